@@ -15,25 +15,15 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from rocefort import internal_errors, options, output
-from rocefort.commands import (
-    fleet,
-    growth,
-    host,
-    lab,
-    operating,
-    operations,
-    rdma,
-    rehearsing,
-    rollout,
-)
-from rocefort.commands.endings import INTERRUPTED, end
+from rocefort.commands import growth, health, host, lab, operate, plan, rdma, rehearse, trust
+from rocefort.commands.exit_codes import INTERRUPTED, end
 from rocefort.errors import BadInput, RocefortError
-from rocefort.garbage import collect_seldom
+from rocefort.gc_tuning import collect_seldom
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocefort.models.difference import Difference
+    from rocefort.models.results.difference import Difference
     from rocefort.reports.blocks import Block
 
 cli = typer.Typer(
@@ -44,11 +34,11 @@ cli = typer.Typer(
     help="Network-as-code for lossless RoCE fabrics on Huawei CloudEngine.",
 )
 cli.add_typer(growth.cli)
-cli.add_typer(rollout.cli)
-cli.add_typer(rehearsing.cli)
-cli.add_typer(operating.cli)
-cli.add_typer(fleet.cli)
-cli.add_typer(operations.cli)
+cli.add_typer(plan.cli)
+cli.add_typer(rehearse.cli)
+cli.add_typer(operate.cli)
+cli.add_typer(trust.cli)
+cli.add_typer(health.cli)
 cli.add_typer(lab.cli, name="lab")
 cli.add_typer(host.cli, name="host")
 cli.add_typer(rdma.cli, name="rdma")
@@ -114,10 +104,10 @@ def check(
     ignore: options.Ignore = None,
 ) -> None:
     """Judge a fabric, or a directory of configurations, by the rules."""
-    from rocefort.steps.fabric.judging import subject_of
-    from rocefort.steps.fabric.reporting import write_findings
-    from rocefort.validators import check as check_all
-    from rocefort.validators import rules as some_rules
+    from rocefort.steps.fabric.report import write_findings
+    from rocefort.steps.fabric.subject import subject_of
+    from rocefort.validators.checks import check as check_all
+    from rocefort.validators.checks import rules as some_rules
 
     chosen = some_rules(select or (), ignore or ())
     subject = subject_of(fabric, configs)
@@ -131,11 +121,11 @@ def check(
 @cli.command()
 def rules() -> None:
     """List the rules."""
-    from rocefort.reports.rule_text import rules_report
+    from rocefort.reports.formats.rule_text import rules_report
     from rocefort.steps.fabric.rule_texts import rule_texts
-    from rocefort.validators.host_settings import HostSubject
-    from rocefort.validators.live import LiveSubject
-    from rocefort.validators.rules import Subject
+    from rocefort.validators.rules.live.subject import LiveSubject
+    from rocefort.validators.rules.registry import Subject
+    from rocefort.validators.rules.servers.subject import HostSubject
 
     output.write_blocks(rules_report(rule_texts(Subject, HostSubject, LiveSubject)))
 
@@ -143,7 +133,7 @@ def rules() -> None:
 @cli.command()
 def explain(rule_id: str) -> None:
     """Print what a rule asks for, why, and how to fix what it finds."""
-    from rocefort.reports.rule_text import rule_report
+    from rocefort.reports.formats.rule_text import rule_report
     from rocefort.steps.fabric.rule_texts import rule_texts
 
     found = {rule.id: rule for rule in rule_texts()}
@@ -160,7 +150,7 @@ def render(
     secrets: options.WithSecrets = False,
 ) -> None:
     """Write the configuration of every switch."""
-    from rocefort.steps.fabric.judging import subject_of, with_secrets, write_texts
+    from rocefort.steps.fabric.subject import subject_of, with_secrets, write_texts
 
     subject = subject_of(fabric, None)
     texts = subject.texts
@@ -186,8 +176,8 @@ def show(
     ] = options.TableFormat.TEXT,
 ) -> None:
     """List devices, links, addresses, ports, cabling and more."""
-    from rocefort.design.derive import derive
-    from rocefort.reports import show as tables
+    from rocefort.design.derive.derive import derive
+    from rocefort.reports.fabric import tables
 
     network, table = derive(fabric).network, tables.Kind(kind.value)
     if form is options.TableFormat.TEXT:
@@ -201,7 +191,7 @@ def show(
 def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
     """List what no source confirms of a fabric's switches, and what to ask them."""
     from rocefort.dialects.words import in_words
-    from rocefort.reports.open_facts import facts_report
+    from rocefort.reports.fabric.open_facts import facts_report
     from rocefort.steps.fabric.open_facts import open_facts
 
     found = open_facts(fabric)
@@ -218,7 +208,7 @@ def import_(
     switches: options.SwitchTable = None,
 ) -> None:
     """Write the fabric.yaml of existing configurations, and say what they did not."""
-    from rocefort.steps.fabric.importing import facts_of, import_fabric, imported_report
+    from rocefort.steps.fabric.import_texts import facts_of, import_fabric, imported_report
 
     facts = facts_of(hardware or (), software or (), switches)
     output.write_blocks(*imported_report(import_fabric(directory, out, facts)))
@@ -230,9 +220,9 @@ def schema(of: options.SchemaOf = options.Document.FABRIC) -> None:
     if of is options.Document.OUTPUT:
         from rocefort.reports.outputs import output_schema as schema_of
     elif of is options.Document.DEMAND:
-        from rocefort.design.schema import demand_schema as schema_of
+        from rocefort.design.load.json_schema import demand_schema as schema_of
     else:
-        from rocefort.design.schema import fabric_schema as schema_of
+        from rocefort.design.load.json_schema import fabric_schema as schema_of
 
     typer.echo(schema_of(), nl=False)
 
@@ -250,21 +240,22 @@ def verify(
     form: options.Formatted = options.Format.TEXT,
 ) -> None:
     """Verify sessions, ECMP, reachability and failures from the text that ships."""
-    from rocefort.reports.as_json import as_json
-    from rocefort.reports.failures import failures_report
-    from rocefort.reports.findings import findings_report
-    from rocefort.reports.routing import (
+    from rocefort.reports.fabric.failures import failures_report
+    from rocefort.reports.fabric.findings import findings_report
+    from rocefort.reports.fabric.verification import (
         change_report,
         timings_report,
         verified_report,
     )
-    from rocefort.steps.fabric.judging import subject_of
-    from rocefort.steps.fabric.reporting import write_findings
-    from rocefort.steps.fabric.verifying import Asked, verify_subject
-    from rocefort.validators import engines, titles
+    from rocefort.reports.formats.json_report import as_json
+    from rocefort.steps.fabric.report import write_findings
+    from rocefort.steps.fabric.subject import subject_of
+    from rocefort.steps.fabric.verify import Asked, verify_subject
+    from rocefort.validators import engine_choice
+    from rocefort.validators.checks import titles
 
     subject = subject_of(fabric, configs)
-    who = engines.Engine(engine.value)
+    who = engine_choice.Engine(engine.value)
     asked = Asked(who, batfish, failures, against, limit)
     done = verify_subject(subject, str(fabric or configs), asked)
     verified, service = done.verified, done.verified.asked
@@ -301,9 +292,9 @@ def trace_(
     ] = options.TraceFormat.TEXT,
 ) -> None:
     """Follow packets from SRC to DST over every equal path, hop by hop."""
-    from rocefort.reports.trace import trace_report
-    from rocefort.steps.fabric.judging import subject_of
-    from rocefort.steps.fabric.tracing import flow_of, trace_between
+    from rocefort.reports.fabric.trace import trace_report
+    from rocefort.steps.fabric.subject import subject_of
+    from rocefort.steps.fabric.trace import flow_of, trace_between
 
     if len(ends) != (3 if configs is None else 2):
         raise BadInput(
@@ -326,8 +317,8 @@ def report(
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
     from rocefort.steps.fabric.capacity import demand_of
-    from rocefort.steps.fabric.judging import subject_of
-    from rocefort.steps.fabric.reporting import fabric_page, write_page
+    from rocefort.steps.fabric.report import fabric_page, write_page
+    from rocefort.steps.fabric.subject import subject_of
 
     subject = subject_of(fabric, configs)
     given = demand_of(fabric, None, subject.network)
@@ -344,8 +335,8 @@ def diff(
     exit_code: options.ExitCode = False,
 ) -> None:
     """Show what takes each switch from BEFORE to AFTER."""
-    from rocefort.reports.differences import Shown, diff_report
-    from rocefort.steps.fabric.comparing import compare_sides
+    from rocefort.reports.fabric.diff import Shown, diff_report
+    from rocefort.steps.fabric.compare import compare_sides
 
     difference = compare_sides(before, after)
     blocks = diff_report(difference, Shown(patch=patch, back=back))
@@ -362,8 +353,8 @@ def drift(
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
 ) -> None:
     """Show where what runs is not what is intended."""
-    from rocefort.reports.differences import Shown, drift_report, drift_summary
-    from rocefort.steps.fabric.comparing import drift_of
+    from rocefort.reports.fabric.diff import Shown, drift_report, drift_summary
+    from rocefort.steps.fabric.compare import drift_of
 
     difference = drift_of(fabric, configs)
     blocks = drift_report(difference, Shown(patch=patch, places=True))
@@ -384,11 +375,11 @@ def review(
     failures: options.Failures = None,
 ) -> None:
     """Review a change in git: Markdown, HTML, JSON and SARIF."""
-    from rocefort.reports.review_content import notes_of, review_summary
-    from rocefort.steps.review.reviewing import ReviewRequest, make_review, write_review
-    from rocefort.validators import engines
+    from rocefort.reports.review.content import notes_of, review_summary
+    from rocefort.steps.review.review import ReviewRequest, make_review, write_review
+    from rocefort.validators import engine_choice
 
-    asked = ReviewRequest(fabric, base, head, engines.Engine(engine.value), batfish, failures)
+    asked = ReviewRequest(fabric, base, head, engine_choice.Engine(engine.value), batfish, failures)
     done = make_review(asked)
     paths = write_review(done, out, page_url)
     for note in notes_of(done):
@@ -411,20 +402,20 @@ def demo(
     ] = False,
 ) -> None:
     """Walk the whole way once, on emulated switches."""
-    from rocefort.steps.fabric.demo import run_demo
-    from rocefort.steps.fabric.verifying import service_of
-    from rocefort.steps.rollout.demo import run_rollout_demo
-    from rocefort.validators import engines
+    from rocefort.steps.demo.fabric import run_demo
+    from rocefort.steps.demo.rollout import run_rollout_demo
+    from rocefort.steps.fabric.verify import service_of
+    from rocefort.validators import engine_choice
 
     if on_twin:
-        from rocefort.steps.lab.demo import run_lab_demo
+        from rocefort.steps.demo.twin import run_lab_demo
 
         run_lab_demo(fabric, typer.echo)
         return
     if rollout:
         run_rollout_demo(fabric, typer.echo)
         return
-    run_demo(fabric, engines.Engine(engine.value), service_of(batfish), typer.echo)
+    run_demo(fabric, engine_choice.Engine(engine.value), service_of(batfish), typer.echo)
 
 
 def _write_difference(
@@ -436,7 +427,7 @@ def _write_difference(
 ) -> None:
     """Write a difference with its verdict: at the end of text, at the beginning of a comment."""
     from rocefort.reports.blocks import Note, Section
-    from rocefort.reports.differences import difference_json
+    from rocefort.reports.fabric.diff import difference_json
     from rocefort.reports.writers.markdown import markdown_of
 
     summary = (Note(verdict),) if verdict else ()

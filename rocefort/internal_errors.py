@@ -11,7 +11,7 @@ EXIT_CODE = 70  # EX_SOFTWARE, none of the documented codes
 
 def masked(text: str) -> str:
     """Mask the secrets that this process has read, if it has read any."""
-    masking = sys.modules.get("rocefort.fleet.masking")
+    masking = sys.modules.get("rocefort.fleet.secret_masking")
     return str(masking.masked(text)) if masking else text
 
 

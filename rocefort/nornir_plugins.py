@@ -13,12 +13,12 @@ from pathlib import Path
 
 from nornir.core.inventory import Inventory
 
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.errors import Refused
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.inventory import NetworkInventory
-from rocefort.models.change import Plan, Wave
-from rocefort.rollout.plan import read_plan
+from rocefort.models.rollout.plan import Plan, Wave
+from rocefort.rollout.planning.plan import read_plan
 
 
 class FabricInventory:

@@ -20,7 +20,7 @@ class Format(StrEnum):
 
 
 class Engine(StrEnum):
-    """Who verifies; the words of rocefort.validators.engines.Engine."""
+    """Who verifies; the words of rocefort.validators.engine_choice.Engine."""
 
     AUTO = "auto"
     EMBEDDED = "embedded"
@@ -29,7 +29,7 @@ class Engine(StrEnum):
 
 
 class Table(StrEnum):
-    """The words of rocefort.reports.show.Kind."""
+    """The words of rocefort.reports.fabric.tables.Kind."""
 
     DEVICES = "devices"
     LINKS = "links"

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 import typer
 
-from rocefort.design.derive import Derived, derive
+from rocefort.design.derive.derive import Derived, derive
 from rocefort.fleet.connections import Access, Connections, ServerAccess
-from rocefort.garbage import collect_seldom
-from rocefort.models.network import Network
+from rocefort.gc_tuning import collect_seldom
+from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
 
 
@@ -68,7 +68,7 @@ def golden_update(request: pytest.FixtureRequest) -> bool:
 if TYPE_CHECKING:
     from shared_lab import SharedLab
 
-    from rocefort.lab.hosts import RdmaHosts
+    from rocefort.lab.servers.ssh_hosts import RdmaHosts
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 EditHeps = Callable[..., Path]
@@ -134,7 +134,7 @@ def heps_shared(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def _shared(derived: Derived, state: Path) -> Iterator[SharedLab]:
     from shared_lab import shared_lab  # noqa: PLC0415 - only tests of a lab import so much
 
-    from rocefort.steps.fabric.judging import subject_of_derived  # noqa: PLC0415 - the same
+    from rocefort.steps.fabric.subject import subject_of_derived  # noqa: PLC0415 - the same
 
     with shared_lab(subject_of_derived(derived), state) as shared:
         yield shared

@@ -50,7 +50,7 @@ def test_blank_lines_comments_and_docstrings_do_not_count() -> None:
 def test_a_linked_folder_counts_once() -> None:
     paths = [module.path for module in modules()]
     assert len(paths) == len(set(paths))
-    assert Path("validators/__init__.py") in paths
-    assert Path("rocefort/validators/__init__.py") not in paths
+    assert Path("validators/checks.py") in paths
+    assert Path("rocefort/validators/checks.py") not in paths
     names = {module.name for module in modules()}
     assert {"rocefort.validators", "rocefort.tasks", "napalm_cloudengine"} <= names

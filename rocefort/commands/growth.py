@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
-from rocefort.commands.endings import end
+from rocefort.commands.exit_codes import end
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -44,9 +44,9 @@ def expand(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
 ) -> None:
     """Add spines and leaves in place, and prove that nothing moved."""
-    from rocefort.reports.growth import growth_report
-    from rocefort.steps.fabric.growing import expand as grow
-    from rocefort.steps.fabric.growing import wanted_of, write
+    from rocefort.reports.fabric.growth import growth_report
+    from rocefort.steps.fabric.expand import expand as grow
+    from rocefort.steps.fabric.expand import wanted_of, write
 
     wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
     expansion = grow(fabric, wanted)
@@ -65,9 +65,9 @@ def stages(
     racks: options.NewRacks = None,
 ) -> None:
     """Verify every state through which a growth goes; writes nothing."""
-    from rocefort.reports.growth import staged_report
-    from rocefort.steps.fabric.growing import expand as grow
-    from rocefort.steps.fabric.growing import stages_of, wanted_of
+    from rocefort.reports.fabric.growth import staged_report
+    from rocefort.steps.fabric.expand import expand as grow
+    from rocefort.steps.fabric.expand import stages_of, wanted_of
 
     wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
     found = stages_of(grow(fabric, wanted))
@@ -83,7 +83,7 @@ def capacity(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Hold a demand against a fabric, whole and after failures."""
-    from rocefort.reports.capacity import capacity_report
+    from rocefort.reports.fabric.capacity import capacity_report
     from rocefort.steps.fabric.capacity import judge_capacity
 
     found = judge_capacity(fabric, demand, failures)

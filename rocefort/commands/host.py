@@ -27,7 +27,7 @@ def render(
 ) -> None:
     """Write the script and the systemd units of every server."""
     from rocefort.reports.blocks import Note
-    from rocefort.steps.rdma.hosts import plans_of, rendered_text, write_hosts
+    from rocefort.steps.rdma.servers import plans_of, rendered_text, write_hosts
 
     _, plans = plans_of(fabric, server or ())
     if out is None:
@@ -45,8 +45,8 @@ def check(
 ) -> None:
     """Say which server disagrees with its leaf port; changes nothing."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.steps.fabric.reporting import write_findings
-    from rocefort.steps.rdma.hosts import check_servers
+    from rocefort.steps.fabric.report import write_findings
+    from rocefort.steps.rdma.servers import check_servers
 
     found = check_servers(fabric, load_connections(connections), server or ())
     write_findings(found.report, form.value, str(fabric))

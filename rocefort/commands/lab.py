@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from rocefort import options, output
-from rocefort.commands import lab_guest, lab_trials
-from rocefort.commands.endings import end
+from rocefort.commands import lab_experiments, lab_guest
+from rocefort.commands.exit_codes import end
 from rocefort.errors import BadInput
-from rocefort.lab.personality import (
+from rocefort.lab.switch.personality import (
     CommitList,
     ForeignEdits,
     Personality,
@@ -26,7 +26,7 @@ cli = typer.Typer(
     rich_markup_mode=None,
     help="A fabric of emulated switches to rehearse on.",
 )
-cli.add_typer(lab_trials.cli)
+cli.add_typer(lab_experiments.cli)
 cli.add_typer(lab_guest.cli)
 
 
@@ -103,7 +103,7 @@ def lab_cli(
     time_scale: TimeScale = 1,
 ) -> None:
     """Run every switch as an emulated CLI over SSH. On loopback, until Ctrl-C."""
-    from rocefort.steps.lab.emulating import run_lab
+    from rocefort.steps.lab.cli import run_lab
     from rocefort.steps.lab.options import LabOptions, read_listen
 
     if open_to_others and time_scale != 1:
@@ -225,7 +225,7 @@ def lab_trace(
 
     Its ends are servers, switches or addresses.
     """
-    from rocefort.lab.twin.tracing import trace
+    from rocefort.lab.twin.traffic.trace import trace
     from rocefort.reports.lab import lab_trace_report
     from rocefort.steps.lab.twin import find_lab
 
@@ -238,7 +238,7 @@ def lab_trace(
 @cli.command("snapshot")
 def lab_snapshot(name: LabName = None) -> None:
     """Print routes and sessions of every switch, as JSON."""
-    from rocefort.lab.twin.telling import snapshot_of
+    from rocefort.lab.twin.status import snapshot_of
     from rocefort.steps.lab.twin import find_lab
 
     typer.echo(snapshot_of(find_lab(name)).model_dump_json(indent=2))
@@ -256,7 +256,7 @@ def lab_break(
 
     A cable, a switch, an MTU, bgpd, a command line: `lab break NAME` lists all.
     """
-    from rocefort.lab.twin.breaking import faults_help
+    from rocefort.lab.twin.faults import faults_help
     from rocefort.reports.lab import faults_report
     from rocefort.steps.lab.twin import break_one
 

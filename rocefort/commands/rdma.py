@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocefort import options, output
-from rocefort.commands.endings import end
+from rocefort.commands.exit_codes import end
 
 if TYPE_CHECKING:
-    from rocefort.models.rdma_result import RdmaResult
-    from rocefort.steps.rdma.running import Asked
+    from rocefort.models.results.rdma_result import RdmaResult
+    from rocefort.steps.rdma.run import Asked
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -31,7 +31,7 @@ class ExportForm(StrEnum):
 
 
 class SuiteName(StrEnum):
-    """The words of rocefort.models.rdma_plan.Suite."""
+    """The words of rocefort.models.results.rdma_plan.Suite."""
 
     WRITE = "write"
     READ = "read"
@@ -86,8 +86,8 @@ def plan(
     from dataclasses import replace
 
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.rdma_plan import plan_report
-    from rocefort.steps.rdma.running import make_plan
+    from rocefort.reports.rdma.plan import plan_report
+    from rocefort.steps.rdma.run import make_plan
 
     asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()))
@@ -119,8 +119,8 @@ def run(
     from dataclasses import replace
 
     from rocefort.fleet.connections import load_connections
-    from rocefort.steps.rdma.running import NotKept, Talk, run_tests
-    from rocefort.steps.stopping import stop_on_signals
+    from rocefort.steps.interrupts import stop_on_signals
+    from rocefort.steps.rdma.run import NotKept, Talk, run_tests
 
     asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()), switches=switches)
@@ -148,8 +148,8 @@ def show(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print a run, or write its page: heat map, percentiles, sweep, history."""
-    from rocefort.rdma.history import opened
-    from rocefort.steps.rdma.showing import write_page
+    from rocefort.rdma.judge.run_store import opened
+    from rocefort.steps.rdma.show import write_page
 
     with opened(kept) as past:
         found = past.load(run_id)
@@ -172,9 +172,9 @@ def compare(
     ] = False,
 ) -> None:
     """Print a run beside published figures, or beside another run."""
-    from rocefort.rdma.history import opened
-    from rocefort.reports.rdma import compared_report
-    from rocefort.steps.rdma.comparing import compare_with
+    from rocefort.rdma.judge.run_store import opened
+    from rocefort.reports.rdma.run import compared_report
+    from rocefort.steps.rdma.compare import compare_with
 
     with opened(kept) as past:
         found = compare_with(past, run_id, with_, judged=exit_code)
@@ -189,9 +189,9 @@ def history(
     pair: Annotated[str, typer.Option(help="Values of one pair instead: k8sgn08,k8sgn12.")] = "",
 ) -> None:
     """List the runs that are kept, or all values of one pair."""
-    from rocefort.rdma.history import opened
-    from rocefort.reports.rdma import history_report, pair_report
-    from rocefort.steps.rdma.showing import pair_history
+    from rocefort.rdma.judge.run_store import opened
+    from rocefort.reports.rdma.run import history_report, pair_report
+    from rocefort.steps.rdma.show import pair_history
 
     with opened(kept) as past:
         if pair:
@@ -209,9 +209,9 @@ def export(
     form: Annotated[ExportForm, typer.Option("--format", help="How.")] = ExportForm.JSON,
 ) -> None:
     """Write a run as JSON or CSV."""
-    from rocefort.rdma.history import opened
-    from rocefort.steps.fabric.judging import write_files
-    from rocefort.steps.rdma.showing import exported
+    from rocefort.rdma.judge.run_store import opened
+    from rocefort.steps.fabric.subject import write_files
+    from rocefort.steps.rdma.show import exported
 
     with opened(kept) as past:
         text = exported(past, past.load(run_id), form.value, raw=raw)
@@ -228,8 +228,8 @@ def stop(
 ) -> None:
     """End everything that any RDMA run has started on any server."""
     from rocefort.fleet.connections import load_connections
-    from rocefort.reports.rdma import stopped_report
-    from rocefort.steps.rdma.running import stop_everything
+    from rocefort.reports.rdma.run import stopped_report
+    from rocefort.steps.rdma.run import stop_everything
 
     found = stop_everything(fabric, load_connections(connections), _names(servers))
     output.write_blocks(*stopped_report(found))
@@ -251,9 +251,9 @@ def _asked(
     target: str | None,
     directory: str | None,
 ) -> Asked:
-    from rocefort.models.rdma_plan import Suite
-    from rocefort.rdma.site import PlanOptions
-    from rocefort.steps.rdma.running import Asked
+    from rocefort.models.results.rdma_plan import Suite
+    from rocefort.rdma.plan.site import PlanOptions
+    from rocefort.steps.rdma.run import Asked
 
     chosen = PlanOptions(
         covering=covering,
@@ -277,13 +277,13 @@ def _sayer(form: options.TraceFormat) -> Callable[[str], None]:
 
 
 def _write(found: RdmaResult, out: Path) -> None:
-    from rocefort.steps.fabric.judging import write_files
+    from rocefort.steps.fabric.subject import write_files
 
     write_files({out.name: found.model_dump_json(indent=2) + "\n"}, out.parent, private=True)
 
 
 def _show(found: RdmaResult, form: options.TraceFormat) -> None:
-    from rocefort.reports.rdma import result_report
+    from rocefort.reports.rdma.run import result_report
 
     output.write_result(found, result_report, text=form is options.TraceFormat.TEXT)
 

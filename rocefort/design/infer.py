@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Address
 
-from rocefort.design.catalogue import Catalogue, load_catalogue
 from rocefort.design.infer_cabling import Heard, claims_of, links_of
-from rocefort.models.hardware import Family
-from rocefort.models.network import Link, Network, Node, Role
+from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.network.network import Link, Network, Node, Role
 
 FEWEST_LEAVES = 2  # with one, a spine cannot be told from any other neighbour
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.models.keyed import natural
-from rocefort.models.network import Claim, End, Link, Node, Teller, shared_subnets
+from rocefort.models.network.network import Claim, End, Link, Node, Teller, shared_subnets
 
 TO = re.compile(
     r"(?:link[ _-]+)?to[ _-]+(?P<device>\S+)(?: (?P<port>\d*GE ?[\d/:]+))?",

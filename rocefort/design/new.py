@@ -15,21 +15,21 @@ from pathlib import Path
 
 from jinja2 import Template
 
-from rocefort.design.allocate import FIRST_SERVER
-from rocefort.design.capacity import larger_hardware
-from rocefort.design.load import FABRIC_FILE, Catalogue, load_catalogue, shortest
-from rocefort.design.schema import MODELINE
-from rocefort.documents.nearest import nearest
+from rocefort.design.allocation import FIRST_SERVER
+from rocefort.design.derive.check_capacity import larger_hardware
+from rocefort.design.load.json_schema import MODELINE
+from rocefort.design.load.load import FABRIC_FILE, Catalogue, load_catalogue, shortest
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
 from rocefort.models.base import check_name
-from rocefort.models.fabric_routing import Capacity
-from rocefort.models.fabric_types import (
+from rocefort.models.fabric.routing import Capacity
+from rocefort.models.fabric.types import (
     MOST_LEAVES,
     MOST_LINKS_PER_PAIR,
     MOST_PATHS,
     MOST_SPINES,
 )
-from rocefort.models.hardware import Family, Hardware
+from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import counted
 from rocefort.paths import HARDWARE, INVENTORY, TEMPLATES
 from rocefort.templating import text_templates

@@ -9,9 +9,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.models.conditions import Condition, Requirement
-from rocefort.models.hardware import Fact, Family, Hardware, Range, Unconfirmed, expand_ports
-from rocefort.models.open_fact import OpenFact
+from rocefort.models.hardware.commit_conditions import Condition, Requirement
+from rocefort.models.hardware.hardware import (
+    Fact,
+    Family,
+    Hardware,
+    Range,
+    Unconfirmed,
+    expand_ports,
+)
+from rocefort.models.results.open_facts import OpenFact
 from rocefort.models.units import KBYTE
 
 # V300R023C00, `display current-configuration`: default lines begin with `~`.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.models.change import Change, digest_of
-from rocefort.models.compare import classify, compare
-from rocefort.models.device import Device
-from rocefort.models.hardware import Family
+from rocefort.models.device.device import Device
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.rollout.compare import classify, compare
+from rocefort.models.rollout.plan import Change, digest_of
 
 
 def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how they are written

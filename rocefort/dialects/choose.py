@@ -10,7 +10,7 @@ from typing import Protocol
 
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput
-from rocefort.families import load_families
+from rocefort.syntax_families import load_families
 
 ENTRY_POINTS = "rocefort.dialects"  # group of entry points of installed packages
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from napalm_cloudengine.displays.lldp import Neighbor
-from rocefort.models.device import Device
-from rocefort.models.network import Position, TextLine
+from rocefort.models.device.device import Device
+from rocefort.models.network.network import Position, TextLine
 
 
 @dataclass(frozen=True)

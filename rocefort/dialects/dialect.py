@@ -17,13 +17,13 @@ from typing import Any, Protocol
 from rocefort.clock import utc_now
 from rocefort.dialects.data import NO_WORDS, Display, Line, Parsed, Patch, Words
 from rocefort.errors import Refused
-from rocefort.models.change import Change
-from rocefort.models.device import Device
-from rocefort.models.hardware import Family, Hardware
-from rocefort.models.network import Node, TextLine
-from rocefort.models.observed import Topic
-from rocefort.models.rdma_counters import MarkedSeen
-from rocefort.models.traffic import Uses
+from rocefort.models.device.device import Device
+from rocefort.models.device.packet_filters import Uses
+from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.network.network import Node, TextLine
+from rocefort.models.network.observed import Topic
+from rocefort.models.results.rdma_counters import MarkedSeen
+from rocefort.models.rollout.plan import Change
 
 NOT_READ = "its configuration is not read by Rocefort"
 STATE_NOT_READ = "the state of its switches is not read by Rocefort"

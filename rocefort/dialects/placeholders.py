@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from rocefort.dialects.choose import OfDialect, dialect_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import Refused
-from rocefort.models.secret import PLACEHOLDER, is_reference, reference_of
+from rocefort.models.device.secret import PLACEHOLDER, is_reference, reference_of
 
 
 def references(lines: Iterable[str]) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rocefort.errors import Problem
-from rocefort.models.bgp import Bgp, BgpPeer
-from rocefort.models.device import Device
-from rocefort.models.static import STATIC_PREFERENCE
-from rocefort.models.subnets import Subnets
+from rocefort.models.device.bgp import Bgp, BgpPeer
+from rocefort.models.device.device import Device
+from rocefort.models.device.static_routes import STATIC_PREFERENCE
+from rocefort.models.device.subnets import Subnets
 
 DEFINE = "define it, or remove the reference"
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rocefort.documents.read import Document, YamlPath
-from rocefort.models.network import Position
-from rocefort.models.review import IntentChange
-from rocefort.models.secret import REFERENCE
+from rocefort.models.device.secret import REFERENCE
+from rocefort.models.network.network import Position
+from rocefort.models.results.review import IntentChange
 
 # What an item of a list is known by: the first of these that all items have, each another.
 KEYS = ("name", "id", "rule", "port", "queue", "dscp", "prefix")

@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 from rocefort.errors import BadInput, Problem
-from rocefort.models.network import Position
+from rocefort.models.network.network import Position
 
 YamlPath = tuple[str | int, ...]
 Mark = tuple[int, int]  # line and column, 1-based

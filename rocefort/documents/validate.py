@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from rocefort.documents.nearest import nearest
 from rocefort.documents.read import Document, YamlPath, path_text
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem
 
 M = TypeVar("M", bound=BaseModel)

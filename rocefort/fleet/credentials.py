@@ -16,9 +16,9 @@ from typing import Annotated, NoReturn
 from pydantic import AfterValidator
 
 from napalm_cloudengine.masking import MASK
-from rocefort.children import keep_from_children
+from rocefort.child_environment import keep_from_children
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
-from rocefort.fleet.masking import remember
+from rocefort.fleet.secret_masking import remember
 from rocefort.models.base import check_reference
 
 LARGEST_BYTES = 4096  # a password, not a key ring

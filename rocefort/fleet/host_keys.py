@@ -20,7 +20,7 @@ import paramiko
 
 from rocefort.errors import ServiceFailed
 from rocefort.fleet.connections import Access
-from rocefort.fleet.failures import Unreachable, reading_known_hosts, unreachable
+from rocefort.fleet.errors import Unreachable, reading_known_hosts, unreachable
 
 WORKERS = 20
 

@@ -23,9 +23,9 @@ from rocefort.errors import BadInput, DeviceFailed, Problem, RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Access, Connections, ServerAccess
 from rocefort.fleet.credentials import key_of, resolve
-from rocefort.fleet.failures import unreachable
-from rocefort.models.change import Wave
-from rocefort.models.network import Network, Node, Server
+from rocefort.fleet.errors import unreachable
+from rocefort.models.network.network import Network, Node, Server
+from rocefort.models.rollout.plan import Wave
 
 SESSION = "napalm"
 NEW_SESSION = "napalm_new_session"  # beside the first: does the switch still let us in?

@@ -26,7 +26,7 @@ from nornir.core.inventory import Host
 from paramiko.pkey import UnknownKeyType
 
 from rocefort.errors import BadInput, DeviceFailed
-from rocefort.fleet.failures import UnknownHostKeyError, reading_known_hosts
+from rocefort.fleet.errors import UnknownHostKeyError, reading_known_hosts
 
 CONNECTION = "rocefort_ssh"  # the name of the Nornir connection
 TIMEOUT_EXIT = 124  # GNU timeout, when the command was still running at the deadline

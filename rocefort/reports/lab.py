@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rocefort.models.twin import LabHop, LabStatus, LabTrace
+from rocefort.models.results.twin import LabHop, LabStatus, LabTrace
 from rocefort.models.wording import counted
 from rocefort.reports.blocks import Block, Column, Items, Note, Section, Table
 

@@ -12,20 +12,20 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from rocefort.models.capacity import Capacity
-from rocefort.models.lab_trials import Chaos, Failover, OpinionRow, Spread, UnderLoad
-from rocefort.models.open_fact import OpenFacts
-from rocefort.models.plan_rehearsal import PlanRehearsal
-from rocefort.models.rdma_plan import RdmaPlan
-from rocefort.models.rdma_result import RdmaExport, RdmaResult
-from rocefort.models.trace import Trace
-from rocefort.models.twin import LabSnapshot, LabTrace
-from rocefort.reports.as_json import FindingsOutput
-from rocefort.reports.differences import DifferenceOutput
-from rocefort.reports.review_files import ReviewOutput
-from rocefort.reports.rollout_lines import EndOutput, FollowedOutput, StepOutput
-from rocefort.reports.rollout_status import HistoryOutput, StatusOutput
-from rocefort.reports.show import TableOutput
+from rocefort.models.results.capacity import Capacity
+from rocefort.models.results.lab_experiments import Chaos, Failover, OpinionRow, Spread, UnderLoad
+from rocefort.models.results.open_facts import OpenFacts
+from rocefort.models.results.rdma_plan import RdmaPlan
+from rocefort.models.results.rdma_result import RdmaExport, RdmaResult
+from rocefort.models.results.trace import Trace
+from rocefort.models.results.twin import LabSnapshot, LabTrace
+from rocefort.models.rollout.rehearsal import PlanRehearsal
+from rocefort.reports.fabric.diff import DifferenceOutput
+from rocefort.reports.fabric.tables import TableOutput
+from rocefort.reports.formats.json_report import FindingsOutput
+from rocefort.reports.review.files import ReviewOutput
+from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
+from rocefort.reports.rollout.status import HistoryOutput, StatusOutput
 
 OUTPUTS: Final[Mapping[str, Any]] = {
     "check": FindingsOutput,

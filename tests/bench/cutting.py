@@ -9,10 +9,10 @@ from rocefort.dialects.frr import kernel_name
 from rocefort.errors import BadInput
 from rocefort.lab.twin.topology import Topology
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.network import Network
-from rocefort.models.routing import Failure
-from rocefort.steps.lab.opinions import Opinions, Tables, compare_tables
-from rocefort.validators.failures import dense
+from rocefort.models.network.network import Network
+from rocefort.models.results.routing import Failure
+from rocefort.steps.lab.compare_tables import Opinions, Tables, compare_tables
+from rocefort.validators.failures.study import dense
 
 Port = tuple[str, str]  # node, kernel name
 

@@ -56,9 +56,9 @@ def serve(switches: int, folder: Path) -> None:
 
 def _designed(switches: int, folder: Path) -> tuple[Any, Mapping[str, str]]:
     """The fabric of flow.py with its links and servers, and what each switch runs."""
-    from rocefort.design.derive import derive_loaded  # noqa: PLC0415 - same
-    from rocefort.design.load import load_fabric  # noqa: PLC0415 - same
-    from rocefort.dialects.texts import render_all  # noqa: PLC0415 - same
+    from rocefort.design.derive.derive import derive_loaded  # noqa: PLC0415 - same
+    from rocefort.design.load.load import load_fabric  # noqa: PLC0415 - same
+    from rocefort.dialects.network_text import render_all  # noqa: PLC0415 - same
 
     file = folder / "fabric.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -17,12 +17,12 @@ from typing import Any
 
 import yaml
 
-from rocefort.design.derive import derive_loaded
-from rocefort.design.load import Catalogue, load_fabric
-from rocefort.garbage import collect_seldom
-from rocefort.models.network import Network
-from rocefort.validators.failures import study
-from rocefort.validators.routing import analyse
+from rocefort.design.derive.derive import derive_loaded
+from rocefort.design.load.load import Catalogue, load_fabric
+from rocefort.gc_tuning import collect_seldom
+from rocefort.models.network.network import Network
+from rocefort.validators.failures.study import study
+from rocefort.validators.routing.engine import analyse
 
 FLOW = runpy.run_path(str(Path(__file__).with_name("flow.py")))
 SPINES: int = FLOW["SPINES"]

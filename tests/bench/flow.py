@@ -16,12 +16,12 @@ from typing import Any
 import yaml
 from calibration import peak_mb
 
-from rocefort.design.derive import derive_loaded
-from rocefort.design.load import Catalogue, load_catalogue, load_fabric
-from rocefort.dialects.texts import read_back, render_all
-from rocefort.garbage import collect_seldom
+from rocefort.design.derive.derive import derive_loaded
+from rocefort.design.load.load import Catalogue, load_catalogue, load_fabric
+from rocefort.dialects.network_text import read_back, render_all
+from rocefort.gc_tuning import collect_seldom
 from rocefort.paths import INVENTORY
-from rocefort.validators import check
+from rocefort.validators.checks import check
 
 SPINES, SERVERS_PER_LEAF, MOST_LEAVES = 8, 8, 2048
 SPINE_MODEL = "BENCH-SPINE"

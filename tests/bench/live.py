@@ -54,7 +54,7 @@ def show() -> None:
 
 def serve(folder: Path) -> None:
     """Run the switches of HEPS and its servers until the other side has done."""
-    from rocefort.steps.fabric.judging import subject_of  # noqa: PLC0415 - no cost of the client
+    from rocefort.steps.fabric.subject import subject_of  # noqa: PLC0415 - no cost of the client
     from rocefort.steps.lab.emulated_site import rehearse  # noqa: PLC0415 - same
 
     subject = subject_of(FABRIC, None)
@@ -79,12 +79,12 @@ def run() -> dict[str, float]:
 
 def _client(connections: Path, folder: Path) -> dict[str, float]:
     """Apply the change; CPU seconds of the whole and of the live checks."""
-    from rocefort.design.load import find_fabric  # noqa: PLC0415 - no cost of the emulator
+    from rocefort.design.load.load import find_fabric  # noqa: PLC0415 - no cost of the emulator
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
-    from rocefort.models.rollout import Event, Phase  # noqa: PLC0415 - same
-    from rocefort.rollout.run_directory import RunDirectory  # noqa: PLC0415 - same
-    from rocefort.steps.rollout.changing import apply_plan  # noqa: PLC0415 - same
-    from rocefort.steps.rollout.planning import make_plan, running_of  # noqa: PLC0415 - same
+    from rocefort.models.rollout.events import Event, Phase  # noqa: PLC0415 - same
+    from rocefort.rollout.journal.run_directory import RunDirectory  # noqa: PLC0415 - same
+    from rocefort.steps.rollout.apply import apply_plan  # noqa: PLC0415 - same
+    from rocefort.steps.rollout.plan import make_plan, running_of  # noqa: PLC0415 - same
 
     raised = folder / "fabric.yaml"
     raised.write_text(find_fabric(FABRIC).read_text(encoding="utf-8").replace(*CHANGE))

@@ -15,16 +15,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from rocefort.design.derive import derive
-from rocefort.dialects.texts import render_node
-from rocefort.dialects.vrp.patch import make_patch
+from rocefort.design.derive.derive import derive
+from rocefort.dialects.network_text import render_node
+from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.errors import ServiceFailed
-from rocefort.lab.twin.host import require_host
-from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.network import Network
-from rocefort.steps.fabric.verifying import service_of
-from rocefort.validators import batfish
-from rocefort.validators.routing import solve
+from rocefort.lab.twin.requirements import require_host
+from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.network.network import Network
+from rocefort.steps.fabric.verify import service_of
+from rocefort.validators.batfish import engine
+from rocefort.validators.routing.engine import solve
 
 T = TypeVar("T")
 Costs = dict[str, float]
@@ -156,7 +156,7 @@ def routing(network: Network) -> None:
         print(f"routing of HEPS: embedded {ours:.3f} s; ROCEFORT_BATFISH names no service")
         return
     before = time.perf_counter()
-    batfish.ask(network, service.host, service.port, service.access)
+    engine.ask(network, service.host, service.port, service.access)
     theirs = time.perf_counter() - before
     print(f"routing of HEPS: Batfish {theirs:.1f} s wall, embedded {ours:.3f} s, "
           f"{theirs / ours:.0f}x")  # fmt: skip

@@ -14,17 +14,17 @@ from pathlib import Path
 
 from cutting import after_failure, failed
 
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
-from rocefort.lab.twin.reap import processes_of
 from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.network import Network
+from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.opinions import three_opinions
-from rocefort.validators.failures import single_failures
-from rocefort.validators.routing import analyse
+from rocefort.steps.fabric.subject import subject_of_derived
+from rocefort.steps.lab.compare_tables import three_opinions
+from rocefort.validators.failures.study import single_failures
+from rocefort.validators.routing.engine import analyse
 
 BARS_S = {(2, 8): 6, (8, 64): 30}  # on two cores that have nothing else to do
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -16,20 +16,20 @@ from pathlib import Path
 
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.twin import registry as registries
-from rocefort.lab.twin.lines import lines_directory
+from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
 from rocefort.paths import INVENTORY
-from rocefort.reports.lab_trials import failover_report, load_report
+from rocefort.reports.lab_experiments import failover_report, load_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.run_directory import RunDirectory
-from rocefort.steps.fabric.growing import expand, wanted_of, write
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.steps.fabric.expand import expand, wanted_of, write
 from rocefort.steps.lab.failover import Wish, measure_failover
-from rocefort.steps.lab.growing import grow_running
-from rocefort.steps.lab.loading import under_load
+from rocefort.steps.lab.grow import grow_running
 from rocefort.steps.lab.twin import bring_up
-from rocefort.steps.rollout.changing import apply_plan
-from rocefort.steps.rollout.planning import make_plan, running_of
+from rocefort.steps.lab.under_load import under_load
+from rocefort.steps.rollout.apply import apply_plan
+from rocefort.steps.rollout.plan import make_plan, running_of
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 TIMERS = ((10, 30, True), (10, 30, False), (3, 9, False), (1, 3, False))  # keepalive, hold, BFD

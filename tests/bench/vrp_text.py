@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 
 import flow
 
-from rocefort.design.derive import derive_loaded
-from rocefort.design.load import load_fabric
+from rocefort.design.derive.derive import derive_loaded
+from rocefort.design.load.load import load_fabric
 from rocefort.dialects.changes import change_of
-from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.patch import make_patch
-from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.network import Network, Node
+from rocefort.dialects.network_text import render_all
+from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.dialects.vrp.patch.patch import make_patch
+from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.network.network import Network, Node
 
 T = TypeVar("T")
 SPINE = "spine01"

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from rocefort import tasks
-from rocefort.design.derive import Derived
-from rocefort.dialects.texts import render_all
+from rocefort.design.derive.derive import Derived
+from rocefort.dialects.network_text import render_all
 from rocefort.errors import BadInput
-from rocefort.steps.fabric.judging import Subject, subject_of_texts
-from rocefort.steps.fabric.reading import read_directory
-from rocefort.validators import check
+from rocefort.steps.fabric.config_directory import read_directory
+from rocefort.steps.fabric.subject import Subject, subject_of_texts
+from rocefort.validators.checks import check
 
 NESTED = "".join(f"{' ' * (n % 50)}interface 100GE1/0/{n % 64}\n" for n in range(1000))
 GOOD = "#\nsysname leaf01\n#\nvlan batch 10\n#\nreturn\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.capacity import Capacity
+from rocefort.models.results.capacity import Capacity
 
 Rocefort = Callable[..., Any]
 

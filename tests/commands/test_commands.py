@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive import Derived, derive
-from rocefort.dialects.texts import render_all
-from rocefort.steps.fabric import judging
-from rocefort.steps.fabric.judging import subject_of_derived, write_texts
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.dialects.network_text import render_all
+from rocefort.steps.fabric import subject
 from rocefort.steps.fabric.rule_texts import rule_texts
+from rocefort.steps.fabric.subject import subject_of_derived, write_texts
 from rocefort.steps.lab.emulated_site import rehearse
 
 EditHeps = Callable[..., Path]
@@ -304,7 +304,7 @@ def test_a_defect_of_ours_is_one_line_with_the_traceback_in_a_file(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr(judging, "subject_of", broken)
+    monkeypatch.setattr(subject, "subject_of", broken)
     done = rocefort("check", heps_file)
     assert done.code == 70
     first, second = done.err.splitlines()
@@ -319,7 +319,7 @@ def test_a_defect_of_ours_is_one_line_with_the_traceback_in_a_file(
     [
         pytest.param("tasks", set(), id="help"),
         # status, pause, abort, approve, history
-        pytest.param("steps.rollout.operating", {"pydantic"}, id="a look at a rollout"),
+        pytest.param("steps.rollout.operate", {"pydantic"}, id="a look at a rollout"),
     ],
 )
 def test_help_and_a_look_at_a_rollout_import_nothing_heavy(module: str, lighter: set[str]) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import Derived
-from rocefort.dialects.texts import render_all
+from rocefort.design.derive.derive import Derived
+from rocefort.dialects.network_text import render_all
 from rocefort.paths import ROOT
 from rocefort.steps.lab.emulated_site import rehearse
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive import Derived
-from rocefort.dialects.texts import render_all, render_node
+from rocefort.design.derive.derive import Derived
+from rocefort.dialects.network_text import render_all, render_node
 from rocefort.dialects.vrp.day0 import day0_device, day0_text
-from rocefort.dialects.vrp.interpret import apply_lines
-from rocefort.dialects.vrp.parse import parse
-from rocefort.dialects.vrp.tree import tree_text
+from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
+from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.errors import BadInput
-from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.management import Acl, AclRule
-from rocefort.models.network import Node
+from rocefort.lab.cli.session import Session
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.device.management import Acl, AclRule
+from rocefort.models.network.network import Node
 from rocefort.steps.lab.emulated_site import rehearse
 
 EditHeps = Callable[..., Path]

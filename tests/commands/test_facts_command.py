@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rocefort.design.catalogue import load_catalogue
+from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.open_facts import ASKED, DEFAULTS, ask_of
-from rocefort.lab.personality import OPEN_POINTS, axes
-from rocefort.models.hardware import Fact, Range, Unconfirmed
-from rocefort.models.open_fact import OpenFact, OpenFacts
+from rocefort.lab.switch.personality import OPEN_POINTS, axes
+from rocefort.models.hardware.hardware import Fact, Range, Unconfirmed
+from rocefort.models.results.open_facts import OpenFact, OpenFacts
 from rocefort.steps.fabric.open_facts import every_open_fact
 
 Rocefort = Callable[..., Any]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rocefort.design.derive import Derived
-from rocefort.lab.faults import Fault
-from rocefort.lab.state_faults import read_state_fault
-from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.design.derive.derive import Derived
+from rocefort.lab.state.state_faults import read_state_fault
+from rocefort.lab.switch.faults import Fault
+from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.tasks import cli
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from host_root import HostRoot
 
-from rocefort.design.derive import Derived, derive
-from rocefort.design.host_plans import host_plans
-from rocefort.dialects.host import SCRIPT, host_files
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, save_connections
 from rocefort.fleet.ssh_exec import guarded
-from rocefort.lab.hosts import RdmaHosts
-from rocefort.models.host import HostPlan
-from rocefort.steps.rdma.hosts import reader_command
+from rocefort.lab.servers.ssh_hosts import RdmaHosts
+from rocefort.models.network.servers import HostPlan
+from rocefort.steps.rdma.servers import reader_command
 
 ASKED = ("k8sgn08", "k8sgn12")
 DEADLINE_S = 60.0

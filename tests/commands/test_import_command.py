@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rocefort.design.derive import Derived
-from rocefort.dialects.texts import render_all
-from rocefort.steps.fabric.judging import write_texts
+from rocefort.design.derive.derive import Derived
+from rocefort.dialects.network_text import render_all
+from rocefort.steps.fabric.subject import write_texts
 
 Rocefort = Callable[..., Any]
 SWITCHES = """name,hardware,software

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from rocefort.fleet.masking import remember
+from rocefort.fleet.secret_masking import remember
 from rocefort.internal_errors import described, kept
 from rocefort.output import lasting_output
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from rocefort import options
-from rocefort.design.schema import DEMAND_SCHEMA_FILE, SCHEMA_FILE
-from rocefort.reports.show import Kind
+from rocefort.design.load.json_schema import DEMAND_SCHEMA_FILE, SCHEMA_FILE
+from rocefort.reports.fabric.tables import Kind
 
 Rocefort = Callable[..., Any]
 

@@ -12,12 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from rocefort.errors import BadInput
-from rocefort.models.trace import Trace
-from rocefort.models.traffic import Flow
-from rocefort.reports.trace import trace_report
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.results.trace import Trace
+from rocefort.reports.fabric.trace import trace_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.judging import Subject, subject_of
-from rocefort.steps.fabric.tracing import flow_of, trace_between
+from rocefort.steps.fabric.subject import Subject, subject_of
+from rocefort.steps.fabric.trace import flow_of, trace_between
 from rocefort.tasks import cli
 
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -14,11 +14,11 @@ import paramiko
 import pytest
 
 from napalm_cloudengine import CloudEngineDriver
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import Access, Connections, save_connections
-from rocefort.lab.server import LabServer, run_in_thread
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.lab.cli.server import LabServer, run_in_thread
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 Rocefort = Callable[..., Any]
 NAMES = [node.name for node in derive(Path("heps")).network.nodes]

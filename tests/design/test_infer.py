@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import Derived, derive
+from rocefort.design.derive.derive import Derived, derive
 from rocefort.design.infer import infer
 from rocefort.design.new import Size, new_fabric
-from rocefort.dialects.texts import render_all
-from rocefort.models.device import Device
+from rocefort.dialects.network_text import render_all
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Finding, NotJudged, Report
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network, Node
-from rocefort.steps.fabric.judging import Subject, subject_of_derived, subject_of_texts, write_texts
-from rocefort.validators import check, engines, rules
-from rocefort.validators.routing import solve
-from rocefort.validators.rules import Need
+from rocefort.models.network.network import Network, Node
+from rocefort.steps.fabric.subject import Subject, subject_of_derived, subject_of_texts, write_texts
+from rocefort.validators import engine_choice
+from rocefort.validators.checks import check, rules
+from rocefort.validators.routing.engine import solve
+from rocefort.validators.rules.registry import Need
 
 # What configurations do not say; with `display version` beside them, hardware and family are told.
 BEYOND_TEXT = {
@@ -189,7 +190,7 @@ def test_text_tells_the_cables_and_roles_of_any_fabric(
 def test_verify_answers_for_sessions_and_routes_and_says_what_it_does_not_know(
     heps: Derived, from_text: Subject
 ) -> None:
-    done = engines.run(from_text.network, from_text.sources, engines.Engine.EMBEDDED)
+    done = engine_choice.run(from_text.network, from_text.sources, engine_choice.Engine.EMBEDDED)
     whole = solve(heps.network)
     assert (done.state.sessions, done.state.routes) == (whole.sessions, whole.routes)
     assert done.report.findings == ()

@@ -8,10 +8,10 @@ import pytest
 
 from rocefort.design.infer import infer
 from rocefort.design.infer_cabling import Heard
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network, Node, Teller
-from rocefort.validators import check
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.network.network import Network, Node, Teller
+from rocefort.validators.checks import check
 
 LLDP, ADDRESSES, DESCRIPTIONS = Teller.LLDP, Teller.ADDRESSES, Teller.DESCRIPTIONS
 Ports = dict[str, tuple[str, str]]  # address and description by port, empty for none

@@ -11,21 +11,21 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive import Derived, derive, derive_loaded
-from rocefort.design.load import Catalogue, Loaded, load_catalogue
+from rocefort.design.derive.derive import Derived, derive, derive_loaded
+from rocefort.design.load.json_schema import MODELINE
+from rocefort.design.load.load import Catalogue, Loaded, load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
-from rocefort.design.schema import MODELINE
 from rocefort.documents.read import read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Refused, RocefortError
-from rocefort.models.fabric import Fabric
+from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.finding import Severity
-from rocefort.models.hardware import Hardware, port_speed_gbps
-from rocefort.models.network import Network, Role
-from rocefort.models.routing import SessionStatus
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.validators import check
-from rocefort.validators.routing import analyse
+from rocefort.models.hardware.hardware import Hardware, port_speed_gbps
+from rocefort.models.network.network import Network, Role
+from rocefort.models.results.routing import SessionStatus
+from rocefort.steps.fabric.subject import subject_of_derived
+from rocefort.validators.checks import check
+from rocefort.validators.routing.engine import analyse
 
 CATALOGUE = load_catalogue()
 MODELS = sorted(CATALOGUE.hardware)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 import pytest
 from canonical import canonical
 
-from rocefort.dialects.vrp.interpret import apply_lines
-from rocefort.dialects.vrp.secrets import as_saved
-from rocefort.dialects.vrp.tree import parse_tree
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
+from rocefort.dialects.vrp.text.config_tree import parse_tree
+from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 # Views that a switch has whether or not a line says so.
 ALWAYS_THERE = re.compile(r"dcb pfc|aaa|telemetry|user-interface .*|interface (\d+GE|MEth).*")

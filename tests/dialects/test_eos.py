@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rocefort.dialects.eos import EosNames, render_eos
 from rocefort.errors import BadInput, Refused
-from rocefort.models.bgp import (
+from rocefort.models.device.bgp import (
     Bfd,
     Bgp,
     BgpGroup,
@@ -21,8 +21,8 @@ from rocefort.models.bgp import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
 
 PEER = IPv4Address("10.0.0.0")
 PEER_LINE = f"   neighbor {PEER} "

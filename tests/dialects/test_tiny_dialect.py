@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.errors import BadInput
-from rocefort.families import load_families
-from rocefort.models.bgp import Bgp, BgpPeer
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface, InterfacePfc
+from rocefort.models.device.bgp import Bgp, BgpPeer
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface, InterfacePfc
+from rocefort.syntax_families import load_families
 
 (FAMILY,) = load_families(Path(tiny_dialect.__path__[0])).values()
 TINY = dialect_of(FAMILY)

@@ -9,11 +9,11 @@ from nornir.core.configuration import Config
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir_napalm.plugins.connections import Napalm
 
-from rocefort.design.derive import Derived
+from rocefort.design.derive.derive import Derived
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import Access, Connections, load_connections, save_connections
 from rocefort.fleet.inventory import NetworkInventory
-from rocefort.models.network import Node
+from rocefort.models.network.network import Node
 
 TEXT = """\
 known_hosts: keys/known_hosts

@@ -13,9 +13,9 @@ import pytest
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.fleet.credentials import Secret, resolve
 from rocefort.models.base import check_reference
-from rocefort.rdma.kubernetes import kubectl
-from rocefort.rollout.signing import sign_text
-from rocefort.steps.fabric.revisions import git
+from rocefort.rdma.plan.kubernetes import kubectl
+from rocefort.rollout.planning.signing import sign_text
+from rocefort.steps.fabric.git_revisions import git
 
 
 def test_a_secret_never_shows() -> None:

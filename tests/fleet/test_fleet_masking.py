@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from napalm_cloudengine.masking import MASK
 from rocefort.fleet.credentials import resolve
-from rocefort.fleet.masking import masked, remember
+from rocefort.fleet.secret_masking import masked, remember
 
 CANARY = "c4nary-%^&|#\\of'a-test"
 

@@ -18,14 +18,14 @@ from nornir.core import Nornir
 from paramiko import SSHException
 
 from napalm_cloudengine.connect import NO_SESSION
-from rocefort.design.derive import Derived
+from rocefort.design.derive.derive import Derived
 from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Access, Connections, ServerAccess
-from rocefort.fleet.failures import Unreachable, unreachable
-from rocefort.fleet.runner import open_fleet
+from rocefort.fleet.errors import Unreachable, unreachable
+from rocefort.fleet.nornir_session import open_fleet
 from rocefort.fleet.ssh_exec import SshExec, guarded
-from rocefort.lab.hosts import End, RdmaHosts, Sample
+from rocefort.lab.servers.ssh_hosts import End, RdmaHosts, Sample
 
 HUNG = Sample("hung", End(), End())
 SHORT = Sample("short", End(b"client\n", b"warned\n", 3), End(b"server\n", b"", 0))

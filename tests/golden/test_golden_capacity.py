@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.models.capacity import Capacity
+from rocefort.models.results.capacity import Capacity
 from rocefort.paths import ROOT
-from rocefort.reports.capacity import capacity_report
+from rocefort.reports.fabric.capacity import capacity_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.capacity import judge_capacity
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocefort.dialects.words import in_words
 from rocefort.paths import ROOT
-from rocefort.reports.open_facts import facts_page
+from rocefort.reports.fabric.open_facts import facts_page
 from rocefort.steps.fabric.open_facts import every_open_fact
 
 PAGE = ROOT / "docs" / "first-switch.md"

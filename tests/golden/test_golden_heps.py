@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import Derived, derive
+from rocefort.design.derive.derive import Derived, derive
 from rocefort.paths import ROOT
-from rocefort.reports.findings import findings_report
+from rocefort.reports.fabric.findings import findings_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.validators import check, titles
+from rocefort.steps.fabric.subject import subject_of_derived
+from rocefort.validators.checks import check, titles
 
 HERE = Path(__file__).parent / "heps"
 NAMES = [f"spine{n:02}" for n in (1, 2)] + [f"leaf{n:02}" for n in range(1, 9)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from rocefort.paths import ROOT
-from rocefort.reports.rule_page import rule_page
+from rocefort.reports.formats.rules_markdown import rule_page
 from rocefort.steps.fabric.rule_texts import rule_texts
-from rocefort.validators.rules import FAMILIES, Rule, registered
+from rocefort.validators.rules.registry import FAMILIES, Rule, registered
 
 PAGE = ROOT / "docs" / "rules.md"
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
-from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.errors import BadInput
-from rocefort.models.device import Device
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.device.device import Device
+from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.paths import ROOT, TEMPLATES
 
 PAGE = ROOT / "docs" / "vrp-coverage.md"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from shared_lab import SharedLab
 
-from rocefort.design.derive import Derived
-from rocefort.lab.replies import Reply
-from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.steps.fabric.judging import Subject, subject_of_derived
+from rocefort.design.derive.derive import Derived
+from rocefort.lab.cli.replies import Reply
+from rocefort.lab.cli.session import Session
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.steps.fabric.subject import Subject, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.health import Health, health_of
 

@@ -11,8 +11,8 @@ import pytest
 
 from rocefort.clock import utc_now
 from rocefort.errors import BadInput
-from rocefort.lab.faults import Fault
-from rocefort.lab.state_faults import read_state_fault
+from rocefort.lab.state.state_faults import read_state_fault
+from rocefort.lab.switch.faults import Fault
 from rocefort.models.finding import Finding
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.health import Health

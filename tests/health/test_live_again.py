@@ -12,17 +12,17 @@ from shared_lab import SharedLab
 
 from rocefort.clock import utc_now
 from rocefort.fleet.inventory import LIVE_SESSION
-from rocefort.fleet.runner import open_fleet
-from rocefort.lab.faults import Fault
-from rocefort.models.history import AFTER, BEFORE, DURING
-from rocefort.models.network import Network
-from rocefort.models.observed import DeviceSeen, Observed, Topic
-from rocefort.rollout.live import Latest, LiveChecks, MeantNow
-from rocefort.rollout.observing import BESIDE, as_beside, close_sessions, observe
-from rocefort.rollout.watching import FRESH_S, WaveChecks
-from rocefort.steps.fabric.judging import Subject
+from rocefort.fleet.nornir_session import open_fleet
+from rocefort.lab.switch.faults import Fault
+from rocefort.models.network.network import Network
+from rocefort.models.network.observed import DeviceSeen, Observed, Topic
+from rocefort.models.rollout.history import AFTER, BEFORE, DURING
+from rocefort.rollout.live.checks import Latest, LiveChecks, MeantNow
+from rocefort.rollout.live.readings import BESIDE, as_beside, close_sessions, observe
+from rocefort.rollout.live.wave_checks import FRESH_S, WaveChecks
+from rocefort.steps.fabric.subject import Subject
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.validators.live import Intended, intended_of
+from rocefort.validators.rules.live.subject import Intended, intended_of
 
 SPINES = ["spine01", "spine02"]
 LEAF = "leaf03"

@@ -12,14 +12,14 @@ import pytest
 
 from rocefort.clock import utc_now
 from rocefort.errors import DeviceFailed, Refused
-from rocefort.fleet.runner import open_fleet
-from rocefort.lab.state_faults import read_state_fault
+from rocefort.fleet.nornir_session import open_fleet
+from rocefort.lab.state.state_faults import read_state_fault
 from rocefort.models.finding import Finding, Report, Severity, Where
-from rocefort.models.network import Network
-from rocefort.models.observed import Observed
-from rocefort.rollout.live import LiveChecks, MeantNow, new_errors, with_neighbours
-from rocefort.rollout.observing import observe
-from rocefort.steps.fabric.judging import Subject, subject_of
+from rocefort.models.network.network import Network
+from rocefort.models.network.observed import Observed
+from rocefort.rollout.live.checks import LiveChecks, MeantNow, new_errors, with_neighbours
+from rocefort.rollout.live.readings import observe
+from rocefort.steps.fabric.subject import Subject, subject_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 Typing = Callable[..., None]

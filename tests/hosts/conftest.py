@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from host_root import HostRoot
 
-from rocefort.design.derive import Derived, derive
-from rocefort.design.host_plans import host_plans
-from rocefort.dialects.host import SCRIPT, host_files, reader_of
-from rocefort.dialects.host_reading import read_host
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.dialects.host.parse import read_host
+from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
 from rocefort.models.finding import Report
-from rocefort.models.host import HostPlan, HostsSeen
-from rocefort.validators import check_hosts
+from rocefort.models.network.servers import HostPlan, HostsSeen
+from rocefort.validators.checks import check_hosts
 
 LONE = "    port: 100GE1/0/2\n    segment: compute\n    nic: connectx-dscp34\n"
 K8SGN08 = f"  - name: k8sgn08\n    leaf: leaf01\n{LONE}"

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from rocefort.design.derive import Derived, derive
-from rocefort.design.host_plans import host_plans
-from rocefort.dialects.host import SCRIPT, host_files, reader_of
-from rocefort.dialects.host_reading import read_host
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.dialects.host.parse import read_host
+from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
 from rocefort.errors import BadInput
-from rocefort.models.congestion import Dcqcn, PfcOnly
-from rocefort.models.fabric_hosts import HostProfile, ServerHost
-from rocefort.models.host import HostsSeen, NicFile
-from rocefort.models.nic import NicProfile
-from rocefort.validators import check_hosts
+from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
+from rocefort.models.fabric.hosts import HostProfile, ServerHost
+from rocefort.models.fabric.nic import NicProfile
+from rocefort.models.network.servers import HostsSeen, NicFile
+from rocefort.validators.checks import check_hosts
 
 SHELL = ["$(reboot)", "a;b", "a b", "`id`", "../x", "a\nb", "a'b", "-rf", "", "x" * 64]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import Derived, derive
-from rocefort.design.host_plans import host_plans
-from rocefort.dialects.host import UNITS, host_files, reader_of
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.dialects.host.render import UNITS, host_files, reader_of
 from rocefort.errors import BadInput
-from rocefort.models.host import HostPlan
+from rocefort.models.network.servers import HostPlan
 
 EditHeps = Callable[..., Path]
 OWN = "profiles:\n"

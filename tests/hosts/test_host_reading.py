@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.design.derive import Derived
-from rocefort.design.host_plans import host_plans
-from rocefort.dialects.host_reading import FlawError, read_host, split
-from rocefort.models.host import HostPlan, HostSeen, RingSeen
+from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.dialects.host.parse import FlawError, read_host, split
+from rocefort.models.network.servers import HostPlan, HostSeen, RingSeen
 
 # MLNX_OFED 4.2 (without buffers) and 5.x (with them), as published; blanks and tabs kept.
 MAP = [

@@ -10,11 +10,18 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive import Derived, derive
-from rocefort.design.host_plans import host_plans
-from rocefort.models.host import BondSeen, HostPlan, HostSeen, HostsSeen, NicSeen, RingSeen
-from rocefort.validators import check_hosts, rules
-from rocefort.validators.host_settings import HostSubject
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.models.network.servers import (
+    BondSeen,
+    HostPlan,
+    HostSeen,
+    HostsSeen,
+    NicSeen,
+    RingSeen,
+)
+from rocefort.validators.checks import check_hosts, rules
+from rocefort.validators.rules.servers.subject import HostSubject
 
 APPLY = "run rocefort-host --apply there (rocefort host render)"
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive import Derived
-from rocefort.design.host_plans import host_plans
-from rocefort.dialects.host import host_files, reader_of
+from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.dialects.host.render import host_files, reader_of
 
 CHANGING = re.compile(r"(ip (link|address)|ethtool -G|mlnx_qos -i \S+ --).*")
 EVERY_HEPS = (

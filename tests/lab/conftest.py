@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.lab.cli.session import Session
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 STARTUP = """#
 sysname leaf01

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rollout_events import make_event
 
-from rocefort.models.change import Gate, Plan, Wave
-from rocefort.models.progress import Progress
-from rocefort.models.rollout import Act, Event, Phase
+from rocefort.models.rollout.events import Act, Event, Phase
+from rocefort.models.rollout.plan import Gate, Plan, Wave
+from rocefort.models.rollout.progress import Progress
 
 
 def plan_of(name: str, *devices: str) -> Plan:

@@ -9,18 +9,18 @@ from canonical import canonical
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.design.derive import Derived
-from rocefort.design.load import load_catalogue
-from rocefort.dialects.vrp.interpret import replay
-from rocefort.dialects.vrp.parse import parse
+from rocefort.design.derive.derive import Derived
+from rocefort.design.load.load import load_catalogue
+from rocefort.dialects.vrp.interpreter.interpreter import replay
+from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of
-from rocefort.dialects.vrp.tree import parse_tree, tree_text
-from rocefort.models.device import Device
-from rocefort.models.hardware import Family, SyntaxFamily
-from rocefort.models.interface import Interface
-from rocefort.models.lossless import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
-from rocefort.models.network import Node
-from rocefort.models.saved_form import saved_form
+from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
+from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.lossless import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
+from rocefort.models.hardware.hardware import Family, SyntaxFamily
+from rocefort.models.network.network import Node
 
 FAMILIES = load_catalogue().families
 G1, G2, V200 = (FAMILIES[SyntaxFamily(name)] for name in ("v300-g1", "v300-g2", "v200"))

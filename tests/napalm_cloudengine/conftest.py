@@ -17,9 +17,9 @@ import asyncssh
 import pytest
 
 from napalm_cloudengine import CloudEngineDriver
-from rocefort.lab.server import LabServer, run_in_thread
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.lab.cli.server import LabServer, run_in_thread
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"
 Step = tuple[str, str | None]  # the line expected, and the answer after its echo; None: hang up

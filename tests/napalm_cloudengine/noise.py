@@ -19,8 +19,8 @@ from napalm.base.exceptions import NapalmException
 
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import OutcomeUnknownError
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 from .conftest import STARTUP
 from .noisy_line import TIMEOUT_S, Noise, NoisyLine, driver_of

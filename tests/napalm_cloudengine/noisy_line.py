@@ -17,9 +17,9 @@ import pytest
 import napalm_cloudengine.dialogue
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.transport import CloudEngineSSH
-from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.lab.terminal import Terminal
+from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.terminal import Terminal
+from rocefort.lab.switch.switch import EmulatedSwitch
 
 TIMEOUT_S = 10  # longest silence that the driver is told to bear
 Noise = Mapping[int, Sequence["bytes | float"]]  # by offset: bytes, or seconds of a pause

@@ -8,8 +8,8 @@ import pytest
 from napalm.base.exceptions import CommitError, ConnectionClosedException, MergeConfigException
 
 from napalm_cloudengine.errors import CandidateNotOursError
-from rocefort.dialects.vrp.patch import make_patch
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.dialects.vrp.patch.patch import make_patch
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 Start = Callable[..., Any]
 MTU = "interface 100GE1/0/1\n mtu 9216\n"

@@ -23,7 +23,7 @@ from napalm_cloudengine.errors import (
     OutcomeUnknownError,
     QuestionRefusedError,
 )
-from rocefort.lab.faults import FAULTS, FOREIGN, Fault
+from rocefort.lab.switch.faults import FAULTS, FOREIGN, Fault
 
 Start = Callable[..., Any]
 MOST_S = 20.0  # of a step whose switch stays silent: each silence ends after 1 s

@@ -25,10 +25,10 @@ from napalm_cloudengine.errors import (
     OutcomeUnknownError,
     QuestionRefusedError,
 )
-from rocefort.dialects.vrp.patch import make_patch
-from rocefort.lab.faults import Fault
-from rocefort.lab.personality import Personality
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.dialects.vrp.patch.patch import make_patch
+from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.personality import Personality
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"
 MTU = "interface 100GE1/0/1\n mtu 9216\n"  # the other interface has it: "anywhere" is not enough

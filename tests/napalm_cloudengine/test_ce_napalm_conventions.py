@@ -21,9 +21,9 @@ from nornir.plugins.runners import SerialRunner
 from nornir_napalm.plugins.tasks import napalm_configure, napalm_confirm_commit
 from shared_lab import SharedLab
 
-from rocefort.dialects.vrp.patch import make_patch
+from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.fleet.connections import Access
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 PORT = "interface 100GE1/0/1\n description "

@@ -15,8 +15,8 @@ from paramiko import SSHException
 from napalm_cloudengine import connect, framing
 from napalm_cloudengine.errors import OutcomeUnknownError
 from napalm_cloudengine.transport import QUESTION_S
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 from .conftest import STARTUP
 from .noise import FLOWS, Case, quiet, some_case, verdict

@@ -12,8 +12,8 @@ from netmiko import ConnectHandler
 from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli
 
-from rocefort.lab.replies import Reply
-from rocefort.lab.session import Session
+from rocefort.lab.cli.replies import Reply
+from rocefort.lab.cli.session import Session
 
 Start = Callable[..., Any]
 USER, PASSWORD = "netops", "canary-Pa55word"
@@ -54,7 +54,7 @@ def scrapli(made: Any) -> Iterator[Cli]:
 
 # What each sends in a session, Enter alone as "": recorded from Netmiko 4.8.0 and scrapli 2026.10
 # (whose definition has backslashes where an older one had line feeds: the switch refuses the line).
-# tests/lab/test_lab_terminal.py types Netmiko's, and an older scrapli's, byte for byte.
+# tests/lab/cli/test_terminal.py types Netmiko's, and an older scrapli's, byte for byte.
 RECORDED = {
     "netmiko": ["", "", "screen-length 0 temporary", "", "display version", "", "system-view", ""],
     "scrapli": [r"screen-width 255\ny\n\n"],

@@ -28,10 +28,10 @@ from netmiko.huawei.huawei import HuaweiVrpv8SSH
 
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError, QuestionRefusedError
-from rocefort.dialects.vrp.patch import make_patch
-from rocefort.lab.display import saved_form
-from rocefort.lab.faults import Fault
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.dialects.vrp.patch.patch import make_patch
+from rocefort.lab.show.configuration import saved_form
+from rocefort.lab.switch.faults import Fault
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 Start = Callable[..., Any]
 MTU = "interface 100GE1/0/1\n mtu 9216\n"

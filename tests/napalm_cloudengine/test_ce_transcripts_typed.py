@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.lab.personality import Persist, Personality
-from rocefort.lab.session import Session
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.hardware import SyntaxFamily
+from rocefort.lab.cli.session import Session
+from rocefort.lab.switch.personality import Persist, Personality
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
 ELSEWHERE = ("system-view", "sysname DeviceA", "commit trial 600 persist abcid")

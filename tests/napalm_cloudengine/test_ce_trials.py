@@ -9,8 +9,8 @@ from napalm.base.exceptions import CommitConfirmException, CommitError
 from personalities import PERSONALITIES
 
 from napalm_cloudengine.errors import OutcomeUnknownError
-from rocefort.lab.faults import Fault
-from rocefort.lab.personality import Persist, Personality, TrialMode
+from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.personality import Persist, Personality, TrialMode
 
 Start = Callable[..., Any]
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"

@@ -13,12 +13,12 @@ import pytest
 from outputs import hold
 
 from rocefort import tasks
-from rocefort.design.derive import Derived
+from rocefort.design.derive.derive import Derived
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.lab.hosts import RdmaHosts
-from rocefort.lab.rdma_root import RdmaRoot, write_servers
-from rocefort.rdma.scripts import EVERY
+from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
+from rocefort.lab.servers.ssh_hosts import RdmaHosts
+from rocefort.rdma.plan.scripts import EVERY
 
 FOUR = ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")  # on four leaves
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from rocefort.lab.hosts import PERFTEST_RUNS
-from rocefort.rdma.json_table import read_json
-from rocefort.rdma.rows import FlawError
-from rocefort.rdma.table import Table, read_table
+from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.rdma.parse.json_table import read_json
+from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.text_table import Table, read_table
 
 FILES = sorted(
     path.name

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from rocefort.lab.hosts import PERFTEST_RUNS
-from rocefort.rdma.json_table import read_json
-from rocefort.rdma.rows import FlawError
-from rocefort.rdma.table import Table, read_table
+from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.rdma.parse.json_table import read_json
+from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.text_table import Table, read_table
 
 REPORTS = sorted(
     path.name

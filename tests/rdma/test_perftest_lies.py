@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.lab.hosts import PERFTEST_RUNS
-from rocefort.models.rdma_plan import Program
-from rocefort.rdma.fio import read_fio
-from rocefort.rdma.iperf import read_iperf
-from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.perftest import judge
-from rocefort.rdma.rows import FlawError
+from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.models.results.rdma_plan import Program
+from rocefort.rdma.parse.fio import read_fio
+from rocefort.rdma.parse.iperf import read_iperf
+from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.parse.perftest import judge
+from rocefort.rdma.parse.result_row import FlawError
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 BANDWIDTH, LATENCY = "ib_write_bw.gbits", "ib_write_lat.iters"

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.lab.hosts import PERFTEST_RUNS
-from rocefort.models.rdma_plan import Program
-from rocefort.models.rdma_result import Figures
-from rocefort.rdma.outcome import MEANING, Outcome
-from rocefort.rdma.perftest import Judgement, judge
-from rocefort.rdma.rows import Row
+from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.models.results.rdma_plan import Program
+from rocefort.models.results.rdma_result import Figures
+from rocefort.rdma.parse.outcome import MEANING, Outcome
+from rocefort.rdma.parse.perftest import Judgement, judge
+from rocefort.rdma.parse.result_row import Row
 
 MEASURED = {  # Gb/s, or us on average
     "ecn.guest_red_ecn": 0.088994,

@@ -20,12 +20,12 @@ from typer.main import get_command
 from rocefort.commands.rdma import cli
 from rocefort.errors import Refused
 from rocefort.fleet.ssh_exec import guarded, guarded_words, watched
-from rocefort.models.rdma_plan import Suite
-from rocefort.rdma.history import opened
-from rocefort.rdma.kubernetes import refuse_undrained
-from rocefort.rdma.probe import Probed
-from rocefort.rdma.site import PlanOptions
-from rocefort.steps.rdma.running import Asked, Talk, run_tests
+from rocefort.models.results.rdma_plan import Suite
+from rocefort.rdma.judge.run_store import opened
+from rocefort.rdma.plan.kubernetes import refuse_undrained
+from rocefort.rdma.plan.probe import Probed
+from rocefort.rdma.plan.site import PlanOptions
+from rocefort.steps.rdma.run import Asked, Talk, run_tests
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from rocefort.models.observed import PfcCountersSeen, QueueSeen
-from rocefort.models.rdma_counters import MarkedSeen, NicCounters, SwitchCounters
-from rocefort.rdma.counter_rules import driver_of, judge_nics, judge_switches
-from rocefort.rdma.nic_reading import read_ethtool, read_rdma_statistic
-from rocefort.rdma.rows import FlawError
+from rocefort.models.network.observed import PfcCountersSeen, QueueSeen
+from rocefort.models.results.rdma_counters import MarkedSeen, NicCounters, SwitchCounters
+from rocefort.rdma.judge.counter_rules import driver_of, judge_nics, judge_switches
+from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.run.nic_counters import read_ethtool, read_rdma_statistic
 
 # Recorded on Soft-RoCE guests before and after a run with one packet in a hundred lost.
 BEFORE = (

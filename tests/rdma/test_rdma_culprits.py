@@ -9,13 +9,13 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive import derive
-from rocefort.models.network import Server
-from rocefort.models.rdma_plan import Program, RdmaRun
-from rocefort.models.rdma_result import Figures, Measurement, Verdict
+from rocefort.design.derive.derive import derive
+from rocefort.models.network.network import Server
+from rocefort.models.results.rdma_plan import Program, RdmaRun
+from rocefort.models.results.rdma_result import Figures, Measurement, Verdict
 from rocefort.paths import INVENTORY
-from rocefort.rdma.culprits import Culprits, Way, explain, find_culprits, way
-from rocefort.rdma.wiring import Wiring
+from rocefort.rdma.judge.slow_components import Culprits, Way, explain, find_culprits, way
+from rocefort.rdma.plan.shared_links import Wiring
 
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
 WIRING = Wiring(NETWORK)

@@ -10,17 +10,17 @@ import pytest
 from nornir.core import Nornir
 from nornir.core.inventory import Host
 
-from rocefort.design.derive import Derived
+from rocefort.design.derive.derive import Derived
 from rocefort.errors import Refused, RocefortError
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.runner import open_fleet
-from rocefort.lab.hosts import RdmaHosts, read_sample
-from rocefort.models.change import Gate, GatePair
-from rocefort.models.network import Network
-from rocefort.models.rdma_plan import Program
-from rocefort.models.rdma_result import Verdict
-from rocefort.rdma.gate import GateResult, expectation, perftest_command, run_gate
-from rocefort.rdma.gate_plan import plan_gate, plan_pairs, traffic_class
+from rocefort.fleet.nornir_session import open_fleet
+from rocefort.lab.servers.ssh_hosts import RdmaHosts, read_sample
+from rocefort.models.network.network import Network
+from rocefort.models.results.rdma_plan import Program
+from rocefort.models.results.rdma_result import Verdict
+from rocefort.models.rollout.plan import Gate, GatePair
+from rocefort.rdma.plan.gate import plan_gate, plan_pairs, traffic_class
+from rocefort.rdma.run.gate import GateResult, expectation, perftest_command, run_gate
 
 GOOD = {"ib_write_bw": "ib_write_bw.tclass106", "ib_write_lat": "ib_write_lat.iters"}
 PAIR = "k8sgn12 -> k8sgn08"

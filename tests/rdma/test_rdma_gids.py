@@ -6,8 +6,8 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from rocefort.rdma.probe import choose_gid, read_gids
-from rocefort.rdma.rows import FlawError
+from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.plan.probe import choose_gid, read_gids
 
 # The first two rows were recorded on a Soft-RoCE guest; mlx5 has a v1 row before each v2 row.
 GIDS = """rxe0 1 0 fe80:0000:0000:0000:5054:00ff:fe91:010a RoCE v2 eth0

@@ -8,11 +8,11 @@ from typing import cast
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult, SshExec
-from rocefort.models.rdma_counters import NicCounters
-from rocefort.models.rdma_plan import Program, RdmaHost, RdmaRun
-from rocefort.rdma.command_lines import argv
-from rocefort.rdma.counter_rules import judge_nics
-from rocefort.rdma.ends import CLOCK_TRIES, Commands, run_ends
+from rocefort.models.results.rdma_counters import NicCounters
+from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun
+from rocefort.rdma.judge.counter_rules import judge_nics
+from rocefort.rdma.plan.command_lines import argv
+from rocefort.rdma.run.client_server import CLOCK_TRIES, Commands, run_ends
 
 NO_CLOCK = "Correlation coefficient r^2: 0.47 < 0.9\n"
 RUN = RdmaRun(

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from rocefort.models.fabric_rdma import Rdma, is_within
-from rocefort.models.rdma_plan import Program, RdmaRun, Round
-from rocefort.models.rdma_result import Figures, Measurement, Verdict
-from rocefort.rdma.judging import (
+from rocefort.models.fabric.rdma import Rdma, is_within
+from rocefort.models.results.rdma_plan import Program, RdmaRun, Round
+from rocefort.models.results.rdma_result import Figures, Measurement, Verdict
+from rocefort.rdma.judge.expectations import (
     expectation,
     judged,
     measurement,
@@ -22,10 +22,10 @@ from rocefort.rdma.judging import (
     switch_latency,
     total,
 )
-from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.perftest import Judgement
-from rocefort.rdma.regression import regression
-from rocefort.rdma.rows import Row
+from rocefort.rdma.judge.regression import regression
+from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.parse.perftest import Judgement
+from rocefort.rdma.parse.result_row import Row
 
 RDMA = Rdma(line_rate_fraction=0.92, latency_us=3.72, latency_tolerance=0.25)
 LINE = "line rate of a"

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from rocefort.rdma.history import opened
+from rocefort.rdma.judge.run_store import opened
 
 # Forks a controller for each line of words: all of them by one import, which takes two seconds.
 FORKS = """
 import json, os, sys
-import rocefort.commands.rdma, rocefort.fleet.runner, rocefort.fleet.ssh_exec, rocefort.steps.rdma.running
+import rocefort.commands.rdma, rocefort.fleet.nornir_session, rocefort.fleet.ssh_exec, rocefort.steps.rdma.run
 from rocefort.tasks import app
 
 for line in sys.stdin:

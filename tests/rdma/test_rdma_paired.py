@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.rdma.paired import MOST_EXACT, paired, signed_rank
+from rocefort.rdma.judge.paired_test import MOST_EXACT, paired, signed_rank
 
 
 def by_pair(values: Sequence[float]) -> dict[str, list[float]]:

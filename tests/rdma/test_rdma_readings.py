@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from rocefort.fleet.ssh_exec import CommandResult
-from rocefort.lab.hosts import PERFTEST_RUNS
-from rocefort.models.fabric_rdma import Rdma
-from rocefort.models.rdma_plan import Program, RdmaRun
-from rocefort.rdma.judging import expectation
-from rocefort.rdma.readings import read_run
+from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.models.fabric.rdma import Rdma
+from rocefort.models.results.rdma_plan import Program, RdmaRun
+from rocefort.rdma.judge.dispatch import read_run
+from rocefort.rdma.judge.expectations import expectation
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 RDMA = Rdma(line_rate_fraction=0.92, latency_us=3.72, latency_tolerance=0.25)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import BadInput
-from rocefort.models.rdma_plan import Program, RdmaPlan, RdmaRun, Suite
-from rocefort.models.rdma_result import Figures, Measurement, MpiPoint, RdmaResult
-from rocefort.rdma.references import compare, load_reference, reference_names
+from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Suite
+from rocefort.models.results.rdma_result import Figures, Measurement, MpiPoint, RdmaResult
+from rocefort.rdma.judge.published_comparison import compare, load_reference, reference_names
 
 HERE = {"nic": "ConnectX-5", "driver": "mlx5_core 24.10-1.1.4", "system": "AlmaLinux 9.3"}
 SAME = {**HERE, "congestion_control": "DCQCN", "repetitions": "10000"}

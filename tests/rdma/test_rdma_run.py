@@ -9,15 +9,15 @@ from typing import Any
 import paramiko
 import pytest
 
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.errors import DeviceFailed
-from rocefort.fleet.runner import open_fleet
-from rocefort.models.rdma_plan import Suite
-from rocefort.models.rdma_result import RdmaResult, Verdict
-from rocefort.rdma import suites
-from rocefort.rdma.holding import held
-from rocefort.rdma.site import PlanOptions
-from rocefort.steps.rdma.running import Asked, Talk, run_tests
+from rocefort.fleet.nornir_session import open_fleet
+from rocefort.models.results.rdma_plan import Suite
+from rocefort.models.results.rdma_result import RdmaResult, Verdict
+from rocefort.rdma.plan import suites
+from rocefort.rdma.plan.site import PlanOptions
+from rocefort.rdma.run.server_lock import held
+from rocefort.steps.rdma.run import Asked, Talk, run_tests
 
 
 def measure(lab: Any, suite: Suite = Suite.WRITE, **more: Any) -> RdmaResult:

@@ -16,23 +16,30 @@ from typing import Any
 import pytest
 
 from rocefort import tasks
-from rocefort.design.derive import Derived
+from rocefort.design.derive.derive import Derived
 from rocefort.errors import ServiceFailed
-from rocefort.models.rdma_plan import RdmaHost, RdmaRun, Suite
-from rocefort.models.rdma_result import Figures, Measurement, MpiPoint, Point, RdmaResult, Verdict
-from rocefort.rdma import history
-from rocefort.rdma.history import History, opened
-from rocefort.rdma.judging import expectation, judged, not_measured
-from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.references import compare, load_reference
-from rocefort.rdma.site import PlanOptions
-from rocefort.rdma.suites import plan_suite
-from rocefort.rdma.verdicts import verdicts
-from rocefort.reports.rdma import history_report, pair_report, result_report
-from rocefort.reports.rdma_plan import plan_report
+from rocefort.models.results.rdma_plan import RdmaHost, RdmaRun, Suite
+from rocefort.models.results.rdma_result import (
+    Figures,
+    Measurement,
+    MpiPoint,
+    Point,
+    RdmaResult,
+    Verdict,
+)
+from rocefort.rdma.judge import run_store
+from rocefort.rdma.judge.expectations import expectation, judged, not_measured
+from rocefort.rdma.judge.published_comparison import compare, load_reference
+from rocefort.rdma.judge.run_store import History, opened
+from rocefort.rdma.judge.verdicts import verdicts
+from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.plan.site import PlanOptions
+from rocefort.rdma.plan.suites import plan_suite
+from rocefort.reports.rdma.plan import plan_report
+from rocefort.reports.rdma.run import history_report, pair_report, result_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.rdma.comparing import compare_with
-from rocefort.steps.rdma.showing import exported, pair_history, write_page
+from rocefort.steps.rdma.compare import compare_with
+from rocefort.steps.rdma.show import exported, pair_history, write_page
 
 BEGAN = datetime(2026, 11, 20, 22, 5, tzinfo=UTC)
 SEVEN = ["transfer01", "k8sgn08", "k8sgn09", "k8sgn12", "daisycn01", "daisygn02", "daisygn01"]
@@ -287,7 +294,7 @@ def test_a_run_that_cannot_be_kept_is_shown_all_the_same(
     lab = open_lab(("k8sgn08", "k8sgn12"))
     with opened(lab.history, make=True):
         pass
-    monkeypatch.setattr(history, "BUSY_S", 0.1)
+    monkeypatch.setattr(run_store, "BUSY_S", 0.1)
     other = sqlite3.connect(lab.history, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     words = ["rdma", "run", lab.fabric, "--connections", lab.file, "--history", lab.history]

@@ -20,20 +20,20 @@ from pathlib import Path
 import pytest
 from host_root import HostRoot
 
-from rocefort.design.derive import Derived
-from rocefort.design.host_plans import host_plans
-from rocefort.dialects.host import SCRIPT, host_files
+from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.errors import DeviceFailed
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.lab import rdma_root
-from rocefort.lab.rdma_root import RdmaRoot, write_servers
-from rocefort.models.rdma_plan import Suite
-from rocefort.models.rdma_result import RdmaResult, Verdict
-from rocefort.rdma.scripts import EVERY
-from rocefort.rdma.site import PlanOptions
-from rocefort.steps.rdma.hosts import check_servers
-from rocefort.steps.rdma.running import Asked, Talk, run_tests
+from rocefort.lab.servers import sandbox
+from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
+from rocefort.models.results.rdma_plan import Suite
+from rocefort.models.results.rdma_result import RdmaResult, Verdict
+from rocefort.rdma.plan.scripts import EVERY
+from rocefort.rdma.plan.site import PlanOptions
+from rocefort.steps.rdma.run import Asked, Talk, run_tests
+from rocefort.steps.rdma.servers import check_servers
 
 PAIR = ("k8sgn08", "k8sgn12")
 PATIENCE_S = 60.0  # a machine that has other work
@@ -214,8 +214,8 @@ def bench(
         if python is None:
             pytest.skip("no python3 for all users here")
         monkeypatch.setattr(sys, "executable", python)
-        program = shutil.copy(rdma_root.PROGRAM, tmp_path)
-        monkeypatch.setattr(rdma_root, "PROGRAM", Path(program))
+        program = shutil.copy(sandbox.PROGRAM, tmp_path)
+        monkeypatch.setattr(sandbox, "PROGRAM", Path(program))
     servers = {s.name: s for s in heps.network.servers or () if s.name in PAIR}
     wire = tmp_path / "wire"
     roots = {

@@ -11,16 +11,16 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive import Derived, derive
+from rocefort.design.derive.derive import Derived, derive
 from rocefort.errors import BadInput, Refused
-from rocefort.models.fabric_rdma import Rdma
-from rocefort.models.network import End, Network, Server
-from rocefort.models.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
+from rocefort.models.fabric.rdma import Rdma
+from rocefort.models.network.network import End, Network, Server
+from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
 from rocefort.paths import INVENTORY
-from rocefort.rdma.site import PlanOptions, allowed_servers
-from rocefort.rdma.suites import SIZES, plan_suite
-from rocefort.rdma.tournament import disjoint_rounds, tournament
-from rocefort.rdma.wiring import MISSED, missed, qps_for
+from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
+from rocefort.rdma.plan.shared_links import MISSED, missed, qps_for
+from rocefort.rdma.plan.site import PlanOptions, allowed_servers
+from rocefort.rdma.plan.suites import SIZES, plan_suite
 
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
 EXPECTED = Rdma(line_rate_fraction=0.92, latency_us=3.72, latency_tolerance=0.25)

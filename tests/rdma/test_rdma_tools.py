@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from rocefort.lab.hosts import PERFTEST_RUNS
-from rocefort.models.rdma_result import MpiPoint, Point
-from rocefort.rdma.fio import read_fio
-from rocefort.rdma.iperf import read_iperf
-from rocefort.rdma.mpi import read_imb, read_osu
-from rocefort.rdma.rows import FlawError
-from rocefort.rdma.series import outage, read_series
+from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
+from rocefort.models.results.rdma_result import MpiPoint, Point
+from rocefort.rdma.parse.bandwidth_series import outage, read_series
+from rocefort.rdma.parse.fio import read_fio
+from rocefort.rdma.parse.iperf import read_iperf
+from rocefort.rdma.parse.mpi import read_imb, read_osu
+from rocefort.rdma.parse.result_row import FlawError
 
 TOOLS = Path(__file__).parents[1] / "samples" / "tools"
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive import Derived
+from rocefort.design.derive.derive import Derived
 from rocefort.dialects.data import sources_of
-from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.network_text import render_all
+from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.finding import Finding, Severity, Where
-from rocefort.models.network import Position, Sources
-from rocefort.reports.page import DeviceBudget, PageContent, PortBudget, page
-from rocefort.validators import check, titles
+from rocefort.models.network.network import Position, Sources
+from rocefort.reports.page.page import DeviceBudget, PageContent, PortBudget, page
+from rocefort.validators.checks import check, titles
 
 CHROMIUM = Path("/usr/bin/chromium")
 Browse = Callable[..., dict[str, Any]]

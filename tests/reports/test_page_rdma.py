@@ -8,17 +8,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rocefort.design.derive import Derived
-from rocefort.models.rdma_plan import Program, RdmaHost, RdmaRun, Suite
-from rocefort.models.rdma_result import Figures, Measurement, Point, RdmaResult
-from rocefort.rdma.judging import expectation, judged, not_measured
-from rocefort.rdma.outcome import Outcome
-from rocefort.rdma.site import PlanOptions
-from rocefort.rdma.suites import plan_suite
-from rocefort.rdma.verdicts import verdicts
-from rocefort.reports.page_rdma import RdmaPageContent, Series, rdma_page
-from rocefort.reports.rdma import result_report
-from rocefort.reports.rdma_plan import plan_report
+from rocefort.design.derive.derive import Derived
+from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun, Suite
+from rocefort.models.results.rdma_result import Figures, Measurement, Point, RdmaResult
+from rocefort.rdma.judge.expectations import expectation, judged, not_measured
+from rocefort.rdma.judge.verdicts import verdicts
+from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.plan.site import PlanOptions
+from rocefort.rdma.plan.suites import plan_suite
+from rocefort.reports.rdma.page import RdmaPageContent, Series, rdma_page
+from rocefort.reports.rdma.plan import plan_report
+from rocefort.reports.rdma.run import result_report
 from rocefort.reports.writers.terminal import text_of
 
 BEGAN = datetime(2026, 11, 20, 22, 5, tzinfo=UTC)

@@ -11,14 +11,14 @@ from pathlib import Path
 from rich.console import Console
 from rollout_events import make_event
 
-from rocefort.models.change import Gate, Plan, Wave
-from rocefort.models.history import History
-from rocefort.models.progress import Progress
-from rocefort.models.rollout import Applied, Event, Phase, Rules
-from rocefort.models.runs import JournalContents, RolloutStatus
-from rocefort.reports.rollout_lines import JsonLines, applied_report, ended_json, seal_report
-from rocefort.reports.rollout_live import LiveProgress
-from rocefort.reports.rollout_status import status_json, status_report
+from rocefort.models.rollout.events import Applied, Event, Phase, Rules
+from rocefort.models.rollout.history import History
+from rocefort.models.rollout.plan import Gate, Plan, Wave
+from rocefort.models.rollout.progress import Progress
+from rocefort.models.rollout.runs import JournalContents, RolloutStatus
+from rocefort.reports.rollout.events import JsonLines, applied_report, ended_json, seal_report
+from rocefort.reports.rollout.live_progress import LiveProgress
+from rocefort.reports.rollout.status import status_json, status_report
 from rocefort.reports.writers.terminal import text_of
 
 GATE = Gate(

@@ -13,16 +13,16 @@ from outputs import hold
 from shared_lab import SharedLab
 
 from rocefort import tasks
-from rocefort.dialects.vrp.interpret import apply_lines
-from rocefort.models.change import Plan
-from rocefort.models.rollout import Applied, Event, Phase, Rules
-from rocefort.rollout import engine
-from rocefort.rollout.apply_options import ApplyOptions
-from rocefort.rollout.run_directory import RunDirectory
-from rocefort.rollout.sealed_files import sealed_files
+from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
+from rocefort.models.rollout.events import Applied, Event, Phase, Rules
+from rocefort.models.rollout.plan import Plan
+from rocefort.rollout.controller import controller
+from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.planning.sealed_files import sealed_files
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.changing import apply_plan
-from rocefort.steps.rollout.planning import make_plan, running_of
+from rocefort.steps.rollout.apply import apply_plan
+from rocefort.steps.rollout.plan import make_plan, running_of
 
 EditHeps = Callable[..., Path]
 
@@ -144,7 +144,7 @@ def kill(lab: Rehearsal) -> Callable[..., None]:
 
         with pytest.MonkeyPatch.context() as patch:
             # the way back of a living controller that meets a defect is not what dies
-            patch.setattr(engine.Rollout, "_fail", nothing_more)
+            patch.setattr(controller.Rollout, "_fail", nothing_more)
             with suppress(Killed):
                 apply_plan(
                     plan,

@@ -15,10 +15,10 @@ import yaml
 
 from rocefort import tasks
 from rocefort.errors import DeviceFailed
-from rocefort.lab.faults import Fault
-from rocefort.rollout import device
+from rocefort.lab.switch.faults import Fault
+from rocefort.rollout.controller import device_steps
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import changing
+from rocefort.steps.rollout import apply
 
 # What opens the emulated switches and servers, then one for each other input.
 LOGIN = "emulated-only"
@@ -156,7 +156,7 @@ def test_a_crash_that_knows_a_secret_does_not_tell_it(
         raise error(f"no luck with {password!r} and {LOGIN}")
 
     if kind == "a defect":
-        monkeypatch.setattr(changing, "run_gate", crash)
+        monkeypatch.setattr(apply, "run_gate", crash)
         assert desk.types("apply", plan, "--connections", at) == 70
         said = " ".join(" ".join(desk.said).split())
         assert "an internal error: RuntimeError: no luck with '<removed>' and <removed>" in said
@@ -164,7 +164,7 @@ def test_a_crash_that_knows_a_secret_does_not_tell_it(
         (log,) = (desk.directory / "scratch").glob("rocefort-*.log")
         assert "RuntimeError: no luck with '<removed>' and <removed>" in log.read_text()
     else:
-        monkeypatch.setattr(device.DeviceSteps, "check", crash)
+        monkeypatch.setattr(device_steps.DeviceSteps, "check", crash)
         assert desk.types("apply", plan, "--connections", at) == 3
         assert "no luck with '<removed>' and <removed>" in " ".join(" ".join(desk.said).split())
     assert secret not in " ".join(desk.said)

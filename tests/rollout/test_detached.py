@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 from rollout_events import make_event
 
-from rocefort.models.rollout import Phase, Rules
-from rocefort.rollout import who
-from rocefort.rollout.journal import open_journal
-from rocefort.rollout.plan import read_plan, write_plan
-from rocefort.rollout.run_directory import RunDirectory
-from rocefort.rollout.runs import contents_of
+from rocefort.models.rollout.events import Phase, Rules
+from rocefort.rollout import operator
+from rocefort.rollout.journal.journal import open_journal
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.run_history import contents_of
+from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout import detaching
+from rocefort.steps.rollout import detached
 
 Command = Callable[..., Any]
 ROCEFORT = Path(sys.executable).with_name("rocefort")
@@ -128,14 +128,14 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
 
     def spawned(_words: object, output: int) -> int:
         with open_journal(Path(f"{plan}.journal"), read_plan(plan).digest) as journal:
-            by: dict[str, Any] = {"host": who.host(), "user": "ada", "process": os.getpid()}
+            by: dict[str, Any] = {"host": operator.host(), "user": "ada", "process": os.getpid()}
             begun = make_event("", "", "apply", Phase.INTENT, run="b" * 32, rules=Rules(1), **by)
             journal.append(begun)
         into = [(os.POSIX_SPAWN_DUP2, output, 1)]
         return os.posix_spawn(sys.executable, refused, os.environ, file_actions=into)
 
-    monkeypatch.setattr(detaching, "_spawned", spawned)
-    assert detaching.detach([], RunDirectory.of(plan)) == detaching.Detached(
+    monkeypatch.setattr(detached, "_spawned", spawned)
+    assert detached.detach([], RunDirectory.of(plan)) == detached.Detached(
         "another controller\n", 4
     )
 
@@ -148,11 +148,11 @@ def test_ctrl_c_before_the_run_has_begun_ends_the_detached_process(
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(detaching, "_spawned", lambda *_: child.pid)
+    monkeypatch.setattr(detached, "_spawned", lambda *_: child.pid)
     with monkeypatch.context() as patch:
-        patch.setattr("rocefort.steps.rollout.detaching.time.sleep", interrupted)
+        patch.setattr("rocefort.steps.rollout.detached.time.sleep", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            detaching.detach([], RunDirectory.of(plan))
+            detached.detach([], RunDirectory.of(plan))
     assert child.wait(PATIENCE_S) == -signal.SIGTERM
 
 

@@ -8,33 +8,33 @@ import pytest
 from planned import make_changes
 from tiny_network import FAMILY, PORT, network
 
-from rocefort.design.derive import Derived
+from rocefort.design.derive.derive import Derived
 from rocefort.dialects import choose
 from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.placeholders import takers
-from rocefort.dialects.texts import read_back, render_all
 from rocefort.errors import BadInput, Refused
-from rocefort.families import load_families
-from rocefort.models.change import Plan
-from rocefort.models.conditions import Condition, Requirement
-from rocefort.models.difference import Difference
-from rocefort.models.hardware import Family, SyntaxFamily
-from rocefort.models.network import Network, Sources
-from rocefort.models.saved_form import saved_form
+from rocefort.models.device.defaults import saved_form
+from rocefort.models.hardware.commit_conditions import Condition, Requirement
+from rocefort.models.hardware.hardware import Family, SyntaxFamily
+from rocefort.models.network.network import Network, Sources
+from rocefort.models.results.difference import Difference
+from rocefort.models.rollout.plan import Plan
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout import sealed_files
-from rocefort.rollout.difference import Side, difference
-from rocefort.rollout.maintenance import procedure
-from rocefort.rollout.plan import sides_of
-from rocefort.steps.fabric.comparing import switches_of
-from rocefort.steps.fabric.judging import read_secrets, subject_of_texts
+from rocefort.rollout.planning import sealed_files
+from rocefort.rollout.planning.difference import Side, difference
+from rocefort.rollout.planning.maintenance import procedure
+from rocefort.rollout.planning.plan import sides_of
+from rocefort.steps.fabric.compare import switches_of
+from rocefort.steps.fabric.subject import read_secrets, subject_of_texts
 from rocefort.steps.review.advice import advice_on
 from rocefort.steps.review.drain import Sight, drain_steps
 from rocefort.steps.rollout.console import console_report
-from rocefort.validators.answers import AnswerSubject, EngineSubject
-from rocefort.validators.overview import Overview
-from rocefort.validators.rules import registered
-from rocefort.validators.underlay import Place, unmodelled_forwarding
+from rocefort.syntax_families import load_families
+from rocefort.validators.routing.underlay import Place, unmodelled_forwarding
+from rocefort.validators.rules.facts import Overview
+from rocefort.validators.rules.registry import registered
+from rocefort.validators.rules.verification.subject import AnswerSubject, EngineSubject
 
 OLD, NEW = network(1500, "old"), network(9216, "new")
 VRP = load_families()[SyntaxFamily.V300_G1]

@@ -13,14 +13,18 @@ from nornir.core import Nornir
 from nornir_napalm.plugins.tasks import napalm_get
 
 from rocefort.errors import Refused
-from rocefort.models.change import Plan
-from rocefort.models.rollout import Event, Phase
+from rocefort.models.rollout.events import Event, Phase
+from rocefort.models.rollout.plan import Plan
 from rocefort.nornir_plugins import FabricInventory
-from rocefort.reports.rollout_lines import JsonLines
-from rocefort.rollout.journal import open_journal
-from rocefort.rollout.plan import write_plan
-from rocefort.rollout.processors import EventProcessor, audit_processor, journal_processor
-from rocefort.rollout.status import status
+from rocefort.reports.rollout.events import JsonLines
+from rocefort.rollout.controller.nornir_events import (
+    EventProcessor,
+    audit_processor,
+    journal_processor,
+)
+from rocefort.rollout.journal.journal import open_journal
+from rocefort.rollout.journal.status import status
+from rocefort.rollout.planning.plan import write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 PlanOf = Callable[[Path], Plan]

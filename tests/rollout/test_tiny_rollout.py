@@ -11,16 +11,16 @@ from tiny_dialect.switch import SWITCHES, TinySwitch
 from tiny_network import FAMILY, NAMES, PORT, network
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.texts import render_all
+from rocefort.dialects.network_text import render_all
 from rocefort.fleet.connections import Access, Connections
-from rocefort.fleet.runner import open_fleet
-from rocefort.models.change import Plan, Wave
-from rocefort.models.network import Network
-from rocefort.models.rollout import Applied, Event
-from rocefort.rollout.config import RolloutConfig
-from rocefort.rollout.engine import Rollout
-from rocefort.rollout.label import Label
-from rocefort.rollout.switches import NapalmSwitches
+from rocefort.fleet.nornir_session import open_fleet
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.events import Applied, Event
+from rocefort.models.rollout.plan import Plan, Wave
+from rocefort.rollout.controller.config import RolloutConfig
+from rocefort.rollout.controller.controller import Rollout
+from rocefort.rollout.controller.napalm_switches import NapalmSwitches
+from rocefort.rollout.controller.trial_label import Label
 
 KEPT = "beacon on"  # a line that nobody owns
 MEASURED = GATE.model_copy(update={"unmeasured": ()})

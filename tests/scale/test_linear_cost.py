@@ -12,14 +12,14 @@ import pytest
 import yaml
 from flow import SPINES, catalogue, fabric_text
 
-from rocefort.design.derive import Derived, derive_loaded
-from rocefort.design.load import Catalogue, Loaded
-from rocefort.dialects.texts import read_back, render_all
-from rocefort.dialects.vrp.parse import parse
+from rocefort.design.derive.derive import Derived, derive_loaded
+from rocefort.design.load.load import Catalogue, Loaded
+from rocefort.dialects.network_text import read_back, render_all
+from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.documents.read import document_of
 from rocefort.documents.validate import validate
-from rocefort.models.fabric import Fabric
-from rocefort.validators import check
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.validators.checks import check
 
 LEAVES = {"quick": 8, "thorough": 96, "soak": 512}  # by effort; 2,048 is the most of a fabric
 TIMES = 4

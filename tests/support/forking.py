@@ -22,20 +22,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 IMPORTED = (  # what commands import when they run, and workers
-    "rocefort.reports.growth",
+    "rocefort.reports.fabric.growth",
     "rocefort.steps.fabric.capacity",
-    "rocefort.steps.fabric.comparing",
-    "rocefort.steps.fabric.demo",
-    "rocefort.steps.fabric.growing",
+    "rocefort.steps.fabric.compare",
+    "rocefort.steps.demo.fabric",
+    "rocefort.steps.fabric.expand",
     "rocefort.steps.lab.emulated_site",
-    "rocefort.steps.lab.emulating",
-    "rocefort.steps.rdma.running",
-    "rocefort.steps.review.reviewing",
+    "rocefort.steps.lab.cli",
+    "rocefort.steps.rdma.run",
+    "rocefort.steps.review.review",
     "rocefort.steps.rollout.base_policy",
-    "rocefort.steps.rollout.changing",
+    "rocefort.steps.rollout.apply",
     "rocefort.steps.rollout.health",
-    "rocefort.steps.rollout.leading_back",
-    "rocefort.steps.rollout.operating",
+    "rocefort.steps.rollout.rollback",
+    "rocefort.steps.rollout.operate",
     "rocefort.tasks",
 )
 

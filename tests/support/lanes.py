@@ -24,8 +24,8 @@ FORK_CLIENT = "TESTS_FORK_CLIENT"  # of the environment of workers
 
 WAITING = (  # beginnings of node ids
     "tests/twin/",
-    "tests/rollout/test_kills.py",
-    "tests/rollout/test_chaos.py",  # where a clock jumps, live checks ask until they must be settled
+    "tests/rollout/crashes/test_kills.py",
+    "tests/rollout/crashes/test_chaos.py",  # where a clock jumps, live checks ask until they must be settled
     "tests/napalm_cloudengine/test_ce_faults.py",
     "tests/napalm_cloudengine/test_ce_public_clients.py",  # of clients that wait before they read
     "tests/napalm_cloudengine/test_ce_stock_netmiko.py",
@@ -36,9 +36,9 @@ WAITING = (  # beginnings of node ids
 )
 LONG = (  # half a minute and more, and what stands beside it
     "tests/commands/test_readme.py",
-    "tests/rollout/test_kills.py",
-    "tests/rollout/test_rollout_heps.py::test_a_threshold_change_is_confirmed",
-    "tests/rollout/test_rollout_resume.py::test_a_spine_is_drained",
+    "tests/rollout/crashes/test_kills.py",
+    "tests/rollout/test_heps.py::test_a_threshold_change_is_confirmed",
+    "tests/rollout/controller/test_resume.py::test_a_spine_is_drained",
 )
 
 

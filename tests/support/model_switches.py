@@ -10,10 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocefort.errors import DeviceFailed, RocefortError
-from rocefort.models.change import Change, Gate, Kind, Plan, Wave, digest_of
-from rocefort.models.rollout import Event, Phase, Request, RunEvent, Runs, Seen, Trouble, Whose
-from rocefort.rollout.journal import JournalFailed
-from rocefort.rollout.ports import Before, Outcome
+from rocefort.models.rollout.events import (
+    Event,
+    Phase,
+    Request,
+    RunEvent,
+    Runs,
+    Seen,
+    Trouble,
+    Whose,
+)
+from rocefort.models.rollout.plan import Change, Gate, Kind, Plan, Wave, digest_of
+from rocefort.rollout.controller.protocols import Before, Outcome
+from rocefort.rollout.journal.journal import JournalFailed
 
 OLD, NEW = "old", "new"
 GATE = Gate(
@@ -80,7 +89,7 @@ class ModelSwitch:
 
 @dataclass
 class ModelSwitches:
-    """Implements rocefort.rollout.engine.Switches; faults: (device, act) -> how it crashes."""
+    """Implements rocefort.rollout.controller.controller.Switches; faults: (device, act) -> how it crashes."""
 
     switches: dict[str, ModelSwitch]
     faults: dict[tuple[str, str], str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from dataclasses import astuple
 from functools import cache
 from itertools import combinations, product
 
-from rocefort.lab.personality import Personality, axes
+from rocefort.lab.switch.personality import Personality, axes
 
 # The least that a controller can be shown of a trial that outlives its session.
 SILENT = Personality(

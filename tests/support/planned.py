@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from rocefort.models.change import Change
-from rocefort.models.network import Network
-from rocefort.rollout.plan import sides_of
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.plan import Change
+from rocefort.rollout.planning.plan import sides_of
 
 
 def make_changes(

@@ -19,8 +19,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from rocefort.dialects.vrp.tree import ConfigLine
-from rocefort.steps.fabric.judging import Subject
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.steps.fabric.subject import Subject
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 
 LISTENERS = "listeners"

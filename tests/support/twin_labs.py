@@ -16,13 +16,13 @@ import pytest
 from rocefort.lab.guest.cache import Image, recipe
 from rocefort.lab.guest.debian import Package
 from rocefort.lab.twin import registry as registries
-from rocefort.lab.twin.breaking import broken
-from rocefort.lab.twin.reap import reap
+from rocefort.lab.twin.faults import broken
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.status import status_of
+from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.topology import BACKSTAGE, Cable
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.lab_trials import Chaos
+from rocefort.models.results.lab_experiments import Chaos
 from rocefort.paths import INVENTORY
 from rocefort.steps.lab.chaos import Drawing, run_chaos
 from rocefort.steps.lab.network import await_law, running_network

@@ -11,18 +11,18 @@ from outputs import hold
 from twin_labs import GUESTS, HARDWARE, HEPS, GuestLab, Run, cables_of, commands_see, labs_at, whole
 
 from rocefort import tasks
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.errors import ServiceFailed
-from rocefort.lab.guest.building import build
 from rocefort.lab.guest.cache import Image
-from rocefort.lab.guest.machine import require_qemu
-from rocefort.lab.twin.host import require_host
-from rocefort.lab.twin.reap import processes_of
+from rocefort.lab.guest.image import build
+from rocefort.lab.guest.qemu import require_qemu
 from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.requirements import require_host
+from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.twin import Choice, Twin
-from rocefort.models.network import Network
-from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.models.network.network import Network
+from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.twin import bring_up
 
 

@@ -9,10 +9,10 @@ import pytest
 from efforts import tries
 
 from rocefort.dialects.frr import LinkState, SwitchPlan, delta, plan_switch
-from rocefort.dialects.frr.lines import line_delta
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network
+from rocefort.dialects.frr.vtysh_delta import line_delta
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.network.network import Network
 
 BEFORE = """hostname leaf01
 ip prefix-list L seq 10 permit 10.0.0.0/8

@@ -14,7 +14,7 @@ import pytest
 from rocefort.dialects.frr import plan_switch
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
-from rocefort.models.bgp import (
+from rocefort.models.device.bgp import (
     Bgp,
     BgpGroup,
     BgpPeer,
@@ -23,11 +23,9 @@ from rocefort.models.bgp import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network, Node
-from rocefort.models.static import StaticRoute
-from rocefort.models.traffic import (
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import (
     Behavior,
     Binding,
     Classifier,
@@ -36,6 +34,8 @@ from rocefort.models.traffic import (
     Filters,
     TrafficPolicy,
 )
+from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.network.network import Network, Node
 
 pytestmark = pytest.mark.twin
 CHOICE = Choice(expected={})

@@ -10,7 +10,7 @@ import pytest
 
 from rocefort.dialects.frr import Features, SwitchPlan, delta, plan_switch
 from rocefort.errors import Refused
-from rocefort.models.bgp import (
+from rocefort.models.device.bgp import (
     Bfd,
     Bgp,
     BgpGroup,
@@ -20,12 +20,10 @@ from rocefort.models.bgp import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.bond import Bond
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network
-from rocefort.models.static import StaticRoute, Vrf
-from rocefort.models.traffic import (
+from rocefort.models.device.device import Device
+from rocefort.models.device.eth_trunk import Bond
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import (
     Behavior,
     Binding,
     Classifier,
@@ -35,6 +33,8 @@ from rocefort.models.traffic import (
     Ports,
     TrafficPolicy,
 )
+from rocefort.models.device.static_routes import StaticRoute, Vrf
+from rocefort.models.network.network import Network
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "frr"
 LEAN = Features(vrf=False, vlan=False, bonding=False, hash_seed=False)

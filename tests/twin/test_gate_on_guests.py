@@ -12,18 +12,19 @@ from pathlib import Path
 import pytest
 from twin_labs import GUESTS, GuestLab
 
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.fleet.connections import Connections, load_connections
-from rocefort.lab.twin.lines import connections_of
+from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.change import Plan
-from rocefort.models.device import Device
-from rocefort.models.rollout import Applied, Event
-from rocefort.rollout.plan import sides_of
-from rocefort.rollout.run_directory import RunDirectory
-from rocefort.steps.rollout import changing, queue_gate
-from rocefort.steps.rollout.changing import apply_plan
-from rocefort.steps.rollout.planning import make_plan, running_of
+from rocefort.models.device.device import Device
+from rocefort.models.rollout.events import Applied, Event
+from rocefort.models.rollout.plan import Plan
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.planning.plan import sides_of
+from rocefort.steps.lab import queue_gate
+from rocefort.steps.rollout import apply as rollout_apply
+from rocefort.steps.rollout.apply import apply_plan
+from rocefort.steps.rollout.plan import make_plan, running_of
 
 pytestmark = [pytest.mark.twin, pytest.mark.thorough]
 EditHeps = Callable[..., Path]
@@ -158,7 +159,7 @@ def test_what_breaks_rdma_is_rolled_back(
 ) -> None:
     monkeypatch.setattr(queue_gate, "DEADLINE_S", deadline_s)
     # Commands of ours take the place of the planned ones: what breaks RDMA follows from no fabric.
-    monkeypatch.setattr(changing, "refuse_forged", lambda *_, **__: None)
+    monkeypatch.setattr(rollout_apply, "refuse_forged", lambda *_, **__: None)
     fabric = Path(plan.source)
     before = running_of(fabric, access, None)
     done, said = apply(spoilt(plan, before, change))

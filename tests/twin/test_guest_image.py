@@ -19,15 +19,15 @@ import pytest
 from twin_labs import PACKAGE, Run, image_at
 
 from rocefort.errors import ServiceFailed
-from rocefort.lab.guest import building, debian, machine
+from rocefort.lab.guest import debian, image, qemu
 from rocefort.lab.guest.cache import Cache, Image, digest_of, recipe
+from rocefort.lab.guest.initramfs import Tree
 from rocefort.lab.guest.kernel import load_order, needs_of, read_module, read_modules, unpack_kernel
 from rocefort.lab.guest.keys import new_key
 from rocefort.lab.guest.rootfs import Packages, needed
-from rocefort.lab.guest.tree import Tree
 from rocefort.lab.twin.guests import Guests
 from rocefort.lab.twin.registry import Record, Registry
-from rocefort.models.twin import LabStatus
+from rocefort.models.results.twin import LabStatus
 from rocefort.reports.lab import status_report
 from rocefort.reports.writers.terminal import text_of
 
@@ -256,7 +256,7 @@ def _programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripts: dict[str
 def test_no_debian(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ServiceFailed) as failed:
-        building.build(_silent, Cache(tmp_path / "c"))
+        image.build(_silent, Cache(tmp_path / "c"))
     assert str(failed.value) == (
         "this machine: has no apt-cache, apt-get, dpkg-deb: guests are built from Debian's "
         "packages; build on Debian 12"
@@ -267,13 +267,13 @@ def test_no_debian(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_another_kind_of_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     with pytest.raises(ServiceFailed, match="a guest needs x86_64, this machine is aarch64"):
-        building.build(_silent, Cache(tmp_path))
+        image.build(_silent, Cache(tmp_path))
 
 
 def test_lists_without_the_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     _apt(monkeypatch, tmp_path, "exit 100")
     with pytest.raises(ServiceFailed, match=r"^apt: knows no package bash, .*perftest"):
-        building.build(_silent, Cache(tmp_path / "c"))
+        image.build(_silent, Cache(tmp_path / "c"))
 
 
 SHOW = """
@@ -327,7 +327,7 @@ def test_a_download_that_fails_leaves_nothing(
     cache = Cache(tmp_path / "c")
     said: list[str] = []
     with pytest.raises(ServiceFailed) as failed:
-        building.build(said.append, cache)
+        image.build(said.append, cache)
     assert str(failed.value) == sentence
     assert said == ["downloading 17 packages, 0 MB; nothing is installed here"]
     assert sorted(path.name for path in cache.root.iterdir()) == ["build.lock"]
@@ -337,7 +337,7 @@ def test_what_is_no_package_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     get = 'for one in "$@"; do case $one in *::*) ;; *=1) echo hello >"${one%=1}_1_amd64.deb"; esac; done'
     _apt(monkeypatch, tmp_path, SHOW.format(sha=HELLO), get)
     with pytest.raises(ServiceFailed, match=r"_1_amd64.deb: .*; see that the disk is not full"):
-        building.build(_silent, Cache(tmp_path / "c"))
+        image.build(_silent, Cache(tmp_path / "c"))
 
 
 def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -348,7 +348,7 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(debian, "download", full)
     cache = Cache(tmp_path / "c")
     with pytest.raises(ServiceFailed) as failed:
-        building.build(_silent, cache)
+        image.build(_silent, cache)
     assert str(failed.value) == (
         f"{cache.root}: cannot be written: No space left on device; see that the disk is not full; "
         "nothing was kept"
@@ -360,7 +360,7 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_a_second_build_is_the_first(guest_image: Image, tmp_path: Path) -> None:
     """Asked of the real apt, with the image that this machine has."""
     said: list[str] = []
-    again = building.build(said.append)
+    again = image.build(said.append)
     assert again == guest_image
     assert said == [f"there already: {guest_image.directory}"]
     assert stat.S_IMODE(guest_image.key.stat().st_mode) == 0o600
@@ -387,8 +387,8 @@ def _booted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdicts: list[bool
     """A machine with /dev/kvm, on which a probe ends so."""
     there = tmp_path / "kvm"
     there.touch()
-    monkeypatch.setattr(machine, "KVM", there)
-    monkeypatch.setattr(machine, "boots", lambda _: verdicts.pop(0))
+    monkeypatch.setattr(qemu, "KVM", there)
+    monkeypatch.setattr(qemu, "boots", lambda _: verdicts.pop(0))
     cache = Cache(tmp_path / "c")
     cache.root.mkdir()
     return cache
@@ -401,11 +401,11 @@ def test_kvm_after_a_probe_alone(
     cache = _booted(monkeypatch, tmp_path, [verdict, not verdict])
     image = Image(recipe="", kernel="", packages=(), host_key="")
     said: list[str] = []
-    assert machine.accel_for("auto", image, cache, said.append) == accel
-    assert machine.accel_for("auto", image, cache, said.append) == accel  # as it was found
+    assert qemu.accel_for("auto", image, cache, said.append) == accel
+    assert qemu.accel_for("auto", image, cache, said.append) == accel  # as it was found
     assert said == ["trying KVM, for at most 10 s"]
     (cache.root / "kvm.json").write_text(json.dumps(["another boot", verdict]))
-    assert machine.accel_for("auto", image, cache, said.append) != accel
+    assert qemu.accel_for("auto", image, cache, said.append) != accel
 
 
 def test_kvm_that_cannot_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -414,10 +414,10 @@ def test_kvm_that_cannot_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     with pytest.raises(
         Exception, match=r"--accel: no kernel boots under KVM within 10 s; take tcg"
     ):
-        machine.accel_for("kvm", image, cache, _silent)
-    assert machine.accel_for("tcg", image, cache, _silent) == "tcg"
-    monkeypatch.setattr(machine, "KVM", tmp_path / "none")
-    assert machine.accel_for("auto", image, cache, _silent) == "tcg"
+        qemu.accel_for("kvm", image, cache, _silent)
+    assert qemu.accel_for("tcg", image, cache, _silent) == "tcg"
+    monkeypatch.setattr(qemu, "KVM", tmp_path / "none")
+    assert qemu.accel_for("auto", image, cache, _silent) == "tcg"
 
 
 def test_a_probe_that_says_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -427,8 +427,8 @@ def test_a_probe_that_says_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         "exit 1": False,
         "echo '[0.0] Linux version 6.1'; exec sleep 9": True,
     }.items():
-        _programs(monkeypatch, tmp_path, {machine.QEMU: script})
-        assert machine.boots(image, 0.5) is verdict
+        _programs(monkeypatch, tmp_path, {qemu.QEMU: script})
+        assert qemu.boots(image, 0.5) is verdict
 
 
 def test_a_status_with_guests_in_words() -> None:

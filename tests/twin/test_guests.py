@@ -15,29 +15,29 @@ from pathlib import Path
 import pytest
 from twin_labs import GUESTS, GuestLab, image_at
 
-from rocefort.dialects.host import SCRIPT, host_files
+from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.fleet.connections import Connections, load_connections
-from rocefort.lab.guest import machine
+from rocefort.lab.guest import qemu as guest_qemu
 from rocefort.lab.guest.cache import Cache, Image
-from rocefort.lab.guest.tree import Tree
+from rocefort.lab.guest.initramfs import Tree
 from rocefort.lab.twin import guests
-from rocefort.lab.twin.lines import connections_of
-from rocefort.lab.twin.reap import processes_of
+from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.telling import status_of
-from rocefort.lab.twin.tracing import trace
+from rocefort.lab.twin.status import status_of
+from rocefort.lab.twin.teardown import processes_of
+from rocefort.lab.twin.traffic.trace import trace
 from rocefort.lab.twin.twin import Choice, Twin, take_down
-from rocefort.models.network import Network
-from rocefort.models.rdma_plan import Program, Suite
-from rocefort.models.rdma_result import RdmaResult, Verdict
+from rocefort.models.network.network import Network
+from rocefort.models.results.rdma_plan import Program, Suite
+from rocefort.models.results.rdma_result import RdmaResult, Verdict
 from rocefort.paths import INVENTORY
-from rocefort.rdma import history
-from rocefort.rdma.site import PlanOptions
+from rocefort.rdma.judge import run_store
+from rocefort.rdma.plan.site import PlanOptions
 from rocefort.steps.lab.twin import one_lab
-from rocefort.steps.rdma.hosts import check_servers, plans_of
-from rocefort.steps.rdma.running import Asked, Talk, run_tests
-from rocefort.validators.outside import with_outside
+from rocefort.steps.rdma.run import Asked, Talk, run_tests
+from rocefort.steps.rdma.servers import check_servers, plans_of
+from rocefort.validators.routing.external_peers import with_outside
 
 pytestmark = pytest.mark.twin
 HEPS = INVENTORY / "heps"
@@ -48,7 +48,7 @@ import sys
 from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
-from rocefort.models.network import Network
+from rocefort.models.network.network import Network
 
 network = Network.model_validate_json(sys.stdin.read())
 print("begins", flush=True)
@@ -139,7 +139,7 @@ def test_real_writes_from_leaf_to_spine_to_leaf(lab: Lab, tmp_path: Path) -> Non
     assert writes is not None and writes.iterations is not None
     # 64 KiB in packets of RoCE's MTU of 4096: all of them went up to a spine.
     assert lab.uplink_packets() - before >= writes.iterations * 16
-    with history.opened(tmp_path / "rdma.db") as past:
+    with run_store.opened(tmp_path / "rdma.db") as past:
         raw = past.outputs(result.id)
     assert any("RDMA_Write BW Test" in end.stdout for end in raw)
     assert all(end.exit_code == 0 for end in raw)
@@ -327,7 +327,7 @@ def test_a_machine_without(
     value: object,
     sentence: str,
 ) -> None:
-    monkeypatch.setattr(machine, name, value)
+    monkeypatch.setattr(guest_qemu, name, value)
     with pytest.raises(ServiceFailed) as failed:
         Twin.up(small, "lacking", _choice(ONE), registry)
     assert str(failed.value) == sentence

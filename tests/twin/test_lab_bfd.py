@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from twin_labs import HEPS, PATIENT_S, commands_see, law_holds, whole
 
-from rocefort.lab.twin.breaking import broken, mend_lab
+from rocefort.lab.twin.faults import broken, mend_lab
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin, take_down
 from rocefort.steps.lab.failover import Measuring, Wish, pair_of
@@ -27,7 +27,7 @@ from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
 from rocefort.steps.lab.chaos import run_chaos
-from rocefort.steps.stopping import stop_on_signals
+from rocefort.steps.interrupts import stop_on_signals
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` lets it be ignored
 

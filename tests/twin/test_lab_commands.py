@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from twin_labs import PATIENT_S, Run, commands_see
 
-from rocefort.lab.twin.lines import pid_file
+from rocefort.lab.twin.cli_process import pid_file
 from rocefort.lab.twin.registry import Registry
-from rocefort.models.traffic import ROCE_PORT
-from rocefort.models.twin import LabHop, LabStatus, LabTrace
+from rocefort.models.device.packet_filters import ROCE_PORT
+from rocefort.models.results.twin import LabHop, LabStatus, LabTrace
 from rocefort.reports.lab import lab_trace_report, labs_report, status_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.lab.twin import one_lab

@@ -15,22 +15,22 @@ from rocefort import tasks
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.fleet.connections import load_connections
-from rocefort.lab.twin.breaking import break_lab, mend_lab
-from rocefort.lab.twin.lines import lines_directory
-from rocefort.lab.twin.reap import namespaces_of, processes_of
+from rocefort.lab.twin.cli_process import lines_directory
+from rocefort.lab.twin.faults import break_lab, mend_lab
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.status import status_of
+from rocefort.lab.twin.teardown import namespaces_of, processes_of
 from rocefort.lab.twin.twin import Choice, Twin, take_down
-from rocefort.models.rollout import Event
-from rocefort.rollout.run_directory import RunDirectory
-from rocefort.steps.fabric.growing import expand, wanted_of, write
+from rocefort.models.rollout.events import Event
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.steps.fabric.expand import expand, wanted_of, write
 from rocefort.steps.lab.failover import Wish
-from rocefort.steps.lab.growing import grow_running
-from rocefort.steps.lab.loading import lives_of, under_load
+from rocefort.steps.lab.grow import grow_running
 from rocefort.steps.lab.network import await_law, running_network
 from rocefort.steps.lab.twin import bring_up
-from rocefort.steps.rollout.changing import apply_plan
-from rocefort.steps.rollout.planning import make_plan, running_of
+from rocefort.steps.lab.under_load import lives_of, under_load
+from rocefort.steps.rollout.apply import apply_plan
+from rocefort.steps.rollout.plan import make_plan, running_of
 
 pytestmark = pytest.mark.twin
 GROW = """
@@ -38,7 +38,7 @@ import sys
 from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
-from rocefort.steps.lab.growing import grow_running
+from rocefort.steps.lab.grow import grow_running
 
 twin = Twin.find("small", Registry(Path(sys.argv[1])))
 print("begins", flush=True)
@@ -130,7 +130,7 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
         raise said
 
     with monkeypatch.context() as patch:
-        patch.setattr("rocefort.steps.lab.growing._grow_lines", fails)
+        patch.setattr("rocefort.steps.lab.grow._grow_lines", fails)
         with pytest.raises(ServiceFailed) as failed:
             grow_running(twin, grown)
     assert failed.value is said

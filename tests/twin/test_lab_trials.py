@@ -16,22 +16,22 @@ from twin_labs import PATIENT_S, Run, law_holds, whole
 
 from rocefort.errors import DeviceFailed
 from rocefort.fleet.connections import load_connections
-from rocefort.fleet.runner import open_fleet
-from rocefort.lab.twin.breaking import break_lab, broken, broken_file, mend_lab
-from rocefort.lab.twin.lines import lines_directory
+from rocefort.fleet.nornir_session import open_fleet
+from rocefort.lab.twin.cli_process import lines_directory
+from rocefort.lab.twin.faults import break_lab, broken, broken_file, mend_lab
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.lab_trials import Chaos
-from rocefort.reports.lab_trials import failover_report, rows_json
+from rocefort.models.results.lab_experiments import Chaos
+from rocefort.reports.lab_experiments import failover_report, rows_json
 from rocefort.reports.writers.terminal import text_of
-from rocefort.rollout.switches import collect_running
-from rocefort.steps.lab.asking_opinions import Batfish, after, opinions_of
+from rocefort.rollout.controller.napalm_switches import collect_running
 from rocefort.steps.lab.chaos import Drawing, run_chaos
+from rocefort.steps.lab.ecmp_spread import BOUND, measure_spread
 from rocefort.steps.lab.failover import Wish, measure_failover
-from rocefort.steps.lab.loading import under_load
 from rocefort.steps.lab.network import Timers, running_network, timers_of
-from rocefort.steps.lab.spread import BOUND, measure_spread
-from rocefort.validators.failures import single_failures
-from rocefort.validators.routing import analyse
+from rocefort.steps.lab.opinions import Batfish, after, opinions_of
+from rocefort.steps.lab.under_load import under_load
+from rocefort.validators.failures.study import single_failures
+from rocefort.validators.routing.engine import analyse
 
 pytestmark = pytest.mark.twin
 RECORDED = Path(__file__).parents[1] / "recorded"
@@ -171,7 +171,7 @@ def test_a_break_that_is_killed_anywhere_is_mended(twin: Twin, share: float) -> 
     """Also where the cables are out, and no record says so yet."""
     script = (
         "import sys; from pathlib import Path\n"
-        "from rocefort.lab.twin.breaking import break_lab\n"
+        "from rocefort.lab.twin.faults import break_lab\n"
         "from rocefort.lab.twin.registry import Registry\n"
         "print('begins', flush=True)\n"
         "break_lab(Registry(Path(sys.argv[1])), 'heps', 'node-down', 'spine02')\n"

@@ -17,26 +17,26 @@ import pytest
 from nornir.core import Nornir
 from twin_labs import Run, commands_see
 
-from rocefort.design.derive import Derived, derive
+from rocefort.design.derive.derive import Derived, derive
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess
 from rocefort.lab.twin.namespaces import NETNS
 from rocefort.lab.twin.registry import Registry
-from rocefort.models.change import Gate, Plan
-from rocefort.models.device import Device
-from rocefort.models.network import Network
-from rocefort.models.plan_rehearsal import PlanRehearsal
-from rocefort.rdma.gate import GateResult, run_gate
-from rocefort.rollout.back import plan_back
-from rocefort.rollout.before import both_sides
-from rocefort.rollout.plan import read_plan, sides_of, write_plan
-from rocefort.rollout.rehearsed import attach, attached, rehearsed, require_rehearsal
-from rocefort.rollout.run_directory import RunDirectory
-from rocefort.rollout.sealed_files import tool
-from rocefort.steps.fabric.judging import subject_of_derived
+from rocefort.models.device.device import Device
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.plan import Gate, Plan
+from rocefort.models.rollout.rehearsal import PlanRehearsal
+from rocefort.rdma.run.gate import GateResult, run_gate
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.planning.baseline import both_sides
+from rocefort.rollout.planning.plan import read_plan, sides_of, write_plan
+from rocefort.rollout.planning.rehearsal import attach, attached, rehearsed, require_rehearsal
+from rocefort.rollout.planning.rollback import plan_back
+from rocefort.rollout.planning.sealed_files import tool
+from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab import twin_gate
-from rocefort.steps.rollout.planning import make_plan
-from rocefort.steps.rollout.rehearsing import loaded_pairs
+from rocefort.steps.rollout.plan import make_plan
+from rocefort.steps.rollout.rehearse import loaded_pairs
 
 EditHeps = Callable[..., Path]
 LEAF = "leaf002"

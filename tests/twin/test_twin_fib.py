@@ -6,7 +6,7 @@ import json
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
-from rocefort.lab.twin.fib import chosen_of, read_fib
+from rocefort.lab.twin.kernel_routes import chosen_of, read_fib
 
 A, B = IPv4Address("10.1.0.0"), IPv4Address("10.1.0.2")
 FAR = IPv4Network("10.65.1.0/24")

@@ -11,23 +11,23 @@ from time import monotonic, sleep
 
 import pytest
 
-from rocefort.design.derive import derive
-from rocefort.lab.behind import RouteState
-from rocefort.lab.deeds import read_deeds
-from rocefort.lab.personality import Personality
-from rocefort.lab.server import Kept
-from rocefort.lab.twin.behind import GREETING, TwinBehind
-from rocefort.lab.twin.following import Following, with_plan
-from rocefort.lab.twin.lines import lines_directory
+from rocefort.design.derive.derive import derive
+from rocefort.lab.cli.server import Kept
+from rocefort.lab.switch.audit_log import read_deeds
+from rocefort.lab.switch.personality import Personality
+from rocefort.lab.switch.state_source import RouteState
+from rocefort.lab.twin.cli_process import lines_directory
+from rocefort.lab.twin.config_sync import Following, with_plan
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.state_source import GREETING, TwinBehind
+from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.twin import Choice, Twin
-from rocefort.models.network import Network
+from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.fabric.judging import Subject, subject_of_derived
+from rocefort.steps.fabric.subject import Subject, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
-from rocefort.steps.lab.lines import couple_twin
 from rocefort.steps.lab.options import LabOptions
+from rocefort.steps.lab.twin_cli import couple_twin
 
 pytestmark = pytest.mark.twin
 KEPT = {"spine01", "spine02", "leaf01", "leaf02"}

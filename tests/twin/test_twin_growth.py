@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Choice, Twin
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network
-from rocefort.steps.fabric.growing import expand, wanted_of
-from rocefort.steps.fabric.judging import subject_of_derived
-from rocefort.steps.lab.opinions import three_opinions
+from rocefort.models.device.interface import Interface
+from rocefort.models.network.network import Network
+from rocefort.steps.fabric.expand import expand, wanted_of
+from rocefort.steps.fabric.subject import subject_of_derived
+from rocefort.steps.lab.compare_tables import three_opinions
 
 pytestmark = pytest.mark.twin
 

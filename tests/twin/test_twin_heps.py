@@ -14,16 +14,16 @@ import pytest
 from cutting import after_failure, failed
 
 from rocefort.lab.twin.namespaces import inside
-from rocefort.lab.twin.telling import snapshot_of, status_of
-from rocefort.lab.twin.tracing import trace
+from rocefort.lab.twin.status import snapshot_of, status_of
+from rocefort.lab.twin.traffic.trace import trace
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.network import Network
-from rocefort.models.routing import Failure
-from rocefort.models.traffic import ENTROPY_PORT
-from rocefort.steps.lab.opinions import three_opinions
+from rocefort.models.device.packet_filters import ENTROPY_PORT
+from rocefort.models.network.network import Network
+from rocefort.models.results.routing import Failure
+from rocefort.steps.lab.compare_tables import three_opinions
 from rocefort.steps.lab.twin import notes_of
-from rocefort.validators.failures import single_failures
-from rocefort.validators.routing import analyse
+from rocefort.validators.failures.study import single_failures
+from rocefort.validators.routing.engine import analyse
 
 pytestmark = pytest.mark.twin
 SERVER, FAR = "k8sgn08", "readout01"  # on leaf01 and leaf05

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import ServiceFailed
-from rocefort.lab.twin import host
+from rocefort.lab.twin import requirements
 
-ALL = dict.fromkeys((*host.PROBES, "hash_seed"), True)
+ALL = dict.fromkeys((*requirements.PROBES, "hash_seed"), True)
 
 
 def _said(**options: bool) -> str:
     with pytest.raises(ServiceFailed) as failed:
-        host.require_host(**options)
+        requirements.require_host(**options)
     return str(failed.value)
 
 
@@ -45,45 +45,45 @@ def test_not_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_installed(root: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(host, "FRR", tmp_path)
+    monkeypatch.setattr(requirements, "FRR", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert _said().splitlines() == [
-        f"ip: is not installed; {host.INSTALL}",
-        f"nft: is not installed; {host.INSTALL}",
-        f"FRR: has no zebra, staticd, bfdd, bgpd in {tmp_path}; {host.INSTALL}",
+        f"ip: is not installed; {requirements.INSTALL}",
+        f"nft: is not installed; {requirements.INSTALL}",
+        f"FRR: has no zebra, staticd, bfdd, bgpd in {tmp_path}; {requirements.INSTALL}",
     ]
 
 
 def test_another_version(root: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(host, "FRR", tmp_path)
-    monkeypatch.setattr(host, "TOOLS", ())
+    monkeypatch.setattr(requirements, "FRR", tmp_path)
+    monkeypatch.setattr(requirements, "TOOLS", ())
     _install(tmp_path, "10.2.1")
     assert _said() == (
         "FRR: is version 10.2.1, and the twin is made for 8.4; install FRR 8.4 "
-        f"(Debian 12: {host.INSTALL}), or add --other-frr to try this"
+        f"(Debian 12: {requirements.INSTALL}), or add --other-frr to try this"
     )
-    host.require_host(other_frr=True)
+    requirements.require_host(other_frr=True)
     _install(tmp_path, "8.4.9")
-    host.require_host()
+    requirements.require_host()
 
 
 def test_what_a_kernel_lacks() -> None:
-    assert host.lacks(ALL) == ()
-    assert host.features_of(ALL).vrf
+    assert requirements.lacks(ALL) == ()
+    assert requirements.features_of(ALL).vrf
     lean = {**ALL, "vrf": False, "netem": False}
-    assert host.lacks(lean) == (
+    assert requirements.lacks(lean) == (
         "no VRF: vpn-instances, their addresses and routes are left out",
         "no netem: no delay and no jitter can be injected",
     )
-    assert not host.features_of(lean).vrf
+    assert not requirements.features_of(lean).vrf
     with pytest.raises(ServiceFailed, match="this kernel has no bridge, nftables; run a kernel"):
-        host.features_of({**ALL, "bridge": False, "nftables": False})
+        requirements.features_of({**ALL, "bridge": False, "nftables": False})
 
 
 @pytest.mark.twin
 def test_this_kernel_is_probed_without_a_trace() -> None:
     before = sorted(Path("/sys/class/net").iterdir())
-    have = host.probe()
+    have = requirements.probe()
     assert have.keys() == ALL.keys()
     assert have["veth"] and have["bridge"] and have["nftables"]
     assert sorted(Path("/sys/class/net").iterdir()) == before

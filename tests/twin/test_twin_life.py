@@ -16,14 +16,14 @@ import pytest
 
 from rocefort.dialects.frr import plan_switch
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin import host
+from rocefort.lab.twin import requirements
 from rocefort.lab.twin.namespaces import MARK
-from rocefort.lab.twin.reap import processes_of
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.status import status_of
+from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.twin import Choice, Twin, take_down
-from rocefort.models.network import Network
-from rocefort.models.twin import LabStatus
+from rocefort.models.network.network import Network
+from rocefort.models.results.twin import LabStatus
 
 pytestmark = pytest.mark.twin
 CHOICE = Choice(bfd=False)
@@ -34,7 +34,7 @@ import sys
 from pathlib import Path
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.network import Network
+from rocefort.models.network.network import Network
 
 network = Network.model_validate_json(sys.stdin.read())
 print("begins", flush=True)
@@ -106,7 +106,7 @@ def test_a_start_that_fails_leaves_nothing(
     (broken / "bgpd").unlink()
     (broken / "bgpd").write_text("#!/bin/sh\necho out of order >&2\nexit 1\n", "ascii")
     (broken / "bgpd").chmod(0o755)
-    monkeypatch.setattr("rocefort.lab.twin.daemons.FRR", broken)
+    monkeypatch.setattr("rocefort.lab.twin.frr.FRR", broken)
     lab = f"{os.getpid():06x}"
     monkeypatch.setattr("rocefort.lab.twin.registry.secrets.token_hex", lambda _: lab)
     with pytest.raises(ServiceFailed, match=r"bgpd: .*/bgpd failed: out of order"):
@@ -217,7 +217,9 @@ def test_what_was_killed_is_started_anew(small: Network, registry: Registry) -> 
 def test_no_machine_no_lab(
     small: Network, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host, "probe", lambda: dict.fromkeys((*host.PROBES, "hash_seed"), False))
+    monkeypatch.setattr(
+        requirements, "probe", lambda: dict.fromkeys((*requirements.PROBES, "hash_seed"), False)
+    )
     with pytest.raises(ServiceFailed, match="this kernel has no veth, bridge, nftables"):
         Twin.up(small, "one", CHOICE, registry)
     assert not registry.root.exists()

@@ -13,15 +13,15 @@ import pytest
 from twin_labs import HEPS, Run
 
 from rocefort.fleet.connections import Connections, load_connections
-from rocefort.lab.twin.breaking import FAULTS, faults_help
-from rocefort.lab.twin.lines import lines_directory
+from rocefort.lab.twin.cli_process import lines_directory
+from rocefort.lab.twin.faults import FAULTS, faults_help
 from rocefort.lab.twin.namespaces import inside
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.rollout import Event
-from rocefort.rollout.run_directory import RunDirectory
+from rocefort.models.rollout.events import Event
+from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.lab.twin import one_lab
-from rocefort.steps.rollout.changing import apply_plan
-from rocefort.steps.rollout.planning import make_plan, running_of
+from rocefort.steps.rollout.apply import apply_plan
+from rocefort.steps.rollout.plan import make_plan, running_of
 
 EditHeps = Callable[..., Path]
 

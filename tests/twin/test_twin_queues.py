@@ -11,20 +11,20 @@ from nornir.core import Nornir
 
 from napalm_cloudengine.displays.queues import STATISTICS
 from napalm_cloudengine.displays.shown import Shown
-from rocefort.lab.twin.crossing import not_delivered, roce_length, wires
-from rocefort.lab.twin.queues import OWN, dscp_number, queue_of, queues_of
 from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.traffic.queues import OWN, dscp_number, queue_of, queues_of
+from rocefort.lab.twin.traffic.roce_probes import not_delivered, roce_length, wires
 from rocefort.lab.twin.twin import Choice, Twin
-from rocefort.models.change import Gate
-from rocefort.models.device import Device
-from rocefort.models.network import Network
-from rocefort.models.qos import DSCPS
-from rocefort.rdma.gate_plan import traffic_class
-from rocefort.steps.lab.loading import run_command
+from rocefort.models.device.device import Device
+from rocefort.models.device.priorities import DSCPS
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.plan import Gate
+from rocefort.rdma.plan.gate import traffic_class
+from rocefort.steps.lab import queue_gate
+from rocefort.steps.lab.queue_gate import Said, wrong_queues
 from rocefort.steps.lab.recorded_runs import ReplayedByTwin
-from rocefort.steps.rollout import queue_gate
-from rocefort.steps.rollout.queue_gate import Said, wrong_queues
-from rocefort.validators.rules.qos import queue_of_dscp
+from rocefort.steps.lab.under_load import run_command
+from rocefort.validators.rules.lossless.priorities import queue_of_dscp
 
 ROCE, UPLINK, SERVER = 34, "100GE1_0_57", "100GE1_0_2"
 PAIR = ("k8sgn08", "k8sgn09")

@@ -11,14 +11,14 @@ from cutting import lost_sessions, ports_of
 
 from rocefort.dialects.frr import Features
 from rocefort.errors import Refused, ServiceFailed
-from rocefort.lab.twin.building import host_lines
+from rocefort.lab.twin.builder import host_lines
 from rocefort.lab.twin.convergence import Seen, summary_of, wait_settled
 from rocefort.lab.twin.topology import BACKSTAGE, topology_of
-from rocefort.models.network import End, Network
-from rocefort.models.reachability import Reachability
-from rocefort.models.routing import Failure, Route, RoutingState
-from rocefort.models.static import StaticRoute
-from rocefort.steps.lab.opinions import compare_tables
+from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.network.network import End, Network
+from rocefort.models.results.reachability import Reachability
+from rocefort.models.results.routing import Failure, Route, RoutingState
+from rocefort.steps.lab.compare_tables import compare_tables
 
 LEAN = Features(vrf=False, vlan=False, bonding=False)
 

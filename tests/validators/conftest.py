@@ -9,15 +9,11 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.catalogue import load_catalogue
-from rocefort.models.access import LocalUser, Ssh, Vty
-from rocefort.models.bgp import Bgp, BgpPeer
-from rocefort.models.congestion import Dcqcn
-from rocefort.models.device import Device
-from rocefort.models.finding import Finding, NotJudged
-from rocefort.models.hardware import Fact, Hardware, Release, SyntaxFamily
-from rocefort.models.interface import Interface, InterfacePfc, PfcThreshold
-from rocefort.models.lossless import (
+from rocefort.design.load.hardware_catalogue import load_catalogue
+from rocefort.models.device.bgp import Bgp, BgpPeer
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface, InterfacePfc, PfcThreshold
+from rocefort.models.device.lossless import (
     AiEcn,
     AiEcnQueue,
     DiffservDomain,
@@ -26,8 +22,13 @@ from rocefort.models.lossless import (
     PfcProfile,
     PfcTimer,
 )
-from rocefort.models.management import Acl, AclRule
-from rocefort.models.network import (
+from rocefort.models.device.management import Acl, AclRule
+from rocefort.models.device.users import LocalUser, Ssh, Vty
+from rocefort.models.fabric.congestion_control import Dcqcn
+from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile, Parameter
+from rocefort.models.finding import Finding, NotJudged
+from rocefort.models.hardware.hardware import Fact, Hardware, Release, SyntaxFamily
+from rocefort.models.network.network import (
     End,
     Link,
     LosslessIntent,
@@ -39,10 +40,9 @@ from rocefort.models.network import (
     Server,
     Sources,
 )
-from rocefort.models.nic import Adapter, Hosts, NicProfile, Parameter
-from rocefort.steps.fabric.verifying import service_of
-from rocefort.validators import check
-from rocefort.validators.batfish_access import Service, server_version
+from rocefort.steps.fabric.verify import service_of
+from rocefort.validators.batfish.access import Service, server_version
+from rocefort.validators.checks import check
 
 # The ranges of families.yaml, without what would have the sound fabric reported: a case adds that.
 CLEAN: dict[str, Any] = {"unconfirmed": (), "conditions": (), "cell_bytes": None}

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from rocefort.design.catalogue import Catalogue
 from rocefort.design.importing import management
+from rocefort.design.importing.assumptions import Data, Notes, Source
+from rocefort.design.importing.bgp_graph import connect
 from rocefort.design.importing.exits import Way, exits_of, ways_out
-from rocefort.design.importing.graph import connect
 from rocefort.design.importing.hardware import Facts, check_facts
 from rocefort.design.importing.links import cables, per_pair
-from rocefort.design.importing.notes import Data, Notes, Source
+from rocefort.design.importing.lossless import profiles_of
 from rocefort.design.importing.pins import pinned
 from rocefort.design.importing.policy import policy_of
 from rocefort.design.importing.pools import Space, link_pool, loopback_pool
-from rocefort.design.importing.profile import profiles_of
 from rocefort.design.importing.routing import routing_of
 from rocefort.design.importing.segments import gateways, segments_of
 from rocefort.design.importing.servers import carried, server_kind, servers_of
 from rocefort.design.importing.survey import Survey
-from rocefort.design.profiles import Library
+from rocefort.design.load.hardware_catalogue import Catalogue
+from rocefort.design.load.profiles import Library
 from rocefort.documents.read import YamlPath
-from rocefort.models.fabric_nodes import SegmentIntent
-from rocefort.models.interface import ETHERNET_MTU
+from rocefort.models.device.interface import ETHERNET_MTU
+from rocefort.models.fabric.nodes import SegmentIntent
 
 RDMA = {"line_rate_fraction": 0.9, "latency_us": 5, "latency_tolerance": 0.5}
 

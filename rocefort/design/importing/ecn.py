@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rocefort.design.importing.notes import Data, Notes, Source
-from rocefort.design.profiles import Library
-from rocefort.models.fabric_ecn import (
+from rocefort.design.importing.assumptions import Data, Notes, Source
+from rocefort.design.load.profiles import Library
+from rocefort.models.fabric.ecn import (
     LONGEST_ECN_PROFILE,
     AiEcnProfile,
     EcnThresholds,

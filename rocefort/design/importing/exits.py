@@ -7,18 +7,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from rocefort.design.border import FIRST_ACCEPTED
-from rocefort.design.importing.graph import Graph
+from rocefort.design.derive.exits import FIRST_ACCEPTED
+from rocefort.design.importing.assumptions import Data, Source, writable
+from rocefort.design.importing.bgp_graph import Graph
 from rocefort.design.importing.links import is_port
-from rocefort.design.importing.notes import Data, Source, writable
 from rocefort.design.importing.secrets import authentication
 from rocefort.design.importing.survey import Survey
 from rocefort.models.base import NAME
-from rocefort.models.bgp import BgpPeer, PrefixEntry
-from rocefort.models.breakout import whole_port
-from rocefort.models.fabric_border import MOST_ACCEPTED
-from rocefort.models.interface import ETHERNET_MTU, NO_DOMAIN, Interface
-from rocefort.models.static import DEFAULT_ROUTE
+from rocefort.models.device.bgp import BgpPeer, PrefixEntry
+from rocefort.models.device.interface import ETHERNET_MTU, NO_DOMAIN, Interface
+from rocefort.models.device.static_routes import DEFAULT_ROUTE
+from rocefort.models.fabric.exits import MOST_ACCEPTED
+from rocefort.models.hardware.breakout import whole_port
 
 EXIT = "exit "  # begins the description that derivation writes
 POLICY = re.compile(r"EXIT-(?P<name>.+)-(IN|OUT)")

@@ -7,14 +7,14 @@ import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocefort.design.catalogue import Catalogue
-from rocefort.design.importing.notes import Notes, Source
+from rocefort.design.importing.assumptions import Notes, Source
+from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.design.new import RELEASES
-from rocefort.documents.nearest import nearest
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem
-from rocefort.models.breakout import whole_port
-from rocefort.models.device import Device
-from rocefort.models.hardware import Family, Hardware
+from rocefort.models.device.device import Device
+from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import listing
 
 COLUMNS = ("name", "hardware", "software", "rack")

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from rocefort.design.importing.graph import Graph, Tip
-from rocefort.design.importing.notes import Data, Notes
+from rocefort.design.importing.assumptions import Data, Notes
+from rocefort.design.importing.bgp_graph import Graph, Tip
 from rocefort.design.importing.roles import Roles
 from rocefort.errors import BadInput, Problem
-from rocefort.models.fabric_types import MOST_LINKS_PER_PAIR, PORT_NAME
-from rocefort.models.interface import Interface
+from rocefort.models.device.interface import Interface
+from rocefort.models.fabric.types import MOST_LINKS_PER_PAIR, PORT_NAME
+from rocefort.models.hardware.transceivers import COPPER, FASTEST_WITH_FEC_MODE
 from rocefort.models.keyed import natural
-from rocefort.models.optics import COPPER, FASTEST_WITH_FEC_MODE
 from rocefort.models.wording import counted
 
 ANY_OPTICS = "aoc"  # the medium that no standard ties to a FEC: it says no more than the text

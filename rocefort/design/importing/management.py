@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from rocefort.design.importing.notes import Data, Source, nameable
+from rocefort.design.derive.management import ACCESS_ACL, RULE_STEP
+from rocefort.design.derive.ports import MANAGEMENT
+from rocefort.design.importing.assumptions import Data, Source, nameable
 from rocefort.design.importing.pools import Space, around
 from rocefort.design.importing.survey import Survey
-from rocefort.design.management import ACCESS_ACL, RULE_STEP
-from rocefort.design.ports import MANAGEMENT
-from rocefort.models.access import Vty
-from rocefort.models.fabric_services import TelemetryIntent
-from rocefort.models.management import Acl
-from rocefort.models.static import DEFAULT_ROUTE
-from rocefort.models.telemetry import Telemetry
+from rocefort.models.device.management import Acl
+from rocefort.models.device.static_routes import DEFAULT_ROUTE
+from rocefort.models.device.telemetry import Telemetry
+from rocefort.models.device.users import Vty
+from rocefort.models.fabric.management import TelemetryIntent
 
 KEYS = ("authentication", "privacy")
 

@@ -7,18 +7,18 @@ from ipaddress import IPv4Address, IPv4Interface
 
 from pydantic import ValidationError
 
-from rocefort.design import allocate
+from rocefort.design import allocation
 from rocefort.design.importing import management
-from rocefort.design.importing.graph import loopback
+from rocefort.design.importing.assumptions import Data, Source
+from rocefort.design.importing.bgp_graph import loopback
 from rocefort.design.importing.links import link_kind
-from rocefort.design.importing.notes import Data, Source
 from rocefort.design.importing.routing import asn_of, own_passwords
 from rocefort.design.importing.segments import gateways
 from rocefort.design.importing.survey import Survey
 from rocefort.documents.read import path_text
 from rocefort.errors import BadInput, Problem
-from rocefort.models.fabric import Fabric
-from rocefort.models.fabric_nodes import Leaf, Switch
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.nodes import Leaf, Switch
 
 
 def pinned(data: Data, survey: Survey) -> Data:
@@ -46,12 +46,12 @@ def pinned(data: Data, survey: Survey) -> Data:
 def _pins(fabric: Fabric, switch: Switch, source: Source, address: IPv4Interface | None) -> Data:
     """Pins of a switch. address: of its management port."""
     pins: Data = {}
-    if allocate.asn(fabric, switch) != asn_of(source):
+    if allocation.asn(fabric, switch) != asn_of(source):
         pins["asn"] = asn_of(source)
     own = loopback(source)
-    if own is not None and allocate.loopback(fabric, switch) != own:
+    if own is not None and allocation.loopback(fabric, switch) != own:
         pins["loopback"] = own
-    if address is not None and allocate.management(fabric, switch).ip != address.ip:
+    if address is not None and allocation.management(fabric, switch).ip != address.ip:
         pins["management"] = address.ip
     if isinstance(switch, Leaf):
         said = gateways(source)
@@ -60,7 +60,7 @@ def _pins(fabric: Fabric, switch: Switch, source: Source, address: IPv4Interface
             for segment in fabric.segments
             if segment.vlan in said
             and segment.name in switch.segments
-            and allocate.gateway(segment, switch) != said[segment.vlan].addresses[0]
+            and allocation.gateway(segment, switch) != said[segment.vlan].addresses[0]
         }
         pins |= {"gateways": found} if found else {}
     return pins
@@ -78,9 +78,9 @@ def _links(fabric: Fabric, data: Data, survey: Survey) -> Iterator[Data]:
             ("leaf", leaf, spine, link.leaf),
         ):
             ports = survey.fabric_ports[own.name]
-            if allocate.fabric_port(fabric, ports, peer, link.number) != tip.port.name:
+            if allocation.fabric_port(fabric, ports, peer, link.number) != tip.port.name:
                 pin[f"{role}_port"] = tip.port.name
-        if allocate.link_subnet(fabric, spine, leaf, link.number) != link.subnet:
+        if allocation.link_subnet(fabric, spine, leaf, link.number) != link.subnet:
             pin["subnet"] = link.subnet
         if (kind := link_kind(link, survey.speed)) and kind != common:
             pin["cable"] = kind
@@ -101,11 +101,11 @@ def _servers(fabric: Fabric, data: Data, survey: Survey) -> Iterator[Data]:
         made = {key: row[key] for key in row if key != "cable" or row[key] != common}
         if server.bond is not None:
             alone = server.bond.model_copy(update={"id": None})
-            if allocate.trunk_id(server, alone, hardware) == server.bond.id:
+            if allocation.trunk_id(server, alone, hardware) == server.bond.id:
                 made["bond"] = {k: v for k, v in row["bond"].items() if k != "id"}
         said = gateways(survey.graph.sources[server.leaf])[segments[server.segment].vlan or 0]
         gateway = said.addresses[0]
-        address = allocate.server_address(server, gateway, hardware).ip
+        address = allocation.server_address(server, gateway, hardware).ip
         if not _usable(address, gateway) or address in used:
             address = _free(gateway, used)
             made["address"] = address

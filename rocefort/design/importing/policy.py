@@ -1,14 +1,21 @@
-"""Who may talk to whom, read back from the ACLs of gateways: `design.segment_rules` reversed."""
+"""Who may talk to whom, read back from the ACLs of gateways: `design.derive.segment_acls`
+reversed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rocefort.design.importing.notes import Data, Source
-from rocefort.design.segment_rules import DEFAULT, ENTRY_STEP, REPLY, filter_name, segment_acls
-from rocefort.models.fabric_nodes import SegmentIntent
-from rocefort.models.fabric_policy import SegmentPolicy
-from rocefort.models.traffic import ROCE_PORT, FilterAcl, FilterRule
+from rocefort.design.derive.segment_acls import (
+    DEFAULT,
+    ENTRY_STEP,
+    REPLY,
+    filter_name,
+    segment_acls,
+)
+from rocefort.design.importing.assumptions import Data, Source
+from rocefort.models.device.packet_filters import ROCE_PORT, FilterAcl, FilterRule
+from rocefort.models.fabric.nodes import SegmentIntent
+from rocefort.models.fabric.policy import SegmentPolicy
 
 Row = tuple[int, bool, str, str, FilterRule]  # entry, reply, own segment, other segment, rule
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
-from rocefort.design.importing.graph import loopback
-from rocefort.design.importing.notes import Source
+from rocefort.design.importing.assumptions import Source
+from rocefort.design.importing.bgp_graph import loopback
 from rocefort.design.importing.survey import Survey
 from rocefort.errors import BadInput
 

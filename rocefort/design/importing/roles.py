@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocefort.design.importing.graph import Graph
-from rocefort.design.importing.notes import Notes, Source
+from rocefort.design.importing.assumptions import Notes, Source
+from rocefort.design.importing.bgp_graph import Graph
 from rocefort.errors import BadInput, Problem
 from rocefort.models.wording import counted, listing
 

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from rocefort.design.importing.assumptions import Data, Source
 from rocefort.design.importing.links import Joined
-from rocefort.design.importing.notes import Data, Source
 from rocefort.design.importing.secrets import authentication
 from rocefort.design.importing.survey import Survey
 from rocefort.errors import BadInput
-from rocefort.models.as_numbers import BLOCKS, block_of
-from rocefort.models.bgp import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.fabric.as_numbers import BLOCKS, block_of
 
 KEEPALIVE_S, HOLD_S = 60, 180  # a switch's own (V300R023C00, `timer`)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rocefort.design.importing.notes import Data, Notes
-from rocefort.models.secret import is_reference, reference_of
+from rocefort.design.importing.assumptions import Data, Notes
+from rocefort.models.device.secret import is_reference, reference_of
 
 
 def authentication(stated: str, name: str, notes: Notes) -> Data:

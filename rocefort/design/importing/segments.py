@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from ipaddress import IPv4Interface, IPv4Network
 from typing import get_args
 
-from rocefort.design.importing.notes import Data, Source, nameable
+from rocefort.design.importing.assumptions import Data, Source, nameable
 from rocefort.design.importing.pools import Space, length_for
 from rocefort.design.importing.survey import LONGEST_PART, Survey
-from rocefort.models.bgp import PrefixEntry
-from rocefort.models.fabric_nodes import SegmentIntent
-from rocefort.models.interface import Interface, gateway_vlan
+from rocefort.models.device.bgp import PrefixEntry
+from rocefort.models.device.interface import Interface, gateway_vlan
+from rocefort.models.fabric.nodes import SegmentIntent
 
 GATEWAY = "gateway "  # begins the description of a gateway that derivation writes
 SHORTEST_PART = 8  # length of a leaf's part

@@ -6,15 +6,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rocefort.design.importing.assumptions import Data, writable
 from rocefort.design.importing.exits import Way
 from rocefort.design.importing.links import SpeedOf, is_port, kind_of
-from rocefort.design.importing.notes import Data, writable
 from rocefort.design.importing.segments import gateways
 from rocefort.design.importing.survey import Survey
 from rocefort.models.base import LONGEST_NAME, NAME
-from rocefort.models.bond import MANUAL, trunk_number
-from rocefort.models.breakout import whole_port
-from rocefort.models.interface import Interface
+from rocefort.models.device.eth_trunk import MANUAL, trunk_number
+from rocefort.models.device.interface import Interface
+from rocefort.models.hardware.breakout import whole_port
 
 TO = "to "  # begins the description of a server's port that derivation writes
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Network
 
-from rocefort.design.catalogue import Catalogue
-from rocefort.design.importing.graph import Graph
+from rocefort.design.derive.bgp import FABRIC, LEAVES, SPINES
+from rocefort.design.importing.assumptions import Notes, Source
+from rocefort.design.importing.bgp_graph import Graph
 from rocefort.design.importing.hardware import Facts, Model, Ports, model_of
 from rocefort.design.importing.links import Joined, joined
-from rocefort.design.importing.notes import Notes, Source
 from rocefort.design.importing.roles import Roles, ids_of, roles_of
-from rocefort.design.routing import FABRIC, LEAVES, SPINES
-from rocefort.models.bgp import PrefixEntry
-from rocefort.models.breakout import whole_port
-from rocefort.models.fabric_types import MOST_LEAVES, MOST_SPINES
+from rocefort.design.load.hardware_catalogue import Catalogue
+from rocefort.models.device.bgp import PrefixEntry
+from rocefort.models.fabric.types import MOST_LEAVES, MOST_SPINES
+from rocefort.models.hardware.breakout import whole_port
 
 LONGEST_PART = 30  # length of a leaf's part of a segment
 

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rocefort.design.importing.notes import Data, Notes
-from rocefort.design.schema import MODELINE
+from rocefort.design.importing.assumptions import Data, Notes
+from rocefort.design.load.json_schema import MODELINE
 from rocefort.documents.read import YamlPath
 
 WIDTH = 96

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.eos.render import render_eos
-from rocefort.models.device import Device
-from rocefort.models.hardware import Family, Hardware
+from rocefort.models.device.device import Device
+from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.paths import TEMPLATES
 
 

@@ -8,9 +8,9 @@ from ipaddress import IPv4Network
 
 from rocefort.errors import Problem
 from rocefort.models.base import NAME
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.traffic import FilterRule, Ports
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import FilterRule, Ports
 
 NAMES = "use letters, digits, '.', '_' and '-'"
 

@@ -26,11 +26,11 @@ from rocefort.dialects.routing_problems import (
 )
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import NAME
-from rocefort.models.bgp import Bgp, BgpPeer, PrefixEntry
-from rocefort.models.bond import MANUAL, trunk_name
-from rocefort.models.device import Device
-from rocefort.models.interface import DEFAULT_VLAN, SWITCHING, Interface, gateway_vlan
-from rocefort.models.subnets import Subnets
+from rocefort.models.device.bgp import Bgp, BgpPeer, PrefixEntry
+from rocefort.models.device.device import Device
+from rocefort.models.device.eth_trunk import MANUAL, trunk_name
+from rocefort.models.device.interface import DEFAULT_VLAN, SWITCHING, Interface, gateway_vlan
+from rocefort.models.device.subnets import Subnets
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.dialects.frr.filters import BASE, HOOK, TABLE
-from rocefort.dialects.frr.lines import line_delta
+from rocefort.dialects.frr.nftables import BASE, HOOK, TABLE
 from rocefort.dialects.frr.state import LinkState, SwitchPlan
+from rocefort.dialects.frr.vtysh_delta import line_delta
 from rocefort.models.base import Frozen
 
 MADE = ("bridge", "bond", "vlan", "vrf")  # kinds that the switch makes; ports come with cables

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.frr.plan import plan_switch
-from rocefort.models.device import Device
-from rocefort.models.hardware import Family, Hardware
+from rocefort.models.device.device import Device
+from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.paths import TEMPLATES
 
 

@@ -21,9 +21,9 @@ from rocefort.dialects.routing_problems import (
 )
 from rocefort.errors import Problem
 from rocefort.models.base import NAME
-from rocefort.models.bgp import Bgp, BgpPeer, BgpSettings, PrefixEntry
-from rocefort.models.device import Device
-from rocefort.models.static import STATIC_PREFERENCE, StaticRoute
+from rocefort.models.device.bgp import Bgp, BgpPeer, BgpSettings, PrefixEntry
+from rocefort.models.device.device import Device
+from rocefort.models.device.static_routes import STATIC_PREFERENCE, StaticRoute
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from rocefort.dialects.vrp.render import environment, render, template_of
-from rocefort.dialects.vrp.tree import parse_tree
+from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.errors import BadInput
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import Node
-from rocefort.models.static import StaticRoute
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.network.network import Node
 
 # V300R023C00, `local-user password`: 8 to 128 characters; blanks end it, `?` asks for help.
 PASSWORD = re.compile(r"[!->@-~]{8,128}")

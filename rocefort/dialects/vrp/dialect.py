@@ -10,34 +10,33 @@ from rocefort.clock import utc_now
 from rocefort.dialects.data import Display, Line, Parsed, Patch
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.vrp import (
-    by_itself,
     day0,
-    displays,
-    known,
-    lines,
-    observing,
-    parse,
+    line_queries,
     provenance,
-    secrets,
+    running_state,
+    saved_displays,
     terms,
-    tree,
 )
-from rocefort.dialects.vrp import patch as patching
-from rocefort.dialects.vrp import same_change as comparing
+from rocefort.dialects.vrp import device_diff as comparing
+from rocefort.dialects.vrp.commands import unmodelled
 from rocefort.dialects.vrp.disruption import DISRUPTS
-from rocefort.dialects.vrp.interpret import apply_lines
-from rocefort.dialects.vrp.kept import whole_tree, with_kept
-from rocefort.dialects.vrp.profile_moves import unpaused
+from rocefort.dialects.vrp.interpreter import implicit_lines
+from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
+from rocefort.dialects.vrp.interpreter.port_split import HEAD
+from rocefort.dialects.vrp.parse import parser
+from rocefort.dialects.vrp.patch import patch as patching
+from rocefort.dialects.vrp.patch.profile_moves import unpaused
 from rocefort.dialects.vrp.render import render, template_of
-from rocefort.dialects.vrp.splitting import HEAD
-from rocefort.models.change import Change
-from rocefort.models.device import Device
-from rocefort.models.hardware import Family, Hardware
-from rocefort.models.network import Node, TextLine
-from rocefort.models.observed import Topic
-from rocefort.models.rdma_counters import MarkedSeen
-from rocefort.models.saved_form import saved_form
-from rocefort.models.traffic import Uses
+from rocefort.dialects.vrp.text import config_tree, secrets
+from rocefort.dialects.vrp.unowned_lines import whole_tree, with_kept
+from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.device import Device
+from rocefort.models.device.packet_filters import Uses
+from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.network.network import Node, TextLine
+from rocefort.models.network.observed import Topic
+from rocefort.models.results.rdma_counters import MarkedSeen
+from rocefort.models.rollout.plan import Change
 from rocefort.paths import TEMPLATES
 
 HERE = Path(__file__).parent
@@ -48,12 +47,12 @@ class Vrp(Dialect):
 
     name = "VRP"
     words = terms.WORDS
-    how_to_save = parse.WANTED
+    how_to_save = parser.WANTED
     disrupts = DISRUPTS
     files = (
         (TEMPLATES / "vrp", "*"),
-        (HERE, "table_*.py"),
-        (HERE / "rulebook", "huawei.order"),
+        (HERE / "commands", "table_*.py"),
+        (HERE / "patch" / "rulebook", "huawei.order"),
     )
 
     def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
@@ -62,11 +61,11 @@ class Vrp(Dialect):
 
     def is_config(self, text: str) -> bool:
         """Told by its sysname."""
-        return parse.SYSNAME.search(text) is not None
+        return parser.SYSNAME.search(text) is not None
 
     def parse(self, text: str, file: str) -> Parsed:
         """Of any syntax family."""
-        return parse.parse(text, file)
+        return parser.parse(text, file)
 
     def normal_form(self, device: Device, family: Family) -> Device:
         """By the defaults of the family."""
@@ -74,7 +73,9 @@ class Vrp(Dialect):
 
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
         """Of the tree of a text."""
-        return [(views, line.text) for top in tree.parse_tree(text) for views, line in top.walk()]
+        return [
+            (views, line.text) for top in config_tree.parse_tree(text) for views, line in top.walk()
+        ]
 
     def changed_lines(self, before: str, after: str) -> Sequence[Line]:
         """By both trees, and the parser's side table."""
@@ -82,43 +83,43 @@ class Vrp(Dialect):
 
     def command_of(self, line: TextLine) -> str:
         """By the tables of commands."""
-        return known.command_of(line)
+        return unmodelled.command_of(line)
 
     def written_by_itself(self, line: TextLine) -> bool:
         """By defaults of the tables, and a list of lines."""
-        return by_itself.written_by_itself(line)
+        return implicit_lines.written_by_itself(line)
 
     def may_forward(self, line: TextLine) -> bool:
         """By its command."""
-        return lines.may_forward(line)
+        return line_queries.may_forward(line)
 
     def opens_ssh(self, line: TextLine) -> bool:
         """By its command."""
-        return lines.opens_ssh(line)
+        return line_queries.opens_ssh(line)
 
     def is_community(self, line: TextLine) -> bool:
         """By its command."""
-        return lines.is_community(line)
+        return line_queries.is_community(line)
 
     def shows_secret(self, line: TextLine) -> bool:
         """By its last words."""
-        return lines.shows_secret(line)
+        return line_queries.shows_secret(line)
 
     def matches_in(self, line: TextLine, classifier: str) -> bool:
         """By its view."""
-        return lines.matches_in(line, classifier)
+        return line_queries.matches_in(line, classifier)
 
     def uses(self, line: TextLine) -> Uses:
         """By names behind commands."""
-        return lines.uses(line)
+        return line_queries.uses(line)
 
     def closed_peer(self, line: str) -> str | None:
         """By its command."""
-        return lines.closed_peer(line)
+        return line_queries.closed_peer(line)
 
     def in_use(self, command: str, device: Device) -> bool | None:
         """By a table of commands."""
-        return lines.in_use(command, device)
+        return line_queries.in_use(command, device)
 
     def patch(self, running: str, intended: str, family: Family) -> Patch:
         """By annet and the rulebook."""
@@ -127,11 +128,13 @@ class Vrp(Dialect):
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
         """By the interpreter."""
-        return tree.tree_text(apply_lines(whole_tree(text, family.syntax), commands, family.syntax))
+        return config_tree.tree_text(
+            apply_lines(whole_tree(text, family.syntax), commands, family.syntax)
+        )
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
         """Into the tree that a switch runs which was started with the text."""
-        return tree.tree_text(with_kept(whole_tree(text, family.syntax), tuple(kept)))
+        return config_tree.tree_text(with_kept(whole_tree(text, family.syntax), tuple(kept)))
 
     def same_change(
         self, planned: Change, device_diff: str, running_text: str, family: Family
@@ -165,22 +168,22 @@ class Vrp(Dialect):
 
     def read_display(self, text: str) -> Display | None:
         """`display lldp neighbor`, `display version`, `display device`."""
-        return displays.read_display(text)
+        return saved_displays.read_display(text)
 
     def read_topic(
         self,
-        driver: observing.Driver,
+        driver: running_state.Driver,
         topic: Topic,
         device: str,
         ports: Iterable[str] = (),
         now: Callable[[], datetime] = utc_now,
     ) -> object:
         """By the getters of napalm_cloudengine."""
-        return observing.read_topic(driver, topic, device, ports, now)
+        return running_state.read_topic(driver, topic, device, ports, now)
 
-    def ecn_marks(self, driver: observing.Driver, device: str) -> Sequence[MarkedSeen]:
+    def ecn_marks(self, driver: running_state.Driver, device: str) -> Sequence[MarkedSeen]:
         """`display qos ecn statistics`."""
-        return observing.ecn_marks(driver, device)
+        return running_state.ecn_marks(driver, device)
 
 
 DIALECT: Dialect = Vrp()

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from rocefort.dialects.data import Line
-from rocefort.dialects.vrp.parse import places_in
-from rocefort.dialects.vrp.tree import ConfigLine, parse_tree
+from rocefort.dialects.vrp.parse.parser import places_in
+from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
 
 _Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the line above it
 

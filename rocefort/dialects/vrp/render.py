@@ -14,19 +14,19 @@ from operator import attrgetter
 
 from jinja2 import Environment, StrictUndefined, TemplateNotFound
 
-from rocefort.dialects.vrp.names import interface_name, is_address, ranges, snmp_version_text
-from rocefort.dialects.vrp.parsing.bindings import fields_of, opened_by
-from rocefort.dialects.vrp.row import SYSTEM, Row
-from rocefort.dialects.vrp.semantics import rows_by_view
+from rocefort.dialects.vrp.commands.catalogue import rows_by_view
+from rocefort.dialects.vrp.commands.command import SYSTEM, Row
+from rocefort.dialects.vrp.parse.bindings import fields_of, opened_by
+from rocefort.dialects.vrp.text.names import interface_name, is_address, ranges, snmp_version_text
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
-from rocefort.models.bond import MANUAL, NO_BOND
-from rocefort.models.device import Device
-from rocefort.models.drop_profile import LONGEST_DROP_PROFILE, NO_DROP_PROFILES
-from rocefort.models.hardware import Hardware, SyntaxFamily
-from rocefort.models.interface import NO_DOMAIN, Interface, xon_at_most_xoff
-from rocefort.models.lossless import BUILT_IN_QUEUE
-from rocefort.models.secret import placeholder
+from rocefort.models.device.device import Device
+from rocefort.models.device.drop_profile import LONGEST_DROP_PROFILE, NO_DROP_PROFILES
+from rocefort.models.device.eth_trunk import MANUAL, NO_BOND
+from rocefort.models.device.interface import NO_DOMAIN, Interface, xon_at_most_xoff
+from rocefort.models.device.lossless import BUILT_IN_QUEUE
+from rocefort.models.device.secret import placeholder
+from rocefort.models.hardware.hardware import Hardware, SyntaxFamily
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
 

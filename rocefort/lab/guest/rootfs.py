@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 
 from rocefort.errors import ServiceFailed
+from rocefort.lab.guest.initramfs import Tree
 from rocefort.lab.guest.kernel import load_order, read_module, read_modules
 from rocefort.lab.guest.keys import Key
-from rocefort.lab.guest.tree import Tree
 from rocefort.paths import TEMPLATES
 
 MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian

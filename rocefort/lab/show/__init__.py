@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from rocefort.errors import BadInput
 from rocefort.lab.show import hardware, interfaces, lossless, queues, routing
-from rocefort.lab.switch import EmulatedSwitch
+from rocefort.lab.switch.switch import EmulatedSwitch
 
 # Of a switch and of the parameters of the format, in their order; None: a parameter names nothing.
 Show = Callable[..., "str | None"]

@@ -11,9 +11,9 @@ from datetime import timedelta
 from textwrap import wrap
 
 from napalm_cloudengine.displays import system as displays
-from rocefort.lab.flash import FLASH_KBYTES, STARTUP_FILE, files_of, free_kbytes
-from rocefort.lab.show.asked import behind_of
-from rocefort.lab.switch import EmulatedSwitch
+from rocefort.lab.show.context import behind_of
+from rocefort.lab.show.flash import FLASH_KBYTES, STARTUP_FILE, files_of, free_kbytes
+from rocefort.lab.switch.switch import EmulatedSwitch
 
 
 def product(switch: EmulatedSwitch) -> str:

@@ -19,14 +19,14 @@ from napalm_cloudengine.displays.interfaces import (
     PORT_V200,
     PORT_V300,
 )
-from rocefort.lab.behind import InterfaceState, NeighbourState
-from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
+from rocefort.lab.show.context import NO_INTERFACE, behind_of, interface_of
 from rocefort.lab.show.hardware import described
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.bond import MANUAL, NO_BOND, Bond, trunk_number
-from rocefort.models.breakout import whole_port
-from rocefort.models.hardware import SyntaxFamily, port_speed_gbps
-from rocefort.models.interface import kind_of
+from rocefort.lab.switch.state_source import InterfaceState, NeighbourState
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.device.eth_trunk import MANUAL, NO_BOND, Bond, trunk_number
+from rocefort.models.device.interface import kind_of
+from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.hardware import SyntaxFamily, port_speed_gbps
 
 STATES = {"up": "UP", "down": "DOWN", "*down": "Administratively DOWN"}
 PROTOCOLS = {"up": "UP", "down": "DOWN", "up(s)": "UP (spoofing)"}

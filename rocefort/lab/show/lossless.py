@@ -10,12 +10,12 @@ from dataclasses import asdict
 from typing import Any
 
 from napalm_cloudengine.displays import pfc as displays
-from rocefort.dialects.vrp.interpret import Lines
-from rocefort.lab.checking import MAX_PFC_PROFILES, profile_lines, profile_queues
-from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.hardware import SyntaxFamily
-from rocefort.models.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE
+from rocefort.dialects.vrp.interpreter.interpreter import Lines
+from rocefort.lab.show.context import NO_INTERFACE, behind_of, interface_of
+from rocefort.lab.switch.commit_checks import MAX_PFC_PROFILES, profile_lines, profile_queues
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.device.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE
+from rocefort.models.hardware.hardware import SyntaxFamily
 
 # Defaults, V300R023C00: G1 xon 100, xoff 125 kbytes; G2 alpha 3, offset 6 kbytes, headroom 256.
 UNITS = {"kbytes": "K", "mbytes": "M", "cells": "C", "bytes": "B"}

@@ -12,9 +12,9 @@ from typing import Any
 
 from napalm_cloudengine.displays import queues as displays
 from napalm_cloudengine.displays.ai_ecn import STATE
-from rocefort.lab.behind import AiEcnState
-from rocefort.lab.show.asked import NO_INTERFACE, behind_of, interface_of
-from rocefort.lab.switch import EmulatedSwitch
+from rocefort.lab.show.context import NO_INTERFACE, behind_of, interface_of
+from rocefort.lab.switch.state_source import AiEcnState
+from rocefort.lab.switch.switch import EmulatedSwitch
 
 SLOT = "1"  # the only one of a switch with fixed ports
 MODEL_VERSION = "1.0.1"  # of the sample

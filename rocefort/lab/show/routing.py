@@ -12,10 +12,10 @@ from typing import Any
 
 from napalm_cloudengine.displays.bgp import PEERS, age_text
 from napalm_cloudengine.displays.routing import OF_ADDRESS, ROUTES, route_rows
-from rocefort.dialects.vrp.interpret import Lines
-from rocefort.lab.behind import BgpPath, PeerState, RouteState
-from rocefort.lab.show.asked import behind_of
-from rocefort.lab.switch import EmulatedSwitch, bgp_lines, bgp_view
+from rocefort.dialects.vrp.interpreter.interpreter import Lines
+from rocefort.lab.show.context import behind_of
+from rocefort.lab.switch.state_source import BgpPath, PeerState, RouteState
+from rocefort.lab.switch.switch import EmulatedSwitch, bgp_lines, bgp_view
 
 BGP_HEAD = (
     " Status codes: * - valid, > - best, d - damped, x - best external, a - add path,",

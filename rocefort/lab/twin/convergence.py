@@ -13,7 +13,7 @@ from time import monotonic, sleep
 from typing import Any, Protocol
 
 from rocefort.errors import ServiceFailed
-from rocefort.lab.twin.fib import chosen_of, read_fib
+from rocefort.lab.twin.kernel_routes import chosen_of, read_fib
 from rocefort.models.wording import counted
 
 PAUSE_S = 0.05

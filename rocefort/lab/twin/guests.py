@@ -14,7 +14,7 @@ from time import monotonic, sleep
 
 from rocefort.errors import BadInput, Problem, ServiceFailed
 from rocefort.lab.guest.cache import Cache, Image
-from rocefort.lab.guest.machine import (
+from rocefort.lab.guest.qemu import (
     FAILED,
     MANAGEMENT,
     READY,
@@ -23,10 +23,10 @@ from rocefort.lab.guest.machine import (
     accel_for,
     require_qemu,
 )
-from rocefort.lab.twin.forwarding import LOOPBACK, pid_file, ports_file, start_forwarding
 from rocefort.lab.twin.namespaces import inside, is_marked, run
-from rocefort.lab.twin.reap import end_processes, namespace
+from rocefort.lab.twin.port_forwarding import LOOPBACK, pid_file, ports_file, start_forwarding
 from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.teardown import end_processes, namespace
 from rocefort.lab.twin.topology import GUEST_TAP, MANAGEMENT_TAP, Host, Topology
 
 MEMORY_MB = 256

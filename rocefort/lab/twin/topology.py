@@ -9,7 +9,7 @@ from rocefort.dialects.frr import Features, LinkState, SwitchPlan, kernel_name, 
 from rocefort.dialects.frr.kernel import lone_member
 from rocefort.errors import Problem, Refused
 from rocefort.models.base import Frozen
-from rocefort.models.network import End, Network, Server
+from rocefort.models.network.network import End, Network, Server
 
 BACKSTAGE = "_lab"  # the namespace where ends of cables to nowhere are; no node has such a name
 MANAGEMENT_BRIDGE = "mgmt"  # there: all management ports meet in it

@@ -12,19 +12,19 @@ from typing import Any, Self, TypeVar
 
 from rocefort.dialects.frr import DAEMONS
 from rocefort.errors import BadInput, Refused
-from rocefort.lab.guest.machine import Accel
-from rocefort.lab.twin import host
-from rocefort.lab.twin.building import Builder
+from rocefort.lab.guest.qemu import Accel
+from rocefort.lab.twin import requirements
+from rocefort.lab.twin.builder import Builder
 from rocefort.lab.twin.convergence import Seen, summary_of, wait_settled
-from rocefort.lab.twin.daemons import Daemons
-from rocefort.lab.twin.fib import Fib, read_fib
+from rocefort.lab.twin.frr import Daemons
 from rocefort.lab.twin.guests import Guests, prepare, with_guests
+from rocefort.lab.twin.kernel_routes import Fib, read_fib
 from rocefort.lab.twin.limits import raise_neighbour_limit
 from rocefort.lab.twin.namespaces import inside, marked, run
-from rocefort.lab.twin.reap import reap
 from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.topology import BACKSTAGE, Host, Topology, topology_of
-from rocefort.models.network import Network
+from rocefort.models.network.network import Network
 from rocefort.models.wording import counted
 
 LIMIT_S = 120.0  # of converging; 8 spines and 64 leaves take some seconds where nothing else runs
@@ -77,15 +77,15 @@ class Twin:
         then nothing is left behind. What a killed start has left under the name is removed first.
         """
         choice, registry = choice or Choice(), registry or Registry()
-        host.require_host(other_frr=choice.other_frr)
-        have = host.probe()
+        requirements.require_host(other_frr=choice.other_frr)
+        have = requirements.probe()
         bfd = _few_sessions(network) if choice.bfd is None else choice.bfd
-        topology = topology_of(network, host.features_of(have), bfd=bfd)
+        topology = topology_of(network, requirements.features_of(have), bfd=bfd)
         topology = with_guests(topology, choice.guests)
         guests = _guests(choice, say)
         with registry.lock(name):
             _clear(registry, name)
-            version, lacks = host.frr_version(), host.lacks(have)
+            version, lacks = requirements.frr_version(), requirements.lacks(have)
             record = registry.begin(name, network.name, bfd=bfd, frr=version, lacks=lacks)
             record = record.model_copy(update=guests)
             registry.save(record)
@@ -163,8 +163,10 @@ class Twin:
         is neither, and says so.
         """
         self.require_whole()
-        host.require_host(other_frr=self.choice.other_frr)
-        new = topology_of(network, host.features_of(host.probe()), bfd=self.record.bfd)
+        requirements.require_host(other_frr=self.choice.other_frr)
+        new = topology_of(
+            network, requirements.features_of(requirements.probe()), bfd=self.record.bfd
+        )
         new = with_guests(new, set(self.record.guests) & new.by_host.keys())
         self.choice = replace(self.choice, expected=expected)
         with self.registry.lock(self.record.name):

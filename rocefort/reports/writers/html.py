@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from rocefort.reports.blocks import Block
-from rocefort.reports.page_frame import environment
+from rocefort.reports.writers.templates import environment
 
 
 def html_of(*blocks: Block) -> Markup:

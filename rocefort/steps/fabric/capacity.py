@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.demand import demand_beside, load_demand
-from rocefort.models.capacity import Capacity
-from rocefort.models.demand import Demand
-from rocefort.models.network import Network
-from rocefort.steps.fabric.judging import Subject, subject_of
-from rocefort.validators.capacity import capacity
-from rocefort.validators.routing import Solution
+from rocefort.design.load.demand import demand_beside, load_demand
+from rocefort.models.network.demand import Demand
+from rocefort.models.network.network import Network
+from rocefort.models.results.capacity import Capacity
+from rocefort.steps.fabric.subject import Subject, subject_of
+from rocefort.validators.capacity.capacity import capacity
+from rocefort.validators.routing.engine import Solution
 
 
 @dataclass(frozen=True)

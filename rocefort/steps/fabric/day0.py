@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.words import line
-from rocefort.documents.nearest import nearest
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.credentials import resolve
 from rocefort.models.base import check_reference
-from rocefort.models.network import Network, Node
-from rocefort.reports.instructions import Instruction
+from rocefort.models.network.network import Network, Node
+from rocefort.reports.rollout.instructions import Instruction
 
 SSH_PORT = 22
 DEFAULT_KNOWN_HOSTS = Path("known_hosts")

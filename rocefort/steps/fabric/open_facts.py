@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rocefort.design.catalogue import load_catalogue
+from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.open_facts import SPLIT, Concern, of_family, of_hardware
 from rocefort.dialects.choose import dialect_of
-from rocefort.lab.personality import OPEN_POINTS
-from rocefort.models.hardware import Family, Hardware
-from rocefort.models.network import Node
-from rocefort.models.open_fact import OpenFact, OpenFacts
-from rocefort.steps.fabric.judging import subject_of
+from rocefort.lab.switch.personality import OPEN_POINTS
+from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.network.network import Node
+from rocefort.models.results.open_facts import OpenFact, OpenFacts
+from rocefort.steps.fabric.subject import subject_of
 
 ANY_RELEASE = "any release"
 

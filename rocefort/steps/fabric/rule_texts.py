@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rocefort.dialects.words import in_words
-from rocefort.reports.rule_text import RuleText
-from rocefort.validators.rules import Judged, registered
+from rocefort.reports.formats.rule_text import RuleText
+from rocefort.validators.rules.registry import Judged, registered
 
 
 def rule_texts(*judges: type[Judged]) -> tuple[RuleText, ...]:

@@ -10,13 +10,13 @@ from random import Random
 from time import monotonic
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab, require_mended
+from rocefort.lab.twin.faults import Broken, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.registry import write_whole
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.lab_trials import Chaos, ChaosStep
-from rocefort.models.network import Network
+from rocefort.models.network.network import Network
+from rocefort.models.results.lab_experiments import Chaos, ChaosStep
 from rocefort.models.wording import counted
-from rocefort.reports.lab_trials import chaos_head, step_text
+from rocefort.reports.lab_experiments import chaos_head, step_text
 from rocefort.steps.lab.network import (
     Verdict,
     await_law,

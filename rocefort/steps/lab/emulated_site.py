@@ -1,6 +1,6 @@
 """The whole fabric of a Network on this machine: emulated switches, servers that replay runs.
 
-Joins the lab to the state behind it (`model.py`) and to the fleet (a connections file that
+Joins the lab to the state behind it (`state_model.py`) and to the fleet (a connections file that
 `plan` and `apply` take like any site's).
 """
 
@@ -15,18 +15,18 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
-from rocefort.lab.deeds import Deeds
-from rocefort.lab.hosts import RdmaHosts, Sample, read_sample
-from rocefort.lab.model import Model
-from rocefort.lab.rdma_root import RdmaRoot, write_servers
-from rocefort.lab.server import LabServer, run_in_thread
-from rocefort.lab.sharing import Pool, start
-from rocefort.lab.store import Store, lose_power
-from rocefort.lab.switch import EmulatedSwitch
-from rocefort.models.network import Network
-from rocefort.rdma.scripts import EVERY
-from rocefort.steps.lab.model import model_of
+from rocefort.lab.cli.server import LabServer, run_in_thread
+from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
+from rocefort.lab.servers.ssh_hosts import RdmaHosts, Sample, read_sample
+from rocefort.lab.state.model import Model
+from rocefort.lab.switch.audit_log import Deeds
+from rocefort.lab.switch.shared_lines import Pool, start
+from rocefort.lab.switch.store import Store, lose_power
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.network.network import Network
+from rocefort.rdma.plan.scripts import EVERY
 from rocefort.steps.lab.options import LabOptions, inject, read_faults
+from rocefort.steps.lab.state_model import model_of
 
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
 GOOD = {BANDWIDTH: "ib_write_bw.gbits", LATENCY: "ib_write_lat.iters"}

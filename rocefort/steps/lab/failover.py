@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import monotonic, sleep
 
-from rocefort.documents.nearest import nearest
+from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab, require_mended
-from rocefort.lab.twin.flows import Flow, Gap, Load, flows_between, running
-from rocefort.lab.twin.reap import namespace
+from rocefort.lab.twin.faults import Broken, break_lab, mend_lab, require_mended
+from rocefort.lab.twin.teardown import namespace
 from rocefort.lab.twin.topology import Host
+from rocefort.lab.twin.traffic.flows import Flow, Gap, Load, flows_between, running
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.lab_trials import Failover, FailoverRow
-from rocefort.models.network import Network
+from rocefort.models.network.network import Network
+from rocefort.models.results.lab_experiments import Failover, FailoverRow
 from rocefort.steps.lab.network import (
     await_law,
     detection_s,

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from time import monotonic, sleep
 
 from rocefort.errors import Refused
-from rocefort.lab.twin.breaking import Broken
-from rocefort.lab.twin.lines import devices_directory, network_file
+from rocefort.lab.twin.cli_process import devices_directory, network_file
+from rocefort.lab.twin.faults import Broken
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.device import Device
-from rocefort.models.network import End, Link, Network
-from rocefort.models.routing import Failure
-from rocefort.steps.lab.opinions import Opinions, compare_tables
-from rocefort.validators.failures import dense
-from rocefort.validators.outside import with_outside
+from rocefort.models.device.device import Device
+from rocefort.models.network.network import End, Link, Network
+from rocefort.models.results.routing import Failure
+from rocefort.steps.lab.compare_tables import Opinions, compare_tables
+from rocefort.validators.failures.study import dense
+from rocefort.validators.routing.external_peers import with_outside
 
 PAUSE_S = 0.2
 ALL = 100  # percent

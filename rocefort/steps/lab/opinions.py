@@ -1,89 +1,183 @@
-"""Next hops by engines against those of a twin's kernels: compares tables that others read."""
+"""Steps of `lab opinions`: kernels, the embedded engine and Batfish, asked and compared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from rocefort.models.network import Network
-from rocefort.models.routing import RoutingState
-from rocefort.validators.routing import analyse
+from rocefort.errors import BadInput, ServiceFailed
+from rocefort.lab.twin.faults import Broken, break_lab, mend_lab, require_mended
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.network.network import Network
+from rocefort.models.results.lab_experiments import OpinionRow
+from rocefort.models.results.routing import Failure, RoutingState
+from rocefort.steps.lab.compare_tables import Opinions, Tables, compare_tables, tables_of
+from rocefort.steps.lab.network import await_law, detection_s, running_network
+from rocefort.validators.batfish.access import Service
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.recording import replay
+from rocefort.validators.batfish.snapshot import snapshot_digest, snapshot_files
+from rocefort.validators.failures.study import dense, single_failures
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.verification.batfish_forks import ask_forks, replay_forks
 
-Hops = frozenset[IPv4Address]
-Tables = Mapping[str, Mapping[IPv4Network, Hops]]  # of kernels: BGP's routes by switch
-KERNEL_ENGINE = ("the kernel", "the engine")
-Ties = Callable[[str, IPv4Network], Hops]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One prefix of one switch to which two opinions send packets by other next hops.
-
-    who: has the tables that were compared, and what they were compared with.
-    """
-
-    switch: str
-    prefix: IPv4Network
-    kernel: Hops
-    engine: Hops
-    who: tuple[str, str] = KERNEL_ENGINE
-
-    def is_free_choice(self, ties: Hops) -> bool:
-        """Whether both have equally many next hops, all of which a tie-breaker may choose."""
-        both = self.kernel | self.engine
-        return bool(self.kernel) and len(self.kernel) == len(self.engine) and ties >= both
-
-    def __str__(self) -> str:
-        first, second = self.who
-        kernel, engine = (
-            ", ".join(map(str, sorted(hops))) or "no route" for hops in (self.kernel, self.engine)
-        )
-        return f"{self.switch} {self.prefix}: {first} has {kernel}, {second} {engine}"
+WHOLE = "whole"
+DIGEST = re.compile(rb'"(snapshot|forked)_sha256":"([0-9a-f]{64})"')
+HEAD = 1000  # bytes of a recording that have its digest
+PATIENCE_S = 60.0  # beside the time that a silent peer has, and what BGP takes to try again
+KERNEL, ENGINE, BATFISH = "kernel", "engine", "batfish"
+PAIRS = ((KERNEL, ENGINE), (KERNEL, BATFISH), (ENGINE, BATFISH))
 
 
-@dataclass(frozen=True)
-class Opinions:
-    """How many (switch, prefix) were compared, and which differ."""
+@dataclass
+class Batfish:
+    """Batfish's answers on a network: recorded for just this snapshot, or asked of a service."""
 
-    engine: str
-    compared: int
-    differences: tuple[Difference, ...]
+    recordings: dict[str, Path] = field(default_factory=dict)  # by digest of the snapshot
+    forks: dict[str, Path] = field(default_factory=dict)  # after its failures, by the same
+    service: Service | None = None
+
+    @classmethod
+    def of(cls, folder: Path | None, service: Service | None = None) -> Batfish:
+        """With all recordings under a folder. Raises BadInput where it has none."""
+        found: dict[bytes, dict[str, Path]] = {b"snapshot": {}, b"forked": {}}
+        for path in sorted(folder.rglob("*.json")) if folder else ():
+            with path.open("rb") as file:
+                if digest := DIGEST.search(file.read(HEAD)):
+                    found[digest[1]][digest[2].decode()] = path
+        if folder and not any(found.values()):
+            how = "name a folder of recorded answers"
+            raise BadInput("has no recording of Batfish", where=str(folder), how=how)
+        return cls(found[b"snapshot"], found[b"forked"], service)
+
+    def on(
+        self, network: Network, failure: Failure | None = None
+    ) -> tuple[RoutingState, str] | None:
+        """Its answers and where they come from; None where nobody has them."""
+        if failure is not None:
+            return self.after(network, failure)
+        if self.recordings:
+            path = self.recordings.get(snapshot_digest(snapshot_files(network)))
+            if path is not None:
+                return replay(network, path), f"recorded {path.stem}"
+        if self.service is not None:
+            at = self.service
+            return ask(network, at.host, at.port, at.access), f"asked {at}"
+        return None
+
+    def after(self, network: Network, failure: Failure) -> tuple[RoutingState, str] | None:
+        """The same for a fork of the network without what has failed: of routes alone."""
+        if self.forks:
+            path = self.forks.get(snapshot_digest(snapshot_files(network)))
+            state = None if path is None else replay_forks(network, path).after(network, failure)
+            if path is not None and state is not None:
+                return state, f"recorded {path.stem}"
+        if self.service is not None:
+            whole = with_outside(network)
+            state = ask_forks(whole, [failure], self.service).after(whole, failure)
+            return None if state is None else (state, f"asked {self.service}")
+        return None
 
 
-def three_opinions(network: Network, tables: Tables) -> Opinions:
-    """Compare kernels with the embedded engine; raises Refused as it does."""
-    solution = analyse(network)
-    return compare_tables(solution.state, tables, solution.ties)
+def opinions_of(
+    twin: Twin,
+    network: Network,
+    batfish: Batfish,
+    state: str = WHOLE,
+    failure: Failure | None = None,
+) -> OpinionRow:
+    """Compare the kernels of a lab that rests with the engines' answers on what it runs."""
+    solution = analyse(network) if failure is None else dense(network, failure)
+    dead = () if failure is None else failure.nodes
+    tables = twin.fibs([name for name in twin.topology.by_switch if name not in dead], ["bgp"])
+    other = batfish.on(network, failure)
+    return row_of(twin.record.fabric, state, tables, solution, other)
 
 
-def compare_tables(
-    state: RoutingState, tables: Tables, ties: Ties, who: tuple[str, str] = KERNEL_ENGINE
-) -> Opinions:
-    """Compare kernels with an engine's answers, or with recorded ones, of these switches.
-
-    ties: next hops that only an arbitrary tie-breaker tells apart: where a switch may use fewer,
-    two opinions need to have equally many of them, not the same ones.
-    """
-    none: Hops = frozenset()
-    wanted = tables_of(state, tables)
-    pairs = [
-        Difference(name, prefix, table.get(prefix, none), wanted[name].get(prefix, none), who)
-        for name, table in tables.items()
-        for prefix in sorted({*table, *wanted[name]})
-    ]
-    differences = tuple(
-        each
-        for each in pairs
-        if each.kernel != each.engine and not each.is_free_choice(ties(each.switch, each.prefix))
+def row_of(
+    fabric: str,
+    state: str,
+    tables: Tables,
+    solution: Solution,
+    other: tuple[RoutingState, str] | None,
+) -> OpinionRow:
+    """Every two opinions on one state. other: what Batfish says, and where that comes from."""
+    found = dict(_pairs(tables, solution, other[0] if other else None))
+    first = [str(each) for opinions in found.values() for each in opinions.differences]
+    return OpinionRow(
+        fabric=fabric,
+        state=state,
+        compared=max(opinions.compared for opinions in found.values()),
+        differing={name: len(opinions.differences) for name, opinions in found.items()},
+        batfish=other[1] if other else "",
+        first=first[0] if first else "",
     )
-    return Opinions(state.engine, len(pairs), differences)
 
 
-def tables_of(state: RoutingState, switches: Collection[str]) -> dict[str, dict[IPv4Network, Hops]]:
-    """An engine's answers as tables of these switches."""
-    found: dict[str, dict[IPv4Network, Hops]] = {name: {} for name in switches}
-    for route in state.routes:
-        if route.device in found:
-            found[route.device][route.prefix] = frozenset(route.next_hops)
-    return found
+def _pairs(
+    tables: Tables, solution: Solution, other: RoutingState | None
+) -> Iterator[tuple[str, Opinions]]:
+    states = {ENGINE: solution.state} | ({BATFISH: other} if other else {})
+    mine = {KERNEL: tables, ENGINE: tables_of(solution.state, tables)}
+    for one, two in PAIRS:
+        if two in states:
+            who = f"the {one}", f"the {two}"
+            yield f"{one}, {two}", compare_tables(states[two], mine[one], solution.ties, who)
+
+
+def lab_opinions(
+    twin: Twin,
+    batfish: Batfish,
+    *,
+    failures: bool,
+    say: Callable[[str], None],
+    stop: Callable[[], bool] = lambda: False,
+) -> list[OpinionRow]:
+    """Opinions on a lab as it runs, and after each single failure, each mended afterwards.
+
+    Raises Refused where something is broken already.
+    """
+    require_mended(twin.registry, twin.record)
+    network = running_network(twin)
+    rows = [opinions_of(twin, network, batfish)]
+    if failures:
+        deadline = PATIENCE_S + detection_s(twin)
+        for failure in single_failures(network, analyse(network)):
+            if stop():
+                break
+            say(f"{twin.record.name}: without {failure}")
+            rows.append(after(twin, network, batfish, failure, deadline))
+    return rows
+
+
+def after(
+    twin: Twin, network: Network, batfish: Batfish, failure: Failure, deadline_s: float
+) -> OpinionRow:
+    """Let something fail as light goes out, compare, and mend it, whatever happens.
+
+    Raises ServiceFailed where the lab is not whole again within the deadline.
+    """
+    try:
+        broken = list(break_all(twin, failure))
+        await_law(twin, network, broken, deadline_s)
+        row = opinions_of(twin, network, batfish, f"without {failure}", failure)
+    finally:
+        mend_lab(twin.registry, twin.record.name)
+    whole = await_law(twin, network, (), deadline_s)
+    if not whole.holds:
+        what = f"is mended and not whole: {whole.opinions.differences[0]}"
+        raise ServiceFailed(what, where=twin.record.name)
+    return row
+
+
+def break_all(twin: Twin, failure: Failure) -> Iterator[Broken]:
+    """Unplug the cables and cut off the nodes of a failure."""
+    places: Sequence[tuple[str, str]] = [
+        *(("link-down", f"{a.device}:{a.interface}") for a, _ in failure.links),
+        *(("node-down", name) for name in failure.nodes),
+    ]
+    for fault, where in places:
+        yield break_lab(twin.registry, twin.record.name, fault, where)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocefort.errors import BadInput, Problem, Refused
-from rocefort.lab.faults import FAULTS, Fault, read_fault
-from rocefort.lab.model import Model
-from rocefort.lab.personality import DEFAULT, Personality
-from rocefort.lab.state_faults import STATE_FAULTS, StateFault, read_state_fault
-from rocefort.lab.switch import CandidateMode, EmulatedSwitch
+from rocefort.lab.state.model import Model
+from rocefort.lab.state.state_faults import STATE_FAULTS, StateFault, read_state_fault
+from rocefort.lab.switch.faults import FAULTS, Fault, read_fault
+from rocefort.lab.switch.personality import DEFAULT, Personality
+from rocefort.lab.switch.switch import CandidateMode, EmulatedSwitch
 
 LISTEN = re.compile(
     r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<four>[0-9.]+)):(?P<port>\d{1,5})", re.ASCII
@@ -33,7 +33,7 @@ class LabOptions:
     power_loss: bool = False  # of every switch, before the start
     keep: bool = False  # whether switches go on from where they were
     whole: bool = False  # lines that no command is known for stay in what a switch starts with
-    log: Path | None = None  # what the switches were told and did: rocefort.lab.deeds
+    log: Path | None = None  # what the switches were told and did: rocefort.lab.switch.audit_log
     time_scale: float = 1.0  # how fast the timers of the switches run
 
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rocefort.lab.hosts import Sample, read_sample
-from rocefort.lab.twin.crossing import SMALL, not_delivered, pair_length, wires
+from rocefort.lab.servers.ssh_hosts import Sample, read_sample
 from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.traffic.roce_probes import SMALL, not_delivered, pair_length, wires
 from rocefort.lab.twin.twin import Twin
 from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY
 

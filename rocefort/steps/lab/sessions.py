@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from rocefort.lab.bgp_lines import authentication, closed_peers
-from rocefort.lab.hold_timers import PeerEnd, SessionFacts
-from rocefort.lab.model_ports import Config
-from rocefort.models.bgp import HOLD_S
-from rocefort.models.device import Device
-from rocefort.models.interface import ETHERNET_MTU
-from rocefort.validators.bgp_sessions import Session
-from rocefort.validators.routing import Solution
+from rocefort.lab.state.bgp_lines import authentication, closed_peers
+from rocefort.lab.state.hold_timers import PeerEnd, SessionFacts
+from rocefort.lab.state.ports import Config
+from rocefort.models.device.bgp import HOLD_S
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import ETHERNET_MTU
+from rocefort.validators.routing.engine import Solution
+from rocefort.validators.routing.sessions import Session
 
 UPDATE_BYTES = 60  # of one prefix with attributes of its own: an UPDATE of RFC 4271, assumed
 

@@ -7,21 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin.breaking import Broken, break_lab, mend_lab
-from rocefort.lab.twin.host import require_host, require_root
+from rocefort.lab.twin.faults import Broken, break_lab, mend_lab
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.telling import status_of
+from rocefort.lab.twin.requirements import require_host, require_root
+from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.twin import Choice, Twin, take_down
-from rocefort.models.network import Network
-from rocefort.models.routing import SessionStatus
-from rocefort.models.twin import LabStatus
+from rocefort.models.network.network import Network
+from rocefort.models.results.routing import SessionStatus
+from rocefort.models.results.twin import LabStatus
 from rocefort.models.wording import counted
-from rocefort.steps.fabric.judging import subject_of
+from rocefort.steps.fabric.subject import subject_of
 from rocefort.steps.lab.guests import guest_names, lead_to_guests, speed_note
-from rocefort.steps.lab.lines import start_lines
 from rocefort.steps.lab.recorded_runs import TWIN_NOTE
-from rocefort.validators.outside import with_outside
-from rocefort.validators.routing import solve
+from rocefort.steps.lab.twin_cli import start_lines
+from rocefort.validators.routing.engine import solve
+from rocefort.validators.routing.external_peers import with_outside
 
 
 def bring_up(

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from nornir.core import Nornir
 
-from rocefort.lab.twin.crossing import SMALL, not_delivered, pair_length, wires
+from rocefort.lab.twin.traffic.roce_probes import SMALL, not_delivered, pair_length, wires
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.change import Gate, GatePair
-from rocefort.models.network import Network
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.plan import Gate, GatePair
 from rocefort.models.wording import counted
-from rocefort.rdma.gate import run_gate
-from rocefort.rdma.gate_plan import SHORT, plan_pairs
-from rocefort.rollout.ports import Verdict
-from rocefort.steps.rollout.queue_gate import QueueGate, Said
+from rocefort.rdma.plan.gate import SHORT, plan_pairs
+from rocefort.rdma.run.gate import run_gate
+from rocefort.rollout.controller.protocols import Verdict
+from rocefort.steps.lab.queue_gate import QueueGate, Said
 
 PATIENCE_S = 5.0  # sessions may still be coming back
 REPLAY_S = 10.0  # what is replayed hangs at once or never: no need to wait as long as for RDMA

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocefort.dialects.words import line
-from rocefort.models.advice import Advice, AdviceKind, AdviceStep
-from rocefort.models.compare import compare
-from rocefort.models.difference import Difference, SwitchDifference
-from rocefort.models.network import Network, Node, Role
-from rocefort.models.review import IntentChange
+from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.results.advice import Advice, AdviceKind, AdviceStep
+from rocefort.models.results.difference import Difference, SwitchDifference
+from rocefort.models.results.review import IntentChange
+from rocefort.models.rollout.compare import compare
 from rocefort.models.wording import counted, listing
 from rocefort.reports.wording import grouped
 from rocefort.steps.review.drain import (
@@ -22,8 +22,8 @@ from rocefort.steps.review.drain import (
     typed,
     windows,
 )
-from rocefort.steps.review.moves import moves
-from rocefort.steps.review.values import values
+from rocefort.steps.review.lossless_changes import values
+from rocefort.steps.review.server_moves import moves
 
 # A fact of SwitchDifference begins so -> what a switch gets.
 ANOTHER_BOX = {"hardware": "another model", "system": "another system"}

@@ -8,14 +8,14 @@ from functools import cached_property
 
 from rocefort.dialects.words import in_words, line
 from rocefort.errors import Refused
-from rocefort.models.advice import AdviceStep
-from rocefort.models.difference import Difference
-from rocefort.models.fabric_nodes import ServerIntent
-from rocefort.models.network import Network, Node, Role, Server
-from rocefort.models.reachability import Reachability
+from rocefort.models.fabric.nodes import ServerIntent
+from rocefort.models.network.network import Network, Node, Role, Server
+from rocefort.models.results.advice import AdviceStep
+from rocefort.models.results.difference import Difference
+from rocefort.models.results.reachability import Reachability
 from rocefort.models.wording import listing
 from rocefort.reports.wording import grouped, name_ranges
-from rocefort.rollout.draining import (
+from rocefort.rollout.planning.drain import (
     Left,
     Uplinks,
     drain_commands,
@@ -23,7 +23,7 @@ from rocefort.rollout.draining import (
     left_of,
     uplinks_without,
 )
-from rocefort.validators.routing import Solution, analyse
+from rocefort.validators.routing.engine import Solution, analyse
 
 MOST_JUDGED = 4  # drains that the routing engine solves: each costs as much as a verification
 MOST_NAMED = 12

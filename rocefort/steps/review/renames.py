@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rocefort.models.network import End, Network, Node, Sources
-from rocefort.rollout.difference import Side
+from rocefort.models.network.network import End, Network, Node, Sources
+from rocefort.rollout.planning.difference import Side
 from rocefort.steps.review.sides import ReviewSide, Sides
 
 Renames = Mapping[str, str]  # the name at the base, by the one at the head

@@ -9,20 +9,19 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
-from rocefort.design.catalogue import load_catalogue
-from rocefort.design.derive import Derived, derive_loaded
-from rocefort.design.load import FABRIC_FILE, Loaded, shortest
-from rocefort.design.profiles import shipped_profiles
+from rocefort.design.derive.derive import Derived, derive_loaded
+from rocefort.design.load.hardware_catalogue import load_catalogue
+from rocefort.design.load.load import FABRIC_FILE, Loaded, shortest
+from rocefort.design.load.profiles import shipped_profiles
 from rocefort.documents.read import Document, read_document, read_text
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
-from rocefort.families import FAMILY_FILE
-from rocefort.models.fabric import Fabric
-from rocefort.models.hardware import Family
-from rocefort.models.network import Position, Sources
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.network.network import Position, Sources
 from rocefort.paths import HARDWARE as SHIPPED_HARDWARE
 from rocefort.paths import PROFILES as SHIPPED_PROFILES
-from rocefort.steps.fabric.revisions import (
+from rocefort.steps.fabric.git_revisions import (
     HARDWARE,
     PROFILES,
     NotInGit,
@@ -31,6 +30,7 @@ from rocefort.steps.fabric.revisions import (
     commit_of,
     git,
 )
+from rocefort.syntax_families import FAMILY_FILE
 
 WORKTREE = "worktree"
 ALIKE = 0.5  # share of lines that two files have at least to be one that was renamed

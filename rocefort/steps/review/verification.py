@@ -6,21 +6,26 @@ from collections import Counter
 from dataclasses import dataclass
 from operator import itemgetter
 
-from rocefort.models.compare import effect_of
-from rocefort.models.difference import Difference
 from rocefort.models.effect import Readers
 from rocefort.models.finding import Report
-from rocefort.models.network import Network, Sources
-from rocefort.models.review import FailureChange, FailuresChange, Verification, VerifiedState
-from rocefort.models.routing import Effect, FailureStudy, RoutingState, SessionStatus
-from rocefort.steps.fabric.failing import Failing, study_failures
-from rocefort.steps.fabric.judging import Subject
-from rocefort.validators import engines
-from rocefort.validators.batfish_access import Service
-from rocefort.validators.engines import Engine, Verified, Wishes
-from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.rules.change_verification import change_since, standing, verify_change
-from rocefort.validators.rules.verification import verify
+from rocefort.models.network.network import Network, Sources
+from rocefort.models.results.difference import Difference
+from rocefort.models.results.review import (
+    FailureChange,
+    FailuresChange,
+    Verification,
+    VerifiedState,
+)
+from rocefort.models.results.routing import Effect, FailureStudy, RoutingState, SessionStatus
+from rocefort.models.rollout.compare import effect_of
+from rocefort.steps.fabric.failures import Failing, study_failures
+from rocefort.steps.fabric.subject import Subject
+from rocefort.validators import engine_choice
+from rocefort.validators.batfish.access import Service
+from rocefort.validators.engine_choice import Engine, Verified, Wishes
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.rules.verification.change import change_since, standing, verify_change
+from rocefort.validators.rules.verification.reachability import verify
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ def verify_both(
     both = asking.engine in (Engine.BATFISH, Engine.BOTH)
     before = base.network if base and both and not same else None
     wishes = Wishes(None, before)
-    done = engines.run(head.network, head.sources, asking.engine, asking.service, wishes)
+    done = engine_choice.run(head.network, head.sources, asking.engine, asking.service, wishes)
     failing = _study(head, asking, done.solution)
     report = done.report.joined(failing.report) if failing.report else done.report
     if base is None:

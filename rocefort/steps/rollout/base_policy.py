@@ -10,11 +10,11 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from rocefort.design.load import load_fabric
+from rocefort.design.load.load import load_fabric
 from rocefort.errors import BadInput, Refused, RocefortError
-from rocefort.models.approval import Approvals
-from rocefort.models.change import Plan
-from rocefort.steps.fabric.revisions import (
+from rocefort.models.fabric.approvals import Approvals
+from rocefort.models.rollout.plan import Plan
+from rocefort.steps.fabric.git_revisions import (
     NotInGit,
     Revision,
     checked_out,

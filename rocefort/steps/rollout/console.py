@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rocefort.dialects.words import in_words, line
-from rocefort.models.change import Change, Plan
+from rocefort.models.rollout.plan import Change, Plan
 from rocefort.reports.blocks import Block
-from rocefort.reports.instructions import Instruction, instructions_report
+from rocefort.reports.rollout.instructions import Instruction, instructions_report
 
 
 def console_report(plan: Plan, device: str, persist: str) -> Iterator[Block]:

@@ -10,21 +10,21 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rocefort.design.derive import derive
-from rocefort.documents.nearest import chosen
+from rocefort.design.derive.derive import derive
+from rocefort.documents.suggest import chosen
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import Connections
-from rocefort.fleet.runner import open_fleet
+from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.finding import Report
-from rocefort.models.network import Network
-from rocefort.models.observed import Observed
+from rocefort.models.network.network import Network
+from rocefort.models.network.observed import Observed
 from rocefort.models.wording import counted
-from rocefort.rollout.live import errors_of, new_errors
-from rocefort.rollout.observing import observe
-from rocefort.steps.fabric.judging import write_files
-from rocefort.validators import check_live
-from rocefort.validators.live import Limits, Readings
-from rocefort.validators.rules import Rule
+from rocefort.rollout.live.checks import errors_of, new_errors
+from rocefort.rollout.live.readings import observe
+from rocefort.steps.fabric.subject import write_files
+from rocefort.validators.checks import check_live
+from rocefort.validators.rules.live.subject import Limits, Readings
+from rocefort.validators.rules.registry import Rule
 
 UNREADABLE = "LIV001"
 

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rocefort.errors import Refused, ServiceFailed
-from rocefort.lab.twin.crossing import FLOWS, SMALL, Pair, Wires, not_delivered, pair_length
-from rocefort.lab.twin.following import refusals
+from rocefort.lab.twin.config_sync import refusals
+from rocefort.lab.twin.traffic.roce_probes import (
+    FLOWS,
+    SMALL,
+    Pair,
+    Wires,
+    not_delivered,
+    pair_length,
+)
 from rocefort.lab.twin.twin import Twin
-from rocefort.models.network import Network
-from rocefort.models.plan_rehearsal import RehearsedCheck
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.rehearsal import RehearsedCheck
 from rocefort.models.wording import counted
-from rocefort.steps.lab.opinions import three_opinions
-from rocefort.validators.routing import analyse
-from rocefort.validators.server_classes import reachability_of
+from rocefort.steps.lab.compare_tables import three_opinions
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing.reachability_classes import reachability_of
 
 CONVERGED_S = 30.0  # behind the last wave, whose switches have been asked for their sessions
 PATIENCE_S = 3.0

@@ -11,12 +11,12 @@ from typing import Any
 from rocefort.dialects.data import Line, Parsed, Patch, Words
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput
-from rocefort.models.change import Change
-from rocefort.models.compare import compare
-from rocefort.models.device import Device
-from rocefort.models.hardware import Family, Hardware
-from rocefort.models.network import TextLine
-from rocefort.models.traffic import Uses
+from rocefort.models.device.device import Device
+from rocefort.models.device.packet_filters import Uses
+from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.network.network import TextLine
+from rocefort.models.rollout.compare import compare
+from rocefort.models.rollout.plan import Change
 from tiny_dialect.lines import Tree, applied, commands_between, text_of, tree_of
 
 # Not every term of a rule or a procedure: TinyOS has no restart, and keeps no session closed.

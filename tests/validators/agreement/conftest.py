@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.dialects.data import sources_of
-from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.parse import parse
-from rocefort.models.network import Network, Position, Sources
-from rocefort.validators.outside import with_outside
+from rocefort.dialects.network_text import render_all
+from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.models.network.network import Network, Position, Sources
+from rocefort.validators.routing.external_peers import with_outside
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 Intent = dict[str, Any]

@@ -13,12 +13,12 @@ import pytest
 
 from rocefort import tasks
 from rocefort.dialects.eos import render_eos
-from rocefort.models.device import Device
+from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
-from rocefort.models.routing import RoutingState
-from rocefort.validators.batfish_recording import replay
-from rocefort.validators.engines import compared
-from rocefort.validators.routing import analyse
+from rocefort.models.results.routing import RoutingState
+from rocefort.validators.batfish.recording import replay
+from rocefort.validators.engine_choice import compared
+from rocefort.validators.routing.engine import analyse
 
 Edits = tuple[tuple[str, str, str], ...]
 WRONG_AS: Edits = (("leaf02", r"^( peer 10\.1\.0\.8 as-number) 65000$", r"\1 65009"),)
@@ -106,7 +106,7 @@ def test_the_command_fails_where_the_translation_is_wrong(
     monkeypatch.setattr(sys, "argv", ["rocefort", *words])
     ends = {}
     for translate in (render_eos, mistranslated):
-        monkeypatch.setattr("rocefort.validators.batfish_snapshot.render_eos", translate)
+        monkeypatch.setattr("rocefort.validators.batfish.snapshot.render_eos", translate)
         with pytest.raises(SystemExit) as ended:
             tasks.app()
         report = json.loads(capsys.readouterr().out)

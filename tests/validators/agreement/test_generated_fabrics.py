@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.routing import SessionStatus
-from rocefort.validators.batfish import ask
-from rocefort.validators.batfish_recording import load, record, replay
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import disagreements
+from rocefort.models.results.routing import SessionStatus
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.recording import load, record, replay
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.engine_comparison import disagreements
 
 SEEDS = range(1, 41)
 by_seed = pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"generated-{seed:02}")

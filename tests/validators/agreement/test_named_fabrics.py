@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.routing import RoutingState
-from rocefort.validators.batfish import ask
-from rocefort.validators.batfish_recording import record, replay
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import disagreements
-from rocefort.validators.rules.verification import verify
+from rocefort.models.results.routing import RoutingState
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.recording import record, replay
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.reachability import verify
 
 Intent = dict[str, Any]
 Base = Callable[..., Intent]

@@ -14,17 +14,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.design.derive import Derived
-from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.parse import parse
+from rocefort.design.derive.derive import Derived
+from rocefort.dialects.network_text import render_all
+from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.errors import BadInput
-from rocefort.models.network import Network
-from rocefort.models.routing import Failure
-from rocefort.steps.lab.asking_opinions import Batfish
-from rocefort.steps.lab.opinions import Opinions, compare_tables, tables_of
-from rocefort.validators.batfish import RouteRow
-from rocefort.validators.batfish_access import Service
-from rocefort.validators.batfish_forks import (
+from rocefort.models.network.network import Network
+from rocefort.models.results.routing import Failure
+from rocefort.steps.lab.compare_tables import Opinions, compare_tables, tables_of
+from rocefort.steps.lab.opinions import Batfish
+from rocefort.validators.batfish.access import Service
+from rocefort.validators.batfish.engine import RouteRow
+from rocefort.validators.batfish.recording import replay
+from rocefort.validators.failures.study import dense, single_failures
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.verification.batfish_forks import (
     Forks,
     ask_forks,
     record_forks,
@@ -32,9 +35,6 @@ from rocefort.validators.batfish_forks import (
     rows_of,
     table_of,
 )
-from rocefort.validators.batfish_recording import replay
-from rocefort.validators.failures import dense, single_failures
-from rocefort.validators.routing import analyse
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 PATH = RECORDED / "heps-forks.json"

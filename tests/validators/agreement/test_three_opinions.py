@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 
 from rocefort.errors import ServiceFailed
-from rocefort.lab.twin.host import require_host
-from rocefort.lab.twin.reap import reap
 from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.requirements import require_host
+from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.twin import Choice, Twin
-from rocefort.models.lab_trials import OpinionRow
-from rocefort.reports.lab_trials import opinions_report
+from rocefort.models.results.lab_experiments import OpinionRow
+from rocefort.reports.lab_experiments import opinions_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.lab.asking_opinions import Batfish, opinions_of
+from rocefort.steps.lab.opinions import Batfish, opinions_of
 from rocefort.steps.lab.twin import expected_sessions
-from rocefort.validators.routing import analyse
+from rocefort.validators.routing.engine import analyse
 
 pytestmark = pytest.mark.twin
 RECORDED = Path(__file__).parents[2] / "recorded"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.bgp import (
+from rocefort.models.device.bgp import (
     Bgp,
     BgpGroup,
     BgpPeer,
@@ -18,9 +18,9 @@ from rocefort.models.bgp import (
     PrefixList,
     RoutePolicy,
 )
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import End, Link, Network, Node, Segment, Server
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.network.network import End, Link, Network, Node, Segment, Server
 
 Edit = Callable[[Device], Device]
 Clos = Callable[..., Network]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.bond import Bond
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import End, Network
-from rocefort.models.traffic import Flow
-from rocefort.validators.batfish import ask
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import disagreements
+from rocefort.models.device.device import Device
+from rocefort.models.device.eth_trunk import Bond
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.network.network import End, Network
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.engine_comparison import disagreements
 
 Clos = Callable[..., Network]
 PORTS = ("25GE1/0/1", "25GE1/0/2")

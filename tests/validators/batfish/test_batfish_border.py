@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import derive
-from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.parse import parse
-from rocefort.models.network import Network
-from rocefort.validators.batfish import ask
-from rocefort.validators.batfish_recording import record, replay
-from rocefort.validators.outside import with_outside
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import disagreements
-from rocefort.validators.rules.verification import verify
+from rocefort.design.derive.derive import derive
+from rocefort.dialects.network_text import render_all
+from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.models.network.network import Network
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.recording import record, replay
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.rules.verification.engine_comparison import disagreements
+from rocefort.validators.rules.verification.reachability import verify
 
 TESTS = Path(__file__).parents[2]
 SAMPLE = TESTS / "samples" / "border" / "fabric.yaml"

@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device import Device
-from rocefort.models.finding import Finding, Report
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network, Node
-from rocefort.models.static import StaticRoute
-from rocefort.models.traffic import (
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import (
     Behavior,
     Binding,
     Classifier,
@@ -22,7 +19,11 @@ from rocefort.models.traffic import (
     Filters,
     TrafficPolicy,
 )
-from rocefort.validators.batfish_checks import (
+from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.finding import Finding, Report
+from rocefort.models.network.network import Network, Node
+from rocefort.validators.batfish.snapshot import snapshot_files
+from rocefort.validators.batfish.snapshot_checks import (
     AclRow,
     Checks,
     EdgeRow,
@@ -31,8 +32,7 @@ from rocefort.validators.batfish_checks import (
     SessionMatch,
     TextRow,
 )
-from rocefort.validators.batfish_snapshot import snapshot_files
-from rocefort.validators.rules.batfish_verification import verify_checks
+from rocefort.validators.rules.verification.batfish import verify_checks
 
 Clos = Callable[..., Network]
 
@@ -158,7 +158,7 @@ def back(device: Device) -> Device:
 
 @pytest.mark.batfish
 def test_a_live_service_finds_each_fault(live_service: Any, clos: Clos, port_edit: Any) -> None:
-    from rocefort.validators.batfish_asking import ask_all  # noqa: PLC0415 - after the skip
+    from rocefort.validators.verification.batfish_session import ask_all  # noqa: PLC0415 - after the skip
 
     network = clos(leaf1=faulty, spine1=back, leaf2=filtered)
     ports = {i.name: i for i in network.by_name["spine2"].device.interfaces}

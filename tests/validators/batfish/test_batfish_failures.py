@@ -13,8 +13,8 @@ import pytest
 from batfish_server import HOST, serving
 
 from rocefort.errors import ServiceFailed
-from rocefort.models.network import Network
-from rocefort.validators.batfish import (
+from rocefort.models.network.network import Network
+from rocefort.validators.batfish.engine import (
     Answers,
     RouteRow,
     SessionRow,
@@ -83,8 +83,8 @@ def test_a_service_that_answers_tells_its_version() -> None:
 
 
 def test_a_missing_extra_is_named(clos: Clos, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "rocefort.validators.batfish_service", raising=False)
-    monkeypatch.delattr("rocefort.validators.batfish_service", raising=False)
+    monkeypatch.delitem(sys.modules, "rocefort.validators.batfish.client", raising=False)
+    monkeypatch.delattr("rocefort.validators.batfish.client", raising=False)
     monkeypatch.setitem(sys.modules, "pybatfish.client.options", None)
     with serving({}) as port, pytest.raises(ServiceFailed) as caught:
         ask(clos(), HOST, port)

@@ -14,11 +14,11 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from rocefort.errors import Refused
-from rocefort.models.device import Device
+from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
-from rocefort.models.network import End, Network, Sources
-from rocefort.models.reachability import Reachability
-from rocefort.models.routing import (
+from rocefort.models.network.network import End, Network, Sources
+from rocefort.models.results.reachability import Reachability
+from rocefort.models.results.routing import (
     BgpSession,
     Effect,
     Failure,
@@ -28,19 +28,19 @@ from rocefort.models.routing import (
     SessionStatus,
     WidthLoss,
 )
-from rocefort.validators.batfish_access import Service
-from rocefort.validators.batfish_failures import choose, deactivated, disagreeing
-from rocefort.validators.batfish_limits import ENDING
-from rocefort.validators.effects import Costs, difference
-from rocefort.validators.engines import Engine, Wishes, run
-from rocefort.validators.failures import dense, single_failures, study
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.change_verification import (
+from rocefort.validators.batfish.access import Service
+from rocefort.validators.batfish.time_limits import ENDING
+from rocefort.validators.engine_choice import Engine, Wishes, run
+from rocefort.validators.failures.impact import Costs, difference
+from rocefort.validators.failures.study import dense, single_failures, study
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.change import (
     change_of,
     disagreement,
     standing,
     verify_change,
 )
+from rocefort.validators.verification.batfish_failures import choose, deactivated, disagreeing
 
 Clos = Callable[..., Network]
 Edit = Callable[[Device], Device]
@@ -170,7 +170,7 @@ def test_engines_that_see_different_changes_disagree() -> None:
 def test_every_single_failure_costs_the_same_by_both_engines(
     live_service: Service, clos: Clos
 ) -> None:
-    from rocefort.validators.batfish_asking import ask_all  # noqa: PLC0415 - after the skip
+    from rocefort.validators.verification.batfish_session import ask_all  # noqa: PLC0415 - after the skip
 
     network = clos(2, 2)
     solution = analyse(network)
@@ -184,7 +184,7 @@ def test_every_single_failure_costs_the_same_by_both_engines(
 def test_a_failure_that_cuts_servers_off_does_so_by_both_engines(
     live_service: Service, clos: Clos
 ) -> None:
-    from rocefort.validators.batfish_asking import ask_all  # noqa: PLC0415 - after the skip
+    from rocefort.validators.verification.batfish_session import ask_all  # noqa: PLC0415 - after the skip
 
     network = clos(1, 2)
     solution = analyse(network)
@@ -198,7 +198,7 @@ def test_a_failure_that_cuts_servers_off_does_so_by_both_engines(
 
 @pytest.mark.batfish
 def test_both_engines_see_the_same_change(live_service: Service, clos: Clos) -> None:
-    from rocefort.validators.batfish_asking import ask_all  # noqa: PLC0415 - after the skip
+    from rocefort.validators.verification.batfish_session import ask_all  # noqa: PLC0415 - after the skip
 
     before, after = clos(), clos(leaf1=without_network)
     asked = ask_all(after, live_service, before=before)

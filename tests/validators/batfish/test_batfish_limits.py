@@ -13,10 +13,10 @@ import pytest
 from batfish_server import HOST, Handler, answering, serving, without_end
 
 from rocefort.errors import ServiceFailed
-from rocefort.models.network import Network
-from rocefort.validators.batfish import ask
-from rocefort.validators.batfish_access import Access, server_version
-from rocefort.validators.batfish_limits import ENDING
+from rocefort.models.network.network import Network
+from rocefort.validators.batfish.access import Access, server_version
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.time_limits import ENDING
 
 LIMIT_S = 1.0
 SLACK_S = 4.0  # of a busy machine; pybatfish alone would take 7 s more
@@ -28,7 +28,7 @@ Clos = Callable[..., Network]
 def _imported() -> None:
     """Import the client before a limit counts: it takes seconds."""
     pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
-    pytest.importorskip("rocefort.validators.batfish_service")
+    pytest.importorskip("rocefort.validators.batfish.client")
 
 
 @pytest.fixture(autouse=True)

@@ -11,14 +11,21 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.bgp import BgpGroup, BgpPeer, PolicyNode, PrefixEntry, PrefixList, RoutePolicy
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import Network
-from rocefort.validators.batfish import ask
-from rocefort.validators.batfish_recording import record, replay
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import disagreements
+from rocefort.models.device.bgp import (
+    BgpGroup,
+    BgpPeer,
+    PolicyNode,
+    PrefixEntry,
+    PrefixList,
+    RoutePolicy,
+)
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.network.network import Network
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.recording import record, replay
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.engine_comparison import disagreements
 
 pytestmark = pytest.mark.batfish
 
@@ -169,6 +176,6 @@ def test_nothing_of_a_question_stays_on_the_service(
     from pybatfish.client.session import Session  # noqa: PLC0415 - the extra may be missing
 
     name = f"rocefort-test-{uuid.uuid4().hex}"
-    monkeypatch.setattr("rocefort.validators.batfish_service.network_name", lambda: name)
+    monkeypatch.setattr("rocefort.validators.batfish.client.network_name", lambda: name)
     ask(clos(), *service)
     assert name not in Session(host=service[0], port=service[1]).list_networks()

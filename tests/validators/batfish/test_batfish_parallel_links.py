@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import derive
-from rocefort.dialects.texts import read_back, render_all
-from rocefort.models.routing import SessionStatus
-from rocefort.validators.batfish import ask
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import disagreements
+from rocefort.design.derive.derive import derive
+from rocefort.dialects.network_text import read_back, render_all
+from rocefort.models.results.routing import SessionStatus
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.engine_comparison import disagreements
 
 pytestmark = pytest.mark.batfish
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from rocefort.errors import BadInput
-from rocefort.models.network import Network
-from rocefort.models.routing import RoutingState
-from rocefort.validators.batfish_recording import load, replay
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import disagreements
+from rocefort.models.network.network import Network
+from rocefort.models.results.routing import RoutingState
+from rocefort.validators.batfish.recording import load, replay
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.engine_comparison import disagreements
 
 Recorded = Callable[[str], tuple[Network, Path]]
 

@@ -22,14 +22,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from rocefort.errors import BadInput, ServiceFailed
-from rocefort.models.network import Network
-from rocefort.validators.batfish import ask
-from rocefort.validators.batfish_access import (
+from rocefort.models.network.network import Network
+from rocefort.validators.batfish.access import (
     Access,
     check_version,
     server_version,
     service_at,
 )
+from rocefort.validators.batfish.engine import ask
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "batfish-failures"
 Clos = Callable[..., Network]

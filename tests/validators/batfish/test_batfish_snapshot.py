@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from rocefort.errors import BadInput, Refused
-from rocefort.models.network import End, Link, Network, Sources, TextLine
-from rocefort.validators.batfish_access import Service
-from rocefort.validators.batfish_snapshot import (
+from rocefort.models.network.network import End, Link, Network, Sources, TextLine
+from rocefort.validators.batfish.access import Service
+from rocefort.validators.batfish.snapshot import (
     snapshot_digest,
     snapshot_files,
     write_snapshot,
     zip_snapshot,
 )
-from rocefort.validators.engines import Engine, run
+from rocefort.validators.engine_choice import Engine, run
 
 Clos = Callable[..., Network]
 Copy = Callable[..., Any]

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import derive
+from rocefort.design.derive.derive import derive
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.eos import render_eos
-from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.network_text import render_all
+from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.errors import Refused
-from rocefort.models.network import Network, Node, Position, Sources
-from rocefort.validators.batfish import ask
-from rocefort.validators.batfish_recording import record, replay
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import compare, disagreements
-from rocefort.validators.rules.verification import verify
+from rocefort.models.network.network import Network, Node, Position, Sources
+from rocefort.validators.batfish.engine import ask
+from rocefort.validators.batfish.recording import record, replay
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.engine_comparison import compare, disagreements
+from rocefort.validators.rules.verification.reachability import verify
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 EditHeps = Callable[..., Path]

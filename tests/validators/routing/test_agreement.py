@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.models.finding import Waiver
-from rocefort.models.network import Network, Sources
-from rocefort.models.reachability import reachability
-from rocefort.models.routing import Route, RoutingState, SessionStatus
-from rocefort.validators.engines import compared
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.agreement import HINT, disagreements
+from rocefort.models.network.network import Network, Sources
+from rocefort.models.results.reachability import reachability
+from rocefort.models.results.routing import Route, RoutingState, SessionStatus
+from rocefort.validators.engine_choice import compared
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.verification.engine_comparison import HINT, disagreements
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rocefort.errors import Refused
-from rocefort.models.capacity import Capacity, Use
-from rocefort.models.demand import Demand
-from rocefort.models.network import End, Network
-from rocefort.models.routing import Failure
-from rocefort.validators.capacity import capacity
-from rocefort.validators.demand_loads import Carried, Loads
-from rocefort.validators.demand_spread import spread
-from rocefort.validators.failures import dense, single_failures
-from rocefort.validators.routing import analyse
-from rocefort.validators.twins import Twins
+from rocefort.models.network.demand import Demand
+from rocefort.models.network.network import End, Network
+from rocefort.models.results.capacity import Capacity, Use
+from rocefort.models.results.routing import Failure
+from rocefort.validators.capacity.capacity import capacity
+from rocefort.validators.capacity.link_loads import Carried, Loads
+from rocefort.validators.capacity.symmetry import Twins
+from rocefort.validators.capacity.traffic_matrix import spread
+from rocefort.validators.failures.study import dense, single_failures
+from rocefort.validators.routing.engine import analyse
 
 Clos = Callable[..., Network]
 Edit = Callable[..., Network]

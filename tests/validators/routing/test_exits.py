@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive import Derived, derive
-from rocefort.dialects.texts import render_all
-from rocefort.dialects.vrp.parse import parse
-from rocefort.models.network import Network
-from rocefort.validators.outside import offered, probes, with_outside
-from rocefort.validators.routing import analyse
-from rocefort.validators.rules.verification import verify
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.dialects.network_text import render_all
+from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.models.network.network import Network
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing.external_peers import offered, probes, with_outside
+from rocefort.validators.rules.verification.reachability import verify
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 DEFAULT = IPv4Network("0.0.0.0/0")

@@ -13,18 +13,17 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive import derive
-from rocefort.dialects.texts import read_back, render_all
+from rocefort.design.derive.derive import derive
+from rocefort.dialects.network_text import read_back, render_all
 from rocefort.errors import BadInput, Refused
-from rocefort.models.bgp import BgpGroup
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import LosslessIntent, Network, Role, Sources
-from rocefort.models.routing import Effect, Failure, FailureStudy
-from rocefort.models.static import DEFAULT_ROUTE, StaticRoute
-from rocefort.models.traffic import Flow
-from rocefort.validators.dependency import components, forwarding_graph
-from rocefort.validators.failures import (
+from rocefort.models.device.bgp import BgpGroup
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
+from rocefort.models.network.network import LosslessIntent, Network, Role, Sources
+from rocefort.models.results.routing import Effect, Failure, FailureStudy
+from rocefort.validators.failures.study import (
     MOST,
     Studied,
     chosen_failures,
@@ -32,9 +31,10 @@ from rocefort.validators.failures import (
     single_failures,
     study,
 )
-from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.rules.deadlock import traffic
-from rocefort.validators.rules.failure_verification import (
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.rules.lossless.buffer_cycles import components, forwarding_graph
+from rocefort.validators.rules.lossless.deadlock import traffic
+from rocefort.validators.rules.verification.failures import (
     verify_failures,
 )
 

@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.errors import Refused
-from rocefort.models.bgp import Bgp
-from rocefort.models.network import End, Network
-from rocefort.models.static import StaticRoute
-from rocefort.validators.failures import count_singles, single_failures
-from rocefort.validators.routing import Solution, analyse
-from rocefort.validators.rules.change_verification import change_of, change_since, standing
-from rocefort.validators.rules.verification import verify
+from rocefort.models.device.bgp import Bgp
+from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.network.network import End, Network
+from rocefort.validators.failures.study import count_singles, single_failures
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.rules.verification.change import change_of, change_since, standing
+from rocefort.validators.rules.verification.reachability import verify
 
 if TYPE_CHECKING:
-    from rocefort.models.routing import RoutingState
+    from rocefort.models.results.routing import RoutingState
 
 
 def without_node(network: Network, name: str) -> Network:

@@ -14,19 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.errors import Refused
-from rocefort.models.bgp import BgpGroup, PrefixEntry, PrefixList
-from rocefort.models.device import Device
-from rocefort.models.interface import Interface
-from rocefort.models.network import End, Link, Network, Role, Sources
-from rocefort.models.routing import RoutingState, SessionStatus
-from rocefort.validators.bgp_engine import denying
-from rocefort.validators.routing import analyse, solve
-from rocefort.validators.rules.verification import verify
+from rocefort.models.device.bgp import BgpGroup, PrefixEntry, PrefixList
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.network.network import End, Link, Network, Role, Sources
+from rocefort.models.results.routing import RoutingState, SessionStatus
+from rocefort.validators.routing.bgp import denying
+from rocefort.validators.routing.engine import analyse, solve
+from rocefort.validators.rules.verification.reachability import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocefort.design.derive import Derived
+    from rocefort.design.derive.derive import Derived
 
     Clos = Callable[..., Network]
     Edits = dict[str, Callable[..., Network]]

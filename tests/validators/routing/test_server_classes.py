@@ -11,11 +11,7 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.models.demand import Demand
-from rocefort.models.network import Network
-from rocefort.models.reachability import Reachability
-from rocefort.models.static import StaticRoute
-from rocefort.models.traffic import (
+from rocefort.models.device.packet_filters import (
     Behavior,
     Binding,
     Classifier,
@@ -25,10 +21,14 @@ from rocefort.models.traffic import (
     Flow,
     TrafficPolicy,
 )
-from rocefort.reports.routing import segments
+from rocefort.models.device.static_routes import StaticRoute
+from rocefort.models.network.demand import Demand
+from rocefort.models.network.network import Network
+from rocefort.models.results.reachability import Reachability
+from rocefort.reports.fabric.verification import segments
 from rocefort.reports.writers.terminal import text_of
-from rocefort.validators.capacity import capacity
-from rocefort.validators.routing import analyse
+from rocefort.validators.capacity.capacity import capacity
+from rocefort.validators.routing.engine import analyse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

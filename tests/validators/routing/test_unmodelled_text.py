@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rocefort.dialects.data import sources_of
-from rocefort.dialects.vrp.parse import parse
+from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.errors import Refused
-from rocefort.models.network import Network, Node, Sources
-from rocefort.validators.routing import solve
-from rocefort.validators.underlay import unmodelled_forwarding
+from rocefort.models.network.network import Network, Node, Sources
+from rocefort.validators.routing.engine import solve
+from rocefort.validators.routing.underlay import unmodelled_forwarding
 
 TEXT = """#
 sysname leaf01

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocefort.models.bgp import BgpGroup
+from rocefort.models.device.bgp import BgpGroup
 from rocefort.models.finding import Finding, Severity, Waiver
-from rocefort.models.network import Network, Sources
-from rocefort.models.reachability import reachability
-from rocefort.models.routing import RoutingState, SessionStatus
-from rocefort.validators.routing import solve
-from rocefort.validators.rules.verification import verify
+from rocefort.models.network.network import Network, Sources
+from rocefort.models.results.reachability import reachability
+from rocefort.models.results.routing import RoutingState, SessionStatus
+from rocefort.validators.routing.engine import solve
+from rocefort.validators.rules.verification.reachability import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,1 @@
+"""Configuration of one switch as its text has it, free of vendor syntax."""

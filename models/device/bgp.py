@@ -1,0 +1,213 @@
+"""BGP, prefix lists and route-policies of a switch, as its text says them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.secret import Stated
+from rocefort.models.effect import (
+    BGP,
+    KEY,
+    PATHS,
+    PEER,
+    PREFIX,
+    RESETS,
+    SAME,
+    STATED,
+    UNFELT,
+    KeyedRow,
+    Timer,
+    When,
+)
+from rocefort.models.keyed import Keyed
+
+HOLD_S = 180  # default of `timer keepalive K hold H`, V300R023C00
+OTHER_BFD = UNFELT.felt("BFD of {} is negotiated again: failures may be seen late or falsely")
+OTHER_PROOF = UNFELT.felt(  # V300R023C00, `peer password`
+    "BGP sessions of {} end with the hold time if the other end has no such password by then",
+    down=When.ALWAYS,
+)
+OTHER_POLICY = UNFELT.felt("routes with {} are filtered differently", timer=Timer.ADVERTISE)
+OTHER_PATHS = PATHS.felt("traffic spreads over other paths (ECMP width)", When.GONE)
+
+
+class Bfd(Frozen):
+    """BFD of a peer or group, milliseconds; VRP's defaults are 1000/1000/3."""
+
+    min_tx_ms: Annotated[int, STATED] = Field(
+        default=1000, description="Shortest interval to send at, ms."
+    )
+    min_rx_ms: Annotated[int, STATED] = Field(
+        default=1000, description="Shortest interval to receive at, ms."
+    )
+    multiplier: Annotated[int, STATED] = Field(
+        default=3, description="Packets missed before the peer is down."
+    )
+
+
+class BgpSettings(Frozen):
+    """What a peer and a group both can carry."""
+
+    asn: Annotated[int | None, RESETS] = None
+    description: Annotated[str | None, UNFELT] = None
+    # Where the session starts from, `connect-interface`; without it, from the link to the peer.
+    source_interface: Annotated[str | None, RESETS] = None
+    source_address: Annotated[IPv4Address | None, RESETS] = None  # of that interface
+    bfd_enabled: Annotated[bool, OTHER_BFD] = False
+    bfd: Annotated[Bfd | None, OTHER_BFD] = None  # explicit timers
+    keepalive_s: Annotated[int | None, RESETS] = None
+    hold_s: Annotated[int | None, RESETS] = None
+    # MD5: what the text says of it, never the password.
+    password: Annotated[Stated | None, OTHER_PROOF] = None
+    keychain: Annotated[str | None, OTHER_PROOF] = None  # by name; excludes a password
+    active: Annotated[bool, RESETS] = False  # `peer X enable` in the IPv4 family
+    import_policy: Annotated[str | None, OTHER_POLICY] = None
+    export_policy: Annotated[str | None, OTHER_POLICY] = None
+
+
+class BgpGroup(BgpSettings, KeyedRow):
+    """Group of peers, external or internal, whose settings its peers share."""
+
+    name: Annotated[str, KEY]
+    external: Annotated[bool, RESETS.but(stated=True)] = True
+
+
+class BgpPeer(BgpSettings, KeyedRow):
+    """One peer, its own settings only; `group` lends the rest."""
+
+    address: Annotated[IPv4Address, KEY]
+    group: Annotated[str | None, RESETS] = None
+
+
+class Bgp(Frozen):
+    """The BGP process of the switch."""
+
+    asn: Annotated[int, BGP.felt("the AS number changes", When.GONE, down=When.GONE)]
+    router_id: Annotated[
+        IPv4Address | None,
+        BGP.felt("the router ID changes: every BGP session resets", down=When.GONE),
+    ] = None
+    groups: Annotated[
+        Keyed[BgpGroup],
+        BGP.felt(
+            "BGP group {} is removed: its sessions go down",
+            When.GONE,
+            down=When.GONE,
+            resets="the sessions of BGP group {} reset",
+        ),
+    ] = ()
+    peers: Annotated[
+        Keyed[BgpPeer],
+        PEER.felt(
+            "BGP peer {} is removed: its session goes down",
+            When.GONE,
+            down=When.GONE,
+            resets="the session with BGP peer {} resets",
+            grows="BGP peer",
+        ),
+    ] = ()
+    networks: Annotated[
+        Keyed[IPv4Network],
+        PREFIX.felt("{} is no longer announced", When.GONE, grows="announced prefix"),
+    ] = ()
+    maximum_paths: Annotated[int, OTHER_PATHS] = 1  # `maximum load-balancing`, default 1
+    as_path_relax: Annotated[bool, OTHER_PATHS] = False
+    # Whether 4200000000 to 4294967294 count as private.
+    private_4_byte_as: Annotated[bool, BGP] = True
+
+    def settings(self, peer: BgpPeer) -> BgpSettings:
+        """Effective settings of a peer: its own, then its group's."""
+        known = self._settings.get(peer.address)
+        return known[1] if known and known[0] is peer else self._settled(peer)
+
+    def settings_at(self, address: IPv4Address) -> BgpSettings | None:
+        """Effective settings of the peer of an address; None: there is none."""
+        known = self._settings.get(address)
+        return known[1] if known else None
+
+    def _settled(self, peer: BgpPeer) -> BgpSettings:
+        own, lent = _said(peer), self._lent.get(peer.group, {})
+        if peer.password or peer.keychain:  # one excludes the other, and the peer's own goes first
+            lent = lent | {"password": None, "keychain": None}
+        return BgpSettings(**lent | own)
+
+    def group_of(self, peer: BgpPeer) -> BgpGroup | None:
+        """The group of a peer; None: it is in none, or in one that is not there."""
+        return next((group for group in self.groups if group.name == peer.group), None)
+
+    @cached_property
+    def by_address(self) -> dict[IPv4Address, BgpPeer]:
+        """Peers by address; a spine has one for every leaf."""
+        return {peer.address: peer for peer in self.peers}
+
+    @cached_property
+    def _settings(self) -> dict[IPv4Address, tuple[BgpPeer, BgpSettings]]:
+        """Of every peer: rules and engines ask for each a dozen times."""
+        return {peer.address: (peer, self._settled(peer)) for peer in self.peers}
+
+    @cached_property
+    def _lent(self) -> dict[str | None, dict[str, Any]]:
+        return {group.name: _said(group) for group in self.groups}
+
+
+def _said(settings: BgpSettings) -> dict[str, Any]:
+    """What is set of it."""
+    fields = BgpSettings.model_fields
+    return {k: v for k, v in vars(settings).items() if k in fields and v not in (None, False)}
+
+
+class PrefixEntry(KeyedRow):
+    """One entry of a prefix list, by its index."""
+
+    index: Annotated[int, KEY]
+    action: Annotated[Literal["permit", "deny"], SAME.but(when=When.ALWAYS, stated=True)] = "permit"
+    prefix: Annotated[IPv4Network, SAME.but(when=When.ALWAYS)]
+    greater_equal: Annotated[int | None, SAME.but(when=When.ALWAYS, stated=True)] = None
+    less_equal: Annotated[int | None, SAME.but(when=When.ALWAYS, stated=True)] = None
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Shortest and longest prefix length that it matches; without bounds only its own."""
+        own = self.prefix.prefixlen
+        longest = own if self.greater_equal is None else 32
+        return (
+            own if self.greater_equal is None else self.greater_equal,
+            longest if self.less_equal is None else self.less_equal,
+        )
+
+    def matches(self, route: IPv4Network) -> bool:
+        """Whether the entry matches a route."""
+        low, high = self.lengths
+        return route.subnet_of(self.prefix) and low <= route.prefixlen <= high
+
+
+class PrefixList(KeyedRow):
+    """Prefix list; what no entry matches is denied."""
+
+    name: Annotated[str, KEY]
+    entries: Annotated[Keyed[PrefixEntry], SAME.but(grows="member of a prefix list")] = ()
+
+    def permits(self, route: IPv4Network) -> bool:
+        """First matching entry decides; nothing matches means deny."""
+        hit = next((e for e in self.entries if e.matches(route)), None)
+        return hit is not None and hit.action == "permit"
+
+
+class PolicyNode(KeyedRow):
+    """One node of a route-policy; without a match it takes every route."""
+
+    node: Annotated[int, KEY]
+    action: Annotated[Literal["permit", "deny"], SAME.but(when=When.ALWAYS, stated=True)] = "permit"
+    match_prefix_list: Annotated[str | None, SAME.but(when=When.ALWAYS)] = None
+
+
+class RoutePolicy(KeyedRow):
+    """Policy of routes; what no node matches is denied."""
+
+    name: Annotated[str, KEY]
+    nodes: Annotated[Keyed[PolicyNode], SAME] = ()

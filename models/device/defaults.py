@@ -1,0 +1,98 @@
+"""The form in which a switch saves a Device: what equals a default of its family is not said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rocefort.models.device.device import Device
+from rocefort.models.device.drop_profile import DEFAULT_PROFILE, DropProfile, drops_as_by_default
+from rocefort.models.device.interface import DEFAULT_DOMAIN, DEFAULT_VLAN, ETHERNET_MTU, Interface
+from rocefort.models.device.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
+from rocefort.models.hardware.hardware import Fact, Family
+
+# Defined by the system (V300R023C00, `diffserv domain`); V100 and V200 save a line that says so.
+BUILT_IN_DOMAIN = DiffservDomain(name=DEFAULT_DOMAIN)
+BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that no line makes
+
+
+def saved_form(device: Device, family: Family) -> Device:
+    """The same Device without the values that hold anyway on this family, and without silent ports.
+
+    Without this a plan would want to set, for ever, what the switch does not repeat. A family whose
+    switches save such lines keeps them.
+    """
+    if family.says_defaults:
+        return device
+    return device.model_copy(
+        update={
+            "vlans": tuple(vlan for vlan in device.vlans if vlan != DEFAULT_VLAN),
+            "domains": tuple(d for d in device.domains if d != BUILT_IN_DOMAIN),
+            "pfc": _pfc(device.pfc, family),
+            "drop_profiles": tuple(_drop_profiles(device.drop_profiles)),
+            "telnet_off": device.telnet_off if family.telnet else (),
+            "interfaces": tuple(i for i in map(_interface, device.interfaces) if not _is_silent(i)),
+        }
+    )
+
+
+def _is_silent(interface: Interface) -> bool:
+    """Whether a line says no more than that a port is there, which a switch saves of every port.
+
+    A subinterface is there by its line.
+    """
+    if interface.description is not None or interface.addresses:  # nearly all, and soon seen
+        return False
+    if interface != Interface(name=interface.name):
+        return False
+    name = interface.name
+    return name == "NULL0" or (interface.kind in BUILT_IN and "." not in name)
+
+
+def _interface(interface: Interface) -> Interface:
+    """Without the MTU of every port, and without the VLAN that every switched port carries."""
+    update: dict[str, object] = {}
+    if interface.mtu == ETHERNET_MTU:
+        update["mtu"] = None
+    if interface.access_vlan == DEFAULT_VLAN:
+        update["access_vlan"] = None
+    if DEFAULT_VLAN in interface.trunk_vlans:
+        update["trunk_vlans"] = tuple(v for v in interface.trunk_vlans if v != DEFAULT_VLAN)
+    return interface.model_copy(update=update) if update else interface
+
+
+def _drop_profiles(profiles: Iterable[DropProfile]) -> Iterator[DropProfile]:
+    """Without colours that drop as by default, and without a built-in profile that says nothing."""
+    for profile in profiles:
+        colours = tuple(row for row in profile.colours if not drops_as_by_default(row))
+        if profile.name != DEFAULT_PROFILE or colours or profile.ecn is not None:
+            yield profile.model_copy(update={"colours": colours})
+
+
+def _pfc(pfc: Pfc, family: Family) -> Pfc:
+    default_ms, interval_ms = family.deadlock_default_ms, family.deadlock_interval_ms
+    return pfc.model_copy(
+        update={
+            "detect_ms": _unless(pfc.detect_ms, default_ms),
+            "recovery_ms": _unless(pfc.recovery_ms, default_ms),
+            "interval_ms": _unless(pfc.interval_ms, interval_ms),
+            "profiles": tuple(_profile(profile, family) for profile in pfc.profiles),
+        }
+    )
+
+
+def _profile(profile: PfcProfile, family: Family) -> PfcProfile:
+    default = family.deadlock_default_time
+    timers = (
+        PfcTimer(
+            queue=timer.queue,
+            detect_time=_unless(timer.detect_time, default),
+            recovery_time=_unless(timer.recovery_time, default),
+        )
+        for timer in profile.timers
+    )
+    said = tuple(t for t in timers if t.detect_time is not None or t.recovery_time is not None)
+    return profile.model_copy(update={"timers": said})
+
+
+def _unless(value: int | None, default: Fact | None) -> int | None:
+    return None if default is not None and value == default.value else value

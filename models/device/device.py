@@ -1,0 +1,234 @@
+"""Device: what one switch's configuration text says, vendor-neutral, and nothing more.
+
+Collections are kept sorted by key, so two Devices are equal exactly when they mean the same.
+What text cannot say (cable lengths, roles, servers) lives in Network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from functools import cached_property
+from ipaddress import IPv4Address
+from typing import Annotated
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.bgp import Bgp, PrefixList, RoutePolicy
+from rocefort.models.device.drop_profile import DEFAULT_PROFILE, OTHER_DEPTHS, DropProfile
+from rocefort.models.device.eth_trunk import trunk_name, trunk_number
+from rocefort.models.device.interface import DEFAULT_DOMAIN, NO_DOMAIN, Interface
+from rocefort.models.device.lossless import AiEcn, DiffservDomain, Pfc, PfcProfile
+from rocefort.models.device.management import Acl, Netconf, Snmp, Syslog
+from rocefort.models.device.packet_filters import Filters
+from rocefort.models.device.static_routes import ATTRACTS_ALL, StaticRoute, Vrf
+from rocefort.models.device.telemetry import Telemetry
+from rocefort.models.device.users import IpVersion, LocalUser, Ssh, UserGroup, Vty
+from rocefort.models.effect import (
+    BGP,
+    FILTERS,
+    LOSSLESS,
+    POLICY,
+    PORT,
+    SAME,
+    SPLIT,
+    UNFELT,
+    UNREAD,
+    VLAN,
+    Access,
+    OfKey,
+    Topic,
+    When,
+    effects_of,
+)
+from rocefort.models.hardware.breakout import PortSplit, part_speed_gbps
+from rocefort.models.keyed import Keyed
+
+
+class Device(Frozen):
+    """What one switch's text says."""
+
+    name: Annotated[str, SAME.but(access=Access.NAME)]  # sysname
+    # Ports that are several interfaces of a lower speed.
+    splits: Annotated[
+        Keyed[PortSplit], SPLIT.felt("{} is split or made whole again", down=When.ALWAYS)
+    ] = ()
+    vlans: Annotated[Keyed[int], VLAN.felt("VLAN {} is removed", When.GONE, down=When.GONE)] = ()
+    telnet_off: Annotated[Keyed[IpVersion], UNFELT] = ()  # `telnet [ ipv6 ] server disable`
+    lldp: Annotated[bool, UNREAD] = False
+    bfd: Annotated[
+        bool, UNFELT.felt("BFD is switched off: link failures are seen late", When.GONE)
+    ] = False
+    domains: Annotated[
+        Keyed[DiffservDomain],
+        LOSSLESS.felt(
+            "diffserv domain {} maps traffic to other queues on every port that uses it",
+            When.GONE,
+            topic=Topic.PRIORITY_MAP,
+        ),
+    ] = ()
+    pfc: Annotated[Pfc, LOSSLESS.but(topic=Topic.SWITCH_PFC)] = Pfc()
+    drop_profiles: Annotated[
+        Keyed[DropProfile],
+        LOSSLESS.felt(
+            "drop profile {} is removed",
+            When.GONE,
+            topic=Topic.ECN_THRESHOLDS,
+            of_key=OfKey(DEFAULT_PROFILE, When.ALWAYS, OTHER_DEPTHS),
+        ),
+    ] = ()
+    # `qos ecn enable`: V300 G1 marks nowhere without it.
+    ecn_enabled: Annotated[
+        bool,
+        LOSSLESS.felt(
+            "static ECN of the whole switch begins or ceases to mark packets", topic=Topic.ECN_MODEL
+        ),
+    ] = False
+    ai_ecn: Annotated[
+        AiEcn,
+        LOSSLESS.felt(
+            "ECN marks RoCE traffic by another model or not at all",
+            When.GONE,
+            topic=Topic.ECN_MODEL,
+        ),
+    ] = AiEcn()
+    vrfs: Annotated[
+        Keyed[Vrf],
+        UNFELT.felt(
+            "the routing table {} goes with all that is in it", When.GONE, access=Access.VRF
+        ),
+    ] = ()
+    interfaces: Annotated[
+        Keyed[Interface],
+        PORT.felt(
+            "{} is removed", When.GONE, down=When.GONE, access=Access.PORT, grows="interface"
+        ),
+    ] = ()
+    bgp: Annotated[
+        Bgp | None, BGP.felt("BGP is removed: every session goes down", When.GONE, down=When.GONE)
+    ] = None
+    static_routes: Annotated[
+        Keyed[StaticRoute],
+        UNFELT.felt(
+            "the static route {} goes or changes",
+            When.GONE,
+            access=Access.ROUTES,
+            of_key=ATTRACTS_ALL,
+        ),
+    ] = ()
+    prefix_lists: Annotated[
+        Keyed[PrefixList], POLICY.felt("{} filters routes differently", When.GONE_OR_DENIES)
+    ] = ()
+    route_policies: Annotated[
+        Keyed[RoutePolicy], POLICY.felt("{} filters routes differently", When.GONE_OR_DENIES)
+    ] = ()
+    ntp_servers: Annotated[Keyed[IPv4Address], UNREAD] = ()
+    ntp_vrf: Annotated[str | None, UNREAD] = None  # `vpn-instance` of every server
+    ntp_source: Annotated[str | None, UNREAD] = None  # `source-interface` of every server
+    user_groups: Annotated[
+        Keyed[UserGroup],
+        UNREAD.felt("users of group {} may run other commands than before", access=Access.USERS),
+    ] = ()
+    users: Annotated[
+        Keyed[LocalUser],
+        UNREAD.felt("user {} can no longer log in", When.GONE, access=Access.USERS),
+    ] = ()
+    ssh: Annotated[Ssh, UNREAD.but(access=Access.SSH)] = Ssh()
+    netconf: Annotated[
+        Netconf, UNREAD.felt("NETCONF sessions may be cut off", When.GONE, access=Access.NETCONF)
+    ] = Netconf()
+    acls: Annotated[
+        Keyed[Acl],
+        UNFELT.felt(
+            "ACL {} admits other addresses: management sessions may be cut off", access=Access.ACLS
+        ),
+    ] = ()
+    filters: Annotated[Filters, FILTERS] = Filters()
+    vty: Annotated[
+        Keyed[Vty], UNREAD.felt("management sessions may be cut off", access=Access.VTY)
+    ] = ()
+    syslog: Annotated[Syslog, UNREAD] = Syslog()
+    snmp: Annotated[Snmp, UNREAD.felt("monitoring by SNMP may lose the switch", When.GONE)] = Snmp()
+    telemetry: Annotated[Telemetry, UNREAD.felt("telemetry stops, in part or whole", When.GONE)] = (
+        Telemetry()
+    )
+
+    @cached_property
+    def by_interface(self) -> dict[str, Interface]:
+        """Interfaces by name."""
+        return {interface.name: interface for interface in self.interfaces}
+
+    @cached_property
+    def part_speeds(self) -> dict[str, int]:
+        """Speed in Gb/s of every part of a split port, by its name."""
+        return {part: part_speed_gbps(split.type) for split in self.splits for part in split.parts}
+
+    @cached_property
+    def members(self) -> dict[int, tuple[Interface, ...]]:
+        """Member ports by the number of their Eth-Trunk, whether or not it exists."""
+        found: dict[int, list[Interface]] = {}
+        for interface in self.interfaces:
+            if interface.eth_trunk is not None:
+                found.setdefault(interface.eth_trunk, []).append(interface)
+        return {number: tuple(ports) for number, ports in found.items()}
+
+    def bundles(self, trunk: Interface, up: Container[str] | None = None) -> bool:
+        """Whether an Eth-Trunk has as many members up as it needs; by default the enabled ones."""
+        ports = self.members.get(trunk_number(trunk.name) or 0, ())
+        active = (port.enabled if up is None else port.name in up for port in ports)
+        return sum(active) >= trunk.bond.minimum_links
+
+    def carrier(self, interface: Interface) -> Interface:
+        """The interface that has a port's VLAN and trust: its Eth-Trunk, otherwise itself."""
+        if interface.eth_trunk is None:
+            return interface
+        name = trunk_name(interface.eth_trunk)
+        return self.by_interface.get(name) or Interface(name=name)
+
+    @cached_property
+    def by_drop_profile(self) -> dict[str, DropProfile]:
+        """Drop profiles by name."""
+        return {profile.name: profile for profile in self.drop_profiles}
+
+    def profile_of(self, interface: Interface) -> PfcProfile | None:
+        """PFC profile that a port applies; the built-in one exists without a line."""
+        if interface.pfc is None:
+            return None
+        return self._by_pfc_profile.get(interface.pfc.profile)
+
+    @cached_property
+    def paused_queues(self) -> frozenset[int]:
+        """Queues that the PFC profiles applied to any port pause."""
+        names = {interface.pfc.profile for interface in self.interfaces if interface.pfc}
+        profiles = (self._by_pfc_profile.get(name) for name in names)
+        return frozenset(queue for profile in profiles if profile for queue in profile.queues)
+
+    @cached_property
+    def _by_pfc_profile(self) -> dict[str, PfcProfile]:
+        built_in = PfcProfile()
+        return {profile.name: profile for profile in (built_in, *self.pfc.profiles)}
+
+    def domain_of(self, interface: Interface) -> DiffservDomain | None:
+        """Diffserv domain of a port, of a bond's member that of its Eth-Trunk; None: it has none.
+
+        The built-in one exists without a line.
+        """
+        name = self.carrier(interface).domain or DEFAULT_DOMAIN
+        return None if name == NO_DOMAIN else self._by_domain.get(name)
+
+    @cached_property
+    def _by_domain(self) -> dict[str, DiffservDomain]:
+        built_in = DiffservDomain(name=DEFAULT_DOMAIN)
+        return {domain.name: domain for domain in (built_in, *self.domains)}
+
+    @cached_property
+    def vlanifs(self) -> tuple[Interface, ...]:
+        """The gateways of VLANs."""
+        return tuple(i for i in self.interfaces if i.kind == "vlanif")
+
+    def drop_profile(self, name: str) -> DropProfile | None:
+        """Drop profile of a name; the built-in one exists without a line."""
+        if name in self.by_drop_profile:
+            return self.by_drop_profile[name]
+        return DropProfile(name=name) if name == DEFAULT_PROFILE else None
+
+
+EFFECTS = effects_of(Device)  # by field: `interfaces[].mtu`

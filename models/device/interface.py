@@ -1,0 +1,228 @@
+"""Interface: one port or logical interface of a switch, as its text says it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from ipaddress import IPv4Interface
+from typing import Annotated, Literal
+
+from pydantic import model_validator
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.drop_profile import QueueMarking
+from rocefort.models.device.eth_trunk import NO_BOND, Bond
+from rocefort.models.effect import (
+    BOND,
+    KEY,
+    PORT,
+    QUEUES,
+    SAME,
+    STATED,
+    UNREAD,
+    KeyedRow,
+    Topic,
+    When,
+)
+from rocefort.models.hardware.transceivers import Fec
+from rocefort.models.keyed import Keyed
+
+DEFAULT_VLAN = 1  # is there without a line on every switched port, and cannot be deleted
+ETHERNET_MTU = 1500  # default of a routed port, V300R023C00 `mtu`
+JUMBO_FRAME_BYTES = 9216  # default of a switched port, V300R023C00 `jumboframe enable`
+FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4
+LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
+DEFAULT_DOMAIN = "default"  # diffserv domain of a port that names none
+NO_DOMAIN = "none"  # `trust upstream none`: the port maps no priority at all
+OTHER_KIND = PORT.felt(
+    "{} changes between switched and routed, or access and trunk", down=When.ALWAYS, carries=True
+)
+OTHER_LINK = PORT.felt(  # V300R023C00, `negotiation disable` and `fec mode`
+    "{} goes down and comes up once its other end has the same FEC and autonegotiation",
+    down=When.ALWAYS,
+)
+OTHER_MAP = QUEUES.felt(
+    "{} classifies traffic differently: RoCE may enter another queue", topic=Topic.PRIORITY_MAP
+)
+OTHER_FILTER = PORT.felt("{} filters by another traffic policy: other traffic passes, or none")
+OTHER_THRESHOLDS = QUEUES.felt(
+    "PFC thresholds of {} change under traffic; the port may refuse them while congested",
+    topic=Topic.PORT_PFC,
+)
+
+
+class DrrQueue(KeyedRow):
+    """A queue that a port serves by weight; one without a row has strict priority, the default.
+
+    Weight 1 to 100, 1 by default.
+    """
+
+    # V300R023C00, `qos queue drr`
+
+    queue: Annotated[int, KEY]
+    weight: Annotated[int, STATED] = 1
+
+
+def xon_at_most_xoff(xon: int, xoff: int) -> bool:
+    """Whether a pause ends where it begins or below; one unit."""
+    return xon <= xoff
+
+
+class PfcThreshold(KeyedRow):
+    """Static ingress thresholds of one queue of a port, in kbytes."""
+
+    queue: Annotated[int, KEY]
+    xoff_kbytes: Annotated[int, SAME.but(topic=Topic.THRESHOLDS)]
+    xon_kbytes: Annotated[int, SAME.but(topic=Topic.THRESHOLDS)]
+    headroom_kbytes: Annotated[int | None, SAME.but(topic=Topic.THRESHOLDS)] = None  # G2 only
+
+
+class OtherThreshold(KeyedRow):
+    """Ingress thresholds of one queue of a port that are no kbytes: buffer cells, or a share.
+
+    A share is an alpha of what is free in the buffer (`dynamic`). A queue has one row here or one
+    of `PfcThreshold`.
+    """
+
+    queue: Annotated[int, KEY]
+    unit: Annotated[Literal["cells", "alpha"], SAME]
+    xoff: Annotated[int, SAME]
+    xon: Annotated[int | None, SAME] = None  # G1, alpha
+    offset_kbytes: Annotated[int | None, SAME] = None  # V200, G2: xon lies so far below xoff
+
+
+class InterfacePfc(Frozen):
+    """PFC of a port: the profile of its queues, and who decides."""
+
+    profile: Annotated[str, STATED] = "default"
+    mode: Annotated[Literal["manual", "auto"], STATED] = "manual"  # omitted = manual, V300R023C00
+
+
+Kind = Literal["ethernet", "eth-trunk", "vlanif", "loopback", "management", "other"]
+KINDS: dict[str, Kind] = {
+    "Vlanif": "vlanif",
+    "LoopBack": "loopback",
+    "MEth": "management",
+    "Eth-Trunk": "eth-trunk",
+}
+SWITCHING = ("ethernet", "eth-trunk")  # layer 2 until `undo portswitch`
+
+
+@cache  # the rules ask for each interface again and again, and names repeat from switch to switch
+def kind_of(name: str) -> Kind:
+    """What the name of an interface says that it is."""
+    named = (kind for prefix, kind in KINDS.items() if name.startswith(prefix))
+    return next(named, "ethernet" if re.match(r"\d+GE\d", name) else "other")
+
+
+@cache
+def gateway_vlan(name: str) -> int | None:
+    """VLAN of a Vlanif by its name; None for any other interface."""
+    match = re.fullmatch(r"Vlanif(\d+)", name, re.ASCII)
+    return int(match[1]) if match else None
+
+
+class Interface(KeyedRow):
+    """One interface, physical or logical; its kind is its name's first word."""
+
+    name: Annotated[str, KEY]
+    description: Annotated[str | None, UNREAD] = None
+    enabled: Annotated[
+        bool, PORT.felt("{} is shut down or brought up", down=When.ALWAYS, stated=True)
+    ] = True
+    # `undo portswitch`; always true for logical layer-3 interfaces.
+    routed: Annotated[bool, OTHER_KIND] = False
+    # `ip binding vpn-instance`: the table of its addresses.
+    vrf: Annotated[
+        str | None,
+        PORT.felt("{} moves to another routing table: sessions over it break", down=When.ALWAYS),
+    ] = None
+    # Primary first.
+    addresses: Annotated[
+        tuple[IPv4Interface, ...],
+        PORT.felt(
+            "an address of {} goes: its neighbours lose it",
+            When.GONE,
+            down=When.GONE,
+            order="the primary address of {} changes: what uses it is interrupted",
+        ),
+    ] = ()
+    mtu: Annotated[int | None, PORT.felt("the MTU of {} changes: larger frames are dropped")] = None
+    # `negotiation disable`: false; optics have none either way.
+    autonegotiation: Annotated[bool, OTHER_LINK] = True
+    # `fec mode`; None: the switch's default for what is plugged in.
+    fec: Annotated[Fec | None, OTHER_LINK] = None
+    # The default, which a switch does not save.
+    link_type: Annotated[Literal["access", "trunk"], OTHER_KIND] = "access"
+    access_vlan: Annotated[
+        int | None, PORT.felt("{} moves to another VLAN", down=When.ALWAYS, carries=True)
+    ] = None
+    trunk_vlans: Annotated[
+        Keyed[int], PORT.felt("{} stops carrying a VLAN", When.GONE, down=When.GONE)
+    ] = ()
+    edge: Annotated[bool, PORT] = False  # `stp edged-port enable`
+    # 802.3x: must be off where PFC is; off is the default.
+    flow_control: Annotated[
+        bool, QUEUES.felt("{} begins or ceases to answer pauses of the whole link (802.3x)")
+    ] = False
+    trust_dscp: Annotated[bool, OTHER_MAP] = False
+    domain: Annotated[str | None, OTHER_MAP] = None  # `trust upstream`
+    # `traffic-policy .. inbound`: what comes from the network there.
+    filter_in: Annotated[str | None, OTHER_FILTER] = None
+    filter_out: Annotated[str | None, OTHER_FILTER] = None
+    # The Eth-Trunk that a physical port is a member of.
+    eth_trunk: Annotated[
+        int | None,
+        BOND.felt(
+            "{} joins or leaves an Eth-Trunk: flows move to other members, some packets are lost",
+            down=When.ALWAYS,
+            carries=True,
+        ),
+    ] = None
+    bond: Annotated[Bond, BOND] = NO_BOND  # of an Eth-Trunk
+    drr: Annotated[
+        Keyed[DrrQueue],
+        QUEUES.felt("{} shares its bandwidth among the queues in another way", topic=Topic.WEIGHTS),
+    ] = ()
+    markings: Annotated[
+        Keyed[QueueMarking],
+        QUEUES.felt(
+            "{} marks or drops the packets of a queue at other depths", topic=Topic.QUEUE_ECN
+        ),
+    ] = ()
+    pfc: Annotated[
+        InterfacePfc | None, QUEUES.felt("PFC on {} changes under traffic", topic=Topic.PORT_PFC)
+    ] = None
+    thresholds: Annotated[Keyed[PfcThreshold], OTHER_THRESHOLDS] = ()
+    other_thresholds: Annotated[Keyed[OtherThreshold], OTHER_THRESHOLDS] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _logical_is_routed(cls, data: object) -> object:
+        """Give logical layer-3 interfaces their one value of `routed`: no line says it."""
+        if isinstance(data, dict) and str(data.get("name", "")).startswith(LOGICAL):
+            return {**data, "routed": True}
+        return data
+
+    @property
+    def logical(self) -> bool:
+        """Whether the interface is layer 3 by its kind, without a line that says so."""
+        return self.name.startswith(LOGICAL)
+
+    @property
+    def kind(self) -> Kind:
+        """What the name says the interface is."""
+        return kind_of(self.name)
+
+    @property
+    def layer3(self) -> bool:
+        """Whether the interface can carry an address."""
+        return self.routed or self.kind in ("vlanif", "loopback", "management")
+
+    def carries(self, vlan: int) -> bool:
+        """Whether frames of the VLAN enter and leave here; VLAN 1 is there by default."""
+        if self.layer3 or self.kind not in SWITCHING or self.eth_trunk is not None:
+            return False  # a member's frames are its Eth-Trunk's
+        if self.link_type == "trunk":
+            return vlan in self.trunk_vlans or vlan == 1
+        return (self.access_vlan or 1) == vlan

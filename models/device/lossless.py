@@ -1,0 +1,119 @@
+"""PFC, AI-ECN and priority maps of a whole switch, as its text says them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.priorities import Colour, Phb
+from rocefort.models.effect import KEY, LOSSLESS, SAME, STATED, KeyedRow, OfKey, Topic, When
+from rocefort.models.keyed import Keyed
+
+OTHER_QUEUES = "PFC profile {} pauses other queues on every port that applies it"
+OTHER_TIMERS = LOSSLESS.felt(
+    "PFC deadlock timers change under traffic", topic=Topic.DEADLOCK_TIMERS
+)
+
+
+class PfcTimer(KeyedRow):
+    """Deadlock timers of one queue as multiples of an interval (V200, V300 G2)."""
+
+    queue: Annotated[int, KEY]
+    detect_time: Annotated[int | None, SAME] = None
+    recovery_time: Annotated[int | None, SAME] = None
+
+
+# V300R023C00, `priority turn-off`; what a V200 does without a line is not known.
+
+
+TURN_OFF_DEADLOCKS = 30
+
+
+class PfcTurnOff(KeyedRow):
+    """After so many deadlocks of a queue within 20 s a port goes on without PFC."""
+
+    queue: Annotated[int, KEY]
+    deadlocks: Annotated[int, SAME]
+
+
+# Paused without a line: V300R023C00, `priority (DCB PFC profile view)`.
+
+
+BUILT_IN_QUEUE = 3
+BUILT_IN_PROFILE = "default"  # PFC profile that is there without a line
+
+
+class PfcProfile(KeyedRow):
+    """PFC profile: the set of paused queues, after the built-in queue 3 is counted."""
+
+    name: Annotated[str, KEY] = BUILT_IN_PROFILE
+    queues: Annotated[Keyed[int], LOSSLESS.felt(OTHER_QUEUES)] = (BUILT_IN_QUEUE,)
+    timers: Annotated[Keyed[PfcTimer], OTHER_TIMERS] = ()
+    turn_off: Annotated[
+        Keyed[PfcTurnOff], OTHER_TIMERS.felt("ports give PFC up after another number of deadlocks")
+    ] = ()
+
+    def turn_off_of(self, queue: int) -> int:
+        """Deadlocks of a queue within 20 s after which a port goes on without PFC."""
+        rows = (row.deadlocks for row in self.turn_off if row.queue == queue)
+        return next(rows, TURN_OFF_DEADLOCKS)
+
+
+class Pfc(Frozen):
+    """PFC settings of the whole switch. Timers in milliseconds, sizes in kbytes."""
+
+    profiles: Annotated[
+        Keyed[PfcProfile],
+        LOSSLESS.felt(
+            "PFC profile {} is removed",
+            When.GONE,
+            of_key=OfKey(BUILT_IN_PROFILE, When.COMES, OTHER_QUEUES),
+        ),
+    ] = ()
+    detect_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1
+    recovery_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1
+    interval_ms: Annotated[int | None, OTHER_TIMERS] = None  # G2: unit of the profiles' multiples
+    # G2: without it PFC keys on 802.1p.
+    dscp_mapping: Annotated[bool, LOSSLESS.felt("PFC keys on another field of the packets")] = False
+    headroom_pool_kbytes: Annotated[
+        int | None, LOSSLESS.felt("the headroom pool of the switch is divided again")
+    ] = None
+
+
+class AiEcnQueue(KeyedRow):
+    """Queue that AI-ECN marks; no model means distributed storage (V300R023C00)."""
+
+    queue: Annotated[int, KEY]
+    model: Annotated[str | None, STATED] = None
+
+
+MOST_AI_ECN_QUEUES = 2  # of a switch; V300R023C00, AI ECN, `assign queue`
+
+
+class AiEcn(Frozen):
+    """AI-ECN of a switch: whether it is on, and its queues."""
+
+    enabled: Annotated[bool, SAME] = False
+    queues: Annotated[Keyed[AiEcnQueue], SAME] = ()
+
+
+class DscpMap(KeyedRow):
+    """Behaviour and colour of packets that come in with a DSCP or an 802.1p priority."""
+
+    value: Annotated[int, KEY]
+    phb: Annotated[Phb, SAME]
+    colour: Annotated[Colour, STATED] = "green"
+
+
+class DiffservDomain(KeyedRow):
+    """Inbound priority map; what it does not name keeps the default domain's value."""
+
+    name: Annotated[str, KEY]
+    dscp: Annotated[Keyed[DscpMap], SAME.but(when=When.ALWAYS)] = ()
+    dot1p: Annotated[Keyed[DscpMap], SAME.but(when=When.ALWAYS)] = ()
+
+    @cached_property
+    def by_dscp(self) -> dict[int, DscpMap]:
+        """Rows of DSCPs by value."""
+        return {row.value: row for row in self.dscp}

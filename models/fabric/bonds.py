@@ -1,0 +1,81 @@
+"""Intent for a server with several ports on one leaf: its LACP bond."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from rocefort.models.base import Frozen, Name
+from rocefort.models.device.eth_trunk import HIGHEST_ID, MANUAL, MOST_LINKS, Bond
+from rocefort.models.fabric.types import PORT_NAME, InterfaceName
+
+OTHER_LEAF = re.compile(rf"\S+[\s:/]+{PORT_NAME}", re.ASCII)
+TWO_LEAVES = (
+    "a server on two leaves (M-LAG) is not supported; bond ports of one leaf, or give it two "
+    "names, each with a port and an address on its leaf, and let the host route"
+)
+
+
+def one_leaf(value: object) -> object:
+    """Refuse a list of leaves with more than pydantic's words."""
+    if isinstance(value, list | dict):
+        raise ValueError(TWO_LEAVES)  # noqa: TRY004 - pydantic takes no TypeError
+    return value
+
+
+def port_of_the_leaf(value: object) -> object:
+    """Refuse a port that is named with another leaf."""
+    if isinstance(value, dict) or (isinstance(value, str) and OTHER_LEAF.fullmatch(value)):
+        raise ValueError(TWO_LEAVES)
+    return value
+
+
+LeafName = Annotated[Name, BeforeValidator(one_leaf)]
+MemberName = Annotated[InterfaceName, BeforeValidator(port_of_the_leaf)]
+LonePort = Annotated[  # an editor is told of the port only: nobody writes that there is none
+    InterfaceName | None, WithJsonSchema({"type": "string", "pattern": f"^{PORT_NAME}$"})
+]
+
+
+class ServerBond(Frozen):
+    """Ports of one leaf that a server bundles; the leaf bundles them in an Eth-Trunk."""
+
+    ports: tuple[MemberName, ...] = Field(
+        min_length=1,
+        description="Its ports on the leaf, all of one speed, none of those kept for spines.",
+        examples=[["100GE1/0/1", "100GE1/0/2"]],
+    )
+    mode: Literal["lacp-static", "lacp-dynamic", "manual"] = Field(
+        default="lacp-static",
+        description="How the leaf bundles them. An 802.3ad bond of the host wants lacp-static; "
+        "lacp-dynamic also lets a host boot from the network before it bonds; manual notices only "
+        "a lost link.",
+    )
+    timeout: Literal["fast", "slow"] | None = Field(
+        default=None,
+        description="How soon LACP gives up a silent member: fast 3 s (the default), slow 90 s. "
+        "Of lacp-static only: a switch takes it in no other mode, and lacp-dynamic waits 90 s.",
+    )
+    minimum_links: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_LINKS,
+        description="With fewer members up the whole bond goes down.",
+    )
+    id: int | None = Field(
+        default=None,
+        ge=0,
+        le=HIGHEST_ID,
+        description="Number of its Eth-Trunk, given by hand; otherwise by its first port.",
+    )
+
+    @property
+    def settings(self) -> Bond:
+        """What the Eth-Trunk's lines say."""
+        if self.mode == "manual":
+            return Bond(mode=MANUAL, minimum_links=self.minimum_links)
+        # Without a timeout LACP waits as long as the switch does by itself where none can be set.
+        timeout = "slow" if self.mode == "lacp-dynamic" else self.timeout or "fast"
+        return Bond(mode=self.mode, lacp_timeout=timeout, minimum_links=self.minimum_links)

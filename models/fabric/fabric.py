@@ -1,0 +1,133 @@
+"""Fabric: what we want, a page of YAML. Units are in the names; every default is named here."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen, Name
+from rocefort.models.fabric.approvals import Approvals
+from rocefort.models.fabric.cables import Cables
+from rocefort.models.fabric.exits import Management
+from rocefort.models.fabric.management import Security, Services
+from rocefort.models.fabric.nodes import Leaf, LinkPin, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric.profiles import Profiles
+from rocefort.models.fabric.rdma import Rdma
+from rocefort.models.fabric.routing import Capacity, Pools, Routing
+from rocefort.models.fabric.trial_time import SETTLE_S
+from rocefort.models.fabric.types import MOST_PATHS, LinksPerPair, Mtu
+from rocefort.models.finding import Waiver
+
+
+class Rollout(Frozen):
+    """How a change reaches the switches.
+
+    A spine whose change traffic feels is drained first, where the routing engine finds that nobody
+    is lost by it. It is refused where fewer than `least_ecmp_width` paths would be left between
+    two leaves, where a pair of servers would be cut off, and where the demand beside the fabric
+    (its peak times `peak_share`) fits the whole fabric and not what is left. A demand that does
+    not even fit the whole fabric decides nothing: the plan warns, with the numbers, as it does of
+    leaves above `policy.oversubscription` meanwhile.
+    """
+
+    canary: Name = Field(description="Name of the leaf that takes every change first.")
+    trial_s: int = Field(  # range of `commit trial`, V300R023C00
+        default=600,
+        ge=60,
+        le=65535,
+        description="Time after which a trial ends by itself, s: then the switch rolls back. A "
+        "plan raises it for a soak.",
+    )
+    settle_s: int = Field(
+        default=SETTLE_S,
+        ge=1,
+        le=3600,
+        description="How long sessions may take to come back after a commit, s.",
+    )
+    max_unavailable: int = Field(
+        default=1, ge=1, description="How many switches may be changed at the same time."
+    )
+    drain: bool = Field(
+        default=True,
+        description="Whether a spine announces nothing while it takes a change that traffic feels.",
+    )
+    least_ecmp_width: int = Field(
+        default=1,
+        ge=0,
+        le=MOST_PATHS,
+        description="Fewest equal-cost paths between leaves while a spine is out of traffic; a "
+        "plan that leaves fewer is refused. With 0, even a loss of service is only a warning.",
+    )
+    peak_share: float = Field(
+        default=1,
+        gt=0,
+        le=1,
+        description="Share of the demand's peak that flows while changes are made.",
+    )
+    approvals: Approvals = Field(
+        default=Approvals(), description="Who has to approve waves, and how long that holds."
+    )
+
+
+class Policy(Frozen):
+    """What the site asks of any fabric; what is not given is not judged."""
+
+    oversubscription: float | None = Field(
+        default=None,
+        gt=0,
+        le=1000,
+        description="Most Gb/s of servers for each Gb/s of uplinks, on every leaf.",
+        examples=[3],
+    )
+
+
+class Fabric(Frozen):
+    """One fabric, as its author writes it."""
+
+    fabric: Name = Field(description="The fabric's name.", examples=["heps"])
+    capacity: Capacity = Field(description="How far it may grow; a change of it moves addresses.")
+    pools: Pools = Field(description="Where addresses come from; sized for the capacity.")
+    routing: Routing = Field(description="EBGP between leaves and spines.")
+    mtu: Mtu = Field(description="MTU of every link and gateway, bytes of IP.", examples=[9000])
+    cables: Cables = Field(description="Cable lengths, which headroom depends on.")
+    lossless: Name = Field(
+        description="Name of a lossless profile: what RoCE gets (PFC, AI-ECN, priorities).",
+        examples=["ai-fabric-hpc"],
+    )
+    congestion_control: Name | None = Field(
+        default=None,
+        description="Name of a congestion control profile: how the servers' NICs react to marks.",
+        examples=["connectx-dcqcn"],
+    )
+    host: Name | None = Field(
+        default=None,
+        description="Name of a host profile: how the servers' operating systems are tuned.",
+        examples=["roce-server"],
+    )
+    profiles: Profiles = Field(
+        default=Profiles(), description="Profiles of its own, beside those of inventory/profiles."
+    )
+    segments: tuple[SegmentIntent, ...] = Field(
+        description="Networks of servers, and one without a VLAN for the switches' management."
+    )
+    spines: tuple[Switch, ...] = Field(min_length=1, description="Each is cabled to every leaf.")
+    leaves: tuple[Leaf, ...] = Field(min_length=1, description="Each is cabled to every spine.")
+    links_per_pair: LinksPerPair = Field(
+        default=1,
+        description="Links from each leaf to each spine, of those that the capacity keeps room "
+        "for; a leaf may have its own number.",
+    )
+    links: tuple[LinkPin, ...] = Field(
+        default=(), description="Links with something given by hand; the others follow from ids."
+    )
+    servers: tuple[ServerIntent, ...] = Field(default=(), description="What is on leaf ports.")
+    management: Management = Field(
+        default=Management(), description="How the management ports reach the rest of the site."
+    )
+    security: Security = Field(default=Security(), description="Who may log in.")
+    services: Services = Field(default=Services(), description="What the switches use.")
+    rdma: Rdma = Field(description="What an RDMA measurement is expected to give.")
+    rollout: Rollout = Field(description="How a change reaches the switches.")
+    policy: Policy = Field(default=Policy(), description="What the site asks of any fabric.")
+    waivers: tuple[Waiver, ...] = Field(
+        default=(), description="Findings that somebody answers for, until a day."
+    )

@@ -1,0 +1,73 @@
+"""Intent for the servers' operating systems: how they are tuned, what their ports are called."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from rocefort.models.base import Frozen
+from rocefort.models.fabric.sourced import Sourced
+
+# Linux takes 15 characters (IFNAMSIZ); of them those that no shell and no path reads otherwise.
+LINUX_INTERFACE = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
+RDMA_DEVICE = r"^[A-Za-z][A-Za-z0-9_-]{0,62}$"
+SYSCTL = r"^(net|vm)(\.[a-z0-9_]{1,40}){1,6}$"  # of networking and memory alone
+SYSCTL_VALUE = r"^[a-z0-9_-]{1,32}( [a-z0-9_-]{1,32}){0,7}$"
+
+
+def as_text(value: object) -> object:
+    """A number of YAML as the text that a file of /proc/sys takes; true and false are refused."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+LinuxInterface = Annotated[str, Field(pattern=LINUX_INTERFACE)]
+RdmaDevice = Annotated[str, Field(pattern=RDMA_DEVICE)]
+Sysctl = Annotated[str, Field(pattern=SYSCTL)]
+SysctlValue = Annotated[str, BeforeValidator(as_text), Field(pattern=SYSCTL_VALUE)]
+Ring = Annotated[int, Field(ge=64, le=65536)]
+
+
+class HostProfile(Sourced):
+    """How a server's operating system is tuned. What is left out stays as the server has it."""
+
+    sysctl: dict[Sysctl, SysctlValue] = Field(
+        default_factory=dict,
+        description="Kernel parameters (net.*, vm.*) by name.",
+        examples=[{"net.core.rmem_max": 268435456}],
+        json_schema_extra={"propertyNames": {"pattern": SYSCTL}},
+    )
+    ring_rx: Ring | None = Field(
+        default=None, description="Receive ring, descriptors; the NIC's maximum where that is less."
+    )
+    ring_tx: Ring | None = Field(default=None, description="Transmit ring, likewise.")
+    governor: Literal["performance", "powersave", "schedutil", "ondemand"] | None = Field(
+        default=None, description="CPU frequency governor."
+    )
+    interrupts: Literal["numa"] | None = Field(
+        default=None, description="numa: the NIC's interrupts go to the CPUs of its NUMA node."
+    )
+
+
+class ServerHost(Frozen):
+    """What a server calls its ports; without it they are found by the server's address."""
+
+    interfaces: tuple[LinuxInterface, ...] = Field(
+        default=(),
+        max_length=16,
+        description="Its interfaces in the order of its ports; needed to make a bond.",
+        examples=[["ens1f0np0"]],
+    )
+    bond: LinuxInterface = Field(default="bond0", description="Name of its bond, where it has one.")
+    rdma_device: RdmaDevice | None = Field(
+        default=None,
+        description="Its RDMA device; otherwise that of its first interface.",
+        examples=["mlx5_0"],
+    )
+
+    @model_validator(mode="after")
+    def _names_once(self) -> Self:
+        names = (*self.interfaces, self.bond)
+        if len(set(names)) != len(names):
+            raise ValueError("an interface is named twice; give each of them its own name")
+        return self

@@ -1,0 +1,88 @@
+"""Intent for RoCE: priorities, PFC, scheduling, deadlock timers."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from rocefort.models.base import Description, Frozen, Name
+from rocefort.models.fabric.sourced import Sourced
+from rocefort.models.fabric.types import Dscp
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+
+class DeadlockTimers(Frozen):
+    """Timers of one syntax family: milliseconds, or multiples where its unit is not known."""
+
+    detect_ms: int | None = Field(default=None, description="Detection time, ms.")
+    recovery_ms: int | None = Field(default=None, description="Recovery time, ms.")
+    detect_time: int | None = Field(
+        default=None, description="Detection time as the switch counts it, not in ms."
+    )
+    recovery_time: int | None = Field(
+        default=None, description="Recovery time as the switch counts it, not in ms."
+    )
+    reason: Description = Field(description="Why this family has values of its own.")
+
+
+class Deadlock(Frozen):
+    """Intended deadlock timers, milliseconds; by_family where a family cannot say them."""
+
+    detect_ms: int = Field(ge=1, description="A queue paused for so long is deadlocked, ms.")
+    recovery_ms: int = Field(ge=1, description="How long a deadlocked queue ignores pauses, ms.")
+    turn_off: int | None = Field(  # range of `priority turn-off`, V300R023C00
+        default=None,
+        ge=1,
+        le=300,
+        description="After so many deadlocks within 20 s a port gives PFC up until somebody brings "
+        "it back; none: the switch's own number (30 on V300).",
+    )
+    by_family: dict[SyntaxFamily, DeadlockTimers] = Field(
+        default_factory=dict, description="Timers of families that cannot say the ones above."
+    )
+
+    def of_family(self, name: str) -> DeadlockTimers | None:
+        """Own timers of a family; None: it has the common ones."""
+        return next((timers for family, timers in self.by_family.items() if family == name), None)
+
+
+class QueueWeight(Frozen):
+    """One queue that is served by weight."""
+
+    queue: int = Field(ge=0, le=7, description="The queue.")
+    weight: int = Field(  # range of `qos queue drr`, V300R023C00
+        ge=1, le=100, description="Its share against the other weighted queues.", examples=[65]
+    )
+
+
+class Lossless(Sourced):
+    """The lossless profile: sizes in kbytes of 1024 bytes."""
+
+    queue: int = Field(ge=0, le=5, description="The queue that PFC pauses, and no other.")
+    roce_dscp: Dscp = Field(description="DSCP of RoCE packets.", examples=[34])
+    cnp_dscp: Dscp = Field(description="DSCP of congestion notifications (CNP).", examples=[48])
+    cnp_queue: int = Field(
+        default=6, ge=0, le=7, description="Queue of CNP, of strict priority and never paused."
+    )
+    domain: Name = Field(default="roce", description="Name of the diffserv domain.")
+    xoff_kbytes: int = Field(
+        ge=1, description="A port pauses its peer at this depth of the queue, kbytes."
+    )
+    xon_kbytes: int = Field(
+        ge=1, description="The peer goes on below this, kbytes; two frames or more under xoff."
+    )
+    headroom_kbytes: int | None = Field(
+        default=None,
+        description="Headroom of a port and queue, kbytes; for families that set it so (V300 G2).",
+    )
+    headroom_pool_kbytes: int | None = Field(
+        default=None, description="Headroom that all ports share, kbytes; V300 G1 and G2."
+    )
+    scheduling: tuple[QueueWeight, ...] = Field(
+        default=(),
+        description="Queues of RoCE ports served by weight (DRR); the others, that of CNP among "
+        "them, have strict priority.",
+    )
+    deadlock: Deadlock = Field(description="When a paused queue counts as deadlocked.")
+    ecn: Name = Field(
+        description="Name of an ECN profile: who marks the lossless queue.", examples=["ai-ecn-hpc"]
+    )

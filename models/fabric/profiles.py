@@ -1,0 +1,35 @@
+"""Named profiles, as a fabric and the files of inventory/profiles give them: by kind, by name."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen, Name
+from rocefort.models.fabric.congestion_control import CongestionControl
+from rocefort.models.fabric.ecn import EcnProfile
+from rocefort.models.fabric.hosts import HostProfile
+from rocefort.models.fabric.lossless import Lossless
+from rocefort.models.fabric.nic import Adapter, NicProfile
+
+
+class Profiles(Frozen):
+    """One block a kind, each of named profiles. A new kind is a field here, and no more."""
+
+    lossless: dict[Name, Lossless] = Field(
+        default_factory=dict, description="What RoCE gets on the switches, by name."
+    )
+    ecn: dict[Name, EcnProfile] = Field(
+        default_factory=dict, description="Who marks the lossless queue, and where, by name."
+    )
+    congestion_control: dict[Name, CongestionControl] = Field(
+        default_factory=dict, description="How the servers' NICs react to marks, by name."
+    )
+    nic: dict[Name, NicProfile] = Field(
+        default_factory=dict, description="How the NICs of servers are set, by name."
+    )
+    adapter: dict[Name, Adapter] = Field(
+        default_factory=dict, description="Makes of NICs and their own names of settings."
+    )
+    host: dict[Name, HostProfile] = Field(
+        default_factory=dict, description="How servers' operating systems are tuned, by name."
+    )

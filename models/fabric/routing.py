@@ -1,0 +1,89 @@
+"""Intent for addresses and routing: capacity, pools, BGP."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import Literal
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.bgp import Bfd
+from rocefort.models.device.secret import Authentication
+from rocefort.models.fabric.types import (
+    MOST_LEAVES,
+    MOST_PATHS,
+    MOST_SPINES,
+    Asn,
+    Id,
+    LinksPerPair,
+)
+
+
+class Capacity(Frozen):
+    """How far the fabric may grow without moving anything: allocation is sized by it."""
+
+    spines: int = Field(
+        ge=1, le=MOST_SPINES, description="Highest spine id that there will ever be."
+    )
+    leaves: int = Field(
+        ge=1, le=MOST_LEAVES, description="Highest leaf id that there will ever be."
+    )
+    links_per_pair: LinksPerPair = Field(
+        default=1,
+        description="Most links that a leaf will ever have to each spine; raising it moves "
+        "nothing, but takes ports and addresses of pools.links.",
+    )
+    retired_spines: tuple[Id, ...] = Field(
+        default=(), description="Ids of spines that are gone; no other spine gets them."
+    )
+    retired_leaves: tuple[Id, ...] = Field(
+        default=(), description="Ids of leaves that are gone; no other leaf gets them."
+    )
+
+
+class Pools(Frozen):
+    """Where addresses come from."""
+
+    spine_loopbacks: IPv4Network = Field(
+        description="Loopbacks of spines: address number `id`.", examples=["10.0.0.0/26"]
+    )
+    leaf_loopbacks: IPv4Network = Field(
+        description="Loopbacks of leaves: address number `id`.", examples=["10.0.1.0/24"]
+    )
+    links: IPv4Network = Field(
+        description="Leaf-spine links, one subnet for each link of the capacity.",
+        examples=["10.1.0.0/22"],
+    )
+    link_prefix_length: Literal[30, 31] = Field(
+        default=31, description="31 (RFC 3021), or 30 where a release refuses 31-bit masks."
+    )
+
+
+class Routing(Frozen):
+    """EBGP of RFC 7938: each leaf has an AS of its own, spines one or one each. Times in s, ms."""
+
+    spine_asn: Asn = Field(
+        description="AS number of all spines; with `spine_asns: each`, a spine's less its id.",
+        examples=[65000],
+    )
+    spine_asns: Literal["shared", "each"] = Field(
+        default="shared",
+        description="Whether all spines share spine_asn, or each has spine_asn plus its id; then "
+        "leaves share paths over unlike AS numbers.",
+    )
+    leaf_asn_base: Asn = Field(description="A leaf's AS number less its id.", examples=[65100])
+    maximum_paths: int = Field(
+        ge=1,
+        le=MOST_PATHS,
+        description="How many equal paths BGP uses: at least the spines of the capacity times its "
+        "links_per_pair.",
+    )
+    keepalive_s: int = Field(default=10, ge=1, le=21845, description="BGP keepalive, s.")
+    hold_s: int = Field(
+        default=30, ge=3, le=65535, description="BGP hold time, s; usually three keepalives."
+    )
+    bfd: Bfd | None = Field(default=None, description="BFD of all BGP peers; none: no BFD.")
+    authentication: Authentication | None = Field(
+        default=None, description="Authentication of all BGP sessions; none: none."
+    )

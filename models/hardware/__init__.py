@@ -1,0 +1,1 @@
+"""Facts of switch models, line cards, syntax families and transceivers."""

@@ -1,0 +1,306 @@
+"""What a switch model and its syntax family can do, each fact with its source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache, cached_property
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from rocefort.models.base import Frozen, Name
+from rocefort.models.hardware.breakout import (
+    MOST_PARTS,
+    SplitType,
+    part_speed_gbps,
+    parts_of,
+    whole_port,
+)
+from rocefort.models.hardware.commit_conditions import Condition
+from rocefort.models.hardware.interface_types import MEDIA, MediumName
+
+
+class SyntaxFamily(StrEnum):
+    """The three dialects of CloudEngine lossless commands.
+
+    V300 G1 and G2 are the chip groups of the V300R023C00 command reference (DCB commands).
+    """
+
+    V200 = "v200"
+    V300_G1 = "v300-g1"
+    V300_G2 = "v300-g2"
+
+
+class Range(Frozen):
+    """A closed range of settable values, with where it was read."""
+
+    low: int
+    high: int
+    source: str
+    confirmed: bool = True
+
+    def __contains__(self, value: int) -> bool:
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.low} to {self.high}"
+
+
+class Fact(Frozen):
+    """A number about hardware; `confirmed` is false where the vendor's reference does not say."""
+
+    value: int
+    source: str
+    confirmed: bool = True
+
+
+class Choice(Frozen):
+    """The few values that can be set, ascending, with where they were read."""
+
+    values: Annotated[tuple[int, ...], Field(min_length=1)]
+    source: str
+
+    def __contains__(self, value: int) -> bool:
+        return value in self.values
+
+    def __str__(self) -> str:
+        *some, last = map(str, self.values)
+        return f"{', '.join(some)} or {last}" if some else last
+
+
+class Unconfirmed(Frozen):
+    """A command form that no vendor source confirms for this family."""
+
+    command: str
+    note: str
+
+
+# Of data of before there were others.
+FIRST_DIALECT, FIRST_DRIVER = "vrp", "cloudengine"
+# A package of rocefort.dialects, or an entry point of an installed one (dialects/choose.py).
+DialectName = Annotated[str, Field(pattern=r"^[a-z]\w*$")]
+DriverName = Annotated[str, Field(pattern=r"^[a-z]\w*$")]  # napalm_NAME, or one that NAPALM has
+
+
+# Families of CloudEngine are members of the enum, those of another dialect plain names.
+FamilyName = Annotated[SyntaxFamily | str, Field(union_mode="left_to_right")]
+
+
+class Family(Frozen):
+    """Ranges of one syntax family; None means that the family has no such setting.
+
+    Times are milliseconds, sizes kbytes (1024 bytes).
+    """
+
+    name: FamilyName
+    dialect: DialectName = FIRST_DIALECT
+    driver: DriverName | None = Field(  # None: Rocefort opens no session to its switches
+        default_factory=lambda data: FIRST_DRIVER if data["dialect"] == FIRST_DIALECT else None
+    )
+    says_defaults: bool = False  # whether a switch saves lines for what holds without them
+    deadlock_detect_ms: Range | None = None  # G1: one timer for all queues
+    deadlock_recovery_ms: Range | None = None
+    deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval
+    deadlock_recovery_time: Range | None = None
+    deadlock_interval_ms: Fact | None = None  # default; None on V200: its unit is unknown
+    deadlock_intervals_ms: Choice | None = None  # what it may be set to
+    deadlock_default_ms: Fact | None = None  # of both timers, where they are in ms
+    deadlock_default_time: Fact | None = None  # of both timers, where they are multiples
+    xoff_kbytes: Range | None = None
+    headroom_kbytes: Range | None = None  # per port and queue, G2 only
+    headroom_default_kbytes: Fact | None = None
+    headroom_pool_kbytes: Range | None = None
+    pfc_queues: Range
+    ecn_bytes: Range | None = None  # limits of a drop profile
+    ecn_cells: Range | None = None
+    cell_bytes: Fact | None = None  # of the buffer
+    drop_profiles: Fact | None = None  # at most, with the built-in one
+    ecn_queues: Fact | None = None  # at most, AI-ECN and static ECN together
+    ecn_enable: bool = False  # whether static ECN needs `qos ecn enable`
+    dot1p_pfc: bool = False  # whether PFC goes by 802.1p until it is told to go by DSCP
+    routed_trust: bool | None = None  # whether a routed port trusts DSCP by itself; None: unknown
+    telnet: bool = False  # whether its Telnet server accepts sessions without a line
+    split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
+    unconfirmed: tuple[Unconfirmed, ...] = ()
+    conditions: tuple[Condition, ...] = ()  # lines that take more than a commit
+
+    @property
+    def syntax(self) -> SyntaxFamily:
+        """Name of a family of CloudEngine; ValueError for another dialect's."""
+        return SyntaxFamily(self.name)
+
+
+class FamilyFile(Frozen):
+    """The file that holds all syntax families."""
+
+    families: tuple[Family, ...]
+
+
+PORTS = re.compile(r"(?P<head>\d+GE\d+/\d+/)(?P<first>\d+)(?:-(?P<last>\d+))?")
+
+
+def check_ports(value: str) -> str:
+    """Accept `100GE1/0/1` or `100GE1/0/1-32`."""
+    match = PORTS.fullmatch(value)
+    if not match or int(match["last"] or match["first"]) < int(match["first"]):
+        raise ValueError(f"{value!r} is not a port or a range of ports; write 100GE1/0/1-32")
+    return value
+
+
+def expand_ports(value: str) -> tuple[str, ...]:
+    """`100GE1/0/1-3` -> the three names in order."""
+    match = PORTS.fullmatch(check_ports(value))
+    if match is None:
+        return ()
+    first, last = int(match["first"]), int(match["last"] or match["first"])
+    return tuple(f"{match['head']}{n}" for n in range(first, last + 1))
+
+
+@cache
+def expand_all(ranges: tuple[str, ...]) -> tuple[str, ...]:
+    """All port names of several ranges, in order; a fabric has few kinds of switch."""
+    return tuple(name for ports in ranges for name in expand_ports(ports))
+
+
+PortRange = Annotated[
+    str,
+    AfterValidator(check_ports),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+GE\d+/\d+/\d+(-\d+)?$"}),
+]
+
+
+class Release(Frozen):
+    """A software release prefix and the syntax family that it brings to this hardware."""
+
+    prefix: str
+    family: FamilyName
+
+
+class PortMedium(Frozen):
+    """Ports of one kind, by NetBox's name of it."""
+
+    ports: PortRange
+    type: MediumName
+
+
+class Breakout(Frozen):
+    """In which ways some ports can be split, and who says so."""
+
+    ports: tuple[PortRange, ...]
+    types: Annotated[tuple[SplitType, ...], Field(min_length=1)]
+    source: str
+    confirmed: bool = True
+    note: str = ""
+
+
+class AboveUpperEcn(Frozen):
+    """What happens to packets above the upper ECN threshold where they are not all marked."""
+
+    value: Literal["dropped"]
+    source: str
+    confirmed: bool = True
+
+
+class Card(Frozen):
+    """A line card in a slot of a chassis, with what its data say of ECN."""
+
+    slot: str
+    model: str
+    above_upper_ecn: AboveUpperEcn | None = None  # None: packets are marked, as elsewhere
+
+
+Template = Literal["ce8850", "ce8851", "ce9860", "ce6865", "ce6866", "ce8855", "ce12800"]
+
+
+class Hardware(Frozen):
+    """One switch model."""
+
+    model: Name
+    ports: tuple[PortRange, ...]
+    fabric_ports: tuple[PortRange, ...]  # in the order in which peers take them, by peer id
+    media: tuple[PortMedium, ...] = ()  # of the ports; without one the name tells the speed
+    breakout: tuple[Breakout, ...] = ()
+    cards: tuple[Card, ...] = ()  # of a chassis
+    buffer_kbytes: Fact | None = None  # None: unknown, and never passed
+    releases: tuple[Release, ...]
+    template: Template | None  # None: its dialect has no templates to choose from
+    source: str
+    confirmed: bool = True
+    note: str = ""
+
+    def port_names(self) -> tuple[str, ...]:
+        """All front-panel ports in the hardware's order."""
+        return expand_all(self.ports)
+
+    def fabric_port_names(self) -> tuple[str, ...]:
+        """Ports that take leaf-spine links, in the order of the peers' ids."""
+        return expand_all(self.fabric_ports)
+
+    @cached_property
+    def _media(self) -> Mapping[str, str]:
+        return {name: medium.type for medium in self.media for name in expand_ports(medium.ports)}
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self.port_names())}
+
+    def place(self, port: str) -> int:
+        """Number of a port or of a part of one, from 0: the same whether or not others are split.
+
+        Whole ports and first parts come first, then all second parts, and so on. LookupError for a
+        port that is not there.
+        """
+        whole, _, part = port.partition(":")
+        return self._places[whole] + (int(part or 1) - 1) * len(self._places)
+
+    def fabric_places(self, splits: Mapping[str, str]) -> tuple[str, ...]:
+        """Ports and parts that take leaf-spine links, by place; splits: type by split port.
+
+        First whole ports and first parts, then all second parts, and so on, up to the first that is
+        not there: a split moves no link of another port.
+        """
+        names = self.fabric_port_names()
+        if not splits:
+            return names
+        found: list[str] = []
+        for part in range(1, MOST_PARTS + 1):
+            for name in names:
+                parts = parts_of(name, splits[name]) if name in splits else (name,)
+                if part > len(parts):
+                    return tuple(found)
+                found.append(parts[part - 1])
+        return tuple(found)
+
+    def speed_gbps(self, port: str, split_type: str | None = None) -> int | None:
+        """Speed of a port; of a part by the split that makes it, None without one."""
+        if port != whole_port(port):
+            return part_speed_gbps(split_type) if split_type else None
+        medium = self._media.get(port)
+        return MEDIA[medium].speed_gbps if medium else port_speed_gbps(port)
+
+    def form_factor(self, port: str) -> str | None:
+        """What fits into a port, such as QSFP28, also of its parts; None: not known."""
+        medium = self._media.get(whole_port(port))
+        return MEDIA[medium].form_factor if medium else None
+
+    @cached_property
+    def _splits(self) -> Mapping[str, tuple[str, ...]]:
+        return {name: entry.types for entry in self.breakout for name in expand_all(entry.ports)}
+
+    def splits_of(self, port: str) -> tuple[str, ...]:
+        """Ways in which a whole port can be split; none where no data say so."""
+        return self._splits.get(port, ())
+
+    def family_of(self, software: str) -> str | None:
+        """Syntax family of a release such as V300R023C00; None when the data knows none."""
+        found = [r.family for r in self.releases if software.startswith(r.prefix)]
+        return found[0] if found else None
+
+
+@cache
+def port_speed_gbps(interface: str) -> int | None:
+    """Speed that a name promises: 100 for 100GE1/0/1; None for a logical one or a split part."""
+    match = re.match(r"(\d+)GE\d[\d/]*(?!\S)", interface)
+    return int(match[1]) if match else None

@@ -1,0 +1,242 @@
+"""A switch model as NetBox's device-type library writes it, with Rocefort's facts under one key.
+
+The format is that of github.com/netbox-community/devicetype-library (schema/devicetype.json and
+moduletype.json), so a file of that library can be dropped in; its schema allows no keys of ours, so
+all of them stand under `rocefort`. Line cards are module types, whose port names hold `{module}`
+where the number of the slot goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+
+from rocefort.models.base import Frozen, Name
+from rocefort.models.hardware.breakout import SplitType
+from rocefort.models.hardware.hardware import (
+    PORTS,
+    AboveUpperEcn,
+    Breakout,
+    Card,
+    Fact,
+    Hardware,
+    PortMedium,
+    PortRange,
+    Release,
+    Template,
+    check_ports,
+    expand_all,
+)
+from rocefort.models.hardware.interface_types import check_medium
+from rocefort.models.wording import listing
+
+SLOT = "{module}"
+# What NetBox says of a device that no rule and no line of configuration asks for.
+UNUSED = frozenset(
+    [
+        "part_number",
+        "airflow",
+        "weight",
+        "weight_unit",
+        "front_image",
+        "rear_image",
+        "subdevice_role",
+        "is_powered",
+        "console-ports",
+        "console-server-ports",
+        "power-ports",
+        "power-outlets",
+        "front-ports",
+        "rear-ports",
+        "device-bays",
+        "inventory-items",
+        "description",
+        "comments",
+        "profile",
+        "attributes",
+    ]
+)
+
+
+class _NetBox(Frozen):
+    """Data of NetBox: its keys that are not used here are passed over, others are errors."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pass_over_unused(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        return {k.replace("-", "_"): v for k, v in data.items() if k not in UNUSED}
+
+
+class TypedInterface(Frozen):
+    """One port."""
+
+    name: str
+    type: str
+    mgmt_only: bool = False
+    label: str | None = None
+    description: str | None = None
+    enabled: bool = True
+    poe_mode: str | None = None
+    poe_type: str | None = None
+    rf_role: str | None = None
+    bridge: str | None = None
+
+    @model_validator(mode="after")
+    def _is_a_port(self) -> TypedInterface:
+        if not self.mgmt_only:
+            _split_name(self.name.replace(SLOT, "1"))
+            check_medium(self.type)
+        return self
+
+
+class ModuleBay(Frozen):
+    """A place for a card, a fan or a power module."""
+
+    name: str
+    position: str | int | None = None
+    label: str | None = None
+    description: str | None = None
+
+
+def check_card_ports(value: str) -> str:
+    """Accept ports of a card: `100GE{module}/0/1-36`."""
+    check_ports(value.replace(SLOT, "1"))
+    return value
+
+
+class CardBreakout(Frozen):
+    """In which ways ports of a card can be split."""
+
+    ports: tuple[Annotated[str, AfterValidator(check_card_ports)], ...]
+    types: Annotated[tuple[SplitType, ...], Field(min_length=1)]
+    source: str
+    confirmed: bool = True
+    note: str = ""
+
+    def in_slot(self, slot: str) -> Breakout:
+        """The same of the card in a slot."""
+        ports = tuple(ports.replace(SLOT, slot) for ports in self.ports)
+        return Breakout(**self.model_dump(exclude={"ports"}), ports=ports)
+
+
+class CardFacts(Frozen):
+    """What Rocefort must know of a line card."""
+
+    breakout: tuple[CardBreakout, ...] = ()
+    above_upper_ecn: AboveUpperEcn | None = None
+    source: str
+    confirmed: bool = True
+    note: str = ""
+
+
+class ModuleType(_NetBox):
+    """A line card."""
+
+    manufacturer: str
+    model: Name
+    interfaces: tuple[TypedInterface, ...] = Field(min_length=1)
+    rocefort: CardFacts
+
+
+class SwitchFacts(Frozen):
+    """What Rocefort must know of a switch and NetBox does not."""
+
+    template: Template | None
+    fabric_ports: tuple[PortRange, ...]
+    buffer_kbytes: Fact | None = None
+    breakout: tuple[Breakout, ...] = ()
+    cards: dict[str, Name] = Field(default_factory=dict)  # by the position of a module bay
+    releases: tuple[Release, ...] = Field(min_length=1)
+    source: str
+    confirmed: bool = True
+    note: str = ""
+
+
+class DeviceType(_NetBox):
+    """A switch model."""
+
+    manufacturer: str
+    model: Name
+    slug: str
+    u_height: float | None = None
+    is_full_depth: bool | None = None
+    interfaces: tuple[TypedInterface, ...] = ()
+    module_bays: tuple[ModuleBay, ...] = ()
+    rocefort: SwitchFacts
+
+    @model_validator(mode="after")
+    def _cards_have_bays(self) -> DeviceType:
+        bays = {str(bay.position) for bay in self.module_bays if bay.position is not None}
+        for slot in self.rocefort.cards:
+            if slot not in bays:
+                raise ValueError(
+                    f"a card in slot {slot!r}, which is the position of no module bay; "
+                    "add the bay, or correct the slot"
+                )
+        if not self.rocefort.cards and not any(not i.mgmt_only for i in self.interfaces):
+            raise ValueError("a switch without ports; give interfaces, or rocefort.cards")
+        return self
+
+
+def hardware_of(device: DeviceType, cards: Mapping[str, ModuleType]) -> Hardware:
+    """Facts of a switch with its cards, by slot; raises ValueError for a port or a type of no use.
+
+    Ports in management use only are left out: every CloudEngine has MEth0/0/0.
+    """
+    facts = device.rocefort
+    media = [*_media(device.interfaces, "")]
+    breakout = [*facts.breakout]
+    for slot, card in cards.items():
+        media += _media(card.interfaces, slot)
+        breakout += [entry.in_slot(slot) for entry in card.rocefort.breakout]
+    ports = tuple(medium.ports for medium in media)
+    _refuse_absent(ports, "fabric_ports", facts.fabric_ports)
+    for entry in breakout:
+        _refuse_absent(ports, "breakout", entry.ports)
+    return Hardware(
+        model=device.model,
+        ports=ports,
+        media=tuple(media),
+        breakout=tuple(breakout),
+        cards=tuple(
+            Card(slot=slot, model=card.model, above_upper_ecn=card.rocefort.above_upper_ecn)
+            for slot, card in cards.items()
+        ),
+        **{name: getattr(facts, name) for name in facts.model_fields_set & _SHARED},
+    )
+
+
+def _refuse_absent(ports: tuple[PortRange, ...], field: str, named: tuple[PortRange, ...]) -> None:
+    known = frozenset(expand_all(ports))
+    absent = [name for name in expand_all(named) if name not in known]
+    if absent:
+        raise ValueError(f"{field} name {absent[0]}, which is not a port; it has {listing(ports)}")
+
+
+_SHARED = SwitchFacts.model_fields.keys() & Hardware.model_fields.keys() - {"breakout", "cards"}
+
+
+def _media(interfaces: tuple[TypedInterface, ...], slot: str) -> Iterator[PortMedium]:
+    """Runs of ports of one type, in the order of the file."""
+    named = [(i.name.replace(SLOT, slot), i.type) for i in interfaces if not i.mgmt_only]
+    numbered = [(*_split_name(name), medium) for name, medium in named]
+    runs = groupby(enumerate(numbered), key=lambda row: (row[1][0], row[1][2], row[1][1] - row[0]))
+    for (head, medium, _), rows in runs:
+        numbers = [number for _, (_, number, _) in rows]
+        ports = f"{head}{numbers[0]}" + (f"-{numbers[-1]}" if len(numbers) > 1 else "")
+        yield PortMedium(ports=ports, type=medium)
+
+
+def _split_name(name: str) -> tuple[str, int]:
+    match = PORTS.fullmatch(name)
+    if match is None or match["last"]:
+        raise ValueError(
+            f"{name[:60]!r} is not a port as a CloudEngine names it; write 100GE1/0/1, "
+            "or mark it mgmt_only"
+        )
+    return match["head"], int(match["first"])

@@ -1,0 +1,1 @@
+"""A whole network: switches, servers, exits, and where each value came from."""

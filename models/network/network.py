@@ -1,0 +1,404 @@
+"""Network: Devices with what their text does not say, and where every value came from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from ipaddress import IPv4Interface, IPv4Network
+from itertools import chain
+from typing import Literal
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.fabric.nic import Hosts, NicProfile
+from rocefort.models.fabric.policy import SegmentPolicy
+from rocefort.models.finding import Waiver, Where
+from rocefort.models.hardware.hardware import DialectName, Family, Hardware, port_speed_gbps
+from rocefort.models.hardware.transceivers import CableMedium
+from rocefort.models.keyed import natural
+from rocefort.models.network.exits import Exit
+
+
+class Role(StrEnum):
+    """Place of a switch in the Clos."""
+
+    SPINE = "spine"
+    LEAF = "leaf"
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of a configuration: the views that enclose it, its text with secrets masked."""
+
+    path: tuple[str, ...]
+    text: str
+    line: int  # 1-based
+    command: str = ""  # which command it is, where the command table knows it, and no model does
+
+
+class Node(Frozen):
+    """One switch: its Device and what the text does not say. None: not known.
+
+    read_by: dialect of the text that it was read from.
+    """
+
+    device: Device
+    role: Role | None = None
+    id: int | None = None
+    links_per_pair: int | None = None  # that a leaf is meant to have to each spine
+    hardware: Hardware | None = None
+    software: str | None = None
+    family: Family | None = None
+    rack: str | None = None
+    management: IPv4Interface | None = None
+    read_by: DialectName | None = Field(default=None, exclude_if=lambda name: name is None)
+    unmodelled: tuple[TextLine, ...] = ()  # of its text; `unmodelled[LINE]` in Sources
+    cut_off_at: int | None = None  # last line of a text that no `return` ends; `cut_off` in Sources
+
+    @property
+    def name(self) -> str:
+        """The switch's sysname."""
+        return self.device.name
+
+    @cached_property
+    def port_names(self) -> tuple[str, ...]:
+        """Ports of the hardware in its order, parts in place of those that are split."""
+        parts = {split.port: split.parts for split in self.device.splits}
+        known = self.hardware.port_names() if self.hardware else ()
+        return tuple(chain.from_iterable(parts.get(name, (name,)) for name in known))
+
+    @property
+    def fabric_places(self) -> tuple[str, ...]:
+        """Ports and parts kept for leaf-spine links, by place; none on unknown hardware."""
+        splits = {split.port: split.type for split in self.device.splits}
+        return self.hardware.fabric_places(splits) if self.hardware else ()
+
+    def speed_gbps(self, interface: str) -> int | None:
+        """Speed of a port by the hardware's data, of a part by its split; None: not known."""
+        if interface in self.device.part_speeds:
+            return self.device.part_speeds[interface]
+        if self.hardware is None:
+            return port_speed_gbps(interface)
+        return self.hardware.speed_gbps(interface)
+
+    @property
+    def dialect(self) -> str | None:
+        """Dialect of its family, else the one that read its text."""
+        return self.family.dialect if self.family else self.read_by
+
+    @property
+    def driver(self) -> str | None:
+        """NAPALM driver of its family, if known."""
+        return self.family.driver if self.family else None
+
+    @property
+    def syntax(self) -> str | None:
+        """Syntax family, if known."""
+        return self.family.name if self.family else None
+
+
+class End(Frozen):
+    """One end of a link."""
+
+    device: str
+    interface: str
+
+    def __str__(self) -> str:
+        return f"{self.device} {self.interface}"
+
+
+class Teller(StrEnum):
+    """What a text says of cabling, in the order in which it is believed."""
+
+    LLDP = "LLDP"
+    ADDRESSES = "addresses"
+    DESCRIPTIONS = "descriptions"
+
+
+class Claim(Frozen):
+    """What one source says is at the other end of a port; port None: it names the switch only."""
+
+    by: Teller
+    at: End
+    device: str
+    port: str | None = None
+
+    @property
+    def far(self) -> str:
+        """The far end in words."""
+        return f"{self.device} {self.port}" if self.port else self.device
+
+    def denies(self, other: Claim) -> bool:
+        """Whether two claims about one port cannot both be true."""
+        ports = {self.port, other.port} - {None}
+        return self.device != other.device or len(ports) > 1
+
+
+class Link(Frozen):
+    """A cable between two switches; cable_m in metres, None if unknown."""
+
+    a: End
+    b: End
+    told: tuple[Teller, ...] = ()  # who tells of it, where nobody laid it down
+    cable_m: float | None = None
+    medium: CableMedium | None = None
+
+
+class Server(Frozen):
+    """A server on one leaf.
+
+    port: the interface that carries its VLAN, a port or the Eth-Trunk of its bond, whose cabled
+    ports are `members`. speed_gbps: of all its ports together.
+    """
+
+    name: str
+    port: End
+    members: tuple[End, ...] = ()
+    segment: str
+    address: IPv4Interface
+    mtu: int
+    roce: bool = True
+    nic: str | None = None  # name of a NIC profile; None: how it is set is not known
+    cable_m: float | None = None
+    medium: CableMedium | None = None
+    speed_gbps: int
+
+    @property
+    def ports(self) -> tuple[End, ...]:
+        """The ports that its cables end at."""
+        return self.members or (self.port,)
+
+    @property
+    def flow_gbps(self) -> int:
+        """What one flow gets: a bond sends all packets of a flow over one of its members."""
+        return self.speed_gbps // len(self.ports)
+
+
+class Segment(Frozen):
+    """One segment as one leaf serves it."""
+
+    name: str
+    leaf: str
+    vlan: int
+    gateway: IPv4Interface
+
+    @property
+    def prefix(self) -> IPv4Network:
+        """The subnet behind the gateway."""
+        return self.gateway.network
+
+
+class LosslessIntent(Frozen):
+    """What the fabric is meant to do with RoCE; text alone does not say it. Times in ms."""
+
+    queue: int
+    roce_dscp: int
+    cnp_dscp: int
+    cnp_queue: int = 6
+    detect_ms: int
+    recovery_ms: int
+    headroom_mtu: int  # largest frame on any port, bytes
+
+
+class Reserved(Frozen):
+    """How many switches of each role there may ever be; ports are kept for them."""
+
+    spines: int
+    leaves: int
+    links_per_pair: int = 1  # of each leaf and spine
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One switch port on a RoCE path. cable_m in metres, speed in Gb/s; None: not known."""
+
+    end: End
+    node: Node
+    interface: Interface
+    cable_m: float | None
+    speed_gbps: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a file, 1-based."""
+
+    file: str
+    line: int
+    column: int = 1
+    length: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+EVERY = "*"  # instead of a device: what the switches of a fabric have in common
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The side table: where each value came from.
+
+    Keys are `device/field.path`, such as `leaf01/interfaces[100GE1/0/1].mtu`; a lookup that finds
+    no such key takes EVERY's, then the nearest enclosing one.
+    """
+
+    table: Mapping[str, Position] = field(default_factory=dict)
+
+    def find(self, device: str, path: str = "") -> Position | None:
+        """Position of the value at a path of a device, or of what encloses it."""
+        owners = (device, EVERY) if device else ("",)
+        for key in _enclosing(path):
+            for owner in owners:
+                if position := self.table.get(f"{owner}/{key}"):
+                    return position
+        return None
+
+    def where(self, device: str, path: str = "", interface: str | None = None) -> Where:
+        """The place of a verdict, with file and line as far as they are known."""
+        position = self.find(device, path)
+        return Where(
+            device=device or None,
+            interface=interface,
+            file=position.file if position else None,
+            line=position.line if position else None,
+        )
+
+
+def _enclosing(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        cut = max(path.rfind("."), path.rfind("["))
+        if path.endswith("]"):
+            cut = path.rfind("[")
+        path = path[: max(cut, 0)]
+    yield ""
+
+
+def shared_subnets(nodes: Iterable[Node]) -> dict[IPv4Network, tuple[End, ...]]:
+    """Routed ports by subnet, in order of names: two in one subnet are the ends of a cable."""
+    found: dict[IPv4Network, list[End]] = {}
+    for node in sorted(nodes, key=lambda node: natural(node.name)):
+        for interface in node.device.interfaces:
+            if interface.kind == "ethernet" and interface.routed:
+                end = End(device=node.name, interface=interface.name)
+                for subnet in dict.fromkeys(address.network for address in interface.addresses):
+                    found.setdefault(subnet, []).append(end)
+    return {subnet: tuple(ends) for subnet, ends in found.items()}
+
+
+class Network(Frozen):
+    """A fabric as rules see it. None means unknown, not empty."""
+
+    name: str
+    origin: Literal["fabric", "text"]  # text: links, if any, are inferred
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...] | None = None
+    servers: tuple[Server, ...] | None = None
+    segments: tuple[Segment, ...] | None = None
+    exits: tuple[Exit, ...] | None = None  # cables out of the fabric
+    lossless: LosslessIntent | None = None
+    hosts: Hosts | None = None
+    spines: int | None = None  # how many each leaf should see
+    reserved: Reserved | None = None
+    policy: SegmentPolicy | None = None  # which segments may talk to which
+    oversubscription: float | None = None  # highest that policy allows: servers to uplinks
+    claims: tuple[Claim, ...] = ()  # on which inferred links stand, by end
+    waivers: tuple[Waiver, ...] = ()  # `waivers[INDEX]` of no device in Sources
+
+    @cached_property
+    def media(self) -> frozenset[CableMedium] | None:
+        """Media of all cables that have one; None where none has."""
+        links = (link.medium for link in self.links or ())
+        servers = (server.medium for server in self.servers or ())
+        exits = (exit_.medium for exit_ in self.exits or ())
+        return frozenset(medium for medium in chain(links, servers, exits) if medium) or None
+
+    @cached_property
+    def cabling(self) -> tuple[Link, ...] | None:
+        """Cables known apart from addresses: laid down, or told by LLDP or both descriptions.
+
+        None where one is inferred from addresses alone, or a routed port's far end is not known.
+        """
+        if self.origin == "fabric":
+            return self.links
+        known = self.links and all(set(link.told) - {Teller.ADDRESSES} for link in self.links)
+        return self.links if known and not self.loose_ends else None
+
+    @property
+    def nics(self) -> Mapping[str, NicProfile] | None:
+        """NIC profiles that servers name; None where none does."""
+        return (self.hosts.nics or None) if self.hosts else None
+
+    @cached_property
+    def loose_ends(self) -> tuple[End, ...]:
+        """Routed ports with an address whose cable no text tells; where cabling is laid down none.
+
+        Their far end is a switch whose text is missing, or one with a wrong address.
+        """
+        if self.links is None or self.origin == "fabric":
+            return ()
+        tied = {end for link in self.links for end in (link.a, link.b)}
+        ports = (end for ends in shared_subnets(self.nodes).values() for end in ends)
+        return tuple(dict.fromkeys(end for end in ports if end not in tied))
+
+    @cached_property
+    def by_name(self) -> dict[str, Node]:
+        """Nodes by name."""
+        return {node.name: node for node in self.nodes}
+
+    def speed_gbps(self, end: End) -> int | None:
+        """Speed of a port of a switch; None: not known."""
+        node = self.by_name.get(end.device)
+        return node.speed_gbps(end.interface) if node else port_speed_gbps(end.interface)
+
+    @cached_property
+    def roce_ports(self) -> tuple[Port, ...]:
+        """Both ends of every link, the ports of RoCE servers and of lossless exits.
+
+        Half of all rules go over them.
+
+        A port that its device does not have is left out: TOP003 reports it.
+        """
+        ends = [(end, link.cable_m, None) for link in self.links or () for end in (link.a, link.b)]
+        servers = (server for server in self.servers or () if server.roce)
+        hosts = ((port, s.cable_m, s.flow_gbps) for s in servers for port in s.ports)
+        outside = (
+            (End(device=exit_.leaf, interface=exit_.port), exit_.cable_m, None)
+            for exit_ in self.exits or ()
+            if exit_.lossless
+        )
+        wanted = chain(ends, hosts, outside)
+        return tuple(
+            Port(
+                end,
+                self.by_name[end.device],
+                interface,
+                cable_m,
+                speed_gbps or self.speed_gbps(end),
+            )
+            for end, cable_m, speed_gbps in wanted
+            if (interface := self.interface(end)) is not None
+        )
+
+    def role(self, role: Role) -> tuple[Node, ...]:
+        """Nodes of one role, in order of id, then of name, whatever the order of `nodes`."""
+        return self._by_role.get(role, ())
+
+    @cached_property
+    def _by_role(self) -> dict[Role | None, tuple[Node, ...]]:
+        found: dict[Role | None, list[Node]] = defaultdict(list)
+        for node in sorted(self.nodes, key=lambda n: (n.id is None, n.id or 0, natural(n.name))):
+            found[node.role].append(node)
+        return {role: tuple(nodes) for role, nodes in found.items()}
+
+    def interface(self, end: End) -> Interface | None:
+        """The interface at a link end, if its device has it."""
+        node = self.by_name.get(end.device)
+        return node.device.by_interface.get(end.interface) if node else None

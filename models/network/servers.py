@@ -1,0 +1,163 @@
+"""What a server must have to agree with its leaf port, and what it says that it has."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from ipaddress import IPv4Interface
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen, Name
+from rocefort.models.fabric.hosts import LinuxInterface, RdmaDevice, Sysctl, SysctlValue
+from rocefort.models.fabric.nic import Priority
+from rocefort.models.fabric.types import Dscp
+
+ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark
+PRIORITIES = range(8)
+ROCE_V2 = "RoCE v2"  # as the kernel's configfs shows it (ABI/testing/configfs-rdma_cm)
+NicPath = Annotated[str, Field(pattern=r"^roce_(np|rp)/[a-z0-9_]{1,63}(/[0-7])?$")]
+Mode = Literal["802.3ad", "balance-xor"]
+
+
+class HostBond(Frozen):
+    """A bond as Linux makes it; lacp_rate None: it speaks no LACP (balance-xor)."""
+
+    name: LinuxInterface
+    mode: Mode
+    hash_policy: Literal["layer3+4"] = "layer3+4"
+    lacp_rate: Literal["fast", "slow"] | None
+    minimum_links: int = Field(ge=1, le=16)
+    miimon_ms: int = Field(default=100, ge=1, le=10000)  # else a dead link stays in use
+
+
+class NicFile(Frozen):
+    """One number under /sys/class/net/INTERFACE/ecn; key: what profiles call it."""
+
+    path: NicPath
+    value: int = Field(ge=0, le=2**31 - 1)
+    key: str
+
+
+class NicSettings(Frozen):
+    """What only a NIC of a known make can be told, in the words of mlx5's driver and tools."""
+
+    priorities: dict[Dscp, Priority]
+    paused: tuple[Priority, ...]
+    switches: tuple[NicFile, ...] = ()  # of DCQCN: on or off, and how CNPs leave
+    parameters: tuple[NicFile, ...] = ()  # of DCQCN: how fast it reacts
+
+
+class HostPlan(Frozen):
+    """What one server must have.
+
+    ports: of its leaf, in the order of `interfaces`; carrier: the one that its VLAN is on, a port
+    or an Eth-Trunk; gateway: its VLAN interface. nic None: not known, or not for RoCE.
+    left_out: a sentence on each thing that is not set, and why. unconfirmed: on each thing that
+    is set to a value that no maker confirms.
+    """
+
+    server: Name
+    leaf: Name
+    carrier: str
+    ports: tuple[str, ...]
+    gateway: str
+    queue: int | None
+    address: IPv4Interface
+    mtu: int = Field(ge=1280, le=9978)
+    port_gbps: int
+    interfaces: tuple[LinuxInterface, ...] = ()
+    bond: HostBond | None = None
+    rdma_device: RdmaDevice | None = None
+    roce_dscp: Dscp | None = None
+    cnp_dscp: Dscp | None = None
+    nic: NicSettings | None = None
+    sysctl: dict[Sysctl, SysctlValue] = Field(default_factory=dict)
+    rings: dict[Literal["rx", "tx"], int] = Field(default_factory=dict)
+    governor: str | None = Field(default=None, pattern=r"^[a-z]{1,16}$")
+    interrupts: bool = False
+    left_out: tuple[str, ...] = ()
+    unconfirmed: tuple[str, ...] = ()
+
+    @property
+    def leaf_port(self) -> str:
+        """Leaf and port in words."""
+        return f"{self.leaf} {self.carrier}"
+
+    @property
+    def traffic_class(self) -> int | None:
+        """Traffic class of RoCE: its DSCP with ECT(0), 34 -> 138."""
+        return None if self.roce_dscp is None else self.roce_dscp << 2 | ECT0
+
+    @property
+    def main(self) -> str | None:
+        """The interface that has the address, where it is known beforehand."""
+        if not self.interfaces:
+            return None
+        return self.bond.name if self.bond else self.interfaces[0]
+
+
+class BondSeen(Frozen):
+    """A bond as a server shows it; None: its kernel does not say."""
+
+    mode: str
+    hash_policy: str | None = None
+    lacp_rate: str | None = None
+    minimum_links: int | None = None
+    miimon_ms: int | None = None  # 0: nothing watches the links
+    members: tuple[str, ...] = ()
+
+
+class RingSeen(Frozen):
+    """One ring: descriptors now, and the most that the NIC takes."""
+
+    size: int
+    maximum: int
+
+
+class NicSeen(Frozen):
+    """One physical port of a server. missing: why a field is None, by its name."""
+
+    name: str
+    missing: dict[str, str] = Field(default_factory=dict)
+    mtu: int | None = None
+    speed_mbps: int | None = None
+    rings: dict[str, RingSeen] | None = None
+    dcbx: str | None = None
+    trust: str | None = None
+    priorities: dict[int, int] | None = None
+    paused: tuple[int, ...] | None = None
+    files: dict[str, int] | None = None
+    interrupts: dict[int, str] | None = None  # CPUs by interrupt
+    local_cpus: str | None = None
+
+
+class HostSeen(Frozen):
+    """One server. failed: why nothing of it could be read; missing: why a field is None."""
+
+    name: str
+    failed: str = ""
+    missing: dict[str, str] = Field(default_factory=dict)
+    addresses: tuple[tuple[str, IPv4Interface], ...] = ()
+    interface: str | None = None
+    mtu: int | None = None
+    bond: BondSeen | None = None
+    nics: tuple[NicSeen, ...] = ()
+    rdma_device: str | None = None
+    roce_mode: str | None = None
+    roce_tos: int | None = None
+    traffic_class: int | None = None
+    sysctl: dict[str, str] = Field(default_factory=dict)
+    governors: tuple[str, ...] | None = None
+
+
+class HostsSeen(Frozen):
+    """A reading of the servers of a fabric, or of some."""
+
+    fabric: str
+    hosts: tuple[HostSeen, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, HostSeen]:
+        """Servers by name."""
+        return {host.name: host for host in self.hosts}

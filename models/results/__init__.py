@@ -1,0 +1,1 @@
+"""Results of checks, verifications, studies, tests and reviews."""

@@ -1,0 +1,76 @@
+"""The way of packets through a fabric: every equal path, hop by hop, and how each ends."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network
+from typing import Literal
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.finding import Where
+
+
+class Judged(Frozen):
+    """What a filter on a gateway says of a flow; rule None: no rule matches, so it goes on."""
+
+    interface: str
+    direction: Literal["inbound", "outbound"]
+    acl: str
+    rule: int | None
+    permitted: bool
+    where: Where
+
+
+class Hop(Frozen):
+    """One switch on a path. What is None is not there: no VLAN on a routed port, no way out."""
+
+    device: str
+    enters: str | None = None  # interface
+    vlan: int | None = None
+    gateway: str | None = None  # interface that routes for the VLAN
+    judged: tuple[Judged, ...] = ()
+    by: Literal["switched", "connected", "static", "bgp"] | None = None
+    prefix: IPv4Network | None = None  # of the route
+    next_hops: tuple[IPv4Address, ...] = ()  # all equal ones
+    next_hop: IPv4Address | None = None  # of this path
+    leaves: str | None = None  # interface
+
+    @property
+    def width(self) -> int:
+        """ECMP width."""
+        return len(self.next_hops)
+
+
+class Path(Frozen):
+    """One path; reason: why it ends where it does, empty at the destination."""
+
+    hops: tuple[Hop, ...]
+    delivered: bool
+    reason: str = ""
+    where: Where = Where()  # where the reason stands
+    leaves_by: str | None = None  # exit
+
+
+class Endpoint(Frozen):
+    """One end: a server, a switch's own address, or one outside: then `devices` is empty."""
+
+    name: str
+    address: IPv4Address
+    server: bool = False
+    devices: tuple[str, ...] = ()  # the switch that it is on, or is
+
+
+class Trace(Frozen):
+    """All equal paths between two ends."""
+
+    source: Endpoint
+    destination: Endpoint
+    flow: Flow
+    down: tuple[str, ...] = ()  # what was taken away before
+    paths: tuple[Path, ...]
+    whole: bool = True  # False: there are more paths than are listed
+
+    @property
+    def delivered(self) -> bool:
+        """Whether all paths deliver."""
+        return all(path.delivered for path in self.paths)

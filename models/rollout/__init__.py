@@ -1,0 +1,1 @@
+"""A rollout: its sealed plan, its events, and the history of its runs."""

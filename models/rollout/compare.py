@@ -1,0 +1,150 @@
+"""Compare two Devices: their edits, what kind of change that is, and what traffic feels of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from rocefort.models.base import Frozen
+from rocefort.models.device.device import EFFECTS, Device
+from rocefort.models.effect import Effect, When, stated_fields
+from rocefort.models.rollout.edits import Edit, field_of, plain
+from rocefort.models.rollout.plan import Kind
+
+
+def compare(running: Device, intended: Device) -> tuple[Edit, ...]:
+    """Semantic differences, in the order of the Device's fields."""
+    return tuple(_model_edits("", running, intended))
+
+
+def _model_edits(path: str, old: Frozen, new: Frozen) -> Iterator[Edit]:
+    prefix = f"{path}." if path else ""
+    for name in type(old).model_fields:
+        a, b = getattr(old, name), getattr(new, name)
+        if a == b:
+            continue
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            yield from _row_edits(prefix + name, a, b)
+        elif isinstance(a, Frozen) and isinstance(b, Frozen):
+            yield from _model_edits(prefix + name, a, b)
+        else:
+            before, after = (_said(type(old), name, value) for value in (a, b))
+            yield Edit(path=prefix + name, before=before, after=after)
+
+
+def _said(model: type[Frozen], name: str, value: object) -> JsonValue:
+    """A value as the text says it; None if it says nothing."""
+    if name in stated_fields(model):
+        return "none" if value is None else plain(value)
+    default = model.model_fields[name].get_default(call_default_factory=True)
+    return None if value == default else plain(value)
+
+
+def _row_edits(path: str, old: Sequence[object], new: Sequence[object]) -> Iterator[Edit]:
+    was, will = ({str(getattr(row, "key", row)): row for row in rows} for rows in (old, new))
+    for key in [*was, *(key for key in will if key not in was)]:
+        a, b, at = was.get(key), will.get(key), f"{path}[{key}]"
+        if isinstance(a, Frozen) and isinstance(b, Frozen):
+            yield from _model_edits(at, a, b)
+        elif a is None or b is None:
+            yield Edit(path=at, before=plain(a), after=plain(b))
+    order = f"{path}.order"
+    if field_of(order) in EFFECTS and _moved(list(was), list(will)):
+        yield Edit(path=order, before=" ".join(was), after=" ".join(will))
+
+
+def _moved(was: list[str], will: list[str]) -> bool:
+    """Whether what stays changes its order, or one that stays becomes the first or ceases to be."""
+    stay = [key for key in was if key in will]
+    if stay != [key for key in will if key in was]:
+        return True
+    return bool(stay) and was[0] != will[0] and stay[0] in (was[0], will[0])
+
+
+def effect_of(edit: Edit) -> Effect:
+    """What an edit does; of a path that is not understood, what encloses it does, at any edit.
+
+    Raises LookupError for a path that is none of a Device.
+    """
+    field = edit.field
+    if field in EFFECTS:
+        return EFFECTS[field]
+    enclosing = max(filter(field.startswith, EFFECTS), key=len, default=None)
+    if enclosing is None:
+        raise LookupError(f"{edit.path} is no path of a Device")
+    return EFFECTS[enclosing].but(when=When.ALWAYS)
+
+
+def counts(edit: Edit, when: When | None) -> bool:
+    """Whether an edit is one of those that count."""
+    if when is When.ALWAYS:
+        return True
+    if when is When.COMES:
+        return edit.before is None
+    if when is When.GONE_OR_DENIES and _denies(edit.after):
+        return True
+    return when in (When.GONE, When.GONE_OR_DENIES) and edit.before is not None
+
+
+def _denies(value: JsonValue) -> bool:
+    if isinstance(value, dict):
+        return value.get("action") == "deny" or any(map(_denies, value.values()))
+    return isinstance(value, list) and any(map(_denies, value))
+
+
+def classify(
+    edits: Iterable[Edit], patch: Iterable[str], disrupts: Mapping[str, str]
+) -> tuple[Kind, tuple[str, ...]]:
+    """Kind of a change, and one reason for each way in which traffic or sessions feel it.
+
+    disrupts: by field, what applying a change of it disrupts on this vendor's switches beside the
+    effect of the change. Without edits there can still be commands (a form that means the same):
+    that is modifying.
+    """
+    edits = tuple(edits)
+    if any(edit.after is None for edit in edits):
+        kind = Kind.REMOVING
+    elif any(edit.before is not None for edit in edits) or (not edits and any(True for _ in patch)):
+        kind = Kind.MODIFYING
+    else:
+        kind = Kind.ADDITIVE
+    fresh = put_into_service(edits)
+    felt = (
+        reason
+        for edit in edits
+        if edit.port_and_rest[0] not in fresh and (reason := reason_of(edit, disrupts))
+    )
+    return kind, tuple(dict.fromkeys(felt))
+
+
+def put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
+    """Interfaces that only get lines, and with them become routed or a member of a VLAN.
+
+    They carried nothing before, so nobody feels that they change.
+    """
+    found: dict[str, list[Edit]] = {}
+    for edit in edits:
+        port, rest = edit.port_and_rest
+        if port and rest:
+            found.setdefault(port, []).append(edit)
+    return frozenset(
+        port
+        for port, of_port in found.items()
+        if all(edit.before is None for edit in of_port)
+        and any(effect_of(edit).carries for edit in of_port)
+    )
+
+
+def reason_of(edit: Edit, disrupts: Mapping[str, str]) -> str:
+    """What traffic or sessions feel of an edit; empty: nothing."""
+    effect, keys = effect_of(edit), edit.keys
+    of_key, reason = effect.of_key, ""
+    if of_key and counts(edit, of_key.when) and re.fullmatch(of_key.key, keys[-1]):
+        reason = of_key.reason
+    elif counts(edit, effect.when):
+        reason = effect.reason or ""
+    felt_at_all = effect.when not in (None, When.NEVER)
+    added = disrupts.get(edit.field, "") if reason or not felt_at_all else ""
+    return ": ".join(filter(None, (reason, added))).format(keys[0] if keys else "")

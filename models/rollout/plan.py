@@ -1,0 +1,234 @@
+"""Change and Plan: what a rollout will do, device by device, sealed by a digest.
+
+A Plan is a file that people approve; what is applied is what was reviewed, so everything that
+decides what a switch will be told stands in it, and its digest covers all of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final, Literal
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.fabric.trial_time import SETTLE_S, TrialTime, margin_s
+from rocefort.models.hardware.commit_conditions import ConditionedLine
+from rocefort.models.hardware.hardware import FIRST_DIALECT, DialectName
+from rocefort.models.rollout.edits import Edit
+
+PLAN_FORMAT: Final = 5
+ADDED: Final = ("rotated", "undoes")  # fields of a plan that came after its format
+
+
+class Kind(StrEnum):
+    """What a change does to what is there."""
+
+    ADDITIVE = "additive"
+    MODIFYING = "modifying"
+    REMOVING = "removing"
+
+
+class Soak(Frozen):
+    """How long a trial lasts before all checks are made again; why: whose timer that is."""
+
+    seconds: int
+    why: str
+
+
+class Change(Frozen):
+    """What takes one device from running to intended.
+
+    soak: None where all that it may break breaks at once.
+    """
+
+    device: str
+    dialect: DialectName = Field(FIRST_DIALECT, exclude_if=lambda name: name == FIRST_DIALECT)
+    kind: Kind
+    service_affecting: tuple[str, ...] = ()  # one reason each; empty: not affecting
+    edits: tuple[Edit, ...]
+    patch: tuple[str, ...]  # commands in apply order, views entered and left
+    reverse: tuple[str, ...]  # the way back
+    running_digest: str  # of the running configuration that the patch was made against
+    intended_digest: str
+    kept: tuple[str, ...] = ()  # running lines that nobody owns; they stay
+    conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
+    soak: Soak | None = None
+
+    @property
+    def only_secrets(self) -> bool:
+        """Whether the switch will run what it runs, but for secrets, which it does not show."""
+        return bool(self.patch) and self.running_digest == self.intended_digest
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.patch
+
+    @property
+    def undone(self) -> Change:
+        """The change that takes the device back again."""
+        back = tuple(Edit(path=e.path, before=e.after, after=e.before) for e in self.edits)
+        return self.model_copy(
+            update={
+                "edits": back,
+                "patch": self.reverse,
+                "reverse": self.patch,
+                "running_digest": self.intended_digest,
+                "intended_digest": self.running_digest,
+                "conditions": (),
+            }
+        )
+
+
+class Drained(Frozen):
+    """A change that a switch takes while it announces nothing: three changes, one after the other.
+
+    Each is loaded, tried, checked and confirmed by itself, under its own commit timer, so every
+    state between them may last: old, old and drained, new and drained, new. `meanwhile` is what
+    the routing engine says of the fabric without the switch.
+    """
+
+    device: str
+    drain: Change  # old -> old and drained
+    change: Change  # old and drained -> new and drained
+    lift: Change  # new and drained -> new
+    meanwhile: str
+
+    @property
+    def parts(self) -> tuple[Change, Change, Change]:
+        """The three changes in their order."""
+        return self.drain, self.change, self.lift
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Digests of the four states in their order; two are equal where only secrets differ."""
+        return (self.drain.running_digest, *(part.intended_digest for part in self.parts))
+
+
+class GatePair(Frozen):
+    """One RDMA measurement of a gate: both tools run from client to server."""
+
+    client: str
+    server: str
+    server_address: str
+    client_rate_gbps: int
+    server_rate_gbps: int
+
+
+class Gate(Frozen):
+    """What an RDMA gate runs and expects; rates in Gb/s, latency in microseconds."""
+
+    pairs: tuple[GatePair, ...]
+    unmeasured: tuple[str, ...] = ()  # leaves of the wave that no pair covers, each with the reason
+    traffic_class: int
+    bandwidth_s: int = 5
+    latency_iterations: int = 10_000  # as many as the HEPS paper's Table 2
+    line_rate_fraction: float
+    latency_us: float
+    latency_tolerance: float
+    speed_judged: bool
+    speed_note: str = ""  # why speed is not judged
+
+
+class Wave(Frozen):
+    """Devices that change together; the next wave waits for all of them.
+
+    drained: those that are taken out of traffic first. unavailable: what does not work, or has
+    less to spare, while the wave is under way. warnings: what a person should weigh.
+    """
+
+    name: str
+    devices: tuple[str, ...]
+    gate: Gate
+    drained: tuple[Drained, ...] = ()
+    unavailable: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def drained_change(self, device: str) -> Drained | None:
+        """How a device of the wave is drained; None: it changes as it stands."""
+        return next((drained for drained in self.drained if drained.device == device), None)
+
+
+class SealedFile(Frozen):
+    """A file that decides what a plan says, and the SHA-256 of its bytes."""
+
+    name: str  # `inventory/hardware/ce8850-64cq-ei.yaml`; the fabric's: its place
+    sha256: str
+
+
+class Plan(Frozen):
+    """A sealed plan. `digest` is SHA-256 over everything else in canonical JSON.
+
+    files: everything that it was made from beside Rocefort itself, which is `tool`. base: the
+    intent that was rolled out last, if somebody named it. adopted: lines of running
+    configurations, as `device: path`, that nobody had intended and the plan may overwrite.
+    author: the user who made it. rotated: references of secrets that are set again. kept: of a
+    plan back, the file in which the run that is taken back has kept its fabric, named by its
+    digest; what source and files say by now does not count then. undoes: of a plan back, the
+    file of the plan that it takes back.
+    """
+
+    format: Literal[5] = PLAN_FORMAT
+    fabric: str
+    source: str  # the fabric's file, absolute: a plan is applied from any directory
+    kept: str = ""
+    undoes: str = ""
+    tool: str
+    author: str = ""
+    intent_digest: str
+    files: tuple[SealedFile, ...] = ()
+    base: str = ""
+    adopted: tuple[str, ...] = ()
+    rotated: tuple[str, ...] = ()
+    trial_s: int
+    settle_s: int = SETTLE_S  # until sessions are back after a commit
+    changes: tuple[Change, ...]
+    waves: tuple[Wave, ...]
+    digest: str = ""
+
+    def seal(self) -> Plan:
+        """Return the plan with its digest."""
+        return self.model_copy(update={"digest": self.computed_digest()})
+
+    def computed_digest(self) -> str:
+        """Digest of the plan's content; a field that older plans do not have counts where set."""
+        unset = {name for name in ADDED if not getattr(self, name)}
+        return digest_of(self.model_dump(mode="json", exclude={"digest", *unset}))
+
+    @property
+    def margin_s(self) -> float:
+        """What must be left of a trial when its confirmation begins, s."""
+        return margin_s(self.settle_s)
+
+    def rest_s(self, soak_s: float) -> float:
+        """What must be left of a trial that begins to soak, s, beside what a gate takes."""
+        return TrialTime("", self.settle_s, 0, soak_s).rest_s if soak_s else self.margin_s
+
+    def change(self, device: str) -> Change:
+        """The change of one device."""
+        return next(change for change in self.changes if change.device == device)
+
+    def parts(self, wave: Wave, device: str) -> tuple[Change, ...]:
+        """What a device of a wave takes in turn: the change, or drain, change and lift."""
+        drained = wave.drained_change(device)
+        return drained.parts if drained else (self.change(device),)
+
+    def soak_s(self, wave: Wave) -> int:
+        """The longest soak of a wave, whose switches soak together; each leg of a drain has one."""
+        return longest_soak_s(part for d in wave.devices for part in self.parts(wave, d))
+
+
+def longest_soak_s(parts: Iterable[Change]) -> int:
+    """The longest soak of some changes, s; 0 where none has to soak."""
+    return max((part.soak.seconds for part in parts if part.soak), default=0)
+
+
+def digest_of(content: object) -> str:
+    """SHA-256 of a string, or of a value in canonical JSON."""
+    if not isinstance(content, str):
+        content = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode()).hexdigest()

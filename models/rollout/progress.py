@@ -1,0 +1,108 @@
+"""How far a rollout is, in the words of a display, of `status` and of a rehearsal's report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rocefort.models.rollout.events import Act, ActEvent, Event, Phase
+from rocefort.models.rollout.history import AS_INTENDED, History
+from rocefort.models.rollout.plan import Plan, Wave
+
+WAITING, ON_TRIAL, CONFIRMED, SAVED, BACK, FAILED, UNKNOWN = (
+    "waiting",
+    "on trial",
+    "confirmed",
+    "saved",
+    "rolled back",
+    "failed",
+    "UNKNOWN",
+)
+UNDER_WAY, DONE, NEEDS_APPROVAL = "under way", "done", "needs approval"  # of waves
+# What a device is, by the last act and its phase.
+WORDS: Mapping[tuple[str, Phase], str] = {
+    (Act.PRECHECK, Phase.INTENT): "looked at",
+    (Act.PRECHECK, Phase.DONE): "looked at",
+    (Act.LOAD, Phase.INTENT): "loading",
+    (Act.LOAD, Phase.DONE): "loaded",
+    (Act.TRIAL, Phase.INTENT): "trial begins",
+    (Act.TRIAL, Phase.DONE): ON_TRIAL,
+    (Act.CHECK, Phase.INTENT): "on trial, checking",
+    (Act.CHECK, Phase.DONE): "on trial, checked",
+    (Act.SOAK, Phase.INTENT): "on trial, soaking",
+    (Act.SOAK, Phase.DONE): "on trial, soaked",
+    (Act.CONFIRM, Phase.INTENT): "confirming",
+    (Act.CONFIRM, Phase.DONE): CONFIRMED,
+    (Act.SAVE, Phase.INTENT): "saving",
+    (Act.SAVE, Phase.DONE): SAVED,
+    (Act.ABORT, Phase.INTENT): "rolling back",
+    (Act.ABORT, Phase.DONE): BACK,
+    (Act.ABORT, Phase.FAILED): UNKNOWN,
+    ("wait", Phase.INTENT): "its trial ends",
+    ("wait", Phase.DONE): "its trial ended",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A plan and the history of its run. scale: seconds of the switches in one of the history's."""
+
+    plan: Plan
+    history: History = field(default_factory=History)
+    scale: float = 1.0
+
+    def word(self, device: str) -> str:
+        """What became of a switch."""
+        last = self.history.devices.get(device)
+        return word_of(last.event) if last else WAITING
+
+    def trouble(self, device: str) -> str:
+        """What failed on a switch last."""
+        last = self.history.devices.get(device)
+        return last.trouble if last else ""
+
+    def left_s(self, device: str, now: float) -> int | None:
+        """Seconds of a trial that its switch should show as left; None where none is pending."""
+        last = self.history.devices.get(device)
+        if last is None or last.trial_at is None:
+            return None
+        return max(0, round(self.plan.trial_s - (now - last.trial_at) * self.scale))
+
+    def gate(self, wave: Wave) -> str:
+        """What the gate of a wave came to; empty before it begins."""
+        return self.history.gates.get(wave.name, "")
+
+    def approval(self, wave: Wave) -> str:
+        """By whom a wave was approved last; empty: by nobody."""
+        return "".join([*self.history.given.get(wave.name, {})][-1:])
+
+    def state_of(self, wave: Wave) -> str:
+        """What a wave is: the worst that its switches are."""
+        words = [self.word(name) for name in wave.devices]
+        for worst in (UNKNOWN, FAILED, BACK):
+            if worst in words:
+                return worst
+        if all(word == SAVED for word in words):
+            return DONE
+        if all(word == WAITING for word in words):
+            needs = self.history.rules is not None and wave.name in self.history.rules.approve
+            return NEEDS_APPROVAL if needs and not self.approval(wave) else WAITING
+        return UNDER_WAY
+
+
+def word_of(event: Event) -> str:
+    """What a switch is by its last event."""
+    word = WORDS.get((event.act, event.phase))
+    if event.act == "found":
+        word = SAVED if event.detail == AS_INTENDED else event.detail
+    elif event.act == Act.ABORT and event.phase is Phase.DONE and event.detail:
+        word = CONFIRMED  # it had taken its confirmation before
+    elif word is None:
+        word = FAILED if event.phase is Phase.FAILED else f"{event.act} {event.phase.value}"
+    if not isinstance(event, ActEvent) or event.of == 1 or word == UNKNOWN:
+        return word
+    # drained, as long as it announces nothing: only the end of the last part is its end
+    behind = event.part + ((word in (CONFIRMED, SAVED)) != event.back)  # parts behind it
+    if behind == 0 and word == SAVED:
+        return BACK
+    return f"drained, {word}" if 0 < behind < event.of else word

@@ -1,0 +1,338 @@
+"""What one does with a sealed plan: carry it out, look at it, ask it to stop, take it back."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rocefort import options, output
+from rocefort.commands.exit_codes import INTERRUPTED, end
+
+if TYPE_CHECKING:
+    from rocefort.models.rollout.events import Applied
+    from rocefort.models.rollout.runs import Happened
+    from rocefort.rollout.controller.apply_options import ApplyOptions
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+ApprovalWait = Annotated[
+    float, typer.Option(min=0, help="Seconds to wait for an approval before giving up for now.")
+]
+BreakGlass = Annotated[
+    str, typer.Option(metavar="REASON", help="Go on without approvals; noted with the reason.")
+]
+EachWave = Annotated[
+    bool, typer.Option("--approve-each-wave", help="Every wave waits for `rocefort approve`.")
+]
+RequireApproval = Annotated[
+    bool, typer.Option("--require-approval", help="The same, and not by the plan's author.")
+]
+ApprovalHours = Annotated[
+    float, typer.Option(min=0, help="How long an approval holds; 0: as the fabric says.")
+]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="Go on without this terminal; returns once it has begun.")
+]
+Follow = Annotated[
+    bool, typer.Option("--follow", help="Print every event as it comes, until the run ends.")
+]
+AllowSick = Annotated[
+    bool, typer.Option("--allow-sick", help="Live errors from before a wave do not stop it.")
+]
+
+PolicyBase = Annotated[
+    str, typer.Option(help="Intent whose policy counts, REV:; otherwise the one before the change.")
+]
+
+
+@cli.command()
+def apply(
+    sealed: options.SealedPlan,
+    connections: options.ConnectionsFile,
+    journal: options.Journal = None,
+    progress: options.ProgressShown = options.Progress.AUTO,
+    approve_each_wave: EachWave = False,
+    require_approval: RequireApproval = False,
+    approval_hours: ApprovalHours = 0,
+    approval_wait: ApprovalWait = 0,
+    allowed_signers: options.AllowedSigners = None,
+    break_glass: BreakGlass = "",
+    allow_sick: AllowSick = False,
+    base: PolicyBase = "",
+    detached: Detach = False,
+) -> None:
+    """Carry out a sealed plan, wave by wave, or roll back."""
+    from rocefort.steps.rollout.site_lock import refuse_second_controller
+
+    refuse_second_controller(sealed, connections)
+    if detached:
+        _detach(sealed, journal)
+        return
+    from rocefort.rollout.controller.apply_options import ApplyOptions
+
+    chosen = ApplyOptions(
+        each_wave=approve_each_wave,
+        required=require_approval,
+        expires_h=approval_hours,
+        signers=allowed_signers,
+        allow_sick=allow_sick,
+        base=base,
+        patience_s=approval_wait,
+        break_glass=break_glass,
+    )
+    _carry_out(sealed, connections, journal, progress, chosen)
+
+
+@cli.command()
+def resume(
+    sealed: options.SealedPlan,
+    connections: options.ConnectionsFile,
+    journal: options.Journal = None,
+    progress: options.ProgressShown = options.Progress.AUTO,
+    approval_wait: ApprovalWait = 0,
+    break_glass: BreakGlass = "",
+    detached: Detach = False,
+) -> None:
+    """Go on with a rollout that was paused, or whose controller died."""
+    from rocefort.steps.rollout.site_lock import refuse_second_controller
+
+    refuse_second_controller(sealed, connections)
+    if detached:
+        _detach(sealed, journal)
+        return
+    from rocefort.rollout.controller.apply_options import ApplyOptions
+
+    chosen = ApplyOptions(resume=True, patience_s=approval_wait, break_glass=break_glass)
+    _carry_out(sealed, connections, journal, progress, chosen)
+
+
+@cli.command()
+def status(
+    sealed: options.SealedPlan,
+    journal: options.Journal = None,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+    follow: Follow = False,
+) -> None:
+    """Tell where a rollout stands, by its journal; takes no lock, writes nothing."""
+    if follow:
+        _follow(sealed, journal, form)
+        return
+    from rocefort.reports.rollout.status import status_json, status_report
+    from rocefort.rollout.planning.plan import read_plan
+    from rocefort.steps.rollout.operate import named_journal, of_rehearsal, status_of_plan
+
+    status = status_of_plan(read_plan(sealed), named_journal(sealed, journal))
+    status = replace(status, rehearsal=of_rehearsal(sealed))
+    if form is options.TraceFormat.JSON:
+        typer.echo(status_json(status), nl=False)
+    else:
+        output.write_blocks(*status_report(status))
+    end(failed=bool(status.journal.damage))
+
+
+@cli.command()
+def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
+    """Ask a rollout to begin no further wave."""
+    from rocefort.steps.rollout.operate import ask_to_end
+
+    typer.echo(ask_to_end(sealed, journal, back=False))
+
+
+@cli.command()
+def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
+    """Ask a rollout to roll the wave under way back, and to end."""
+    from rocefort.steps.rollout.operate import ask_to_end
+
+    typer.echo(ask_to_end(sealed, journal, back=True))
+
+
+@cli.command()
+def approve(
+    sealed: options.SealedPlan,
+    wave: Annotated[str, typer.Option(help="Its name, as the plan has it.")],
+    journal: options.Journal = None,
+    by: Annotated[str, typer.Option(help="Who approves, of the allowed signers.")] = "",
+    key: Annotated[Path | None, typer.Option(help="SSH key that signs the approval.")] = None,
+    must_be_rehearsed: Annotated[
+        bool, typer.Option("--require-rehearsal", help="Only after a rehearsal that passed.")
+    ] = False,
+) -> None:
+    """Approve one wave of a rollout that waits for it."""
+    from rocefort.steps.rollout.operate import give_approval, of_rehearsal
+
+    rehearsal = of_rehearsal(sealed, required=must_be_rehearsed)
+    given = give_approval(sealed, journal, wave, by, key)
+    typer.echo(f"wave {given.wave} of plan {given.plan[:12]} approved by {given.by}")
+    typer.echo(f"rehearsal: {rehearsal}")
+
+
+@cli.command()
+def rollback(
+    sealed: options.SealedPlan,
+    journal: options.Journal = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the plan back goes; otherwise PLAN.back.json.")
+    ] = None,
+    apply_it: Annotated[bool, typer.Option("--apply", help="Carry it out at once.")] = False,
+    connections: options.MaybeConnections = None,
+    sign: options.SigningKey = None,
+    progress: options.ProgressShown = options.Progress.AUTO,
+    approve_each_wave: EachWave = False,
+    require_approval: RequireApproval = False,
+    approval_hours: ApprovalHours = 0,
+    approval_wait: ApprovalWait = 0,
+    allowed_signers: options.AllowedSigners = None,
+    break_glass: BreakGlass = "",
+    allow_sick: AllowSick = False,
+) -> None:
+    """Seal the plan that takes an applied one back, wave by wave, the last one first."""
+    from rocefort.errors import BadInput
+    from rocefort.reports.fabric.changes import changes_report
+    from rocefort.rollout.controller.apply_options import ApplyOptions
+    from rocefort.rollout.journal.run_directory import RunDirectory
+    from rocefort.steps.rollout.operate import make_back
+
+    if apply_it and connections is None:
+        raise BadInput("--apply needs the switches", how="name them: --connections FILE")
+    file = out or RunDirectory.of(sealed).back
+    back, signature = make_back(sealed, journal, file, sign)
+    if connections is None or not apply_it:
+        output.write_blocks(*changes_report(back.changes))
+        typer.echo(f"\nsealed in {file}{signature}; `rocefort apply {file}` carries it out")
+        return
+    chosen = ApplyOptions(
+        each_wave=approve_each_wave,
+        required=require_approval,
+        expires_h=approval_hours,
+        signers=allowed_signers,
+        allow_sick=allow_sick,
+        patience_s=approval_wait,
+        break_glass=break_glass,
+    )
+    _carry_out(file, connections, None, progress, chosen)
+
+
+@cli.command()
+def history(
+    sealed: Annotated[
+        Path | None, typer.Argument(metavar="[PLAN]", help="A plan; otherwise --journal.")
+    ] = None,
+    journal: options.Journal = None,
+    restore_head: Annotated[
+        str, typer.Option(metavar="LINK", help="Its lost head, by the newest link that was kept.")
+    ] = "",
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """List the runs of a plan or of a journal: who did what and when; checks its chain."""
+    from rocefort.reports.rollout.status import history_json, history_report
+    from rocefort.steps.rollout.operate import contents_at, restored_head
+
+    if restore_head:
+        said = restored_head(sealed, journal, restore_head)
+        typer.echo(said, err=form is options.TraceFormat.JSON)
+    contents = contents_at(sealed, journal)
+    if form is options.TraceFormat.JSON:
+        typer.echo(history_json(contents), nl=False)
+    else:
+        output.write_blocks(*history_report(contents))
+    end(failed=bool(contents.damage))
+
+
+def _detach(sealed: Path, journal: Path | None) -> None:
+    """Begin this very command in a session of its own."""
+    from rocefort.rollout.journal.run_directory import RunDirectory
+    from rocefort.steps.rollout.detached import detach
+
+    done = detach(sys.argv[1:], RunDirectory.of(sealed, journal))
+    typer.echo(done.text, nl=False, err=bool(done.code))
+    if done.code:
+        raise typer.Exit(done.code)
+
+
+def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
+    """Print a run as it goes on, then where it stands; ends as `apply` would."""
+    from rocefort.reports.rollout.events import JsonLines, WaveLines, followed_json
+    from rocefort.reports.rollout.status import status_report
+    from rocefort.rollout.journal.run_directory import RunDirectory
+    from rocefort.rollout.planning.plan import read_plan
+    from rocefort.steps.rollout.follow import follow
+
+    waves, lines = WaveLines(typer.echo), JsonLines(typer.echo)
+
+    def tell(happened: Happened) -> None:
+        if form is options.TraceFormat.JSON:
+            lines.tell(happened.event, happened.at)
+        else:
+            waves(happened.event)
+
+    plan, place = read_plan(sealed), RunDirectory.of(sealed, journal).journal
+    if not place.exists():
+        typer.echo(f"rocefort: no journal {place} yet; a run of the plan is waited for", err=True)
+    try:
+        status = follow(plan, place, tell)
+    except KeyboardInterrupt:
+        typer.echo("rocefort: no longer followed; the rollout goes on", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if form is options.TraceFormat.JSON:
+        typer.echo(followed_json(status), nl=False)
+    else:
+        output.write_blocks(*status_report(status))
+    if code := 1 if status.journal.damage else status.code:
+        raise typer.Exit(code)
+
+
+def _carry_out(
+    sealed: Path,
+    connections: Path,
+    journal: Path | None,
+    progress: options.Progress,
+    chosen: ApplyOptions,
+) -> None:
+    """Carry a plan out and show how it ends; output that cannot be written ends no wave."""
+    from rocefort.errors import RocefortError
+    from rocefort.output import lasting_output
+    from rocefort.rollout.journal.run_directory import RunDirectory
+    from rocefort.steps.rollout.operate import plan_and_connections, watched
+
+    plan, access = plan_and_connections(sealed, connections)
+    from rocefort.steps.rollout.apply import apply_plan  # slow
+
+    run = RunDirectory.of(sealed, journal)
+    shown = f"`rocefort status {sealed}` shows"
+    with lasting_output(f"the rollout goes on: {shown} it"):
+        with watched(progress.value, plan, access, run.journal, typer.echo) as listener:
+            try:
+                applied = apply_plan(plan, access, run, [listener], chosen)
+            except RocefortError:
+                raise
+            except Exception:  # a defect that it could not end by itself
+                way = f"what is on trial reverts by its timer; {shown} every switch"
+                typer.echo(f"the rollout did not come to its end; {way}", err=True)
+                raise
+        _tell(applied, run.journal, progress)
+
+
+def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
+    """How it ended, the seal of its journal, and the exit code."""
+    from rocefort.errors import RocefortError
+    from rocefort.models.rollout.runs import JournalContents
+    from rocefort.reports.blocks import Note, Section
+    from rocefort.reports.rollout.events import applied_report, ended_json, seal_report
+    from rocefort.rollout.journal.run_history import contents_of
+
+    try:
+        seal, unread = contents_of(journal), ""
+    except RocefortError as error:  # what became of the switches is told all the same
+        seal, unread = JournalContents(str(journal)), str(error)
+    if progress is options.Progress.JSON:
+        typer.echo(ended_json(applied, journal, seal.head, seal.damage or unread))
+    else:
+        sealed = seal_report(journal, seal.rows, seal.head, seal.damage)
+        notes = (Note(unread),) if unread else ()
+        output.write_blocks(Section("", (*applied_report(applied), *sealed, *notes)))
+    if applied.exit_code:
+        raise typer.Exit(applied.exit_code)

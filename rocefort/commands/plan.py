@@ -1,0 +1,105 @@
+"""`plan`, `plan-console`, `day0`, `replace`: what is to reach the switches."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options, output
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def plan(
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    out: Annotated[Path, typer.Option(help="Where the sealed plan goes.")] = Path("plan.json"),
+    running: options.Running = None,
+    rotate: options.Rotate = None,
+    base: Annotated[
+        str, typer.Option(help="Intent that was rolled out last, to tell drift: HEAD~1:")
+    ] = "",
+    adopt: Annotated[
+        list[str] | None, typer.Option(help="Drift to overwrite: leaf01, or leaf01:PATH with *.")
+    ] = None,
+    sign: options.SigningKey = None,
+) -> None:
+    """Seal a plan that takes what runs to what is intended, in waves."""
+    from rocefort.fleet.connections import load_connections
+    from rocefort.reports.blocks import Note
+    from rocefort.reports.fabric.changes import changes_report
+    from rocefort.reports.rollout.plan import plan_report, procedure_report
+    from rocefort.rollout.planning.maintenance import NeedsMaintenance
+    from rocefort.rollout.planning.plan import write_plan
+    from rocefort.steps.rollout.plan import Wishes, make_plan, running_of, signed
+
+    access = load_connections(connections)
+    wishes = Wishes(rotate or (), base, adopt or ())
+    try:
+        texts = running_of(fabric, access, running, lambda note: typer.echo(note, err=True))
+        sealed = make_plan(fabric, access, texts, wishes)
+    except NeedsMaintenance as error:
+        procedures = (
+            procedure_report(each.device, each.why, each.steps) for each in error.procedures
+        )
+        output.write_blocks(*chain.from_iterable(procedures))
+        raise
+    write_plan(sealed, out)
+    done = Note(f"sealed in {out}{signed(out, sign)}")
+    output.write_blocks(*changes_report(sealed.changes), *plan_report(sealed), done)
+
+
+@cli.command("plan-console")
+def plan_console(
+    sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")],
+    device: Annotated[
+        list[str] | None, typer.Option(help="Of this switch; otherwise of all that change.")
+    ] = None,
+) -> None:
+    """Print what to type at a console to undo a plan, to be kept on paper."""
+    from rocefort.rollout.controller.trial_label import persist_id
+    from rocefort.rollout.planning.plan import read_plan
+    from rocefort.steps.rollout.console import console_report
+    from rocefort.steps.rollout.plan import devices_of
+
+    approved = read_plan(sealed)
+    persist = persist_id(approved.digest)
+    names = devices_of(approved, device or ())
+    reports = (console_report(approved, name, persist) for name in names)
+    output.write_blocks(*chain.from_iterable(reports))
+
+
+@cli.command()
+def day0(
+    fabric: options.Fabric,
+    device: Annotated[str, typer.Argument(help="The new switch.")],
+    connections: options.MaybeConnections = None,
+    password: options.Passwords = None,
+    with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
+) -> None:
+    """Print what to type on the console of a new switch."""
+    from rocefort.reports.rollout.instructions import instructions_report
+    from rocefort.steps.fabric.day0 import day0_steps, installation
+
+    switch = installation(fabric, device, connections)
+    steps = day0_steps(switch, password or [], with_secrets=with_secrets)
+    output.write_blocks(*instructions_report(f"day 0 of {switch.title}", steps))
+
+
+@cli.command()
+def replace(
+    fabric: options.Fabric,
+    device: Annotated[str, typer.Argument(help="The failed switch.")],
+    connections: options.ConnectionsFile,
+) -> None:
+    """Print the steps that replace a failed switch."""
+    from rocefort.reports.rollout.instructions import instructions_report
+    from rocefort.steps.fabric.day0 import installation, replace_steps
+
+    switch = installation(fabric, device, connections)
+    steps = replace_steps(switch, connections)
+    output.write_blocks(*instructions_report(f"a replacement of {switch.title}", steps))

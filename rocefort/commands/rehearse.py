@@ -1,0 +1,56 @@
+"""`rehearse`: a sealed plan on a twin of its fabric, before it is approved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options, output
+from rocefort.commands.exit_codes import end
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def rehearse(
+    sealed: options.SealedPlan,
+    running: Annotated[
+        Path | None,
+        typer.Option(help="What ran before the plan, where the plan alone cannot tell it."),
+    ] = None,
+    guests: Annotated[
+        str, typer.Option(help="Servers that QEMU runs, with real RDMA: NAME,NAME or all.")
+    ] = "",
+    bfd: Annotated[
+        bool | None, typer.Option("--bfd/--no-bfd", help="By default up to 64 BGP sessions.")
+    ] = None,
+    other_frr: Annotated[
+        bool, typer.Option("--other-frr", help="Try another FRR than the one it is made for.")
+    ] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Only print the report of the rehearsal that was.")
+    ] = False,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
+) -> None:
+    """Carry a sealed plan out on a twin of its fabric, and attach what came of it (root)."""
+    from rocefort.lab.twin.twin import Choice
+    from rocefort.reports.rollout.events import WaveLines
+    from rocefort.reports.rollout.rehearsal import rehearsal_report
+    from rocefort.rollout.planning.plan import read_plan
+    from rocefort.rollout.planning.rehearsal import attached
+    from rocefort.steps.rollout.rehearse import Wishes, rehearse_plan
+
+    text = form is options.TraceFormat.TEXT
+
+    def say(line: str) -> None:
+        typer.echo(line, err=not text)
+
+    if show:
+        report = attached(sealed, read_plan(sealed))
+    else:
+        wishes = Wishes(running, guests, Choice(bfd=bfd, other_frr=other_frr))
+        report = rehearse_plan(sealed, wishes, say, WaveLines(say))
+    output.write_result(report, rehearsal_report, text=text)
+    end(failed=not report.passed)

@@ -1,0 +1,45 @@
+"""`trust`: whose host keys are believed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options, output
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@cli.command()
+def trust(
+    fabric: options.Fabric,
+    connections: options.ConnectionsFile,
+    known_hosts: Annotated[
+        Path | None, typer.Option(help="Instead of the one that the connections name.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Fingerprints are compared already.")] = False,
+) -> None:
+    """Collect host keys, show their fingerprints, and put the new ones on record."""
+    from rocefort.fleet.connections import load_connections
+    from rocefort.reports.rollout.host_keys import keys_report, recorded_text
+    from rocefort.steps.rollout.trust import collect_keys, fail_silent, key_rows, refuse_changed
+    from rocefort.steps.rollout.trust import trust as put_on_record
+
+    collected = collect_keys(fabric, load_connections(connections), known_hosts)
+    output.write_blocks(keys_report(key_rows(collected.keys)))
+    refuse_changed(collected)
+    if collected.new:
+        put_on_record(collected, agreed=yes or _asked(len(collected.new)))
+    if collected.keys:
+        typer.echo(recorded_text(len(collected.new), collected.known_hosts))
+    fail_silent(collected)
+
+
+def _asked(count: int) -> bool:
+    """Whether the user says yes; an end of input is a no."""
+    try:
+        return typer.confirm(f"Are these the hosts' own fingerprints? Add {count}")
+    except typer.Abort:
+        return False

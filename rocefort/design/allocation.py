@@ -1,0 +1,131 @@
+"""Allocation: every value is a function of permanent ids and the reserved capacity.
+
+So nothing moves when a spine or a leaf is added (law 3): link subnets are numbered leaf by leaf
+with room for every spine, ports are taken by the peer's id, leaf prefixes by the leaf's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+
+from rocefort.models.fabric.bonds import ServerBond
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.nodes import Leaf, SegmentIntent, ServerIntent, Switch
+from rocefort.models.fabric.port_allocation import place_of
+from rocefort.models.hardware.hardware import Hardware
+
+FIRST_SERVER = 10  # host number of a server on the leaf's first port; below: gateways
+
+
+def _interface(number: int, length: int) -> IPv4Interface:
+    return IPv4Interface((number, length))
+
+
+def _network(number: int, length: int) -> IPv4Network:
+    return IPv4Network((number, length))
+
+
+def host(number: int) -> tuple[IPv4Address, str]:
+    """The address of a number, and its text."""
+    address = IPv4Address(number)
+    return address, str(address)
+
+
+def asn(fabric: Fabric, switch: Switch) -> int:
+    """RFC 7938: each leaf has an AS of its own; the spines share one, or have one each."""
+    if switch.pins.asn is not None:
+        return switch.pins.asn
+    routing = fabric.routing
+    if isinstance(switch, Leaf):
+        return routing.leaf_asn_base + switch.id
+    return routing.spine_asn + (switch.id if routing.spine_asns == "each" else 0)
+
+
+def loopback(fabric: Fabric, switch: Switch) -> IPv4Address:
+    """Address number `id` of the role's pool; also the router id."""
+    if switch.pins.loopback is not None:
+        return switch.pins.loopback
+    pools = fabric.pools
+    pool = pools.leaf_loopbacks if isinstance(switch, Leaf) else pools.spine_loopbacks
+    return pool.network_address + switch.id
+
+
+def out_of_band(fabric: Fabric) -> SegmentIntent:
+    """The management segment: the one without a VLAN."""
+    return next(segment for segment in fabric.segments if segment.vlan is None)
+
+
+def management(fabric: Fabric, switch: Switch) -> IPv4Interface:
+    """Spines take the first addresses of the out-of-band network, leaves follow the capacity."""
+    segment = out_of_band(fabric)
+    number = switch.id + (fabric.capacity.spines if isinstance(switch, Leaf) else 0)
+    address = switch.pins.management or segment.prefix.network_address + number
+    return _interface(int(address), segment.prefix.prefixlen)
+
+
+def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf, number: int = 1) -> IPv4Network:
+    """Subnet of link `number` between a spine and a leaf: room for every spine at each leaf.
+
+    All second links follow all first ones, so raising capacity.links_per_pair moves no subnet.
+    """
+    length, capacity = fabric.pools.link_prefix_length, fabric.capacity
+    row = (number - 1) * capacity.leaves + leaf.id - 1
+    place = row * capacity.spines + spine.id - 1
+    size: int = 2 ** (32 - length)
+    return _network(int(fabric.pools.links.network_address) + place * size, length)
+
+
+def fabric_port(fabric: Fabric, ports: Sequence[str], peer: Switch, number: int = 1) -> str:
+    """Port, of the fabric ports by place, that takes link `number` to a peer, by its id."""
+    peers = fabric.capacity.leaves if isinstance(peer, Leaf) else fabric.capacity.spines
+    return ports[place_of(peer.id, number, peers)]
+
+
+def link_ends(subnet: IPv4Network) -> tuple[IPv4Interface, IPv4Interface]:
+    """(spine end, leaf end): the two usable addresses, RFC 3021 for a /31."""
+    first = 0 if subnet.prefixlen == 31 else 1
+    length = subnet.prefixlen
+    return (
+        _interface(int(subnet.network_address) + first, length),
+        _interface(int(subnet.network_address) + first + 1, length),
+    )
+
+
+def gateway(segment: SegmentIntent, leaf: Leaf) -> IPv4Interface:
+    """First address of the leaf's own part of the segment: part number `id`, from 1."""
+    if segment.name in leaf.pins.gateways:
+        return leaf.pins.gateways[segment.name]
+    length = segment.leaf_prefix_length
+    size: int = 2 ** (32 - length)
+    base = int(segment.prefix.network_address) + (leaf.id - 1) * size
+    return _interface(base + 1, length)
+
+
+def gateways(fabric: Fabric, switch: Switch) -> tuple[tuple[SegmentIntent, IPv4Interface], ...]:
+    """Segments that a leaf serves, each with its gateway; none on a spine."""
+    if not isinstance(switch, Leaf):
+        return ()
+    served = (segment for segment in fabric.segments if segment.name in switch.segments)
+    return tuple((segment, gateway(segment, switch)) for segment in served)
+
+
+def server_address(
+    server: ServerIntent, gateway_address: IPv4Interface, hardware: Hardware
+) -> IPv4Interface:
+    """Host number by the port's place on the leaf, so it stays when servers come and go."""
+    network = gateway_address.network
+    if server.address is not None:
+        return _interface(int(server.address), network.prefixlen)
+    place = _place(server, hardware)
+    return _interface(int(network.network_address) + FIRST_SERVER + place, network.prefixlen)
+
+
+def trunk_id(server: ServerIntent, bond: ServerBond, hardware: Hardware) -> int:
+    """Number of a bond's Eth-Trunk, from 1: by the place of its first port on the leaf."""
+    return _place(server, hardware) + 1 if bond.id is None else bond.id
+
+
+def _place(server: ServerIntent, hardware: Hardware) -> int:
+    """Place of a server's first port in the order of the hardware, whatever that of its list."""
+    return min(map(hardware.place, server.ports))

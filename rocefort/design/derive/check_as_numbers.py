@@ -1,0 +1,134 @@
+"""Whether the AS plan holds for all that the fabric may ever grow to: ranges, collisions, pins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from rocefort.design.derive.context import Context
+from rocefort.documents.read import YamlPath
+from rocefort.errors import Problem
+from rocefort.models.fabric.as_numbers import BLOCKS, REFUSED, block_of
+from rocefort.models.fabric.nodes import Leaf, Switch
+
+LAST_PRIVATE = BLOCKS[-1]
+
+
+@dataclass(frozen=True)
+class Span:
+    """AS numbers that the reserved capacity takes for one role: base + 1 to base + count."""
+
+    role: str
+    field: str  # of `routing`
+    base: int
+    count: int  # 0: one number, the base itself, for all
+
+    @property
+    def numbers(self) -> range:
+        """All of them."""
+        return (
+            range(self.base + 1, self.base + self.count + 1)
+            if self.count
+            else range(self.base, self.base + 1)
+        )
+
+    def __str__(self) -> str:
+        first, last = self.numbers[0], self.numbers[-1]
+        if first == last:
+            return f"{self.role} take AS number {first}"
+        return f"{self.role} take AS numbers {first} to {last}"
+
+
+def check_as_numbers(context: Context) -> Iterator[Problem]:
+    """Problems of the AS plan, each with the numbers."""
+    spans = _spans(context)
+    for span in spans:
+        yield from _range(context, span)
+    yield from _collision(context, *spans)
+    yield from _pins(context, spans)
+
+
+def reserved_for(context: Context, number: int) -> Span | None:
+    """The role for whose switches, now or later, an AS number is kept."""
+    return next((span for span in _spans(context) if number in span.numbers), None)
+
+
+def _spans(context: Context) -> tuple[Span, Span]:
+    routing, capacity = context.fabric.routing, context.fabric.capacity
+    each = routing.spine_asns == "each"
+    return (
+        Span("spines", "spine_asn", routing.spine_asn, capacity.spines if each else 0),
+        Span("leaves", "leaf_asn_base", routing.leaf_asn_base, capacity.leaves),
+    )
+
+
+def _range(context: Context, span: Span) -> Iterator[Problem]:
+    path = ("routing", span.field)
+    refused = next((number for number in REFUSED if number in span.numbers), None)
+    block = block_of(span.numbers[0])
+    if block is not None and span.numbers[-1] > block.last:
+        most = block.last - span.count
+        how = f"choose at most {most}, or another range" if most >= block.first - 1 else ""
+        yield context.problem(
+            path,
+            f"{span} of the reserved capacity, which leaves {block}",
+            how or f"choose another range, for example {LAST_PRIVATE}",
+        )
+    elif refused is not None:
+        yield context.problem(
+            path,
+            f"{span} of the reserved capacity, and {refused} {REFUSED[refused]}",
+            f"choose others, for example of {LAST_PRIVATE}",
+        )
+
+
+def _collision(context: Context, spines: Span, leaves: Span) -> Iterator[Problem]:
+    first = max(spines.numbers[0], leaves.numbers[0])
+    last = min(spines.numbers[-1], leaves.numbers[-1])
+    if first <= last:
+        shared = str(first) if first == last else f"{first} to {last}"
+        below = spines.numbers[0] - 1 - leaves.count
+        how = f"choose a base of at least {spines.numbers[-1]}"
+        yield context.problem(
+            ("routing", leaves.field),
+            f"{spines} and {leaves} of the reserved capacity, so both take {shared}",
+            how + (f", or of at most {below}" if below > 0 else ""),
+        )
+
+
+def _pins(context: Context, spans: tuple[Span, Span]) -> Iterator[Problem]:
+    """A pin is a number that a switch may have, and reserved for no other switch."""
+    by_place = {(isinstance(switch, Leaf), switch.id): switch for _, switch in context.switches()}
+    for path, switch in context.switches():
+        asn = switch.pins.asn
+        if asn is None:
+            continue
+        at: YamlPath = (*path, "pins", "asn")
+        if block_of(asn) is None:
+            what = f"{switch.name} is pinned to AS {asn}, which {REFUSED[asn]}"
+            yield context.problem(at, what, f"choose another, for example of {LAST_PRIVATE}")
+        else:
+            taken = chain.from_iterable(_taken(span, asn, switch, by_place) for span in spans)
+            for what in taken:
+                how = "pin another number, or pin that switch, too"
+                yield context.problem(at, f"{switch.name} is pinned to AS {asn}, {what}", how)
+
+
+def _taken(
+    span: Span, asn: int, switch: Switch, by_place: Mapping[tuple[bool, int], Switch]
+) -> Iterator[str]:
+    """What a number is reserved for, where that is not the switch itself."""
+    leaves, leaf = span.field == "leaf_asn_base", isinstance(switch, Leaf)
+    if asn not in span.numbers:
+        return
+    if span.count == 0:
+        if leaf:
+            yield "the AS of all spines"
+        return
+    number = asn - span.base
+    holder = by_place.get((leaves, number))
+    if holder is switch or (holder is not None and holder.pins.asn is not None):
+        return
+    word = "leaf" if leaves else "spine"
+    yield f"which is reserved for {word} id {number}" + (f", {holder.name}" if holder else "")

@@ -1,0 +1,397 @@
+"""Whether a Fabric is consistent with itself and with the hardware facts, before derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from ipaddress import IPv4Network
+from itertools import chain, combinations
+
+from rocefort.design.derive.breakout import breakout_problems, outward_port_problem, port_problem
+from rocefort.design.derive.check_as_numbers import check_as_numbers
+from rocefort.design.derive.check_capacity import capacity_problems
+from rocefort.design.derive.check_profiles import profile_problems
+from rocefort.design.derive.context import Context
+from rocefort.design.derive.eth_trunks import bond_problems, dual_homed, port_paths
+from rocefort.design.derive.lossless import multiples, times_ms
+from rocefort.design.derive.packet_filters import policy_problems
+from rocefort.design.load.profiles import Chosen
+from rocefort.documents.read import YamlPath
+from rocefort.documents.suggest import nearest
+from rocefort.errors import BadInput, Problem
+from rocefort.models.device.interface import xon_at_most_xoff
+from rocefort.models.device.users import PREDEFINED_GROUPS
+from rocefort.models.fabric.nodes import Leaf, ServerIntent, Switch
+from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.hardware import Family
+
+
+def check_intent(context: Context) -> None:
+    """Raise BadInput with every inconsistency of this stage.
+
+    What a rule can say is left to the rule. A check stays, whatever rules say, where derivation or
+    rendering fails without it (TOP003, ADR004 and PFC001 say the same of texts), where no switch
+    takes the lines, which a waiver would let through (LAG001, ECN004, TOP011), or where it is for
+    the whole reserved capacity and the rule for the switches of today (ADR001, ADR002, TOP006).
+    """
+    parts = (
+        _switches,
+        capacity_problems,
+        breakout_problems,
+        check_as_numbers,
+        profile_problems,
+        _timers,
+        _thresholds,
+        _scheduling,
+        _pools,
+        _segments,
+        _servers,
+        bond_problems,
+        _links,
+        _access,
+        _roles,
+        policy_problems,
+        _rdma,
+        _rollout,
+        _waivers,
+    )
+    problems = list(chain.from_iterable(part(context) for part in parts))
+    if problems:
+        raise BadInput(problems=sorted(problems, key=lambda problem: problem.line))
+
+
+def _switches(context: Context) -> Iterator[Problem]:
+    capacity = context.fabric.capacity
+    # Switches and servers are hosts to all tools, told apart by name alone.
+    names: list[tuple[YamlPath, str]] = [(path, s.name) for path, s in context.switches()]
+    elsewhere = dual_homed(context)  # told as what it is
+    servers = enumerate(context.fabric.servers)
+    names += [(("servers", i), s.name) for i, s in servers if i not in elsewhere]
+    yield from repeated(context, names, "name", "name")
+    for group, limit, retired in (
+        ("spines", capacity.spines, capacity.retired_spines),
+        ("leaves", capacity.leaves, capacity.retired_leaves),
+    ):
+        members = [(path, s) for path, s in context.switches() if path[0] == group]
+        yield from repeated(context, [(p, str(s.id)) for p, s in members], "id", "id")
+        for path, switch in members:
+            if switch.id in retired:
+                yield context.problem(
+                    (*path, "id"),
+                    f"id {switch.id} is of a switch that is gone (capacity.retired_{group})",
+                    "give it an id that no switch has had",
+                )
+            if switch.id > limit:
+                yield context.problem(
+                    (*path, "id"),
+                    f"id {switch.id} is outside the reserved capacity of {limit} {group}",
+                    f"use a free id up to {limit}; raising capacity.{group} moves addresses",
+                )
+    for path, switch in context.switches():
+        yield from _hardware(context, path, switch)
+
+
+def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Problem]:
+    hardware = context.catalogue.hardware.get(switch.hardware)
+    if hardware is None:
+        yield context.problem(
+            (*path, "hardware"),
+            f"no hardware {switch.hardware!r} in inventory/hardware",
+            nearest(switch.hardware, context.catalogue.hardware),
+        )
+        return
+    if hardware.family_of(switch.software) is None:
+        known = ", ".join(f"{r.prefix}.." for r in hardware.releases)
+        yield context.problem(
+            (*path, "software"),
+            f"no syntax family known for {switch.hardware} with {switch.software!r}",
+            f"its releases: {known}",
+        )
+
+
+def repeated(
+    owner: Context | Chosen, items: Iterable[tuple[YamlPath, str]], field: str, word: str
+) -> Iterator[Problem]:
+    """Items whose value of `field` an earlier item of the list has; `word` names it."""
+    seen: dict[str, YamlPath] = {}
+    for path, value in items:
+        if value in seen:
+            first = owner.at((*seen[value], field)).line
+            yield owner.problem(
+                (*path, field),
+                f"{word} {value!r} is given twice",
+                f"the first is on line {first}",
+            )
+        seen.setdefault(value, path)
+
+
+def _timers(context: Context) -> Iterator[Problem]:
+    """Deadlock timers must be written in the form that each family in use has."""
+    if not context.has_lossless:
+        return
+    used: dict[str, Switch] = {}
+    for _, switch in context.switches():
+        hardware = context.catalogue.hardware.get(switch.hardware)
+        family = hardware.family_of(switch.software) if hardware else None
+        if family:
+            used.setdefault(family, switch)
+    for name, switch in used.items():
+        yield from _family_timers(context, context.catalogue.families[name], switch)
+
+
+def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator[Problem]:
+    deadlock, name = context.lossless.deadlock, family.name
+    given = deadlock.of_family(family.name)
+    counted = (given.detect_time, given.recovery_time) if given else (None, None)
+    place = ("deadlock", *(("by_family", name) if given else ()))
+    profile = context.lossless_chosen
+    if family.deadlock_detect_time is None:
+        if counted != (None, None):
+            how = "give detect_ms and recovery_ms"
+            yield profile.problem(place, f"{name} takes milliseconds, not multiples", how)
+    elif None in counted and counted != (None, None):
+        how = f"give by_family.{name}.detect_time and recovery_time"
+        yield profile.problem(place, f"one of two multiples is given for {name}", how)
+    elif None in counted and family.deadlock_interval_ms is None:
+        yield profile.problem(
+            place,
+            f"{switch.name} is {name}, whose timer unit no source confirms",
+            f"give by_family.{name}.detect_time and recovery_time as the switch counts",
+        )
+    elif multiples(deadlock, family) is None:
+        detect_ms, recovery_ms = times_ms(deadlock, family)
+        yield profile.problem(
+            place,
+            f"{name} cannot say {detect_ms} and {recovery_ms} ms: it counts intervals of "
+            f"{family.deadlock_intervals_ms} ms",
+            f"give times that are multiples of one of them, here or in by_family.{name}",
+        )
+
+
+def _thresholds(context: Context) -> Iterator[Problem]:
+    """No switch can be told an xon above its xoff: most take it as an offset below."""
+    if not context.has_lossless:
+        return
+    lossless = context.lossless
+    if not xon_at_most_xoff(lossless.xon_kbytes, lossless.xoff_kbytes):
+        yield context.lossless_chosen.problem(
+            ("xon_kbytes",),
+            f"xon {lossless.xon_kbytes} kbytes is above xoff {lossless.xoff_kbytes} kbytes",
+            "lower it: pauses end two frames or more below xoff",
+        )
+
+
+def _scheduling(context: Context) -> Iterator[Problem]:
+    if not context.has_lossless:
+        return
+    rows = enumerate(context.lossless.scheduling)
+    named = [(("scheduling", index), str(row.queue)) for index, row in rows]
+    yield from repeated(context.lossless_chosen, named, "queue", "queue")
+
+
+def _pools(context: Context) -> Iterator[Problem]:
+    fabric = context.fabric
+    pools: list[tuple[YamlPath, IPv4Network]] = [
+        (("pools", "spine_loopbacks"), fabric.pools.spine_loopbacks),
+        (("pools", "leaf_loopbacks"), fabric.pools.leaf_loopbacks),
+        (("pools", "links"), fabric.pools.links),
+    ]
+    pools += [(("segments", i, "prefix"), s.prefix) for i, s in enumerate(fabric.segments)]
+    for (_, first), (path, second) in combinations(pools, 2):
+        if first.overlaps(second):
+            yield context.problem(path, f"{second} overlaps {first}", "use separate prefixes")
+    needs = (fabric.capacity.spines + 1, fabric.capacity.leaves + 1)  # links: capacity_problems
+    for (path, pool), need in zip(pools, needs, strict=False):
+        if pool.num_addresses < need:
+            yield context.problem(
+                path,
+                f"{pool} has {pool.num_addresses} addresses, the reserved capacity takes {need}",
+                "use a larger prefix",
+            )
+
+
+def _segments(context: Context) -> Iterator[Problem]:
+    fabric = context.fabric
+    named = [(("segments", i), s) for i, s in enumerate(fabric.segments)]
+    yield from repeated(context, [(p, s.name) for p, s in named], "name", "name")
+    tagged = [(p, str(s.vlan)) for p, s in named if s.vlan]
+    yield from repeated(context, tagged, "vlan", "VLAN")
+    outside = [s for s in fabric.segments if s.vlan is None]
+    if len(outside) != 1:
+        yield context.problem(
+            ("segments",),
+            f"{len(outside)} segments without a VLAN",
+            "exactly one is the out-of-band management network",
+        )
+    for path, segment in named:
+        parts = 2 ** max(segment.leaf_prefix_length - segment.prefix.prefixlen, 0)
+        if segment.vlan and parts < fabric.capacity.leaves:
+            yield context.problem(
+                (*path, "prefix"),
+                f"{segment.prefix} gives {parts} leaf prefixes of /{segment.leaf_prefix_length}, "
+                f"the reserved capacity takes {fabric.capacity.leaves}",
+                "use a larger prefix",
+            )
+    gateways = {s.name for s in fabric.segments if s.vlan}
+    for index, leaf in enumerate(fabric.leaves):
+        for name in leaf.pins.gateways:
+            if name not in leaf.segments:
+                yield context.problem(
+                    ("leaves", index, "pins", "gateways", name),
+                    f"{leaf.name} does not serve segment {name!r}",
+                    nearest(name, leaf.segments),
+                )
+        for place, name in enumerate(leaf.segments):
+            if name not in gateways:
+                yield context.problem(
+                    ("leaves", index, "segments", place),
+                    f"no segment {name!r} with a VLAN",
+                    nearest(name, gateways),
+                )
+
+
+def _servers(context: Context) -> Iterator[Problem]:
+    fabric = context.fabric
+    leaves = {leaf.name: leaf for leaf in fabric.leaves}
+    used: dict[tuple[str, str], ServerIntent] = {}
+    for index, server in enumerate(fabric.servers):
+        path = ("servers", index)
+        leaf = leaves.get(server.leaf)
+        if leaf is None:
+            how = nearest(server.leaf, leaves)
+            yield context.problem((*path, "leaf"), f"no leaf {server.leaf!r}", how)
+            continue
+        if server.segment not in leaf.segments:
+            yield context.problem(
+                (*path, "segment"),
+                f"{leaf.name} has no gateway for segment {server.segment!r}",
+                f"add it to the leaf's segments, or use one of: {', '.join(leaf.segments)}",
+            )
+        for below, port in port_paths(server):
+            at = (*path, *below)
+            if other := used.get((server.leaf, port)):
+                yield context.problem(
+                    at,
+                    f"{server.leaf} {port} is used twice, by {_both(other, server)}",
+                    "give each server a port of its own",
+                )
+            used.setdefault((server.leaf, port), server)
+            yield from _server_port(context, at, server, leaf, port)
+
+
+def _both(one: ServerIntent, other: ServerIntent) -> str:
+    """Two servers with the same port, or one that has it twice in its bond."""
+    return f"the bond of {one.name}" if one is other else f"{one.name} and {other.name}"
+
+
+def _server_port(
+    context: Context, path: YamlPath, server: ServerIntent, leaf: Leaf, port: str
+) -> Iterator[Problem]:
+    hardware = context.catalogue.hardware.get(leaf.hardware)
+    if hardware is None:
+        return
+    speed = hardware.speed_gbps(port, leaf.splits.get(whole_port(port)))
+    if wrong := outward_port_problem(hardware, leaf, port):
+        yield context.problem(path, *wrong)
+    elif server.speed_gbps not in (None, speed):
+        yield context.problem(
+            path,
+            f"{server.name} has a NIC of {server.speed_gbps} Gb/s, {server.leaf} {port} is "
+            f"a port of {speed} Gb/s",
+            "use a port of the NIC's speed, or mend speed_gbps",
+        )
+
+
+def _links(context: Context) -> Iterator[Problem]:
+    fabric = context.fabric
+    known: dict[str, dict[str, Switch]] = {
+        "spine": {s.name: s for s in fabric.spines},
+        "leaf": {s.name: s for s in fabric.leaves},
+    }
+    first: dict[tuple[str, str, int], int] = {}
+    for index, pin in enumerate(fabric.links):
+        earlier = first.setdefault((pin.spine, pin.leaf, pin.number), index)
+        if earlier != index:
+            line = context.loaded.document.at(("links", earlier)).line
+            what = f"the link {pin.spine} - {pin.leaf} is given twice"
+            yield context.problem(("links", index), what, f"the first is on line {line}")
+        for role, port in (("spine", pin.spine_port), ("leaf", pin.leaf_port)):
+            name = getattr(pin, role)
+            switch = known[role].get(name)
+            if switch is None:
+                how = nearest(name, known[role])
+                yield context.problem(("links", index, role), f"no {role} {name!r}", how)
+                continue
+            hardware = context.catalogue.hardware.get(switch.hardware)
+            if port and hardware and (wrong := port_problem(hardware, switch, port)):
+                yield context.problem(("links", index, f"{role}_port"), *wrong)
+
+
+def _access(context: Context) -> Iterator[Problem]:
+    users, services = context.fabric.security.users, context.fabric.services
+    named = [(("security", "users", i), user.name) for i, user in enumerate(users)]
+    yield from repeated(context, named, "name", "user")
+    for key, word, hosts in (("ntp", "NTP", services.ntp), ("syslog", "syslog", services.syslog)):
+        for index, host in enumerate(hosts):
+            if host in hosts[:index]:
+                what = f"{word} server {host} is given twice"
+                yield context.problem(("services", key, index), what, "remove one")
+    readers = enumerate(services.snmp)
+    yield from repeated(
+        context, [(("services", "snmp", i), u.name) for i, u in readers], "name", "SNMP user"
+    )
+    networks = enumerate(context.fabric.security.management_access)
+    yield from repeated(
+        context,
+        [(("security", "management_access", i), str(n.id)) for i, n in networks],
+        "id",
+        "id",
+    )
+
+
+def _roles(context: Context) -> Iterator[Problem]:
+    """Roles and subscriptions are told apart, and a user's role is there."""
+    security = context.fabric.security
+    named = [(("security", "roles", i), role.name) for i, role in enumerate(security.roles)]
+    yield from repeated(context, named, "name", "role")
+    for path, name in named:
+        if name in PREDEFINED_GROUPS:
+            what = f"role {name!r} is one that every switch has, and cannot be changed"
+            yield context.problem((*path, "name"), what, "give the role a name of its own")
+    known = [*PREDEFINED_GROUPS, *(name for _, name in named)]
+    for index, user in enumerate(security.users):
+        if user.role is not None and user.role not in known:
+            at = ("security", "users", index, "role")
+            yield context.problem(at, f"no role {user.role!r}", nearest(user.role, known))
+    wanted = enumerate(context.fabric.services.telemetry)
+    subscriptions = [(("services", "telemetry", i), row.name) for i, row in wanted]
+    yield from repeated(context, subscriptions, "name", "subscription")
+
+
+def _rdma(context: Context) -> Iterator[Problem]:
+    """Servers that are kept for RDMA tests are servers, and their ports are lossless."""
+    known = {server.name: server for server in context.fabric.servers}
+    for index, name in enumerate(context.fabric.rdma.servers):
+        path = ("rdma", "servers", index)
+        if name not in known:
+            yield context.problem(path, f"no server {name!r}", nearest(name, known))
+        elif not known[name].roce:
+            how = "keep another one for tests"
+            yield context.problem(path, f"{name} does not speak RoCE", how)
+
+
+def _rollout(context: Context) -> Iterator[Problem]:
+    canary = context.fabric.rollout.canary
+    leaves = [leaf.name for leaf in context.fabric.leaves]
+    if canary not in leaves:
+        yield context.problem(("rollout", "canary"), f"no leaf {canary!r}", nearest(canary, leaves))
+
+
+def _waivers(context: Context) -> Iterator[Problem]:
+    """A waiver's device is a switch; rules know whether there is such a rule."""
+    names = [switch.name for _, switch in context.switches()]
+    for index, waiver in enumerate(context.fabric.waivers):
+        if waiver.device is not None and waiver.device not in names:
+            path = ("waivers", index, "device")
+            yield context.problem(
+                path, f"no switch {waiver.device!r}", nearest(waiver.device, names)
+            )

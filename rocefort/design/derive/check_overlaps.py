@@ -1,0 +1,136 @@
+"""Whether what was pinned and what was allocated fit together: ports, subnets, addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import IPv4Interface, IPv4Network
+from itertools import chain
+
+from rocefort.design.derive.context import Context
+from rocefort.design.derive.ecn import speed_problems
+from rocefort.design.derive.eth_trunks import trunk_problems
+from rocefort.design.derive.links import Joint
+from rocefort.design.derive.transceivers import cable_problems
+from rocefort.documents.read import YamlPath
+from rocefort.errors import BadInput, Problem
+from rocefort.models.fabric.nodes import Leaf
+
+
+def check_fit(context: Context, joints: Sequence[Joint]) -> None:
+    """Raise BadInput with every clash; `check_intent` has passed before."""
+    parts = (
+        _ports(context, joints),
+        _speeds(context, joints),
+        cable_problems(context, joints),
+        speed_problems(context, joints),
+        _subnets(context, joints),
+        _management(context),
+        _servers(context),
+        trunk_problems(context),
+    )
+    if problems := sorted(chain.from_iterable(parts), key=lambda problem: problem.line):
+        raise BadInput(problems=problems)
+
+
+def _ports(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
+    """Each port takes one cable. (Two servers on one port are told before.)"""
+    servers = context.fabric.servers
+    used: dict[tuple[str, str], Joint | str]
+    used = {(s.leaf, port): f"server {s.name}" for s in servers for port in s.ports}
+    for leaf in context.fabric.leaves:
+        used |= {(leaf.name, exit_.port): f"exit {exit_.name}" for exit_ in leaf.exits}
+    for joint in joints:
+        for end, field in ((joint.spine, "spine_port"), (joint.leaf, "leaf_port")):
+            key = end.switch.name, end.port
+            if key in used:
+                yield context.problem(
+                    _field(joint, field),
+                    f"{' '.join(key)} is used twice, by {used[key]} and {joint}",
+                    "give each link, server and exit a port of its own",
+                )
+            used.setdefault(key, joint)
+
+
+def _field(joint: Joint, name: str) -> YamlPath:
+    """The pin's field; for what was allocated the leaf."""
+    return (*joint.path, name) if joint.path[0] == "links" else joint.path
+
+
+def _speeds(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
+    for joint in joints:
+        ends = (joint.spine, joint.leaf)
+        if len({context.speed_gbps(end.switch, end.port) for end in ends}) > 1:
+            yield context.problem(
+                _field(joint, "leaf_port"),
+                f"{joint} joins {joint.spine.port} and {joint.leaf.port}, which differ in speed",
+                "join ports of one speed",
+            )
+
+
+def _subnets(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
+    """No subnet of a link or behind a gateway overlaps another, pinned or allocated."""
+    found = [(joint.subnet, str(joint), _field(joint, "subnet")) for joint in joints]
+    for path, switch in context.switches():
+        for segment, gateway in context.gateways(switch):
+            pinned = isinstance(switch, Leaf) and segment.name in switch.pins.gateways
+            at = (*path, "pins", "gateways", segment.name) if pinned else (*path, "segments")
+            found.append((gateway.network, f"segment {segment.name} on {switch.name}", at))
+    yield from _overlaps(context, found)
+
+
+def _overlaps(
+    context: Context, found: list[tuple[IPv4Network, str, YamlPath]]
+) -> Iterator[Problem]:
+    """In order of first address, what overlaps anything overlaps the one that ends last."""
+    last: tuple[IPv4Network, str, YamlPath] | None = None
+    for item in sorted(found, key=_in_order):
+        if last is not None and item[0].network_address <= last[0].broadcast_address:
+            # The pin of the two is at fault; of two pins the second.
+            late, early = sorted((item, last), key=_pinned, reverse=True)
+            yield context.problem(
+                late[2],
+                f"{late[0]} of {late[1]} overlaps {early[0]} of {early[1]}",
+                "use separate prefixes",
+            )
+        if last is None or item[0].broadcast_address > last[0].broadcast_address:
+            last = item
+
+
+def _in_order(item: tuple[IPv4Network, str, YamlPath]) -> tuple[int, int, str]:
+    """As networks compare, then by name: numbers compare faster."""
+    return int(item[0].network_address), item[0].prefixlen, item[1]
+
+
+def _pinned(item: tuple[IPv4Network, str, YamlPath]) -> bool:
+    return item[2][0] == "links" or "pins" in item[2]
+
+
+def _management(context: Context) -> Iterator[Problem]:
+    segment = context.out_of_band()
+    for path, switch in context.switches():
+        if not _usable(context.management(switch), segment.prefix):
+            address = context.management(switch).ip
+            yield context.problem(
+                (*path, "pins", "management") if switch.pins.management else path,
+                f"management address {address} of {switch.name} is not one of {segment.prefix}",
+                f"use a larger prefix in segment {segment.name}, or pin an address of it",
+            )
+
+
+def _servers(context: Context) -> Iterator[Problem]:
+    for index, server in enumerate(context.fabric.servers):
+        address, network = context.server_addresses[index], context.gateway_of(server).network
+        if not _usable(address, network):
+            field = "address" if server.address else "bond" if server.bond else "port"
+            yield context.problem(
+                ("servers", index, field),
+                f"address {address.ip} of {server.name} is not one of {network}",
+                f"that is segment {server.segment} on {server.leaf}: use an address of it, "
+                "or a shorter leaf_prefix_length",
+            )
+
+
+def _usable(address: IPv4Interface, network: IPv4Network) -> bool:
+    """Whether a host may have the address: in the network, and not its first or last."""
+    first = int(network.network_address)
+    return first < int(address) < first + network.num_addresses - 1

@@ -1,0 +1,91 @@
+"""Whether every profile that a fabric names is there, is of the right kind, and fits the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rocefort.design.derive.context import Context
+from rocefort.design.load.profiles import Chosen, given_twice
+from rocefort.documents.read import YamlPath
+from rocefort.errors import Problem
+from rocefort.models.fabric.ecn import LONGEST_ECN_PROFILE, StaticEcn, drop_profile_name
+
+# Keys of a profile that name another one: kind of the profile, key, kind of what it names.
+REFERENCES = (
+    ("lossless", "ecn", "ecn"),
+    ("congestion_control", "lossless", "lossless"),
+    ("nic", "adapter", "adapter"),
+)
+
+
+class _Use(NamedTuple):
+    """A place in the fabric that names a profile."""
+
+    kind: str
+    name: str
+    path: YamlPath
+
+
+def profile_problems(context: Context) -> Iterator[Problem]:
+    """Every name that is given twice, means nothing, or means a profile of another kind."""
+    for key, chosen in context.own_profiles.known.items():
+        if first := context.shipped.known.get(key):
+            yield given_twice(chosen, first)
+    named = {}
+    for use in _uses(context):
+        chosen_one = context.profiles.get(use.kind, use.name)
+        if chosen_one is None:
+            yield context.problem(use.path, *context.profiles.what_is_wrong(use.kind, use.name))
+        else:
+            named[use.kind, use.name] = chosen_one
+    for chosen in {**context.own_profiles.known, **named}.values():
+        yield from _references(context, chosen)
+        yield from _too_long(chosen)
+    yield from _made_for(context)
+
+
+def _uses(context: Context) -> Iterator[_Use]:
+    fabric = context.fabric
+    yield _Use("lossless", fabric.lossless, ("lossless",))
+    if fabric.congestion_control is not None:
+        yield _Use("congestion_control", fabric.congestion_control, ("congestion_control",))
+    if fabric.host is not None:
+        yield _Use("host", fabric.host, ("host",))
+    for index, server in enumerate(fabric.servers):
+        if server.nic is not None:
+            yield _Use("nic", server.nic, ("servers", index, "nic"))
+
+
+def _references(context: Context, chosen: Chosen) -> Iterator[Problem]:
+    for kind, key, target in REFERENCES:
+        name = getattr(chosen.profile, key) if kind == chosen.kind else None
+        if name is not None and context.profiles.get(target, name) is None:
+            yield chosen.problem((key,), *context.profiles.what_is_wrong(target, name))
+
+
+def _too_long(chosen: Chosen) -> Iterator[Problem]:
+    """The name of a static ECN profile begins that of drop profiles, which is short."""
+    if isinstance(chosen.profile, StaticEcn) and len(chosen.name) > LONGEST_ECN_PROFILE:
+        yield chosen.problem(
+            (),
+            f"a static ECN profile with a name of {len(chosen.name)} characters",
+            f"use {LONGEST_ECN_PROFILE} at most: switches get drop profiles named after it, such "
+            f"as {drop_profile_name(chosen.name[:6], 100)}",
+        )
+
+
+def _made_for(context: Context) -> Iterator[Problem]:
+    """Congestion control answers the marks of one lossless profile: of the fabric's, then."""
+    name = context.fabric.congestion_control
+    chosen = context.profiles.get("congestion_control", name) if name else None
+    wanted = getattr(chosen.profile, "lossless", None) if chosen else None
+    if wanted is None or wanted == context.fabric.lossless:
+        return
+    if context.profiles.get("lossless", wanted) is not None:  # reported above otherwise
+        yield context.problem(
+            ("congestion_control",),
+            f"profile {name!r} is made for lossless profile {wanted!r}, and the fabric has "
+            f"{context.fabric.lossless!r}",
+            "name one that is made for it, or for any",
+        )

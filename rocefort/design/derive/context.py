@@ -1,0 +1,213 @@
+"""A whole fabric with the hardware facts that it names, and the places of what it says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Interface
+
+from rocefort.design import allocation
+from rocefort.design.derive.segment_acls import segment_acls
+from rocefort.design.load.load import Catalogue, Loaded
+from rocefort.design.load.profiles import Chosen, Library, library_of, shipped_profiles
+from rocefort.documents.read import YamlPath
+from rocefort.errors import Problem
+from rocefort.models.device.packet_filters import FilterAcl
+from rocefort.models.fabric.ecn import AiEcnProfile, StaticEcn
+from rocefort.models.fabric.exits import ExitIntent
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.lossless import Lossless
+from rocefort.models.fabric.nodes import SegmentIntent, ServerIntent, Switch
+from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.network.network import Position, Sources
+from rocefort.models.network.sources import SideTable
+
+Placed = tuple[YamlPath, Switch]
+
+
+@dataclass(eq=False)
+class Context:
+    """A fabric with its hardware; the tables are filled while Devices are derived."""
+
+    loaded: Loaded
+    catalogue: Catalogue
+    table: dict[str, Position] = field(default_factory=dict)
+    ports: list[str] = field(default_factory=list)  # `device/interfaces[NAME]` that RoCE passes
+    shipped: Library = field(default_factory=shipped_profiles)
+
+    @property
+    def fabric(self) -> Fabric:
+        """The intent."""
+        return self.loaded.fabric
+
+    def note(self, device: str, field_path: str, *path: str | int) -> None:
+        """Remember that a field of a device came from a YAML path."""
+        self.table[f"{device}/{field_path}"] = self.loaded.document.key_at(path)
+
+    def note_lossless(self, device: str, field_path: str, *path: str | int) -> None:
+        """Remember that a field of a device came from a path of the lossless profile."""
+        self.table[f"{device}/{field_path}"] = self.lossless_chosen.key_at(path)
+
+    @property
+    def sources(self) -> Sources:
+        """All that was noted."""
+        return Sources(SideTable(self.table, self.ports, self.lossless_places))
+
+    @cached_property
+    def own_profiles(self) -> Library:
+        """Profiles of the fabric's own block."""
+        return library_of(self.fabric.profiles, self.loaded.document, ("profiles",))
+
+    @cached_property
+    def profiles(self) -> Library:
+        """All profiles that the fabric may name."""
+        return self.shipped.joined(self.own_profiles)
+
+    @cached_property
+    def lossless_chosen(self) -> Chosen:
+        """The fabric's lossless profile with its place."""
+        chosen = self.profiles.get("lossless", self.fabric.lossless)
+        if chosen is None:  # check_intent refuses it
+            raise LookupError(self.fabric.lossless)
+        return chosen
+
+    @cached_property
+    def lossless(self) -> Lossless:
+        """The fabric's lossless profile."""
+        profile = self.lossless_chosen.profile
+        if not isinstance(profile, Lossless):
+            raise TypeError(f"{profile!r} among the lossless profiles")
+        return profile
+
+    @property
+    def has_lossless(self) -> bool:
+        """Whether the fabric names a lossless profile that there is."""
+        return self.profiles.get("lossless", self.fabric.lossless) is not None
+
+    @cached_property
+    def lossless_places(self) -> Mapping[str, Position]:
+        """Where what is below a lossless port comes from, by its path there."""
+        key_at = self.lossless_chosen.key_at
+        found = {
+            ".thresholds": key_at(("xoff_kbytes",)),
+            ".pfc": key_at(("queue",)),
+            ".domain": key_at(("domain",)),
+            f".thresholds[{self.lossless.queue}].xon_kbytes": key_at(("xon_kbytes",)),
+            ".drr": key_at(("scheduling",)),
+        }
+        for index, row in enumerate(self.lossless.scheduling):
+            at = f".drr[{row.queue}]"
+            found[at] = key_at(("scheduling", index, "queue"))
+            found[f"{at}.weight"] = key_at(("scheduling", index, "weight"))
+        if isinstance(self.ecn, StaticEcn):
+            found[".markings"] = self.ecn_chosen.key_at(("thresholds",))
+        return found
+
+    def note_ecn(self, device: str, field_path: str, *path: str | int) -> None:
+        """Remember that a field of a device came from a path of the ECN profile."""
+        self.table[f"{device}/{field_path}"] = self.ecn_chosen.key_at(path)
+
+    @cached_property
+    def ecn_chosen(self) -> Chosen:
+        """The ECN profile that the lossless profile names, with its place."""
+        chosen = self.profiles.get("ecn", self.lossless.ecn)
+        if chosen is None:  # check_intent refuses it
+            raise LookupError(self.lossless.ecn)
+        return chosen
+
+    @cached_property
+    def ecn(self) -> StaticEcn | AiEcnProfile:
+        """The fabric's ECN profile."""
+        profile = self.ecn_chosen.profile
+        if not isinstance(profile, StaticEcn | AiEcnProfile):
+            raise TypeError(f"{profile!r} among the ECN profiles")
+        return profile
+
+    def at(self, path: YamlPath) -> Position:
+        """Where the value at a YAML path stands."""
+        return self.loaded.document.at(path)
+
+    def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
+        """One problem at a YAML path."""
+        return self.loaded.problem(path, what, how)
+
+    def switches(self) -> Iterator[Placed]:
+        """All switches with their YAML paths."""
+        for group, members in (("spines", self.fabric.spines), ("leaves", self.fabric.leaves)):
+            for index, switch in enumerate(members):
+                yield (group, index), switch
+
+    @cached_property
+    def servers_of(self) -> Mapping[str, Sequence[tuple[int, ServerIntent]]]:
+        """Servers of each leaf that has any, with their index in the fabric."""
+        found: dict[str, list[tuple[int, ServerIntent]]] = defaultdict(list)
+        for index, server in enumerate(self.fabric.servers):
+            found[server.leaf].append((index, server))
+        return dict(found)
+
+    def hardware(self, switch: Switch) -> Hardware:
+        """Facts of a switch's model."""
+        return self.catalogue.hardware[switch.hardware]
+
+    def fabric_ports(self, switch: Switch) -> tuple[str, ...]:
+        """Ports of a switch that take leaf-spine links, by place."""
+        return self.hardware(switch).fabric_places(switch.splits)
+
+    def speed_gbps(self, switch: Switch, port: str) -> int | None:
+        """Speed of a port, or of a part of one that is split."""
+        return self.hardware(switch).speed_gbps(port, switch.splits.get(whole_port(port)))
+
+    def family(self, switch: Switch) -> Family:
+        """Syntax family of a switch's model and release."""
+        family = self.hardware(switch).family_of(switch.software)
+        if family is None:  # check_intent refuses it
+            raise LookupError(switch.software)
+        return self.catalogue.families[family]
+
+    @cached_property
+    def spines_differ(self) -> bool:
+        """Whether paths over different spines have different AS numbers, now or as it grows."""
+        numbers = {allocation.asn(self.fabric, spine) for spine in self.fabric.spines}
+        return self.fabric.routing.spine_asns == "each" or len(numbers) > 1
+
+    @cached_property
+    def exits(self) -> tuple[ExitIntent, ...]:
+        """Of all leaves."""
+        return tuple(exit_ for leaf in self.fabric.leaves for exit_ in leaf.exits)
+
+    @cached_property
+    def segment_acls(self) -> Mapping[str, FilterAcl]:
+        """What the policy says of each segment's packets, by segment: the same on every leaf."""
+        return segment_acls(self.fabric.security.policy, self.fabric.segments)
+
+    def out_of_band(self) -> SegmentIntent:
+        """The management segment: the one without a VLAN."""
+        return allocation.out_of_band(self.fabric)
+
+    def management(self, switch: Switch) -> IPv4Interface:
+        """Management address of a switch."""
+        return allocation.management(self.fabric, switch)
+
+    def gateways(self, switch: Switch) -> Sequence[tuple[SegmentIntent, IPv4Interface]]:
+        """Segments that a leaf serves, each with its gateway; none on a spine."""
+        return self._gateways.get(switch.name, ())
+
+    @cached_property
+    def _gateways(self) -> Mapping[str, Sequence[tuple[SegmentIntent, IPv4Interface]]]:
+        return {leaf.name: allocation.gateways(self.fabric, leaf) for leaf in self.fabric.leaves}
+
+    def gateway_of(self, server: ServerIntent) -> IPv4Interface:
+        """Gateway of a server's segment on its leaf."""
+        return next(g for s, g in self._gateways[server.leaf] if s.name == server.segment)
+
+    @cached_property
+    def server_addresses(self) -> Sequence[IPv4Interface]:
+        """Address of each server of the fabric."""
+        leaves = {leaf.name: leaf for leaf in self.fabric.leaves}
+        return tuple(
+            allocation.server_address(s, self.gateway_of(s), self.hardware(leaves[s.leaf]))
+            for s in self.fabric.servers
+        )

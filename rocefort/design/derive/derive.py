@@ -1,0 +1,94 @@
+"""Fabric -> Network: one Device a switch, links, servers, and where every value came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.derive import exits, lossless, nics
+from rocefort.design.derive.check_consistency import check_intent
+from rocefort.design.derive.check_exits import check_border
+from rocefort.design.derive.check_overlaps import check_fit
+from rocefort.design.derive.context import Context
+from rocefort.design.derive.links import Joint, joints_of
+from rocefort.design.derive.switches import switches
+from rocefort.design.load.load import Catalogue, Loaded, load_catalogue, load_fabric
+from rocefort.design.load.profiles import Library, shipped_profiles
+from rocefort.documents.read import Document
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.lossless import Lossless
+from rocefort.models.finding import Waiver
+from rocefort.models.network.network import Network, Reserved, Segment, Sources
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A Network and the side table of where its values came from."""
+
+    network: Network
+    sources: Sources
+    fabric: Fabric
+    document: Document
+    lossless: Lossless  # the profile that the fabric names
+
+
+def derive(name: Path) -> Derived:
+    """Read a fabric and derive its Network; raises BadInput stage by stage."""
+    return derive_loaded(load_fabric(name), load_catalogue())
+
+
+def derive_loaded(loaded: Loaded, catalogue: Catalogue, profiles: Library | None = None) -> Derived:
+    """Derive the Network of a loaded fabric; raises BadInput where it contradicts itself.
+
+    profiles: those that the fabric may name beside its own; by default those that ship.
+    """
+    context = Context(loaded, catalogue, shipped=profiles or shipped_profiles())
+    check_intent(context)
+    check_border(context)
+    joints = tuple(joints_of(context))
+    check_fit(context, joints)
+    network = _network(context, joints)
+    return Derived(network, context.sources, loaded.fabric, loaded.document, context.lossless)
+
+
+def _network(context: Context, joints: Sequence[Joint]) -> Network:
+    fabric = context.fabric
+    made = list(switches(context, joints))
+    servers = {server.name: server for _, behind in made for server in behind}
+    for index, server in enumerate(fabric.servers):
+        context.note(server.name, "", "servers", index, "name")
+    return Network(
+        name=fabric.fabric,
+        origin="fabric",
+        nodes=tuple(node for node, _ in made),
+        links=tuple(joint.link for joint in joints),
+        servers=tuple(servers[server.name] for server in fabric.servers),
+        segments=tuple(_segments(context)),
+        exits=tuple(exits.exits(context)),
+        lossless=lossless.intent(context),
+        hosts=nics.hosts(context),
+        spines=len(fabric.spines),
+        reserved=Reserved(
+            spines=fabric.capacity.spines,
+            leaves=fabric.capacity.leaves,
+            links_per_pair=fabric.capacity.links_per_pair,
+        ),
+        oversubscription=fabric.policy.oversubscription,
+        policy=fabric.security.policy,
+        waivers=_waivers(context),
+    )
+
+
+def _waivers(context: Context) -> tuple[Waiver, ...]:
+    for index, _ in enumerate(context.fabric.waivers):
+        context.note("", f"waivers[{index}]", "waivers", index)
+    return context.fabric.waivers
+
+
+def _segments(context: Context) -> Iterator[Segment]:
+    for leaf in context.fabric.leaves:
+        for segment, gateway in context.gateways(leaf):
+            yield Segment(
+                name=segment.name, leaf=leaf.name, vlan=segment.vlan or 0, gateway=gateway
+            )

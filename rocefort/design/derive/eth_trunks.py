@@ -1,0 +1,99 @@
+"""Bonds of servers: their Eth-Trunks, and what cannot be bundled.
+
+The number of an Eth-Trunk is a function of the bond's first port on the leaf (law 3), not of any
+list's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.design import allocation
+from rocefort.design.derive.context import Context
+from rocefort.documents.read import YamlPath
+from rocefort.errors import Problem
+from rocefort.models.device.eth_trunk import HIGHEST_ID, trunk_name
+from rocefort.models.fabric.bonds import TWO_LEAVES, ServerBond
+from rocefort.models.fabric.nodes import Leaf, ServerIntent
+from rocefort.models.hardware.hardware import Hardware
+from rocefort.models.wording import listing
+
+
+def port_paths(server: ServerIntent) -> Iterator[tuple[YamlPath, str]]:
+    """Each port of a server with its path below the server."""
+    for place, port in enumerate(server.ports):
+        yield ("bond", "ports", place) if server.bond else ("port",), port
+
+
+def carrier(hardware: Hardware, server: ServerIntent) -> str:
+    """The interface of a leaf that carries the server's VLAN: its port or its Eth-Trunk."""
+    if server.bond is None:
+        return server.ports[0]
+    return trunk_name(allocation.trunk_id(server, server.bond, hardware))
+
+
+def bond_problems(context: Context) -> Iterator[Problem]:
+    """What no switch can bundle, or only two could (M-LAG)."""
+    leaves = {leaf.name: leaf for leaf in context.fabric.leaves}
+    found = [
+        (("servers", index), server, server.bond)
+        for index, server in enumerate(context.fabric.servers)
+        if server.bond is not None
+    ]
+    for path, server, bond in found:
+        leaf = leaves.get(server.leaf)
+        if leaf is not None and leaf.hardware in context.catalogue.hardware:
+            yield from _bond(context, (*path, "bond"), leaf, server, bond)
+    what, _, how = TWO_LEAVES.partition("; ")
+    for index in dual_homed(context):
+        yield context.problem(("servers", index, "leaf"), what, how)
+
+
+def _bond(
+    context: Context, path: YamlPath, leaf: Leaf, server: ServerIntent, bond: ServerBond
+) -> Iterator[Problem]:
+    speeds = {port: context.speed_gbps(leaf, port) for port in bond.ports}
+    known = sorted({speed for speed in speeds.values() if speed is not None})
+    if len(known) > 1:
+        yield context.problem(
+            (*path, "ports"),
+            f"the ports of {server.name} differ in speed: {listing(known)} Gb/s",
+            "bond ports of one speed",
+        )
+    if bond.timeout is not None and bond.mode != "lacp-static":
+        what = "a manual bond has no LACP, so no timeout"
+        if bond.mode == "lacp-dynamic":  # V300R023C00, `lacp timeout`: Prerequisites
+            what = "a switch takes `lacp timeout` in mode lacp-static only"
+        yield context.problem((*path, "timeout"), what, "take it off")
+
+
+def dual_homed(context: Context) -> tuple[int, ...]:
+    """Servers that bond ports of another leaf than they do in an earlier place of the list."""
+    bonded = {server.name for server in context.fabric.servers if server.bond is not None}
+    first: dict[str, str] = {}
+    return tuple(
+        index
+        for index, server in enumerate(context.fabric.servers)
+        if server.name in bonded and first.setdefault(server.name, server.leaf) != server.leaf
+    )
+
+
+def trunk_problems(context: Context) -> Iterator[Problem]:
+    """Two bonds of a leaf with one number; every port is known to exist before."""
+    leaves = {leaf.name: leaf for leaf in context.fabric.leaves}
+    used: dict[tuple[str, int], str] = {}
+    for index, server in enumerate(context.fabric.servers):
+        if server.bond is None:
+            continue
+        number = allocation.trunk_id(server, server.bond, context.hardware(leaves[server.leaf]))
+        path = ("servers", index, "bond", *(("id",) if server.bond.id is not None else ()))
+        if number > HIGHEST_ID:
+            what = f"{server.name} would get {trunk_name(number)}; a switch numbers to {HIGHEST_ID}"
+            yield context.problem(path, what, "give bond.id a free number")
+        other = used.setdefault((server.leaf, number), server.name)
+        if other != server.name:
+            yield context.problem(
+                path,
+                f"{server.leaf} {trunk_name(number)} is used twice, by {other} and {server.name}",
+                "give bond.id another number",
+            )

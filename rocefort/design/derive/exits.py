@@ -1,0 +1,194 @@
+"""Exits of border leaves: ports, peers, policies, and what they add to every switch's lists.
+
+Growth moves nothing: an index is built of the permanent ids of the exit and of what it accepts, a
+segment's is its VLAN, and the default route has one of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from rocefort.design.derive import lossless, transceivers
+from rocefort.design.derive.context import Context
+from rocefort.design.derive.switch_context import Scope
+from rocefort.models.device.bgp import BgpPeer, PolicyNode, PrefixEntry, PrefixList, RoutePolicy
+from rocefort.models.device.interface import NO_DOMAIN, Interface
+from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
+from rocefort.models.fabric.exits import MOST_ACCEPTED, ExitIntent
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.nodes import Leaf, SegmentIntent, Switch
+from rocefort.models.network.exits import Exit, PrefixRange
+
+# Behind the indexes of pools and VLANs, in a leaf's and in a spine's list.
+DEFAULT_INDEX, FIRST_ACCEPTED = 5000, 10000
+NOTHING = PrefixEntry(
+    index=DEFAULT_INDEX, action="deny", prefix=DEFAULT_ROUTE, greater_equal=0, less_equal=32
+)
+
+
+def exits_of(switch: Switch) -> tuple[ExitIntent, ...]:
+    """Exits of a switch; only leaves have any."""
+    return switch.exits if isinstance(switch, Leaf) else ()
+
+
+def announced_segments(fabric: Fabric, exit_: ExitIntent) -> tuple[SegmentIntent, ...]:
+    """Segments whose whole prefix an exit announces."""
+    if exit_.asn is None:
+        return ()
+    return tuple(
+        segment
+        for segment in fabric.segments
+        if segment.vlan and (exit_.announces is None or segment.name in exit_.announces)
+    )
+
+
+def policy_name(exit_: ExitIntent, way: str) -> str:
+    """Name of the prefix list and the route-policy of one direction, IN or OUT."""
+    return f"EXIT-{exit_.name}-{way}"
+
+
+def exits(context: Context) -> Iterator[Exit]:
+    """All exits as rules see them."""
+    for leaf in context.fabric.leaves:
+        for exit_ in leaf.exits:
+            yield Exit(
+                name=exit_.name,
+                leaf=leaf.name,
+                port=exit_.port,
+                address=exit_.address,
+                peer=exit_.peer,
+                asn=exit_.asn,
+                default=exit_.default,
+                accepts=tuple(
+                    PrefixRange(prefix=row.prefix, longest=row.longest or row.prefix.prefixlen)
+                    for row in exit_.accepts
+                ),
+                announces=tuple(s.prefix for s in announced_segments(context.fabric, exit_)),
+                lossless=exit_.lossless,
+                cable_m=exit_.cable_m,
+                medium=exit_.cable.medium if exit_.cable else None,
+            )
+
+
+def ports(scope: Scope) -> Iterator[Interface]:
+    """Ports to the outside; one that is not lossless ends PFC and the fabric's priorities.
+
+    Otherwise packets from outside could enter the lossless queue by their DSCP, and a pause from
+    outside could stop the fabric.
+    """
+    for index, exit_ in enumerate(exits_of(scope.switch)):
+        path = (*scope.path, "exits", index)
+        scope.note(f"interfaces[{exit_.port}]", *path)
+        transceivers.note_cable(scope, exit_.port, exit_.cable, (*path, "cable"))
+        kept: dict[str, object] = {"domain": NO_DOMAIN}
+        if exit_.lossless:
+            lossless.note_port(scope, exit_.port)
+            kept = {"domain": scope.context.lossless.domain}
+            kept.update(lossless.port(scope, exit_.port))
+        yield Interface.model_validate(
+            {
+                "name": exit_.port,
+                "description": exit_.description or f"exit {exit_.name}",
+                "routed": True,
+                "addresses": (exit_.address,),
+                "mtu": exit_.mtu or scope.fabric.mtu,
+                **transceivers.port_fields(scope, exit_.port, exit_.cable),
+                **kept,
+            }
+        )
+
+
+def peers(scope: Scope) -> Iterator[BgpPeer]:
+    """BGP peers outside, each with a policy in both directions."""
+    for index, exit_ in enumerate(exits_of(scope.switch)):
+        if exit_.asn is None:
+            continue
+        scope.note(f"bgp.peers[{exit_.peer}]", *scope.path, "exits", index)
+        yield BgpPeer(
+            address=exit_.peer,
+            asn=exit_.asn,
+            description=exit_.description or f"exit {exit_.name}",
+            bfd_enabled=exit_.bfd is not None,
+            bfd=exit_.bfd,
+            password=exit_.authentication.stated if exit_.authentication else None,
+            active=True,
+            import_policy=policy_name(exit_, "IN"),
+            export_policy=policy_name(exit_, "OUT"),
+        )
+
+
+def _originated(scope: Scope) -> dict[IPv4Network, None]:
+    """Whole segments that a border leaf announces; those it has on a gateway need no route."""
+    exits_here = exits_of(scope.switch)
+    wanted = (s for exit_ in exits_here for s in announced_segments(scope.fabric, exit_))
+    connected = {gateway.network for _, gateway in scope.gateways} if exits_here else ()
+    return {s.prefix: None for s in wanted if s.prefix not in connected}
+
+
+def networks(scope: Scope) -> tuple[IPv4Network, ...]:
+    """What a border leaf originates beside its own: whole segments, and a static default."""
+    static = any(exit_.default == "static" for exit_ in exits_of(scope.switch))
+    return (*_originated(scope), *((DEFAULT_ROUTE,) if static else ()))
+
+
+def static_routes(scope: Scope) -> Iterator[StaticRoute]:
+    """Routes that make what is announced: a segment's unused addresses end here."""
+    if not exits_of(scope.switch):
+        return
+    scope.note("static_routes", *scope.path, "exits")
+    for prefix in _originated(scope):
+        yield StaticRoute(prefix=prefix, description="announced outside")
+    for exit_ in exits_of(scope.switch):
+        if exit_.default == "static":
+            yield StaticRoute(
+                prefix=DEFAULT_ROUTE, next_hop=exit_.peer, description=f"exit {exit_.name}"
+            )
+
+
+def passed_on(scope: Scope) -> Iterator[PrefixEntry]:
+    """What comes in from outside, in the list of what a switch announces inside.
+
+    A border leaf passes on what its own exits let in; a spine what any exit does.
+    """
+    is_leaf = isinstance(scope.switch, Leaf)
+    mine = exits_of(scope.switch) if is_leaf else scope.context.exits
+    if any(exit_.default != "none" for exit_ in mine):
+        yield PrefixEntry(index=DEFAULT_INDEX, prefix=DEFAULT_ROUTE)
+    for exit_ in mine:
+        base = FIRST_ACCEPTED + exit_.id * (MOST_ACCEPTED + 1)
+        yield from _accepted(exit_, base)
+
+
+def _accepted(exit_: ExitIntent, base: int) -> Iterator[PrefixEntry]:
+    for row in exit_.accepts:
+        yield PrefixEntry(
+            index=base + row.id,
+            prefix=row.prefix,
+            greater_equal=row.prefix.prefixlen if row.longest else None,
+            less_equal=row.longest,
+        )
+
+
+def prefix_lists(scope: Scope) -> Iterator[PrefixList]:
+    """What may come in and go out at each exit with BGP; an empty list denies everything."""
+    for exit_ in exits_of(scope.switch):
+        if exit_.asn is None:
+            continue
+        inside = [*_accepted(exit_, FIRST_ACCEPTED)]
+        if exit_.default == "accept":
+            inside.insert(0, PrefixEntry(index=DEFAULT_INDEX, prefix=DEFAULT_ROUTE))
+        outside = [
+            PrefixEntry(index=segment.vlan or 0, prefix=segment.prefix)
+            for segment in announced_segments(scope.fabric, exit_)
+        ]
+        yield PrefixList(name=policy_name(exit_, "IN"), entries=tuple(inside or [NOTHING]))
+        yield PrefixList(name=policy_name(exit_, "OUT"), entries=tuple(outside or [NOTHING]))
+
+
+def route_policies(switch: Switch) -> Iterator[RoutePolicy]:
+    """The route-policies of each exit with BGP."""
+    for exit_ in exits_of(switch):
+        for way in ("IN", "OUT") if exit_.asn else ():
+            name = policy_name(exit_, way)
+            yield RoutePolicy(name=name, nodes=(PolicyNode(node=10, match_prefix_list=name),))

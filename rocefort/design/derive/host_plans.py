@@ -1,0 +1,234 @@
+"""What each server must have, so that it agrees with its leaf port."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocefort.design.derive.derive import Derived
+from rocefort.errors import BadInput
+from rocefort.models.device.eth_trunk import MANUAL, Bond
+from rocefort.models.fabric.hosts import HostProfile, ServerHost
+from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile
+from rocefort.models.fabric.nodes import ServerIntent
+from rocefort.models.network.network import LosslessIntent, Network, Server
+from rocefort.models.network.servers import PRIORITIES, HostBond, HostPlan, NicFile, NicSettings
+from rocefort.models.wording import listing
+
+# How mlx5's driver and tools are told; an adapter that calls one otherwise is left alone in it.
+MLX5 = {
+    "trust": "mlnx_qos/trust",
+    "dscp2prio": "mlnx_qos/dscp2prio",
+    "paused_priorities": "mlnx_qos/pfc",
+    "roce_dscp": "cma_roce_tos",
+    "controlled_priorities": "roce_rp/enable",
+}
+NIC_FILE = re.compile(r"roce_(np|rp)/[a-z0-9_]{1,63}", re.ASCII)
+GENERIC = "RoCE v2 as default and its traffic class are set"
+
+
+def host_plans(derived: Derived) -> dict[str, HostPlan]:
+    """What each server must have, by name, so that it agrees with its leaf port.
+
+    Queue, DSCP, MTU and bond are those of the fabric, whatever a NIC profile says: where the two
+    differ, HST001 to HST006 tell. Raises BadInput where RoCE's queue and DSCP are not known.
+    """
+    network = derived.network
+    if network.lossless is None or network.hosts is None:
+        raise BadInput("what RoCE gets is not known", where=network.name, how="name a fabric file")
+    intents = {server.name: server for server in derived.fabric.servers}
+    keys = [k for k in ("roce_dscp", "cnp_dscp") if not derived.lossless.is_confirmed(k)]
+    guessed = (f"{listing(keys)} of lossless profile {network.hosts.lossless}",) if keys else ()
+    return {
+        server.name: _Planner(
+            network, network.hosts, network.lossless, server, intents, guessed
+        ).plan()
+        for server in network.servers or ()
+    }
+
+
+@dataclass(frozen=True)
+class _Planner:
+    """One server with all that its plan follows from."""
+
+    network: Network
+    hosts: Hosts
+    lossless: LosslessIntent
+    server: Server
+    intents: dict[str, ServerIntent]
+    guessed: tuple[str, ...]  # of the lossless profile
+
+    @property
+    def host(self) -> ServerHost:
+        return self.intents[self.server.name].host or ServerHost()
+
+    def plan(self) -> HostPlan:
+        server, tuning = self.server, self.hosts.tuning or HostProfile()
+        rings = {"rx": tuning.ring_rx, "tx": tuning.ring_tx}
+        nic, left_out, unconfirmed = self._nic()
+        return HostPlan(
+            server=server.name,
+            leaf=server.port.device,
+            carrier=server.port.interface,
+            ports=self.intents[server.name].ports,
+            gateway=f"Vlanif{self._vlan()}",
+            queue=self.lossless.queue if server.roce else None,
+            address=server.address,
+            mtu=server.mtu,
+            port_gbps=server.flow_gbps,
+            interfaces=self.host.interfaces,
+            bond=self._bond(),
+            rdma_device=self.host.rdma_device,
+            roce_dscp=self.lossless.roce_dscp if server.roce else None,
+            cnp_dscp=self.lossless.cnp_dscp if server.roce else None,
+            nic=nic,
+            sysctl=tuning.sysctl,
+            rings={name: size for name, size in rings.items() if size is not None},
+            governor=tuning.governor,
+            interrupts=tuning.interrupts == "numa",
+            left_out=(*self._not_tuned(), *self._no_bond(), *left_out),
+            unconfirmed=(
+                *(self.guessed if server.roce else ()),
+                *unconfirmed,
+                *self._guessed_tuning(),
+            ),
+        )
+
+    def _vlan(self) -> int | None:
+        mine = (self.server.port.device, self.server.segment)
+        return next((s.vlan for s in self.network.segments or () if (s.leaf, s.name) == mine), None)
+
+    def _bond(self) -> HostBond | None:
+        trunk = self.network.interface(self.server.port) if self.server.members else None
+        if trunk is None:
+            return None
+        bond: Bond = trunk.bond
+        lacp = bond.mode != MANUAL
+        return HostBond(
+            name=self.host.bond,
+            mode="802.3ad" if lacp else "balance-xor",
+            lacp_rate=bond.lacp_timeout if lacp else None,
+            minimum_links=bond.minimum_links,
+        )
+
+    def _no_bond(self) -> Iterator[str]:
+        if self.server.members and not self.host.interfaces:
+            yield (
+                "its bond is not made, only its options are set: its interfaces are not named "
+                "(servers.host.interfaces)"
+            )
+
+    def _not_tuned(self) -> Iterator[str]:
+        if self.hosts.tuning is None:
+            yield (
+                "kernel parameters, rings, interrupts and CPU governor are left as they are: the "
+                "fabric names no host profile (host)"
+            )
+
+    def _guessed_tuning(self) -> Iterator[str]:
+        tuning = self.hosts.tuning
+        if tuning is None:
+            return
+        given = ("sysctl", "ring_rx", "ring_tx", "governor", "interrupts")
+        keys = [k for k in given if getattr(tuning, k) and not tuning.is_confirmed(k)]
+        if keys:
+            yield f"{listing(keys)} of host profile {self.hosts.tuning_name}"
+
+    def _nic(self) -> tuple[NicSettings | None, list[str], list[str]]:
+        """What the NIC is told, what is left out, and what of it nobody confirms."""
+        if not self.server.roce:
+            return None, ["its port is not lossless: nothing of RoCE is set (servers.roce)"], []
+        profile = self.hosts.nics.get(self.server.nic or "")
+        adapter = self.hosts.adapters.get(profile.adapter or "") if profile else None
+        if profile is None or adapter is None:
+            key = "servers.nic" if profile is None else f"profiles.nic.{self.server.nic}.adapter"
+            why = (
+                f"trust, dscp2prio, PFC and DCQCN are left as they are: the make of its NIC is not "
+                f"known ({key}); {GENERIC}"
+            )
+            return None, [why], []
+        foreign = [key for key, name in MLX5.items() if _name(adapter, key) != name]
+        if foreign:
+            why = (
+                f"trust, dscp2prio, PFC and DCQCN are left as they are: how {profile.adapter} is "
+                f"told {listing(foreign)} is not known here; {GENERIC}"
+            )
+            return None, [why], []
+        return self._mlx5(profile, adapter)
+
+    def _mlx5(
+        self, profile: NicProfile, adapter: Adapter
+    ) -> tuple[NicSettings, list[str], list[str]]:
+        lossless, left_out = self.lossless, list[str]()
+        wanted = {lossless.roce_dscp: lossless.queue, lossless.cnp_dscp: lossless.cnp_queue}
+        switches = [*self._switches(profile), *self._cnp(profile, adapter, left_out)]
+        parameters = list(self._parameters(adapter, profile.adapter or "", left_out))
+        reaction = self.hosts.congestion
+        guessed = [f.key for f in parameters if reaction and not reaction.is_confirmed(f.key)]
+        unconfirmed = [f"{listing(guessed)} of {self.hosts.congestion_name}"] if guessed else []
+        if reaction is None:
+            left_out.append(
+                "DCQCN is left as the NIC has it: the fabric names no congestion control "
+                "(congestion_control)"
+            )
+        settings = NicSettings(
+            priorities={**profile.dscp2prio, **wanted},
+            paused=self._paused(),
+            switches=tuple(switches),
+            parameters=tuple(parameters),
+        )
+        return settings, left_out, unconfirmed
+
+    def _paused(self) -> tuple[int, ...]:
+        """Priorities that the leaf's port pauses."""
+        node = self.network.by_name.get(self.server.port.device)
+        port = self.network.interface(self.server.ports[0])
+        pfc = node.device.profile_of(port) if node and port else None
+        return tuple(sorted(pfc.queues)) if pfc else (self.lossless.queue,)
+
+    def _switches(self, profile: NicProfile) -> Iterator[NicFile]:
+        """On what priorities the NIC slows down at marks, and tells others to."""
+        reaction = self.hosts.congestion
+        if reaction is None:
+            return
+        on: set[int] = set()
+        if reaction.kind == "dcqcn":
+            on = {*(profile.controlled_priorities or ()), self.lossless.queue}
+        for side in ("np", "rp"):
+            for priority in PRIORITIES:
+                path = f"roce_{side}/enable/{priority}"
+                yield NicFile(path=path, value=int(priority in on), key="controlled_priorities")
+
+    def _cnp(self, profile: NicProfile, adapter: Adapter, left_out: list[str]) -> Iterator[NicFile]:
+        wanted = {"cnp_dscp": self.lossless.cnp_dscp, "cnp_priority": self.lossless.cnp_queue}
+        for key, value in wanted.items():
+            if path := _path(adapter, profile.adapter or "", key, value, left_out):
+                yield NicFile(path=path, value=value, key=key)
+
+    def _parameters(self, adapter: Adapter, name: str, left_out: list[str]) -> Iterator[NicFile]:
+        reaction = self.hosts.congestion
+        for key, value in reaction.parameters().items() if reaction else ():
+            if path := _path(adapter, name, key, value, left_out):
+                yield NicFile(path=path, value=value * adapter.parameters[key].factor, key=key)
+
+
+def _name(adapter: Adapter, key: str) -> str | None:
+    parameter = adapter.parameters.get(key)
+    return parameter.name if parameter else None
+
+
+def _path(adapter: Adapter, name: str, key: str, value: int, left_out: list[str]) -> str | None:
+    """The file that sets a key; None, with a sentence in left_out, where there is none."""
+    parameter = adapter.parameters.get(key)
+    if parameter is None:
+        left_out.append(f"{key} is left as it is: what {name} calls it is not known")
+    elif not NIC_FILE.fullmatch(parameter.name):
+        left_out.append(f"{key} is left as it is: {parameter.name} is no file of mlx5's driver")
+    elif not parameter.takes(value):
+        left_out.append(
+            f"{key} is left as it is: it is {value}, and {parameter.name} takes {parameter.span}"
+        )
+    else:
+        return parameter.name
+    return None

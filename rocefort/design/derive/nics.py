@@ -1,0 +1,49 @@
+"""The servers' side of a Network: their NICs and systems, by the profiles that a fabric names."""
+
+from __future__ import annotations
+
+from rocefort.design.derive.context import Context
+from rocefort.design.load.profiles import Chosen
+from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
+from rocefort.models.fabric.hosts import HostProfile
+from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile
+
+
+def hosts(context: Context) -> Hosts:
+    """NIC profiles that servers name, their adapters, congestion control, and host tuning."""
+    fabric = context.fabric
+    nics: dict[str, NicProfile] = {}
+    for name in dict.fromkeys(server.nic for server in fabric.servers if server.nic):
+        chosen = context.profiles.get("nic", name)
+        if chosen is not None and isinstance(chosen.profile, NicProfile):
+            nics[name] = chosen.profile
+            _note(context, f"nics[{name}]", chosen)
+    reaction = _named(context, "congestion_control", fabric.congestion_control, "congestion")
+    tuning = _named(context, "host", fabric.host, "tuning")
+    names = dict.fromkeys(nic.adapter for nic in nics.values() if nic.adapter)
+    found = {name: context.profiles.get("adapter", name) for name in names}
+    return Hosts(
+        lossless=fabric.lossless,
+        nics=nics,
+        adapters={n: c.profile for n, c in found.items() if c and isinstance(c.profile, Adapter)},
+        congestion_name=fabric.congestion_control,
+        congestion=reaction if isinstance(reaction, (Dcqcn, PfcOnly)) else None,
+        tuning_name=fabric.host,
+        tuning=tuning if isinstance(tuning, HostProfile) else None,
+    )
+
+
+def _named(context: Context, kind: str, name: str | None, path: str) -> object:
+    """The one profile of a kind that the fabric names."""
+    chosen = context.profiles.get(kind, name) if name else None
+    if chosen is None:
+        return None
+    _note(context, path, chosen)
+    return chosen.profile
+
+
+def _note(context: Context, path: str, chosen: Chosen) -> None:
+    """Remember where a profile and each of its keys stand."""
+    context.table[f"/{path}"] = chosen.key_at()
+    for key in type(chosen.profile).model_fields:
+        context.table[f"/{path}.{key}"] = chosen.key_at((key,))

@@ -1,0 +1,165 @@
+"""Interfaces of a Device, and the servers behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from ipaddress import IPv4Interface
+
+from rocefort.design import allocation
+from rocefort.design.derive import eth_trunks, exits, lossless, transceivers
+from rocefort.design.derive.segment_acls import filter_name
+from rocefort.design.derive.switch_context import Scope
+from rocefort.documents.read import YamlPath
+from rocefort.models.device.eth_trunk import trunk_number
+from rocefort.models.device.interface import Interface
+from rocefort.models.fabric.cables import CableKind
+from rocefort.models.fabric.nodes import ServerIntent
+from rocefort.models.network.network import End, Server
+
+MANAGEMENT = "MEth0/0/0"
+LOOPBACK = "LoopBack0"
+
+
+def interfaces(scope: Scope) -> Iterator[Interface]:
+    """All interfaces of a switch."""
+    for name in (LOOPBACK, MANAGEMENT):
+        scope.note(f"interfaces[{name}]", *scope.path, "id")
+    yield from _fabric_ports(scope)
+    loopback = IPv4Interface(allocation.loopback(scope.fabric, scope.switch))
+    vrf = scope.fabric.management.vrf
+    yield Interface(name=MANAGEMENT, vrf=vrf, addresses=(scope.management,))
+    yield Interface(name=LOOPBACK, addresses=(loopback,))
+    yield from _vlanifs(scope)
+    yield from exits.ports(scope)
+    yield from _server_ports(scope)
+
+
+def _fabric_ports(scope: Scope) -> Iterator[Interface]:
+    made: dict[Hashable, Interface] = {}  # one of each kind, of which the others are copies
+    for joint in scope.joints:
+        own, far = joint.ends(scope.switch)
+        at = f"interfaces[{own.port}]"
+        scope.note(at, *joint.path)
+        scope.note(f"{at}.mtu", "mtu")
+        transceivers.note_cable(scope, own.port, joint.kind, joint.kind_path)
+        lossless.note_port(scope, own.port)
+        kind = scope.speed_gbps(own.port), joint.kind
+        if kind not in made:
+            fields = {
+                "name": own.port,
+                "routed": True,
+                "mtu": scope.fabric.mtu,
+                "domain": scope.context.lossless.domain,
+                **transceivers.port_fields(scope, own.port, joint.kind),
+                **lossless.port(scope, own.port),
+            }
+            made[kind] = Interface.model_validate(fields)
+        description = f"to {far.switch.name} {far.port}"
+        yield made[kind].like(name=own.port, description=description, addresses=(own.address,))
+
+
+def _vlanifs(scope: Scope) -> Iterator[Interface]:
+    acls = scope.context.segment_acls
+    for segment, gateway in scope.gateways:
+        name = f"Vlanif{segment.vlan}"
+        place = scope.fabric.segments.index(segment)
+        scope.note(f"interfaces[{name}]", "segments", place)
+        scope.note(f"interfaces[{name}].addresses", *scope.path, "segments")
+        scope.note(f"interfaces[{name}].mtu", "mtu")
+        if segment.name in acls:
+            scope.note(f"interfaces[{name}].filter_in", "security", "policy")
+        scope.note(f"vlans[{segment.vlan}]", "segments", place, "vlan")
+        yield Interface(
+            name=name,
+            description=f"gateway {segment.name}",
+            addresses=(gateway,),
+            mtu=scope.fabric.mtu,
+            filter_in=filter_name(segment) if segment.name in acls else None,
+        )
+
+
+def _server_ports(scope: Scope) -> Iterator[Interface]:
+    made: dict[Hashable, Interface] = {}  # one of each kind, of which the others are copies
+    vlans = {s.name: s.vlan for s in scope.fabric.segments}
+    for index, server in scope.servers:
+        name, vlan = eth_trunks.carrier(scope.hardware, server), vlans[server.segment]
+        scope.note(f"interfaces[{name}]", "servers", index)
+        edge = {
+            "name": name,
+            "access_vlan": vlan,
+            "edge": True,
+            "trust_dscp": True,
+            "domain": scope.context.lossless.domain,
+        }
+        if server.bond is not None:
+            yield from _members(scope, index, server, trunk_number(name))
+            for field in ("mode", "minimum_links"):
+                at = f"interfaces[{name}].bond.{field}"
+                scope.note(at, "servers", index, "bond", field)
+            carrier = Interface.model_validate({**edge, "bond": server.bond.settings})
+        else:
+            cable, path = transceivers.server_kind(scope.fabric, index, server)
+            _note_physical(scope, server, name, cable, path)
+            kind = vlan, scope.speed_gbps(name), cable, server.roce
+            if kind not in made:
+                fields = {**edge, **_physical(scope, server, name, cable)}
+                made[kind] = Interface.model_validate(fields)
+            carrier = made[kind]
+        yield carrier.like(name=name, description=server.description or f"to {server.name}")
+
+
+def _members(
+    scope: Scope, index: int, server: ServerIntent, number: int | None
+) -> Iterator[Interface]:
+    """Ports of a bond: what is of layer 2 or trusts stands on their Eth-Trunk."""
+    cable, path = transceivers.server_kind(scope.fabric, index, server)
+    for port in server.ports:
+        scope.note(f"interfaces[{port}]", "servers", index, "bond", "ports")
+        _note_physical(scope, server, port, cable, path)
+        yield Interface.model_validate(
+            {
+                "name": port,
+                "description": server.description or f"to {server.name}",
+                "eth_trunk": number,
+                **_physical(scope, server, port, cable),
+            }
+        )
+
+
+def _physical(
+    scope: Scope, server: ServerIntent, port: str, cable: CableKind | None
+) -> dict[str, object]:
+    """What belongs to a port itself, a member of a bond or not: optics, and what RoCE passes."""
+    roce = lossless.port(scope, port) if server.roce else {}
+    return {**transceivers.port_fields(scope, port, cable), **roce}
+
+
+def _note_physical(
+    scope: Scope, server: ServerIntent, port: str, cable: CableKind | None, path: YamlPath
+) -> None:
+    transceivers.note_cable(scope, port, cable, path)
+    if server.roce:
+        lossless.note_port(scope, port)
+
+
+def servers(scope: Scope) -> Iterator[Server]:
+    """The servers of a leaf with their addresses."""
+    fabric, name = scope.fabric, scope.switch.name
+    for index, server in scope.servers:
+        kind, _ = transceivers.server_kind(fabric, index, server)
+        in_order = sorted(server.ports, key=scope.hardware.place)
+        ports = tuple(End(device=name, interface=port) for port in in_order)
+        carrier = eth_trunks.carrier(scope.hardware, server)
+        yield Server(
+            name=server.name,
+            port=End(device=name, interface=carrier) if server.bond else ports[0],
+            members=ports if server.bond else (),
+            segment=server.segment,
+            address=scope.server_address(server),
+            mtu=fabric.mtu,
+            roce=server.roce,
+            nic=server.nic,
+            cable_m=server.cable_m or fabric.cables.server_m,
+            medium=kind.medium if kind else None,
+            speed_gbps=sum(scope.speed_gbps(port) or 0 for port in server.ports),
+        )

@@ -1,0 +1,89 @@
+"""Filters between segments: the policy as ACLs on the gateways that its packets enter by.
+
+An ACL stands on the gateway of the segment that sends, in the direction from the servers, so that
+what is denied leaves its leaf for no link, and a leaf holds only what its own segments may send.
+The switches keep no state: replies are packets of the other segment, and pass by rules of their
+own. Prefixes are those of whole segments, so that another leaf changes nothing here.
+
+Numbers follow from permanent ids: entry 12 towards VLAN 130 is rule 120130, its replies to
+VLAN 130 are rule 125130, and the default towards VLAN 130 is rule 100000130, behind all entries.
+Frames within a VLAN of one leaf are switched and meet no gateway: no policy is about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from rocefort.models.device.packet_filters import FilterAcl, FilterRule
+from rocefort.models.fabric.nodes import SegmentIntent
+from rocefort.models.fabric.policy import LAST_ENTRY, PolicyEntry, SegmentPolicy
+
+ENTRY_STEP, REPLY = 10_000, 5_000  # above the highest VLAN, 4094
+DEFAULT = ENTRY_STEP * (LAST_ENTRY + 1)
+
+Segments = Mapping[str, SegmentIntent]
+
+
+def filter_name(segment: SegmentIntent) -> str:
+    """Name of a segment's ACL, classifier and policy: 31 characters do for any VLAN."""
+    return f"VLAN{segment.vlan}"
+
+
+def segment_acls(
+    policy: SegmentPolicy | None, segments: Iterable[SegmentIntent]
+) -> dict[str, FilterAcl]:
+    """ACL of every segment whose packets the policy says something about, by segment."""
+    tagged = {segment.name: segment for segment in segments if segment.vlan}
+    if policy is None:
+        return {}
+    found = {
+        name: FilterAcl(name=filter_name(segment), rules=tuple(_rules(policy, segment, tagged)))
+        for name, segment in tagged.items()
+    }
+    return {name: acl for name, acl in found.items() if acl.rules}
+
+
+def _rules(policy: SegmentPolicy, own: SegmentIntent, segments: Segments) -> Iterator[FilterRule]:
+    settled: set[str] = set()  # nothing is left for the default to decide
+    for entry in policy.ordered:
+        for rule, other in _entry_rules(entry, own, segments):
+            if entry.protocol == "any":
+                settled.add(other)
+            yield rule
+    if policy.default == "deny":
+        for name, segment in segments.items():
+            if name not in settled | {own.name}:
+                yield FilterRule(
+                    index=DEFAULT + (segment.vlan or 0),
+                    action="deny",
+                    source=own.prefix,
+                    destination=segment.prefix,
+                )
+
+
+def _entry_rules(
+    entry: PolicyEntry, own: SegmentIntent, segments: Segments
+) -> Iterator[tuple[FilterRule, str]]:
+    """What an entry says of the packets of one segment: its requests, then its replies."""
+    asked = entry.destination if own.name in entry.source else ()
+    answered = entry.source if own.name in entry.destination else ()
+    for name in asked:
+        yield _rule(entry, own, segments[name], reply=False), name
+    for name in answered:
+        if not (entry.symmetric and name in asked):  # the request's rule is the reply's
+            yield _rule(entry, own, segments[name], reply=True), name
+
+
+def _rule(
+    entry: PolicyEntry, own: SegmentIntent, other: SegmentIntent, *, reply: bool
+) -> FilterRule:
+    from_service = reply and not entry.symmetric
+    return FilterRule(
+        index=entry.id * ENTRY_STEP + (REPLY if reply else 0) + (other.vlan or 0),
+        action="permit" if entry.action == "allow" else "deny",
+        protocol=entry.wire_protocol,
+        source=own.prefix,
+        source_ports=entry.service if from_service else None,
+        destination=other.prefix,
+        destination_ports=None if from_service else entry.service,
+    )

@@ -1,0 +1,246 @@
+"""What a fabric gets when it grows: the next ids, names by the pattern, items like a neighbour's.
+
+Nothing that stands in the YAML is touched: growth is items behind the last spine, leaf and server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rocefort.design.load.load import Catalogue, Loaded
+from rocefort.documents.edit import Insertion, Item, appended, spliced
+from rocefort.documents.read import document_of
+from rocefort.documents.suggest import nearest
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput, Refused
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.nodes import Leaf, Switch
+from rocefort.models.hardware.breakout import parts_of, whole_port
+from rocefort.models.wording import counted
+
+SPINES, LEAVES, SERVERS = "spines", "leaves", "servers"
+GROUPS = (SPINES, LEAVES)
+SINGULAR = {SPINES: "spine", LEAVES: "leaf"}
+OF_ONE = ("id", "name", "rack", "pins", "exits")  # keys of a switch that no other has alike
+SERVER_OF_ONE = ("description", "address")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of new switches, and the release that they run where it is given."""
+
+    hardware: str
+    software: str = ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for. hardware, racks: by group; servers: on each new leaf."""
+
+    spines: int = 0
+    leaves: int = 0
+    servers: int = 0
+    hardware: Mapping[str, Model] = field(default_factory=dict)
+    racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def number(self, group: str) -> int:
+        """How many switches of a group are asked for."""
+        return self.spines if group == SPINES else self.leaves
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A fabric that has grown in memory. new: the names of what is new, by group."""
+
+    text: str
+    insertions: tuple[Insertion, ...]
+    loaded: Loaded
+    new: Mapping[str, tuple[str, ...]]
+
+
+def grow(text: str, loaded: Loaded, catalogue: Catalogue, wanted: Wanted) -> Grown:
+    """Add switches and servers to the text that `loaded` was read from; nothing is derived yet.
+
+    Raises Refused for what the capacity or the ports do not hold, BadInput for a model or a
+    release that there is not.
+    """
+    data = loaded.document.data
+    if not isinstance(data, dict):
+        raise TypeError("a fabric that is loaded is a mapping")
+    growth = _Growth(loaded.fabric, data, loaded.document.file, catalogue, wanted)
+    groups = [group for group in GROUPS if wanted.number(group)]
+    lists = {group: list(growth.switches(group)) for group in groups}
+    if wanted.servers and wanted.leaves:
+        lists[SERVERS] = list(growth.servers(lists[LEAVES]))
+    like = {group: growth.like(group) for group in groups}
+    insertions = appended(text, lists, like, LEAVES)
+    grown = spliced(text, insertions)
+    document = document_of(grown, f"{loaded.document.file} as it would be")
+    expected = data | {key: [*(data.get(key) or ()), *items] for key, items in lists.items()}
+    if document.data != expected:
+        what = "the new items do not read back as they were meant"
+        raise Refused(what, where=loaded.document.file, how="write them by hand, and report it")
+    new = {key: tuple(str(item["name"]) for item in items) for key, items in lists.items()}
+    return Grown(grown, tuple(insertions), Loaded(validate(Fabric, document), document), new)
+
+
+@dataclass(frozen=True)
+class _Growth:
+    fabric: Fabric
+    data: Mapping[str, list[Item]]
+    file: str
+    catalogue: Catalogue
+    wanted: Wanted
+
+    def _members(self, group: str) -> Sequence[Switch]:
+        return self.fabric.spines if group == SPINES else self.fabric.leaves
+
+    def like(self, group: str) -> int:
+        """Place of the switch that new ones are like: the youngest of the model, or of all."""
+        members, model = self._members(group), self.wanted.hardware.get(group)
+        places = [i for i, s in enumerate(members) if model and s.hardware == model.hardware]
+        return max(places or range(len(members)), key=lambda place: members[place].id)
+
+    def switches(self, group: str) -> Iterator[Item]:
+        """New items of a group."""
+        place, number = self.like(group), self.wanted.number(group)
+        racks = self.wanted.racks.get(group, ())
+        copied = {k: v for k, v in self.data[group][place].items() if k not in OF_ONE}
+        copied |= self._model(group, self._members(group)[place])
+        if copied["hardware"] != self._members(group)[place].hardware:
+            copied.pop("breakout", None)  # by ports of the other model
+        name = name_pattern(self._members(group), group)
+        for index, id_ in enumerate(self._ids(group)):
+            own = {"rack": racks[index * len(racks) // number]} if racks else {}
+            item = {"id": id_, "name": name(id_), **copied, **own}
+            yield _in_order(item, self.data[group][place])
+
+    def _ids(self, group: str) -> range:
+        """The next ids: none that a switch has, or had as far as the fabric tells."""
+        capacity, spines, number = self.fabric.capacity, group == SPINES, self.wanted.number(group)
+        most = capacity.spines if spines else capacity.leaves
+        retired = capacity.retired_spines if spines else capacity.retired_leaves
+        used = {*(switch.id for switch in self._members(group)), *retired}
+        last = max(used)
+        if last + number > most:
+            gaps = sum(id_ not in used for id_ in range(1, min(last, most) + 1))
+            ids = f"ids {last + 1} to {last + number}" if number > 1 else f"id {last + 1}"
+            what = (
+                f"{number} more {group} take {ids}; the reserved capacity is {most} {group}, which "
+                f"leaves room for {max(most - last, 0)}"
+            )
+            if gaps:
+                what += f" ({gaps} lower ids are free, but may be of switches that are gone)"
+            how = f"ask for fewer; raising capacity.{group} may move addresses: see `diff`"
+            raise Refused(what, where=f"{self.file}: capacity.{group}", how=how)
+        return range(last + 1, last + number + 1)
+
+    def _model(self, group: str, like: Switch) -> Item:
+        """Hardware and software where a model is asked for."""
+        model = self.wanted.hardware.get(group)
+        if model is None:
+            return {}
+        if model.hardware not in self.catalogue.hardware:
+            what = f"no hardware {model.hardware!r} in inventory/hardware"
+            raise BadInput(what, where="--hardware", how=nearest(model.hardware, self._models()))
+        software = model.software or like.software
+        facts = self.catalogue.hardware[model.hardware]
+        if facts.family_of(software) is None:
+            known = ", ".join(f"{release.prefix}.." for release in facts.releases)
+            raise BadInput(
+                f"no syntax family known for {model.hardware} with {software!r}",
+                where="--hardware",
+                how=f"name the release, {model.hardware}@RELEASE; its releases: {known}",
+            )
+        return {"hardware": model.hardware, "software": software}
+
+    def _models(self) -> list[str]:
+        return list(self.catalogue.hardware)
+
+    def servers(self, leaves: Sequence[Item]) -> Iterator[Item]:
+        """New servers, on each new leaf as many as are asked for, like those of its neighbour."""
+        neighbour = self.fabric.leaves[self.like(LEAVES)]
+        copied = dict(self._server_like(neighbour))
+        like, number = str(copied.pop("name")), 0
+        for leaf in leaves:
+            if neighbour.name in like:  # names of servers begin anew on each leaf
+                number, own_like = 0, like.replace(neighbour.name, str(leaf["name"]))
+            else:
+                own_like = like
+            name = _numbered_on([s.name for s in self.fabric.servers], own_like)
+            ports = self._server_ports(leaf, neighbour, copied.get("port"))
+            if self.wanted.servers > len(ports):
+                raise Refused(
+                    f"{counted(self.wanted.servers, 'server')} on each new leaf, and "
+                    f"{leaf['hardware']} has {counted(len(ports), 'port')} for servers like "
+                    f"{neighbour.name}'s; the others are kept for spines or of another speed",
+                    where=f"{self.file}: {leaf['name']}",
+                    how=f"ask for at most {len(ports)}" if ports else "leave --servers out",
+                )
+            for port in ports[: self.wanted.servers]:
+                number += 1
+                own = {"name": name(number), "leaf": leaf["name"], "port": port}
+                yield {**own, **{k: v for k, v in copied.items() if k not in own}}
+
+    def _server_like(self, leaf: Leaf) -> Item:
+        """The neighbour's last server with one port; a plain one where it has none."""
+        for index in reversed(range(len(self.fabric.servers))):
+            server = self.fabric.servers[index]
+            if server.leaf == leaf.name and server.port:
+                found = self.data[SERVERS][index]
+                return {k: v for k, v in found.items() if k not in SERVER_OF_ONE}
+        if not leaf.segments:
+            what = f"{leaf.name}, which new leaves are like, serves no segment"
+            raise Refused(what, where=self.file, how="leave --servers out")
+        return {"name": "server00", "segment": leaf.segments[0]}
+
+    def _server_ports(self, leaf: Item, neighbour: Leaf, port: object) -> list[str]:
+        """Ports of a new leaf that no spine will take, of one speed: the neighbour's, or any."""
+        hardware = self.catalogue.hardware[str(leaf["hardware"])]
+        splits = neighbour.splits if leaf.get("breakout") else {}
+        kept = {whole_port(name) for name in hardware.fabric_places(splits)}
+        free = [
+            part
+            for name in hardware.port_names()
+            if name not in kept
+            for part in (parts_of(name, splits[name]) if name in splits else (name,))
+        ]
+        speeds = {part: hardware.speed_gbps(part, splits.get(whole_port(part))) for part in free}
+        known = self.catalogue.hardware[neighbour.hardware]
+        wanted = (
+            known.speed_gbps(port, neighbour.splits.get(whole_port(port)))
+            if isinstance(port, str)
+            else None
+        )
+        return [part for part in free if wanted is None or speeds[part] == wanted]
+
+
+def _in_order(item: Item, like: Item) -> Item:
+    """Keys in the order of a neighbour's, then the others."""
+    keys = [*(key for key in like if key in item), *(key for key in item if key not in like)]
+    return {key: item[key] for key in keys}
+
+
+def name_pattern(members: Sequence[Switch], group: str) -> Callable[[int], str]:
+    """How the names of a group follow from ids: by the number in them that most have alike."""
+    youngest = max(members, key=lambda switch: switch.id)
+    ids = {switch.name: switch.id for switch in members}
+    best: tuple[int, str, int, int, str] = (0, SINGULAR[group], 0, 2, "")
+    for run in re.finditer(r"[0-9]{1,9}", youngest.name):
+        before, after = youngest.name[: run.start()], youngest.name[run.end() :]
+        offset, width = int(run[0]) - youngest.id, len(run[0])
+        alike = sum(name == f"{before}{id_ + offset:0{width}}{after}" for name, id_ in ids.items())
+        best = max(best, (alike, before, offset, width, after), key=lambda found: found[0])
+    _, head, shift, digits, tail = best
+    return lambda id_: f"{head}{id_ + shift:0{digits}}{tail}"
+
+
+def _numbered_on(names: Sequence[str], like: str) -> Callable[[int], str]:
+    """Names behind the highest number of those that begin like one."""
+    match = re.fullmatch(r"(.*?)([0-9]{0,9})", like)
+    head, digits = (match[1], match[2]) if match else (like, "")
+    found = (re.fullmatch(re.escape(head) + r"([0-9]{1,9})", name) for name in names)
+    highest = max((int(one[1]) for one in found if one), default=0)
+    return lambda number: f"{head}{highest + number:0{len(digits) or 2}}"

@@ -1,0 +1,104 @@
+"""What an import takes for granted, and where switches differ: told to the person, and in YAML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from rocefort.documents.read import YamlPath, path_text
+from rocefort.models.base import Frozen, check_description, check_name
+from rocefort.models.device.device import Device
+from rocefort.models.wording import listing
+
+Data = dict[str, Any]  # what becomes YAML: mappings, lists, words, numbers and addresses
+T = TypeVar("T", bound=Hashable)
+MOST_NAMED = 4  # switches that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One switch as its text says it."""
+
+    device: Device
+    file: str
+    software: str | None = None  # release that the text's header or an output names
+    model: str | None = None  # hardware that the text or an output names
+
+    @property
+    def name(self) -> str:
+        """The switch's sysname."""
+        return self.device.name
+
+
+@dataclass
+class Notes:
+    """Filled while a fabric is put together.
+
+    assumed: what the texts did not say, by the YAML path of the value that was taken instead.
+    differences: where switches say different things, and which of them was taken.
+    """
+
+    assumed: dict[YamlPath, str] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+
+    def assume(self, path: YamlPath, why: str) -> None:
+        """Remember that no text says the value at a path."""
+        self.assumed.setdefault(path, why)
+
+    def agreed(self, what: str, said: Mapping[str, T]) -> T | None:
+        """What most switches say, by their names; of a tie the first. None: nobody says anything.
+
+        One sentence for all that differ.
+        """
+        counts = Counter(said.values())
+        if not counts:
+            return None
+        taken = counts.most_common(1)[0][0]
+        if len(counts) > 1:
+            others = (
+                f"{_words(value)} on {_names([n for n, v in said.items() if v == value])}"
+                for value in counts
+                if value != taken
+            )
+            self.differences.append(f"{what}: {_words(taken)} is taken; {listing(others)}")
+        return taken
+
+    def sentences(self) -> list[str]:
+        """One line for each value that no text says."""
+        return [f"{path_text(path)}: {why}" for path, why in self.assumed.items()]
+
+
+def writable(description: str | None) -> bool:
+    """Whether a fabric can say a description; a switch takes some that no fabric does."""
+    return description is not None and _passes(check_description, description)
+
+
+def nameable(name: str | None) -> bool:
+    """Whether a fabric can have a name."""
+    return name is not None and _passes(check_name, name)
+
+
+def _passes(check: Callable[[str], str], value: str) -> bool:
+    try:
+        check(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _words(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, tuple):
+        return ", ".join(_words(item) for item in value if item is not None) or "nothing"
+    if isinstance(value, Frozen):
+        said = {n: getattr(value, n) for n in sorted(value.model_fields_set)}
+        return " ".join(f"{n} {_words(item)}" for n, item in said.items() if item is not None)
+    return str(value)
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return listing([*names[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])

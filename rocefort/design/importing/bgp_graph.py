@@ -1,0 +1,128 @@
+"""Who is cabled to whom, read from BGP: each session over a port's subnet is a cable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from rocefort.design.importing.assumptions import Source
+from rocefort.errors import BadInput, Problem
+from rocefort.models.base import check_name
+from rocefort.models.device.bgp import BgpPeer
+from rocefort.models.device.interface import Interface
+from rocefort.models.keyed import natural
+from rocefort.models.wording import counted
+
+LOOPBACK = "LoopBack0"
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """One end of a cable."""
+
+    device: str
+    port: Interface
+
+    def __str__(self) -> str:
+        return f"{self.device} {self.port.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outward:
+    """A session with a peer that no text has; port None: no port is in its subnet."""
+
+    device: str
+    peer: BgpPeer
+    port: Interface | None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Switches by name, the cables between them, and the sessions with others."""
+
+    sources: Mapping[str, Source]
+    cables: tuple[tuple[Tip, Tip], ...]
+    outward: tuple[Outward, ...]
+
+    def neighbours(self, name: str) -> list[str]:
+        """Switches at the other ends of its cables, each once."""
+        found = dict.fromkeys(
+            far.device
+            for ends in self.cables
+            for near, far in (ends, ends[::-1])
+            if near.device == name
+        )
+        return list(found)
+
+
+def connect(sources: Sequence[Source]) -> Graph:
+    """The graph of sessions; BadInput where the texts cannot be those of one fabric."""
+    ordered = sorted(sources, key=lambda source: natural(source.name))
+    if not any(source.device.bgp for source in ordered):
+        raise BadInput(
+            f"nothing here looks like a fabric: none of {counted(len(ordered), 'switch')} has BGP",
+            how="give the texts of spines and leaves that peer by eBGP",
+        )
+    if problems := [*_names(ordered), *_loopbacks(ordered)]:
+        raise BadInput(problems=problems)
+    owners = {
+        address.ip: Tip(source.name, port)
+        for source in ordered
+        for port in _ports(source)
+        for address in port.addresses
+    }
+    cables: dict[frozenset[tuple[str, str]], tuple[Tip, Tip]] = {}
+    outward: list[Outward] = []
+    for source in ordered:
+        for peer in source.device.bgp.peers if source.device.bgp else ():
+            own, far = _port_to(source, peer.address), owners.get(peer.address)
+            if far is None:
+                outward.append(Outward(source.name, peer, own))
+            elif own is not None and far.device != source.name:
+                near = Tip(source.name, own)
+                key = frozenset((tip.device, tip.port.name) for tip in (near, far))
+                cables.setdefault(key, (near, far))
+    by_name = {source.name: source for source in ordered}
+    return Graph(by_name, tuple(cables.values()), tuple(outward))
+
+
+def _ports(source: Source) -> Iterator[Interface]:
+    """Interfaces that may be an end of a cable: routed, and none of the logical ones."""
+    yield from (i for i in source.device.interfaces if i.routed and not i.logical)
+
+
+def _port_to(source: Source, peer: IPv4Address) -> Interface | None:
+    """The port in whose subnet a peer is."""
+    return next(
+        (port for port in _ports(source) if any(peer in a.network for a in port.addresses)), None
+    )
+
+
+def loopback(source: Source) -> IPv4Address | None:
+    """Its loopback address: that of LoopBack0, else its router id."""
+    interface = source.device.by_interface.get(LOOPBACK)
+    if interface and interface.addresses:
+        return interface.addresses[0].ip
+    return source.device.bgp.router_id if source.device.bgp else None
+
+
+def _names(sources: Sequence[Source]) -> Iterator[Problem]:
+    for source in sources:
+        try:
+            check_name(source.name)
+        except ValueError as error:
+            yield Problem(source.file, f"sysname {error}")
+
+
+def _loopbacks(sources: Sequence[Source]) -> Iterator[Problem]:
+    first: dict[IPv4Address, Source] = {}
+    for source in sources:
+        address = loopback(source)
+        if address is not None and first.setdefault(address, source) is not source:
+            other = first[address]
+            yield Problem(
+                source.file,
+                f"{source.name} and {other.name} both have loopback {address}",
+                f"the other text is {other.file}; each switch of a fabric has one of its own",
+            )

@@ -1,0 +1,187 @@
+"""The lossless profile of a fabric: queue, priorities, thresholds, scheduling, deadlock timers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from rocefort.design.derive.lossless import multiples
+from rocefort.design.importing.assumptions import Data, nameable
+from rocefort.design.importing.ecn import ecn_profile
+from rocefort.design.importing.survey import Survey
+from rocefort.design.load.profiles import Library
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.lossless import DiffservDomain, Pfc
+from rocefort.models.device.priorities import DSCPS, PHB_QUEUE, default_queue
+from rocefort.models.fabric.lossless import Deadlock
+from rocefort.models.hardware.hardware import Family
+
+QUEUE, XOFF_KBYTES, XON_KBYTES = 4, 600, 550  # of HEPS: Network 2025, 5(4), 53
+CNP_QUEUES = (6, 7, 5)  # in the order in which one without a line is taken
+DEADLOCK_MS = 100  # default of V300 G1
+REASON = "as the texts of this family say it"
+HERE = ("profiles", "lossless", "site")
+
+
+def profiles_of(survey: Survey, shipped: Library) -> Data:
+    """`profiles` of a fabric with its one lossless profile, named site."""
+    notes = survey.notes
+    queues = notes.agreed(
+        "queues with PFC",
+        {
+            source.name: profile.queues
+            for source in survey.switches
+            for profile in source.device.pfc.profiles
+            if profile.name == "default"
+        },
+    )
+    if not queues:
+        notes.assume((*HERE, "queue"), "no text has a queue with PFC")
+    queue = queues[0] if queues else QUEUE
+    row: Data = {"queue": queue}
+    ports = {
+        f"{source.name} {port.name}": port
+        for source in survey.switches
+        for port in source.device.interfaces
+        if port.pfc or port.thresholds
+    }
+    weights = {at: tuple((q.queue, q.weight) for q in port.drr) for at, port in ports.items()}
+    scheduling = notes.agreed("weights of queues", weights)
+    row |= _priorities(survey, queue, {number for number, _ in scheduling or ()})
+    row |= _thresholds(survey, ports, queue)
+    if scheduling:
+        row["scheduling"] = [{"queue": number, "weight": weight} for number, weight in scheduling]
+    row["deadlock"] = _deadlock(survey, queue)
+    places = (at.split(" ") for at in ports)
+    speeds = sorted({speed for name, port in places if (speed := survey.speed(name, port))})
+    name, own = ecn_profile(survey.switches, queue, speeds, shipped, notes)
+    row["ecn"] = name
+    profiles: Data = {"lossless": {"site": row}}
+    return profiles | ({"ecn": {name: own}} if own else {})
+
+
+def _priorities(survey: Survey, queue: int, weighted: set[int]) -> Data:
+    """DSCP of RoCE and CNP, from the inbound map that most switches have."""
+    notes = survey.notes
+    domains = {
+        s.name: d
+        for s in survey.switches
+        for d in s.device.domains
+        if nameable(d.name) and d.name != "default"
+    }
+    name = notes.agreed("the diffserv domain", {n: d.name for n, d in domains.items()})
+    same = {n: d for n, d in domains.items() if d.name == name}
+    shape = {n: tuple((r.value, PHB_QUEUE[r.phb]) for r in d.dscp) for n, d in same.items()}
+    rows = dict(notes.agreed("the map of DSCP to queues", shape) or ())
+    lead = [dscp for dscp in DSCPS if rows.get(dscp, default_queue(dscp)) == queue]
+    roce = lead[0] if lead else None
+    if roce is None or len(lead) > 1:
+        own = [dscp for dscp in DSCPS if default_queue(dscp) == queue]
+        roce = own[2]
+        notes.assume((*HERE, "roce_dscp"), f"{len(own)} values of DSCP lead to queue {queue}")
+    moved = {
+        dscp: to
+        for dscp, to in rows.items()
+        if dscp != roce and not (to == 0 and default_queue(dscp) == queue)
+    }
+    cnp, cnp_queue = next(iter(moved.items()), (None, None))
+    if cnp is None or cnp_queue is None:
+        free = [q for q in (*CNP_QUEUES, *range(8)) if q not in weighted | {queue}]
+        cnp_queue = next(iter(free), CNP_QUEUES[0])
+        cnp = cnp_queue << 3
+        notes.assume((*HERE, "cnp_dscp"), "no line moves a DSCP to a queue of its own")
+        notes.assume((*HERE, "cnp_queue"), "by its DSCP in the switches' own map")
+    found = {"roce_dscp": roce, "cnp_dscp": cnp, "cnp_queue": cnp_queue}
+    return found | {"domain": name or DiffservDomain(name="roce").name}
+
+
+def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> Data:
+    notes = survey.notes
+    rows = {at: row for at, port in ports.items() for row in port.thresholds if row.queue == queue}
+    sizes = notes.agreed(
+        "xoff and xon, kbytes", {at: (r.xoff_kbytes, r.xon_kbytes) for at, r in rows.items()}
+    )
+    if sizes is None:
+        for key in ("xoff_kbytes", "xon_kbytes"):
+            notes.assume((*HERE, key), "no text has static thresholds; as HEPS has it")
+    xoff, xon = sizes or (XOFF_KBYTES, XON_KBYTES)
+    found: Data = {"xoff_kbytes": xoff, "xon_kbytes": xon}
+    families = {name: model.family for name, model in survey.models.items()}
+    headroom = notes.agreed(
+        "headroom, kbytes",
+        {
+            at: row.headroom_kbytes
+            for at, row in rows.items()
+            if families[at.split(" ")[0]].headroom_kbytes
+        },
+    )
+    pool = notes.agreed(
+        "the headroom pool, kbytes",
+        {
+            source.name: source.device.pfc.headroom_pool_kbytes
+            for source in survey.switches
+            if families[source.name].headroom_pool_kbytes
+        },
+    )
+    found |= {} if headroom is None else {"headroom_kbytes": headroom}
+    return found | ({} if pool is None else {"headroom_pool_kbytes": pool})
+
+
+def _deadlock(survey: Survey, queue: int) -> Data:
+    """Timers by family; the common ones are those of a family that has them in milliseconds."""
+    notes = survey.notes
+    said: dict[str, dict[str, tuple[int | None, ...]]] = {}
+    families: dict[str, Family] = {}
+    for source in survey.switches:
+        family = survey.models[source.name].family
+        families[family.name] = family
+        said.setdefault(family.name, {})[source.name] = _timers(source.device.pfc, queue)
+    rows: dict[str, Data] = {}
+    for name, by_switch in said.items():
+        timers = notes.agreed(f"deadlock timers of {name}", by_switch) or (None,) * 5
+        rows[name] = _family(families[name], timers)
+    times = [(r["detect_ms"], r["recovery_ms"]) for r in rows.values() if "detect_ms" in r]
+    if not times:
+        for key in ("detect_ms", "recovery_ms"):
+            notes.assume((*HERE, "deadlock", key), "the texts count in a unit that none confirms")
+    detect, recovery = Counter(times).most_common(1)[0][0] if times else (DEADLOCK_MS,) * 2
+    common = {"detect_ms": detect, "recovery_ms": recovery}
+    own = {name: {**row, "reason": REASON} for name, row in rows.items() if row != common}
+    turn_off = notes.agreed(
+        "deadlocks that turn PFC off",
+        {source.name: _turn_off(source.device.pfc, queue) for source in survey.switches},
+    )
+    common |= {"turn_off": turn_off} if turn_off else {}
+    return common | ({"by_family": own} if own else {})
+
+
+def _turn_off(pfc: Pfc, queue: int) -> int | None:
+    rows = (row for p in pfc.profiles if p.name == "default" for row in p.turn_off)
+    return next((row.deadlocks for row in rows if row.queue == queue), None)
+
+
+def _timers(pfc: Pfc, queue: int) -> tuple[int | None, ...]:
+    """(detection ms, recovery ms, interval ms, detection, recovery) as a text says them."""
+    timers = [row for p in pfc.profiles if p.name == "default" for row in p.timers]
+    row = next((row for row in timers if row.queue == queue), None)
+    counted = (row.detect_time, row.recovery_time) if row else (None, None)
+    return (pfc.detect_ms, pfc.recovery_ms, pfc.interval_ms, *counted)
+
+
+def _family(family: Family, timers: tuple[int | None, ...]) -> Data:
+    """Timers of a family as a profile says them; what has no line is the family's default."""
+    detect_ms, recovery_ms, interval_ms, detect, recovery = timers
+    if family.deadlock_detect_time is None:
+        default = family.deadlock_default_ms.value if family.deadlock_default_ms else DEADLOCK_MS
+        return {"detect_ms": detect_ms or default, "recovery_ms": recovery_ms or default}
+    count = family.deadlock_default_time.value if family.deadlock_default_time else 10
+    detect, recovery = detect or count, recovery or count
+    counted = {"detect_time": detect, "recovery_time": recovery}
+    if family.deadlock_interval_ms is None:
+        return counted
+    interval = interval_ms or family.deadlock_interval_ms.value
+    times = {"detect_ms": detect * interval, "recovery_ms": recovery * interval}
+    # Several intervals may say both times: only if derivation takes the text's one are they it.
+    found = multiples(Deadlock.model_validate(times), family)
+    same = found is not None and (found.interval_ms, found.detect) == (interval, detect)
+    return times if same else counted

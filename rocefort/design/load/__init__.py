@@ -1,0 +1,1 @@
+"""From YAML files to a Fabric, its profiles and the hardware that it names."""

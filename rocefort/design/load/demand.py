@@ -1,0 +1,120 @@
+"""From demand.yaml to a Demand whose names a fabric has; every error has its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.load.load import find_fabric, shortest
+from rocefort.documents.read import Document, YamlPath, path_text, read_document
+from rocefort.documents.suggest import nearest
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput, Problem
+from rocefort.models.network.demand import DAY_S, GBPS_OF_TB_A_DAY, Demand, members
+from rocefort.models.network.network import Network, Role
+
+DEMAND_FILE = "demand.yaml"
+SENDERS, RECEIVERS = "senders", "receivers"
+KINDS = {"segments": "segment", "leaves": "leaf", "servers": "server"}  # keys of a group
+
+
+@dataclass(frozen=True)
+class LoadedDemand:
+    """A Demand with the document that it was read from."""
+
+    demand: Demand
+    document: Document
+
+    def problem(self, path: YamlPath, what: str, how: str) -> Problem:
+        """One problem at a YAML path."""
+        position = self.document.at(path)
+        return Problem(f"{position}: {path_text(path)}", what, how, position.line)
+
+
+def demand_beside(fabric: Path) -> Path | None:
+    """The demand.yaml beside a fabric's file; None: there is none."""
+    path = find_fabric(fabric).parent / DEMAND_FILE
+    return shortest(path) if path.is_file() else None
+
+
+def load_demand(path: Path, network: Network) -> LoadedDemand:
+    """Read a demand and look its names up; raises BadInput with all problems of a stage."""
+    document = read_document(path, first="demand: NAME")
+    loaded = LoadedDemand(validate(Demand, document), document)
+    problems = [*_amounts(loaded), *_names(loaded, network)] or [*_flows(loaded, network)]
+    if problems:
+        raise BadInput(problems=sorted(problems, key=lambda problem: problem.line))
+    return loaded
+
+
+def _amounts(loaded: LoadedDemand) -> Iterator[Problem]:
+    """No day may hold more than a day at peak."""
+    peak = loaded.demand.peak
+    most = peak / GBPS_OF_TB_A_DAY
+    days = {"daily": loaded.demand.daily, "busiest_day": loaded.demand.busiest_day}
+    for key, volume in days.items():
+        if volume is not None and volume > most:
+            what = f"{volume:,g} TB are more than {DAY_S // 3600} hours at the peak of {peak:,g} "
+            how = "write a higher peak, or a smaller volume"
+            yield loaded.problem((key,), f"{what}Gb/s bring: {most:,.0f} TB", how)
+    daily, busiest = days.values()
+    if daily is not None and busiest is not None and busiest < daily:
+        what = f"{busiest:,g} TB are less than the {daily:,g} TB of an average day"
+        yield loaded.problem(("busiest_day",), what, "write at least as much")
+
+
+def _names(loaded: LoadedDemand, network: Network) -> Iterator[Problem]:
+    """Names that the fabric does not have, have no server, or are there twice."""
+    servers = network.servers or ()
+    if not servers:
+        what = f"fabric {network.name} has no server that could send"
+        yield loaded.problem((), what, "add servers to the fabric")
+        return
+    with_servers = {
+        "segments": {server.segment for server in servers},
+        "leaves": {server.port.device for server in servers},
+        "servers": {server.name for server in servers},
+    }
+    known = {
+        "segments": with_servers["segments"] | {one.name for one in network.segments or ()},
+        "leaves": {node.name for node in network.role(Role.LEAF)},
+        "servers": with_servers["servers"],
+    }
+    for path, key, names in _lists(loaded.demand):
+        seen: dict[str, int] = {}
+        for number, name in enumerate(names):
+            here = (*path, key, number)
+            if name in seen:
+                what = f"{KINDS[key]} {name!r} is there twice"
+                yield loaded.problem(here, what, f"the first is {key}[{seen[name]}]; remove one")
+            elif name not in known[key]:
+                what = f"the fabric has no {KINDS[key]} {name!r}"
+                yield loaded.problem(here, what, nearest(name, with_servers[key]))
+            elif name not in with_servers[key]:
+                what = f"{KINDS[key]} {name!r} has no server, so nothing sends or receives there"
+                yield loaded.problem(here, what, "add servers to it in the fabric, or leave it out")
+            seen.setdefault(name, number)
+
+
+def _lists(demand: Demand) -> Iterator[tuple[YamlPath, str, Sequence[str]]]:
+    for number, flow in enumerate(demand.flows):
+        for side, group in ((SENDERS, flow.senders), (RECEIVERS, flow.receivers)):
+            for key in KINDS if group else ():
+                yield ("flows", number, side), key, getattr(group, key)
+
+
+def _flows(loaded: LoadedDemand, network: Network) -> Iterator[Problem]:
+    """Flows that are there twice, or that have nobody to send to but the sender."""
+    seen: dict[object, int] = {}
+    for number, flow in enumerate(loaded.demand.all_flows):
+        path: YamlPath = ("flows", number) if loaded.demand.flows else ()
+        ends = members(flow.senders, network), members(flow.receivers, network)
+        key = tuple(frozenset(server.name for server in side) for side in ends)
+        if key in seen:
+            what = f"the same senders and receivers as flows[{seen[key]}]"
+            yield loaded.problem(path, what, "write one flow with both amounts together")
+        elif len(ends[1]) == 1 and key[0] == key[1]:
+            what = f"{ends[1][0].name} alone would send to itself"
+            yield loaded.problem(path, what, "name other senders or receivers")
+        seen.setdefault(key, number)

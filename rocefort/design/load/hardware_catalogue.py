@@ -1,0 +1,127 @@
+"""The hardware data: switch models, line cards and syntax families; a model is read when named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from rocefort.documents.read import Document, read_document
+from rocefort.documents.suggest import nearest
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput
+from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.hardware.netbox import DeviceType, ModuleType, hardware_of
+from rocefort.paths import HARDWARE
+from rocefort.syntax_families import FAMILY_FILE, load_families
+
+CARDS = "cards"  # directory of line cards, NetBox's module types
+MODEL = re.compile(r"^model: *(['\"]?)(?P<model>[^'\"#\n]*?)\1 *(?:#.*)?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Hardware by model and syntax families by name."""
+
+    hardware: Mapping[str, Hardware]
+    families: Mapping[str, Family]
+
+
+@dataclass(frozen=True)
+class Shelf(Mapping[str, Hardware]):
+    """Hardware of one directory; a file is read when its model is asked for, and once.
+
+    A model with a hundred ports takes a few milliseconds, and a fabric names four of them.
+    """
+
+    directory: Path
+    files: Mapping[str, Path]
+    families: Mapping[str, Family]
+    known: dict[str, Hardware] = field(default_factory=dict)
+
+    def __getitem__(self, model: str) -> Hardware:
+        """Facts of a model; KeyError for one without a file, BadInput for a file of no use."""
+        if model not in self.known:
+            cards = self.directory / CARDS
+            self.known[model] = read_hardware(self.files[model], cards, self.families)
+        return self.known[model]
+
+    def __iter__(self) -> Iterator[str]:
+        """Models in order of their files' names."""
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        """How many models there are."""
+        return len(self.files)
+
+    def __contains__(self, model: object) -> bool:
+        """Whether there is a file of a model."""
+        return model in self.files
+
+
+@cache
+def load_catalogue(directory: Path = HARDWARE) -> Catalogue:
+    """Read the syntax families and which models there are; a site adds a switch by a file."""
+    families = load_families(directory)
+    return Catalogue(Shelf(directory, models_in(directory), families), families)
+
+
+def models_in(directory: Path) -> dict[str, Path]:
+    """Files by the model that each is of; raises BadInput for two of one model."""
+    found: dict[str, Path] = {}
+    for path in sorted(directory.glob("*.yaml")):
+        if path.name == FAMILY_FILE:
+            continue
+        model = _model_of(path)
+        if model in found:
+            what = f"model {model!r} stands in another file of this directory, too"
+            raise BadInput(what, where=f"{path}: model", how="keep one file a model")
+        found[model] = path
+    return found
+
+
+def _model_of(path: Path) -> str:
+    """The model that a file is of, without reading all of it as YAML; a wrong file says so now."""
+    match = MODEL.search(path.read_text(encoding="utf-8", errors="replace"))
+    if match:
+        return match["model"]
+    return validate(DeviceType, read_document(path, "manufacturer: NAME")).model
+
+
+def read_hardware(path: Path, cards: Path, families: Collection[str]) -> Hardware:
+    """One model with the cards that its slots hold; raises BadInput with all problems."""
+    document = read_document(path, "manufacturer: NAME")
+    device = validate(DeviceType, document)
+    for number, release in enumerate(device.rocefort.releases):
+        if release.family not in families:
+            place = ("rocefort", "releases", number, "family")
+            where = f"{document.at(place)}: rocefort.releases[{number}].family"
+            what, how = (
+                f"no syntax family {release.family!r}",
+                nearest(release.family, map(str, families)),
+            )
+            raise BadInput(what, where=where, how=how)
+    known = models_in(cards) if device.rocefort.cards else {}
+    held: dict[str, ModuleType] = {}
+    for slot, name in device.rocefort.cards.items():
+        if name not in known:
+            where = f"{document.at(('rocefort', 'cards', slot))}: rocefort.cards.{slot}"
+            raise BadInput(f"no card {name!r} in {cards}", where=where, how=nearest(name, known))
+        held[slot] = _card(known[name])
+    return _hardware(document, device, held)
+
+
+@cache
+def _card(path: Path) -> ModuleType:
+    return validate(ModuleType, read_document(path, "manufacturer: NAME"))
+
+
+def _hardware(document: Document, device: DeviceType, cards: Mapping[str, ModuleType]) -> Hardware:
+    try:
+        return hardware_of(device, cards)
+    except ValueError as error:
+        what, _, how = str(error).partition("; ")
+        where = f"{document.key_at(('rocefort',))}: rocefort"
+        raise BadInput(what, where=where, how=how) from None

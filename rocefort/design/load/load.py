@@ -1,0 +1,57 @@
+"""From YAML files to a Fabric and the hardware facts it names; every error has its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
+from rocefort.documents.read import Document, YamlPath, path_text, read_document
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput, Problem
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.paths import INVENTORY
+
+__all__ = ["Catalogue", "Loaded", "find_fabric", "load_catalogue", "load_fabric", "shortest"]
+FABRIC_FILE = "fabric.yaml"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A Fabric with the document that it was read from, for positions."""
+
+    fabric: Fabric
+    document: Document
+
+    def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
+        """One problem at a YAML path."""
+        position = self.document.at(path)
+        return Problem(f"{position}: {path_text(path)}", what, how, position.line)
+
+
+def find_fabric(name: Path) -> Path:
+    """Accept a file, a directory with fabric.yaml in it, or a name under inventory/."""
+    for candidate in (name, INVENTORY / name):
+        if candidate.is_dir():
+            return shortest(candidate / FABRIC_FILE)
+        if candidate.is_file():
+            return shortest(candidate)
+    known = sorted(path.parent.name for path in INVENTORY.glob(f"*/{FABRIC_FILE}"))
+    raise BadInput(
+        "no such fabric",
+        where=str(name),
+        how=f"name a {FABRIC_FILE}, its directory, or one of: {', '.join(known)}",
+    )
+
+
+def shortest(path: Path) -> Path:
+    """The path as a person in the current directory would type it."""
+    absolute = path.absolute()
+    here = Path.cwd()
+    return absolute.relative_to(here) if absolute.is_relative_to(here) else path
+
+
+def load_fabric(name: Path) -> Loaded:
+    """Read a fabric; raises BadInput with all problems of its shape and types together."""
+    document = read_document(find_fabric(name))
+    return Loaded(validate(Fabric, document), document)

@@ -1,0 +1,40 @@
+"""Which lines of a text or a patch take more than a commit, by the data of the syntax family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rocefort.models.hardware.commit_conditions import Condition, ConditionedLine
+from rocefort.models.hardware.hardware import Family
+
+
+def conditions_of(lines: Iterable[str], family: Family) -> tuple[ConditionedLine, ...]:
+    """Lines of a patch (`Change.patch`) or of a saved text that have a condition, in their order.
+
+    A view is told by indentation, as both have it.
+    """
+    return tuple(_found(lines, family.conditions)) if family.conditions else ()
+
+
+def _found(lines: Iterable[str], known: tuple[Condition, ...]) -> Iterator[ConditionedLine]:
+    view = ""
+    for raw in lines:
+        line = raw.strip()
+        if not raw.startswith(" "):
+            view = line
+        condition = condition_of(line, known)
+        if condition is not None:
+            inside = view if raw.startswith(" ") else ""
+            yield ConditionedLine(
+                line=line,
+                view=inside,
+                command=condition.command,
+                needs=condition.needs,
+                note=condition.note,
+            )
+
+
+def condition_of(line: str, known: Iterable[Condition]) -> Condition | None:
+    """The condition of one line without its indentation; None where a commit is enough."""
+    words = f"{line} "
+    return next((each for each in known if words.startswith(f"{each.command} ")), None)

@@ -1,0 +1,288 @@
+"""Reads what a server says of itself: the sections that `templates/host/read.sh.j2` prints.
+
+Strictly: a section that does not add up gives no value, but a reason. Forms of mlnx_qos: MLNX_OFED
+4.2 to 5.x as published; of ethtool: `-g` of 3.x to 6.x.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import AddressValueError, IPv4Interface, NetmaskValueError
+from typing import TypeVar
+
+from rocefort.models.network.servers import BondSeen, HostPlan, HostSeen, NicSeen, RingSeen
+
+HEAD = re.compile(r"@(?P<name>[A-Za-z0-9_./:-]+) (?P<code>\d{1,3})", re.ASCII)
+ADDRESS = re.compile(r"\d+: +(?P<interface>\S+) +inet (?P<address>[0-9.]+/\d+) .*", re.ASCII)
+PRIORITY = re.compile(r"\s*prio:(?P<priority>[0-7]) dscp:(?P<dscps>(?:\d\d,)+)\s*", re.ASCII)
+PAUSED = re.compile(r"\s*enabled((?:\s+[01]){8})\s*", re.ASCII)
+RING = re.compile(r"(?P<name>RX|TX):\s+(?P<size>\d+)", re.ASCII)
+CPU_LIST = re.compile(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", re.ASCII)
+NO_COMMAND = 127
+Value = TypeVar("Value")
+
+
+class FlawError(Exception):
+    """What a server printed is not what the command prints."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section: the exit code of its command, and its lines."""
+
+    code: int
+    lines: tuple[str, ...]
+
+    @property
+    def first(self) -> str:
+        """Its first line, for a person."""
+        return self.lines[0].strip() if self.lines else ""
+
+
+Sections = Mapping[str, tuple[Section, ...]]  # `governor` comes once a CPU
+
+
+def read_host(plan: HostPlan, text: str) -> HostSeen:
+    """What a server has, as far as it says; where the whole reading is cut, `failed` says so."""
+    try:
+        sections = split(text)
+    except FlawError as flaw:
+        return HostSeen(name=plan.server, failed=str(flaw))
+    return _Reading(plan, sections).host()
+
+
+def split(text: str) -> dict[str, tuple[Section, ...]]:
+    """Sections by name; raises FlawError for a text that is cut or has another line."""
+    found: dict[str, list[Section]] = {}
+    name, code, lines = "", 0, list[str]()
+    for line in text.splitlines():
+        if match := HEAD.fullmatch(line):
+            if name:
+                found.setdefault(name, []).append(Section(code, tuple(lines)))
+            name, code, lines = match["name"], int(match["code"]), []
+        elif name and line.startswith("|"):
+            lines.append(line[1:])
+        else:
+            raise FlawError(f"the reading has a line that does not belong to it: {line[:80]!r}")
+    if name != "end":
+        raise FlawError("the reading is cut off")
+    return {name: tuple(sections) for name, sections in found.items()}
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Sections of one server, read into what its plan asks for."""
+
+    plan: HostPlan
+    sections: Sections
+
+    def host(self) -> HostSeen:
+        missing: dict[str, str] = {}
+        addresses = self._of("addresses", "addresses", _addresses, missing, "ip")
+        governors = tuple(s.first for s in self.sections.get("governor", ()) if s.code == 0)
+        return HostSeen(
+            name=self.plan.server,
+            addresses=addresses or (),
+            interface=self._word("interface"),
+            mtu=self._of("mtu", "mtu", _number, missing),
+            bond=self._bond(),
+            nics=tuple(self._nic(member.first) for member in self._members()),
+            rdma_device=self._word("rdma"),
+            roce_mode=self._of("roce_mode", "mode", _line, missing),
+            roce_tos=self._of("roce_tos", "tos", _number, missing),
+            traffic_class=self._of("traffic_class", "tclass", _traffic_class, missing),
+            sysctl=dict(self._sysctl()),
+            governors=governors or None,
+            missing=missing,
+        )
+
+    def _members(self) -> Iterable[Section]:
+        return [s[0] for name, s in self.sections.items() if re.fullmatch(r"nic/[^/]+", name)]
+
+    def _sysctl(self) -> Iterable[tuple[str, str]]:
+        for name in self.plan.sysctl:
+            section = self._section(f"sysctl/{name}")
+            if section and section.code == 0:
+                yield name, " ".join(" ".join(section.lines).split())
+
+    def _bond(self) -> BondSeen | None:
+        words = {
+            option: (self._word(f"bond/{option}") or "").split()
+            for option in ("mode", "xmit_hash_policy", "lacp_rate", "min_links", "miimon", "slaves")
+        }
+        if not words["mode"]:
+            return None
+
+        def number(option: str) -> int | None:
+            word = next(iter(words[option]), "")
+            return int(word) if word.isdecimal() else None
+
+        return BondSeen(
+            mode=words["mode"][0],
+            hash_policy=next(iter(words["xmit_hash_policy"]), None),
+            lacp_rate=next(iter(words["lacp_rate"]), None),
+            minimum_links=number("min_links"),
+            miimon_ms=number("miimon"),
+            members=tuple(words["slaves"]),
+        )
+
+    def _nic(self, name: str) -> NicSeen:
+        missing: dict[str, str] = {}
+        at = f"nic/{name}"
+
+        def qos(field: str, read: Callable[[tuple[str, ...]], Value]) -> Value | None:
+            return self._of(field, f"{at}/qos", read, missing, "mlnx_qos")
+
+        wanted = self.plan.nic is not None
+        files = dict(self._files(at))
+        return NicSeen(
+            name=name,
+            mtu=self._of("mtu", f"{at}/mtu", _number, missing),
+            speed_mbps=self._of("speed_mbps", f"{at}/speed", _number, missing),
+            rings=self._of("rings", f"{at}/rings", _rings, missing, "ethtool"),
+            dcbx=qos("dcbx", partial(_after, title="DCBX mode")) if wanted else None,
+            trust=qos("trust", _trust) if wanted else None,
+            priorities=qos("priorities", _priorities) if wanted else None,
+            paused=qos("paused", _paused) if wanted else None,
+            files=files or None,
+            interrupts=dict(self._interrupts(at)) or None,
+            local_cpus=self._of("local_cpus", f"{at}/cpus", _cpu_list, {}),
+            missing=missing,
+        )
+
+    def _files(self, at: str) -> Iterable[tuple[str, int]]:
+        nic = self.plan.nic
+        for file in (*nic.switches, *nic.parameters) if nic else ():
+            text = self._word(f"{at}/{file.path}")
+            if text is not None and text.isdecimal():
+                yield file.path, int(text)
+
+    def _interrupts(self, at: str) -> Iterable[tuple[int, str]]:
+        for name, sections in self.sections.items():
+            prefix, _, number = name.rpartition("/")
+            cpus = sections[0].first
+            if prefix == f"{at}/irq" and number.isdecimal() and CPU_LIST.fullmatch(cpus):
+                yield int(number), cpus
+
+    def _section(self, name: str) -> Section | None:
+        return next(iter(self.sections.get(name, ())), None)
+
+    def _word(self, name: str) -> str | None:
+        section = self._section(name)
+        return section.first if section and section.code == 0 and section.lines else None
+
+    def _of(
+        self,
+        field: str,
+        name: str,
+        read: Callable[[tuple[str, ...]], Value],
+        missing: dict[str, str],
+        tool: str = "",
+    ) -> Value | None:
+        """One value; otherwise None, with the reason in `missing`."""
+        section = self._section(name)
+        if section is None:
+            missing[field] = "the server has no such file"
+        elif section.code == NO_COMMAND:
+            missing[field] = f"{tool or 'a tool'} is not installed there"
+        elif section.code:
+            missing[field] = f"it cannot be read there: {section.first[:80]}".removesuffix(": ")
+        else:
+            try:
+                return read(section.lines)
+            except FlawError as flaw:
+                missing[field] = str(flaw)
+        return None
+
+
+def _line(lines: tuple[str, ...]) -> str:
+    if len(lines) != 1 or not lines[0].strip():
+        raise FlawError("its file does not have one line")
+    return lines[0].strip()
+
+
+def _number(lines: tuple[str, ...]) -> int:
+    text = _line(lines)
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        raise FlawError(f"it is no number: {text[:40]!r}")
+    return int(text)
+
+
+def _cpu_list(lines: tuple[str, ...]) -> str:
+    text = _line(lines)
+    if not CPU_LIST.fullmatch(text):
+        raise FlawError(f"it is no list of CPUs: {text[:40]!r}")
+    return text
+
+
+def _traffic_class(lines: tuple[str, ...]) -> int:
+    """`Global tclass=138` and rules for single addresses behind it; nothing: none is set."""
+    for line in lines:
+        if match := re.fullmatch(r"Global tclass=(\d{1,3})", line.strip(), re.ASCII):
+            return int(match[1])
+    return 0
+
+
+def _addresses(lines: tuple[str, ...]) -> tuple[tuple[str, IPv4Interface], ...]:
+    found = []
+    for line in lines:
+        match = ADDRESS.fullmatch(line)
+        if match is None:
+            raise FlawError(f"ip printed a line that is not known: {line[:60]!r}")
+        try:
+            found.append((match["interface"], IPv4Interface(match["address"])))
+        except (AddressValueError, NetmaskValueError):
+            raise FlawError(f"ip printed no address: {match['address']!r}") from None
+    return tuple(found)
+
+
+def _after(lines: tuple[str, ...], title: str) -> str:
+    found = [line.partition(":")[2].strip() for line in lines if line.startswith(f"{title}:")]
+    if len(found) != 1:
+        raise FlawError(f"mlnx_qos does not show the {title}")
+    return found[0]
+
+
+def _trust(lines: tuple[str, ...]) -> str:
+    trust = _after(lines, "Priority trust state")
+    if trust not in ("dscp", "pcp", "both"):
+        raise FlawError(f"mlnx_qos shows a trust state that is not known: {trust[:40]!r}")
+    return trust
+
+
+def _priorities(lines: tuple[str, ...]) -> dict[int, int]:
+    """All 64 DSCPs; mlnx_qos shows them only where DSCP is trusted."""
+    found: dict[int, int] = {}
+    for line in lines:
+        if match := PRIORITY.fullmatch(line):
+            for dscp in match["dscps"].rstrip(",").split(","):
+                if int(dscp) in found:
+                    raise FlawError(f"mlnx_qos shows DSCP {int(dscp)} twice")
+                found[int(dscp)] = int(match["priority"])
+    if found.keys() != set(range(64)):
+        raise FlawError("mlnx_qos does not show a priority of every DSCP")
+    return found
+
+
+def _paused(lines: tuple[str, ...]) -> tuple[int, ...]:
+    rows = [match for line in lines if (match := PAUSED.fullmatch(line))]
+    if len(rows) != 1:
+        raise FlawError("mlnx_qos does not show one row of PFC")
+    return tuple(n for n, word in enumerate(rows[0][1].split()) if word == "1")
+
+
+def _rings(lines: tuple[str, ...]) -> dict[str, RingSeen]:
+    sizes: dict[str, dict[str, int]] = {}
+    at: dict[str, int] | None = None
+    for line in lines:
+        if line in ("Pre-set maximums:", "Current hardware settings:"):
+            at = sizes.setdefault(line, {})
+        elif at is not None and (match := RING.fullmatch(line.strip())):
+            at.setdefault(match["name"].lower(), int(match["size"]))
+    most, now = sizes.get("Pre-set maximums:", {}), sizes.get("Current hardware settings:", {})
+    if not {"rx", "tx"} <= most.keys() & now.keys():
+        raise FlawError("ethtool does not show its rings, now and at most")
+    return {name: RingSeen(size=now[name], maximum=most[name]) for name in ("rx", "tx")}

@@ -1,0 +1,41 @@
+"""A whole Network as text and back: what is verified is what ships."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.errors import BadInput, Problem
+from rocefort.models.network.network import Network, Node
+
+
+def render_node(node: Node) -> str:
+    """Text of one switch; raises BadInput where its hardware is not known."""
+    if node.family is None or node.hardware is None:
+        raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")
+    return dialect_of(node).render(node.device, node.family, node.hardware)
+
+
+def render_all(network: Network) -> dict[str, str]:
+    """Text of every switch, by name."""
+    return {node.name: render_node(node) for node in network.nodes}
+
+
+def read_back(network: Network, texts: Mapping[str, str]) -> Network:
+    """The Network with every Device parsed from its text; raises BadInput if they differ.
+
+    A difference is a fault of a template or of the parser, and nothing may ship with it.
+    """
+    nodes, problems = [], []
+    for node in network.nodes:
+        text = texts[node.name]
+        parsed = dialect_of(node).parse(text, f"{node.name}.cfg")
+        if parsed.unmodelled or parsed.device != node.device:
+            line = parsed.unmodelled[0].text if parsed.unmodelled else "a value differs"
+            problems.append(
+                Problem(node.name, f"its text does not say what was derived ({line})", "report it")
+            )
+        nodes.append(node.model_copy(update={"device": parsed.device}))
+    if problems:
+        raise BadInput(problems=problems)
+    return network.model_copy(update={"nodes": tuple(nodes)})

@@ -1,0 +1,1 @@
+"""Catalogue of VRP commands: their formats, and what each one sets."""

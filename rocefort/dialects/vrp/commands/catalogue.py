@@ -1,0 +1,168 @@
+"""What each VRP command does to a configuration, as one table; prompts and questions beside it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from rocefort.dialects.vrp.commands import (
+    table_bgp,
+    table_interface,
+    table_lossless,
+    table_management,
+    table_packet_filters,
+    table_system,
+)
+from rocefort.dialects.vrp.commands.command import PORT, SYSTEM, Row, with_ranges
+from rocefort.syntax_families import load_families
+
+__all__ = [
+    "OPAQUE_VIEW",
+    "PORT",
+    "PROMPTS",
+    "QUESTIONS",
+    "SYSTEM",
+    "Question",
+    "Row",
+    "rows_by_view",
+]
+
+
+GROUPS = (
+    *table_system.GROUPS,
+    *table_lossless.GROUPS,
+    *table_interface.GROUPS,
+    *table_packet_filters.VIEWS,
+    *table_bgp.GROUPS,
+    *table_management.GROUPS,
+)
+
+
+@cache
+def rows_by_view() -> Mapping[str, tuple[Row, ...]]:
+    """The rows of each view with the ranges of the families that have them."""
+    families = load_families()
+    views: dict[str, list[Row]] = defaultdict(list)
+    for number, rows in enumerate(GROUPS):
+        for row in rows:
+            block = number * 1000 if row.block else 0
+            ranked = replace(row, rank=number * 1000 + len(views[row.view]), block=block)
+            views[row.view] += with_ranges(ranked, families)
+    return {view: tuple(rows) for view, rows in views.items()}
+
+
+OPAQUE_VIEW = "opaque"  # its lines are kept word for word; each is its own key
+
+PROMPTS: Mapping[str, str] = {  # what a view adds to the prompt; CR, examples of each command
+    "vlan": "vlan{1}",
+    "dcb-pfc": "dcb-pfc-{2}",
+    "diffserv": "dsdomain-{2}",
+    "bfd": "bfd",
+    "vpn-instance": "vpn-instance-{2}",
+    "drop-profile": "drop-{1}",
+    "ai-service": "ai-service",
+    "ai-ecn": "ai-ecn",
+    "acl": "acl4-{acl}-{2}",
+    "acl-advanced": "acl4-advance-{2}",
+    "traffic-classifier": "classifier-{2}",
+    "traffic-behavior": "behavior-{2}",
+    "traffic-policy": "trafficpolicy-{2}",
+    "aaa": "aaa",
+    "interface": "{1}",
+    "bgp": "bgp",
+    "bgp-af": "af-ipv4",
+    "route-policy": "route-policy",
+    "netconf": "netconf",
+    "user-group": "user-group-{2}",
+    "telemetry": "telemetry",
+    "sensor-group": "sensor-group-{2}",
+    "destination-group": "destination-group-{2}",
+    "subscription": "subscription-{2}",
+    "vty": "ui-vty{2}-{3}",
+    OPAQUE_VIEW: "{0}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A [Y/N] question that a command asks; `beside` must match a line of its view."""
+
+    view: str
+    line: str  # regular expression over the typed line
+    text: str
+    source: str
+    beside: str = ""
+    always: bool = False  # also where the configuration stays as it is
+
+
+RESET = "Warning: Changing the parameter in this command resets the peer session. Continue? [Y/N]:"
+ANNET = "annet huawei.deploy, dialogs"
+
+QUESTIONS: tuple[Question, ...] = (
+    Question(
+        SYSTEM,
+        r"(undo )?port split dimension interface .*",
+        "Warning: This operation will delete current port(s) and all configurations of the current "
+        "port(s) will be cleared. After the operation is done, it may take a few seconds before "
+        "viewing the port information. Continue? [Y/N]:",
+        "CR Interface_Basic_Configuration_Commands, `port split` (dynamic split)",
+    ),
+    Question(SYSTEM, r"port split refresh", "Are you sure to continue? [Y/N]", ANNET, always=True),
+    Question(
+        SYSTEM,
+        r"undo bgp \S+",
+        "Warning: All BGP configurations will be deleted. Continue? [Y/N]:",
+        ANNET,
+    ),
+    Question(
+        SYSTEM, r"undo bfd", "Warning: The BFD process will be deleted. Continue? [Y/N]:", ANNET
+    ),
+    Question(
+        SYSTEM,
+        r"undo vlan \d+",
+        "Warning: The configurations of the VLAN will be deleted. Continue? [Y/N]:",
+        ANNET,
+    ),
+    Question(
+        SYSTEM,
+        r"dcb pfc global disable",
+        "Warning: This command will disable PFC on all ports. Continue? [Y/N]:",
+        "CR DCB_Configuration_Commands",
+    ),
+    Question(
+        SYSTEM,
+        r"undo stelnet server enable",
+        "Warning: The operation will stop the STelnet server. Do you want to continue? [Y/N]:",
+        ANNET,
+    ),
+    Question(
+        "bgp",
+        r"undo peer \S+",
+        "Warning: All the configurations related to the BGP peer will be deleted. Continue? [Y/N]:",
+        ANNET,
+    ),
+    Question(
+        "bgp",
+        r"undo peer \S+ group \S+",
+        "Warning: This operation will reset the peer session. Continue? [Y/N]:",
+        ANNET,
+    ),
+    Question("bgp", r"(undo )?router-id.*", RESET, ANNET, beside=r"peer .*"),
+    Question("bgp", r"(undo )?graceful-restart", RESET, ANNET, beside=r"peer .*"),
+    Question("bgp", r"(undo )?peer \S+ timer .*", RESET, ANNET),
+    Question(
+        "bgp-af",
+        r"(undo )?peer \S+ enable",
+        "Warning: This operation will reset the peer session. Continue? [Y/N]:",
+        ANNET,
+    ),
+    Question(
+        "interface",
+        r"port link-type .*",
+        "Warning: This command will delete VLANs on this port. Continue? [Y/N]:",
+        ANNET,
+        beside=r"port (default|trunk) .*",
+    ),
+)

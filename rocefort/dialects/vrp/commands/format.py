@@ -1,0 +1,249 @@
+"""Command formats as the vendor's reference writes them, and how a typed line is held to one.
+
+The notation is the reference's own, with three additions:
+
+    mtu ( <46-9600> )            what stands in ( ) is the value; the other words are the line's key
+    acl +number <2000-4999>      +word may be left out; the switch writes it
+    size <kbytes:16-30720> { kbytes | mbytes }      a range in kbytes, whatever the unit
+    port link-type { access | trunk } , peer <peer> as-number ( <asn> ) , undo x [ <name> ]
+    ping [ -c <1-10> | -t <0-9> ] * <host>          each alternative at most once, in any order
+
+So two lines with one key overwrite each other, and lines with different keys stand side by side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple
+
+from rocefort.dialects.vrp.commands.parameters import Tokens, takes
+from rocefort.dialects.vrp.readers.arguments import KBYTES
+
+UNRECOGNIZED = "Error: Unrecognized command found at '^' position."
+WRONG = "Error: Wrong parameter found at '^' position."
+INCOMPLETE = "Error: Incomplete command found at '^' position."
+TOO_MANY = "Error: Too many parameters found at '^' position."
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One element of a format: a word, a parameter, or a group of alternatives of sequences."""
+
+    kind: str  # word, implied, param, group, optional, several, value
+    text: str = ""
+    branches: tuple[tuple[Node, ...], ...] = ()
+
+
+class Reading(NamedTuple):
+    """How a line fits a format: the words that are its key, its value, its named parameters."""
+
+    position: int = 0
+    key: Tokens = ()
+    value: Tokens = ()
+    saved: Tokens = ()
+    params: tuple[tuple[str, str], ...] = ()
+    places: tuple[int, ...] = ()  # of each parameter among the saved words
+    keywords: Tokens = ()  # of each typed word: the keyword in full; empty for a parameter's word
+    after: Node | None = None  # element that the line lacks; None for a whole line
+
+    @property
+    def words(self) -> int:
+        """Number of literal words; the format with the most of them is the most specific."""
+        return len(self.keywords) - self.keywords.count("")
+
+    @property
+    def text(self) -> str:
+        """The line as the switch saves it."""
+        return " ".join(self.saved)
+
+
+@dataclass(slots=True)
+class Trace:
+    """The furthest word at which formats still fitted, and what they wanted there."""
+
+    position: int = -1
+    wanted: set[str] = field(default_factory=set)
+
+    def want(self, position: int, what: str) -> None:
+        """Note that `what` was wanted at a word; only the furthest word counts."""
+        if position > self.position:
+            self.position, self.wanted = position, set()
+        if position == self.position:
+            self.wanted.add(what)
+
+    def error(self, count: int) -> tuple[int, str]:
+        """Index of the word under the caret, and the documented message, for a line of so many."""
+        if self.position <= 0:
+            return 0, UNRECOGNIZED
+        if self.position >= count:
+            return count, INCOMPLETE
+        if "param" in self.wanted:
+            return self.position, WRONG
+        return self.position, TOO_MANY if self.wanted == {"end"} else UNRECOGNIZED
+
+
+@cache
+def parse_format(text: str) -> tuple[Node, ...]:
+    """Read a format into nodes; the table is the programmer's, so errors are ValueError."""
+    words = text.split()
+    branches, position = _branches(words, 0)
+    if position != len(words) or len(branches) != 1:
+        raise ValueError(f"brackets do not pair in {text!r}")
+    return branches[0]
+
+
+GROUPS = {"{": ("group", "}"), "[": ("optional", "]"), "(": ("value", ")")}
+
+
+def _branches(words: list[str], position: int) -> tuple[tuple[tuple[Node, ...], ...], int]:
+    branches: list[tuple[Node, ...]] = []
+    nodes: list[Node] = []
+    while position < len(words) and words[position] not in "}])":
+        word = words[position]
+        position += 1
+        if word == "|":
+            branches.append(tuple(nodes))
+            nodes = []
+        elif word in GROUPS:
+            kind, end = GROUPS[word]
+            inner, position = _branches(words, position)
+            if position >= len(words) or words[position] != end:
+                raise ValueError(f"{word} is not closed in {' '.join(words)!r}")
+            position += 1
+            if kind == "optional" and words[position : position + 1] == ["*"]:
+                kind, position = "several", position + 1
+            nodes.append(Node(kind, branches=inner))
+        else:
+            nodes.append(_leaf(word))
+    return (*branches, tuple(nodes)), position
+
+
+def _leaf(word: str) -> Node:
+    if word.startswith("<"):
+        return Node("param", word[1:-1])
+    return Node("implied", word[1:]) if word.startswith("+") else Node("word", word)
+
+
+def read_all(
+    nodes: tuple[Node, ...], tokens: Tokens, trace: Trace, *, shortened: bool = False
+) -> Iterator[Reading]:
+    """Yield every way in which all the words fit the format; `trace` keeps where others failed.
+
+    shortened: keywords may be shortened, and the line may lack its end (`after`).
+    """
+    for reading in _Walk(tokens, trace, shortened).over(nodes, Reading()):
+        if reading.position == len(tokens):
+            yield reading
+        else:
+            trace.want(reading.position, "end")
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """The way of typed words through the nodes of a format."""
+
+    tokens: Tokens
+    trace: Trace
+    shortened: bool
+
+    def over(
+        self, nodes: tuple[Node, ...], so_far: Reading, *, is_value: bool = False
+    ) -> Iterator[Reading]:
+        """Every way through a sequence of nodes, from a reading on."""
+        for at, node in enumerate(nodes):
+            if so_far.after is not None:
+                break
+            if node.kind != "word":
+                for step in self._step(node, so_far, is_value):
+                    yield from self.over(nodes[at + 1 :], step, is_value=is_value)
+                return
+            reading = self._word(node, so_far, is_value)
+            if reading is None:
+                return
+            so_far = reading
+        yield so_far
+
+    def _step(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+        if node.kind == "param":
+            yield from self._param(node, so_far, is_value)
+        elif node.kind == "implied":
+            yield from self._implied(node, so_far, is_value)
+        else:
+            inside = is_value or node.kind == "value"
+            for way in node.branches if node.kind != "several" else _in_any_order(node):
+                yield from self.over(way, so_far, is_value=inside)
+            if node.kind in ("optional", "several"):
+                yield so_far
+
+    def _word(self, node: Node, so_far: Reading, is_value: bool) -> Reading | None:
+        if so_far.position < len(self.tokens):
+            typed = self.tokens[so_far.position].casefold()
+            if typed == node.text or (self.shortened and node.text.startswith(typed)):
+                return _taken(so_far, 1, node.text, is_value)
+        self.trace.want(so_far.position, "word")
+        return self._ended(node, so_far)
+
+    def _ended(self, node: Node, so_far: Reading) -> Reading | None:
+        ends = self.shortened and so_far.position == len(self.tokens)
+        return so_far._replace(after=node) if ends else None
+
+    def _implied(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+        reading = self._word(node, so_far, is_value)
+        if reading is not None:
+            yield reading
+        if reading is None or self.shortened:
+            yield _taken(so_far, 0, node.text, is_value)
+
+    def _param(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+        reading = None
+        for used, saved in takes(node.text, self.tokens[so_far.position :]):
+            reading = _taken(so_far, used, saved, is_value, node.text)
+            yield reading
+        if reading is None:
+            self.trace.want(so_far.position, "param")
+            if ended := self._ended(node, so_far):
+                yield ended
+
+
+def _in_any_order(node: Node) -> Iterator[tuple[Node, ...]]:
+    """Each alternative, behind which the others may follow."""
+    for branch in node.branches:
+        others = tuple(other for other in node.branches if other is not branch)
+        yield (*branch, replace(node, branches=others)) if others else branch
+
+
+def _taken(so_far: Reading, used: int, saved: str, is_value: bool, name: str = "") -> Reading:
+    return Reading(
+        so_far.position + used,
+        so_far.key if is_value else (*so_far.key, saved),
+        (*so_far.value, saved) if is_value else so_far.value,
+        (*so_far.saved, saved),
+        (*so_far.params, (name, saved)) if name else so_far.params,
+        (*so_far.places, len(so_far.saved)) if name else so_far.places,
+        so_far.keywords + (("",) if name else (saved,)) * used,
+    )
+
+
+def sizes_of(reading: Reading) -> Iterator[tuple[int, int, bool]]:
+    """Sizes of a line: place among its words, kbytes, whether that is in the range.
+
+    One without a unit, or in cells, is counted as it is.
+    """
+    for (name, number), at in zip(reading.params, reading.places, strict=True):
+        if name.startswith("kbytes:"):
+            kbytes = int(number) * KBYTES.get("".join(reading.saved[at + 1 : at + 2]), 1)
+            low, high = map(int, name.removeprefix("kbytes:").split("-"))
+            yield at, kbytes, low <= kbytes <= high
+
+
+def words_of(line: str) -> Tokens:
+    """Split a line into its words."""
+    return tuple(line.split())
+
+
+def starts_of(line: str) -> list[int]:
+    """Where each word of a typed line starts."""
+    return [found.start() for found in re.finditer(r"\S+", line)]

@@ -1,0 +1,49 @@
+"""Lines that no model holds, parted in two: commands that a table knows, and the rest."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, Row
+from rocefort.dialects.vrp.commands.format import Trace, read_all, words_of
+from rocefort.dialects.vrp.commands.ignored_commands import beside
+from rocefort.dialects.vrp.commands.match import rows_of
+from rocefort.models.network.network import TextLine
+
+UNDO = "undo"
+UNKNOWN_VIEW = ""
+
+
+def command_of(line: TextLine) -> str:
+    """Literal words of a known command, `..` for its arguments; empty where the table has none."""
+    view = _view(line.path)
+    if view == OPAQUE_VIEW:
+        return line.text.split(" ", 1)[0] + " .."
+    found = _row(view, line.text)
+    return found.name if found else beside(view, line.text)
+
+
+@lru_cache(maxsize=4096)
+def _view(path: tuple[str, ...]) -> str:
+    """View that a path of lines leads to; empty where the table does not know one of them."""
+    view = SYSTEM
+    for text in path:
+        if view != OPAQUE_VIEW:
+            row = _row(view, text)
+            if row is None:
+                view = OPAQUE_VIEW if beside(view, text) else UNKNOWN_VIEW
+            else:
+                view = row.opens
+    return view
+
+
+def _row(view: str, text: str) -> Row | None:
+    """The row of a view that a line fits, as a setting or as its undoing."""
+    words = words_of(text)
+    undone = words[0] == UNDO and len(words) > 1
+    words = words[1:] if undone else words
+    for row in rows_of(view, words[0]):
+        forms = (row.nodes, *(nodes for nodes, _ in row.undo_nodes if undone))
+        if any(True for form in forms for _ in read_all(form, words, Trace())):
+            return row
+    return None

@@ -1,0 +1,247 @@
+"""Whether what a switch says it would change is what was planned, by meaning, not by its form.
+
+A switch prints what its candidate would change as lines with `+` or `-` below the views that they
+stand in. Taken to the text that runs, they give the text that would run; what differs between the
+two in meaning must be what the plan says. Of a secret a switch shows only that it has another one:
+that must be planned, by its reference and version, and nothing else may be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from napalm_cloudengine.masking import MASK
+from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.dialects.vrp.text.config_tree import ConfigLine, is_noise, parse_tree, tree_text
+from rocefort.dialects.vrp.text.secrets import masked
+from rocefort.errors import BadInput
+from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.secret import PLACEHOLDER, is_reference
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.rollout.compare import compare
+from rocefort.models.rollout.edits import Edit
+from rocefort.models.rollout.plan import Change
+
+Lines = tuple[ConfigLine, ...]
+Path = tuple[str, ...]
+HEADING = "Building configuration"
+TOP = 2  # blanks before what stands in the system view
+SECRET = re.compile(r"(?:cipher|simple) " + re.escape(MASK), re.ASCII)
+# Of a row's value, as an Edit says it: `password=env:BGP version 2`, `password=encrypted`.
+PASSWORD = re.compile(
+    r"(?<=password=)(?:[a-z]+:\S+?(?: version \d+)?|encrypted|readable)(?=[,)]|$)", re.ASCII
+)
+UNSAID = "planned, and the switch does not say so"
+UNPLANNED = "nobody planned"
+ABSENT = "it would take away what it does not run"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLine:
+    """One line that a switch says comes (`+`) or goes (`-`), with the views it stands in."""
+
+    sign: str
+    path: Path
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.sign} {masked(' / '.join((*self.path, self.text)))}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    sign: str  # a blank: only the view that others stand in
+    indent: int
+    text: str
+
+
+def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[ChangedLine, ...]:
+    """Lines that a switch would change, each with its views.
+
+    shifted: in a view that stays, lines that go stand one blank further left, as in the
+    reference's sample.
+    """
+    found: list[ChangedLine] = []
+    views: list[_Row] = []
+    stays = False  # whether the section is one of which only parts change
+    for row in _rows(device_diff):
+        if row.text == "#" and row.sign == " " and row.indent <= TOP:
+            views = []  # deeper ones only separate parts of a view
+            continue
+        if is_noise(row.text):
+            continue
+        if not views:
+            stays = row.sign == " "
+        if shifted and stays and row.sign == "-":
+            row = replace(row, indent=row.indent + 1)  # noqa: PLW2901 - the same row, in place
+        while views and views[-1].indent >= row.indent:
+            views.pop()
+        if row.sign != " ":
+            found.append(ChangedLine(row.sign, tuple(view.text for view in views), row.text))
+        views.append(row)
+    return tuple(found)
+
+
+def _rows(text: str) -> Iterator[_Row]:
+    """Lines by sign, indentation and words; the sign's column counts as one blank."""
+    for raw in text.splitlines():
+        line = raw.rstrip()
+        if not line or line.strip() == HEADING:
+            continue
+        sign = line[0] if line[0] in "+-" else " "
+        rest = f" {line[1:]}" if sign != " " else line
+        yield _Row(sign, len(rest) - len(rest.lstrip(" ")), " ".join(rest.split()))
+
+
+def same_change(
+    planned: Change, device_diff: str, running_text: str, family: Family
+) -> tuple[str, ...]:
+    """What differs between a planned change and what a switch says, in sentences; none: the same.
+
+    running_text: what the switch runs. No sentence shows a secret.
+    """
+    readings = dict.fromkeys(
+        changed_lines(device_diff, shifted=shifted) for shifted in (False, True)
+    )
+    found = [tuple(_differences(planned, lines, running_text, family)) for lines in readings]
+    return min(found, key=lambda told: (ABSENT in " ".join(told), len(told)))
+
+
+def _differences(
+    planned: Change, lines: tuple[ChangedLine, ...], running_text: str, family: Family
+) -> Iterator[str]:
+    running = parse_tree(running_text)
+    absent = [line for line in lines if line.sign == "-" and not _has(running, line)]
+    if absent:
+        yield from (f"{ABSENT}: {line}" for line in absent)
+        return
+    before, after = running_text, tree_text(_taken(running, lines))
+    try:
+        old, new = (parse(text, planned.device) for text in (before, after))
+    except BadInput as error:
+        yield f"what it would run cannot be read: {error.problem.what}"
+        return
+    device = compare(saved_form(old.device, family), saved_form(new.device, family))
+    yield from _edits(planned.edits, device)
+    yield from _secrets(planned, lines)
+    known, would = (
+        Counter((*line.path, line.text) for line in parsed.unmodelled) for parsed in (old, new)
+    )
+    for sign, rest in (("-", known - would), ("+", would - known)):
+        for path in rest:
+            yield f"{UNPLANNED}: {sign} {masked(' / '.join(path))}"
+
+
+def _edits(planned: Iterable[Edit], device: Iterable[Edit]) -> Iterator[str]:
+    mine = {key: edit for edit in planned if (key := _without_secrets(edit)) is not None}
+    its = {key: edit for edit in device if (key := _without_secrets(edit)) is not None}
+    for key, edit in mine.items():
+        if key not in its:
+            yield f"{UNSAID}: {_said(edit)}"
+    for key, edit in its.items():
+        if key not in mine:
+            yield f"{UNPLANNED}: {_said(edit)}"
+
+
+def _without_secrets(edit: Edit) -> tuple[str, str | None, str | None] | None:
+    """Path and values, `secret` for every secret; None where nothing but a secret changes."""
+    is_secret = edit.path.endswith(".password")
+    values = edit.before_text, edit.after_text
+    before, after = (_blank(value, whole=is_secret) for value in values)
+    if before == after and values != (None, None):
+        return None
+    return edit.path, before, after
+
+
+def _blank(value: str | None, *, whole: bool) -> str | None:
+    if value is None:
+        return None
+    return "secret" if whole else PASSWORD.sub("secret", value)
+
+
+def _said(edit: Edit) -> str:
+    before, after = (
+        masked(value) if value else "nothing" for value in (edit.before_text, edit.after_text)
+    )
+    return f"{edit.path}: {before} -> {after}"
+
+
+def _secrets(planned: Change, lines: Iterable[ChangedLine]) -> Iterator[str]:
+    """Secrets that are set and not planned, or planned and not set; by the lines they stand in."""
+    mine = {
+        _place(path, text): text
+        for path, text in _typed(planned.patch)
+        if any(map(is_reference, PLACEHOLDER.findall(text)))
+    }
+    its = {
+        _place(line.path, masked(line.text))
+        for line in lines
+        if line.sign == "+" and MASK in masked(line.text)
+    }
+    for place, text in mine.items():
+        if place not in its:
+            stated = ", ".join(PLACEHOLDER.findall(text))
+            yield f"{UNSAID}: + {' / '.join(place)} ({stated})"
+    for place in its:
+        if place not in mine:
+            yield f"{UNPLANNED}: + {' / '.join(place)}"
+
+
+def _place(path: Path, text: str) -> Path:
+    """A line's views and words with a mask for its secret, typed or saved."""
+    return (*path, SECRET.sub(MASK, PLACEHOLDER.sub(MASK, text)))
+
+
+def _typed(patch: Iterable[str]) -> Iterator[tuple[Path, str]]:
+    """Lines of a patch with the views in which they are typed."""
+    views: list[str] = []
+    for raw in patch:
+        depth = len(raw) - len(raw.lstrip(" "))
+        text = raw.strip()
+        del views[depth:]
+        if text != "quit":
+            yield tuple(views), text
+            views.append(text)
+
+
+def _has(lines: Lines, line: ChangedLine) -> bool:
+    for text in (*line.path, line.text):
+        found = next((each for each in lines if each.text == text), None)
+        if found is None:
+            return False
+        lines = found.children
+    return True
+
+
+def _taken(tree: Lines, lines: Iterable[ChangedLine]) -> Lines:
+    """The tree without the lines that go, with those that come."""
+    ordered = sorted(lines, key=lambda line: line.sign == "+")
+    for line in ordered:
+        tree = _put(tree, line.path, line.text) if line.sign == "+" else _gone(tree, line)
+    return tree
+
+
+def _gone(tree: Lines, line: ChangedLine, depth: int = 0) -> Lines:
+    """The tree without a line; what stood below it goes, too, or has gone before."""
+    if depth == len(line.path):
+        return tuple(each for each in tree if each.text != line.text)
+    return tuple(
+        replace(each, children=_gone(each.children, line, depth + 1))
+        if each.text == line.path[depth]
+        else each
+        for each in tree
+    )
+
+
+def _put(tree: Lines, path: Path, text: str) -> Lines:
+    wanted = path[0] if path else text
+    found = next((i for i, each in enumerate(tree) if each.text == wanted), None)
+    if found is None:
+        tree, found = (*tree, ConfigLine(wanted)), len(tree)
+    if not path:
+        return tree
+    inner = _put(tree[found].children, path[1:], text)
+    return (*tree[:found], replace(tree[found], children=inner), *tree[found + 1 :])

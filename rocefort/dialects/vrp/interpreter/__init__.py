@@ -1,0 +1,1 @@
+"""What a switch makes of a typed command."""

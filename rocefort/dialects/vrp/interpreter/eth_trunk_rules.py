@@ -1,0 +1,69 @@
+"""What a CloudEngine refuses of an Eth-Trunk and its members (V300R023C00, Eth-Trunk commands).
+
+The sentences are our own: no source shows what the switch prints. What services keep a port out of
+an Eth-Trunk the reference does not list; taken are those that its view must not have (`service`
+and `layer` of the command table).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, children_at
+from rocefort.models.device.eth_trunk import trunk_name, trunk_number
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+HEAD = "interface "
+JOINS = "eth-trunk "
+
+
+def objection(lines: Lines, after: Lines, view: View, family: SyntaxFamily) -> str | None:
+    """Why the switch does not take a line of an interface view, which held `lines` before."""
+    own = [line.text for line in children_at(after, view)]
+    was = [line.text for line in lines]
+    name = view[-1].removeprefix(HEAD)
+    if trunk_number(name) is not None:
+        return _of_trunk(after, name, was, own)
+    return _of_member(name, was, own, family)
+
+
+def why_kept(config: Lines, name: str) -> str | None:
+    """Why an Eth-Trunk is not deleted: all members leave it before."""
+    member = next(members(config, name), None)
+    return f"Error: {name} still has member {member}." if member else None
+
+
+def members(config: Lines, name: str) -> Iterator[str]:
+    """Ports of a configuration that are in an Eth-Trunk."""
+    joined = f"{JOINS}{trunk_number(name)}"
+    for line in config:
+        if line.text.startswith(HEAD) and any(child.text == joined for child in line.children):
+            yield line.text.removeprefix(HEAD)
+
+
+def _of_trunk(config: Lines, name: str, was: list[str], own: list[str]) -> str | None:
+    mode, old = (_begins(texts, "mode ") for texts in (own, was))
+    if _begins(own, "lacp timeout ") and not (mode or "").startswith("mode lacp"):
+        return f"Error: {name} has an LACP timeout, but no LACP."
+    if old not in (mode, None):  # out of manual mode it changes with its members in place
+        member = next(members(config, name), None)
+        return f"Error: {name} still has member {member}." if member else None
+    return None
+
+
+def _of_member(name: str, was: list[str], own: list[str], family: SyntaxFamily) -> str | None:
+    joined, old = (_begins(texts, JOINS) for texts in (own, was))
+    if joined is None:
+        return None
+    if old not in (joined, None):
+        return f"Error: {name} is a member of {trunk_name(int(old.split()[1]))}."
+    for text in own:
+        row = identify("interface", text, family).row
+        if row is not None and (row.layer or row.service):
+            return f"Error: {name} still has '{text}'."
+    return None
+
+
+def _begins(texts: list[str], start: str) -> str | None:
+    return next((text for text in texts if text.startswith(start)), None)

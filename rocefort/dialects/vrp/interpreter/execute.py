@@ -1,0 +1,483 @@
+"""Carry one typed line into a configuration, as the command table says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, PORT, SYSTEM, Row
+from rocefort.dialects.vrp.commands.format import (
+    INCOMPLETE,
+    UNRECOGNIZED,
+    WRONG,
+    Reading,
+    Trace,
+    read_all,
+    sizes_of,
+    starts_of,
+    words_of,
+)
+from rocefort.dialects.vrp.commands.index import begins
+from rocefort.dialects.vrp.commands.match import identify, readings, rows_of
+from rocefort.dialects.vrp.commands.parameters import Tokens, asn_of, list_numbers
+from rocefort.dialects.vrp.interpreter import port_split
+from rocefort.dialects.vrp.interpreter.eth_trunk_rules import objection, why_kept
+from rocefort.dialects.vrp.interpreter.port_view import PortView
+from rocefort.dialects.vrp.interpreter.tree_edit import (
+    Lines,
+    View,
+    begins_with,
+    children_at,
+    drop_lines,
+    having,
+    put,
+    remove,
+)
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.dialects.vrp.text.names import ranges, snmp_version_text, snmp_version_words
+from rocefort.errors import BadInput
+from rocefort.models.device.drop_profile import low_at_most_high
+from rocefort.models.device.interface import xon_at_most_xoff
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # stand without a line
+# What is built in cannot be deleted.
+KEPT_VIEWS = ("dcb pfc default", "drop-profile default", "diffserv domain default")
+DISABLE = "disable"
+BEHIND = 10**6  # a caret behind the last word
+LISTS = ("list", "ports", "each", "versions")  # a line names some of what there is
+
+
+class VrpRefusal(BadInput):
+    """The switch refuses a line: the line, where in it the caret stands, and the message."""
+
+    def __init__(self, line: str, position: int, message: str) -> None:
+        super().__init__(message, where=repr(line.strip()), how="nothing was changed by this line")
+        self.line = line
+        self.position = position
+        self.message = message
+
+
+def view_kind(view: View, family: SyntaxFamily) -> str:
+    """Name of the view in the command table."""
+    kind = SYSTEM
+    for text in view:
+        row = identify(kind, text, family).row
+        kind = row.opens if row is not None and row.opens else OPAQUE_VIEW
+    return kind
+
+
+@dataclass(frozen=True, slots=True)
+class TypedLine:
+    """One typed line and the view it was typed in. Methods raise VrpRefusal."""
+
+    family: SyntaxFamily
+    line: str
+    view: View
+
+    def inside(self, view: View) -> TypedLine:
+        """The same line at work in another view."""
+        return TypedLine(self.family, self.line, view)
+
+    @property
+    def kind(self) -> str:
+        """Name of the view in the command table."""
+        return view_kind(self.view, self.family)
+
+    def refuse(self, index: int, message: str) -> VrpRefusal:
+        """A refusal with the caret under word `index`, or behind the last."""
+        starts = starts_of(self.line)
+        position = starts[index] if index < len(starts) else len(self.line.rstrip())
+        return VrpRefusal(self.line, position, message)
+
+    def apply_or_climb(self, config: Lines, tokens: Tokens) -> tuple[Lines, View]:
+        """Apply in this view, or enter a view of an outer one, as the CLI lets one do."""
+        try:
+            return self.apply(config, tokens)
+        except VrpRefusal:
+            for depth in range(len(self.view) - 1, -1, -1):
+                outer = self.inside(self.view[:depth])
+                found = outer.find(config, tokens)
+                if found and found[0].opens:
+                    return outer.apply(config, tokens)
+            raise
+
+    def rows(self, config: Lines, first: str) -> Iterator[Row]:
+        """Rows of the view that this family and this interface have."""
+        port = self.port(config)
+        rows = rows_of(self.kind, first, self.family)
+        yield from (row for row in rows if port is None or port.has(row))
+
+    def port(self, config: Lines) -> PortView | None:
+        """The interface in whose view the line is; None in any other view."""
+        if self.kind != "interface":
+            return None
+        return PortView.of(self.view[-1], children_at(config, self.view))
+
+    def find(self, config: Lines, tokens: Tokens) -> tuple[Row, Reading] | None:
+        """The most specific row that the words fit."""
+        port = self.port(config)
+        fitting = [
+            pair
+            for pair in readings(self.kind, tokens, self.family)
+            if port is None or port.has(pair[0])
+        ]
+        return max(fitting, key=lambda pair: pair[1].words, default=None)
+
+    def misfit(self, config: Lines, tokens: Tokens) -> VrpRefusal:
+        """The documented error for words that fit no row."""
+        trace = Trace()
+        for row in self.rows(config, tokens[0]):
+            for _ in read_all(row.nodes, tokens, trace):
+                pass
+        return self.refuse(*trace.error(len(tokens)))
+
+    def apply(self, config: Lines, tokens: Tokens) -> tuple[Lines, View]:
+        """Carry out a command that is not an `undo`; returns the view it leads to."""
+        if self.kind == OPAQUE_VIEW:
+            return self.put(config, " ".join(tokens)), self.view
+        found = self.find(config, tokens)
+        if found is None:
+            raise self.misfit(config, tokens)
+        row, reading = found
+        if row.opens == "interface" and not port_split.is_there(config, reading.saved[1]):
+            raise self.refuse(1, WRONG)
+        self.check_values(row, reading)
+        self.check_needs(config, row, reading)
+        was = children_at(config, self.view) if self.kind == "interface" else ()
+        config = self.store(config, row, reading)
+        config = self.follow(config, row.on_set, reading)
+        self.check_mode(config)
+        self.check_bond(was, config)
+        return config, (*self.view, reading.text) if row.opens else self.view
+
+    def check_values(self, row: Row, reading: Reading) -> None:
+        """What a format cannot say: a size in another unit, xon not above xoff."""
+        sizes = self.sizes(reading, offset=0)
+        if reading.value[:2] == ("xon", "static"):
+            (at, xon, _), (_, xoff, _) = sizes
+            if not xon_at_most_xoff(xon, xoff):
+                raise self.refuse(at, WRONG)
+        if row.view == "drop-profile":
+            low, high = (reading.value.index(word) + 1 for word in ("low-limit", "high-limit"))
+            if not low_at_most_high(int(reading.value[low]), int(reading.value[high])):
+                raise self.refuse(len(reading.key) + high, WRONG)
+        if row.kind == "pairs" and not reading.value:
+            raise self.refuse(BEHIND, INCOMPLETE)
+
+    def sizes(self, reading: Reading, offset: int) -> list[tuple[int, int, bool]]:
+        """Sizes of a line that begins at a word; refuses one out of its range."""
+        sizes = list(sizes_of(reading))
+        for at, _, fits in sizes:
+            if not fits:
+                raise self.refuse(at + offset, WRONG)
+        return sizes
+
+    def check_needs(self, config: Lines, row: Row, reading: Reading) -> None:
+        """A setting needs the line that makes what it sets."""
+        if not row.needs:
+            return
+        needs = [_filled(text, _params(reading)) for text in row.needs]
+        if any(text.startswith(f"{need} ") for need in needs for text in BUILT_IN):
+            return
+        views = [self.view[:depth] for depth in range(len(self.view), -1, -1)]
+        stand = (begins(children_at(config, view), need) for view in views for need in needs)
+        if all(line is None for line in stand):
+            # Own wording: no source shows what the switch prints here.
+            params = _params(reading)
+            missing = params.get("peer") or params.get("name") or needs[0]
+            raise self.refuse(1, f"Error: {missing} does not exist.")
+
+    def check_free(self, config: Lines, row: Row, reading: Reading) -> None:
+        """What something still uses cannot be deleted."""
+        holds = [words_of(_filled(text, _params(reading))) for text in row.held_by]
+        if holds and any(
+            begins_with(line.text, want)
+            for top in config
+            for _, line in top.walk()
+            for want in holds
+        ):
+            # Own wording: no source shows what the switch prints here.
+            raise self.refuse(len(reading.key), f"Error: {reading.text} is in use.")
+
+    def check_process(self, config: Lines, reading: Reading) -> None:
+        """An undo names the AS number of the process that runs."""
+        for line in self.present(config, reading.key):
+            runs = line.text.split()[-1]
+            if asn_of(runs) != asn_of(reading.value[0]):
+                # Own wording: that there is one process is the reference's, what it prints is not.
+                raise self.refuse(2, f"Error: BGP runs with AS number {runs}.")
+
+    def check_mode(self, config: Lines) -> None:
+        """A port changes its mode only without lines of the other (V300R023C00, `portswitch`)."""
+        port = self.port(config)
+        if port is None:
+            return
+        for line in children_at(config, self.view):
+            row = identify(self.kind, line.text, self.family).row
+            if row is not None and row.layer and not port.has(row):
+                # Own wording: no source shows what the switch prints here.
+                raise self.refuse(0, f"Error: The interface still has '{line.text}'.")
+
+    def check_bond(self, was: Lines, after: Lines) -> None:
+        """What an Eth-Trunk and its members do not take, by the lines that there were."""
+        if self.kind == "interface" and (what := objection(was, after, self.view, self.family)):
+            raise self.refuse(0, what)
+
+    def store(self, config: Lines, row: Row, reading: Reading) -> Lines:
+        """Put the line where its key says."""
+        if row.kind in LISTS:
+            return self.change_some(config, row, reading, adding=True)
+        if row.kind == "action":
+            return config
+        if row.opens and (row.transient or re.fullmatch(rf"interface {PORT}", reading.text)):
+            return config  # stands in the configuration once it holds something
+        text = reading.text
+        same = self.present(config, reading.key)
+        if row.kind == "pairs" and same:
+            text = _merged_pairs(same[0], reading)
+        if row.opens == "bgp" and same and same[0].text != text:
+            raise self.refuse(1, WRONG)  # one BGP process, one AS number
+        if row.default and text == _filled(row.default, _params(reading)):
+            return self.remove(config, (line.text for line in same))
+        return self.put(config, text)
+
+    def change_some(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+        """Add or take away what a line lists: numbers of ranges, numbers a line each, ports."""
+        if row.kind == "ports":
+            return self.change_splits(config, reading, adding=adding)
+        if row.kind == "versions":
+            return self.change_versions(config, reading, adding=adding)
+        change = self.change_list if row.kind == "list" else self.change_each
+        return change(config, row, reading, adding=adding)
+
+    def change_splits(self, config: Lines, reading: Reading, *, adding: bool) -> Lines:
+        """Split ports, or make them whole again."""
+        params = _params(reading)
+        ports, split_type = words_of(params["ports"]), params.get("split-type")
+        if what := port_split.why_not(config, ports):
+            raise self.refuse(4, what)
+        if adding and split_type:
+            return port_split.split(config, ports, split_type, self.family)
+        return port_split.unsplit(config, ports, split_type)
+
+    def change_versions(self, config: Lines, reading: Reading, *, adding: bool) -> Lines:
+        """Switch versions of SNMP on or off: those that are on stand in one line.
+
+        V300 takes versions away by `disable` at the end. An undo without versions takes all.
+        """
+        adding = adding and reading.key[-1] != DISABLE
+        key = tuple(word for word in reading.key if word != DISABLE)
+        named = {version for words in reading.value for version in snmp_version_words(words)}
+        lines = self.present(config, key)
+        held = {
+            version
+            for line in lines
+            for version in snmp_version_words(" ".join(words_of(line.text)[len(key) :]))
+        }
+        left = held | named if adding else held - (named or held)
+        if left:
+            return self.put(config, " ".join((*key, snmp_version_text(left))))
+        return self.remove(config, (line.text for line in lines))
+
+    def put(self, config: Lines, text: str) -> Lines:
+        """Write one line into the view."""
+        return put(config, self.view, ConfigLine(text), self.kind, self.family)
+
+    def remove(self, config: Lines, texts: Iterable[str]) -> Lines:
+        """Remove lines of the view."""
+        return remove(config, self.view, texts)
+
+    def present(self, config: Lines, key: Tokens) -> tuple[ConfigLine, ...]:
+        """Lines of the view that have this key."""
+        lines = children_at(config, self.view)
+        return tuple(lines[place] for place in having(lines, key, self.kind, self.family))
+
+    def follow(self, config: Lines, commands: Sequence[str], reading: Reading) -> Lines:
+        """Carry out what the switch adds or removes by itself."""
+        if not commands:
+            return config
+        params = _params(reading) | {"self": reading.text}
+        for template in commands:
+            path, _, text = template.rpartition(": ")
+            if path.endswith(" *"):
+                config = self.follow_in_all(config, path, _filled(text, params))
+                continue
+            if "{asn}" in text and "asn" not in params:
+                params["asn"] = self.asn_of_member(config, params)
+            place = self.inside((*self.view, _filled(path, params)) if path else self.view)
+            tokens = words_of(_filled(text, params))
+            if tokens[0] == "undo":
+                config = place.undo(config, tokens[1:])
+            else:
+                config, _ = place.apply(config, tokens)
+        return config
+
+    def follow_in_all(self, config: Lines, path: str, text: str) -> Lines:
+        """Carry out an undo in every view below, of one kind, that has the line."""
+        tokens = words_of(text)[1:]
+        begin = path.removesuffix("*")
+        for view in children_at(config, self.view):
+            if view.text.startswith(begin) and " ".join(tokens) in {c.text for c in view.children}:
+                config = self.inside((*self.view, view.text)).undo(config, tokens)
+        return config
+
+    def asn_of_member(self, config: Lines, params: Mapping[str, str]) -> str:
+        """AS number that a member of a group gets: its own, the group's, or ours if internal."""
+        lines = children_at(config, self.view)
+        for peer in (params["ip"], params["name"]):
+            if text := begins(lines, f"peer {peer} as-number"):
+                return text.split()[-1]
+        if begins(lines, f"group {params['name']} internal"):
+            return self.view[-1].split()[-1]
+        # Own wording: no source shows what the switch prints here.
+        raise self.refuse(3, "Error: The peer group has no AS number.")
+
+    def undo(self, config: Lines, tokens: Tokens) -> Lines:
+        """Carry out `undo ...`; what is not there stays away without a word."""
+        if not tokens:
+            raise self.refuse(BEHIND, INCOMPLETE)
+        if self.kind == OPAQUE_VIEW:
+            return self.remove(config, (" ".join(tokens),))
+        trace = Trace()
+        fitting = [
+            (reading.words, row, reading, prefix)
+            for row in self.rows(config, tokens[0])
+            for nodes, prefix in row.undo_nodes
+            for reading in read_all(nodes, tokens, trace)
+        ]
+        if not fitting:
+            index, message = trace.error(len(tokens))
+            raise self.refuse(1 + index, message)
+        _, row, reading, prefix = max(fitting, key=lambda found: found[0])
+        if row.no_undo:
+            raise self.refuse(1, UNRECOGNIZED)
+        self.sizes(reading, offset=1)
+        if row.kind in LISTS:
+            return self.change_some(config, row, reading, adding=False)
+        if row.kind == "pairs":
+            return self.take_pairs(config, row, reading)
+        return self.take_away(config, row, reading, prefix=prefix)
+
+    def take_away(self, config: Lines, row: Row, reading: Reading, *, prefix: bool) -> Lines:
+        """Remove what an undo names, and what goes with it."""
+        if re.fullmatch(rf"interface {PORT}", reading.text) or reading.text in KEPT_VIEWS:
+            last = len(words_of(self.line)) - 1
+            raise self.refuse(last, WRONG)  # only logical interfaces; what is built in stays
+        if row.opens == "interface" and (what := why_kept(config, reading.saved[1])):
+            raise self.refuse(2, what)
+        if row.opens == "bgp":
+            self.check_process(config, reading)
+        self.check_free(config, row, reading)
+        was = children_at(config, self.view)
+        gone = tuple(self.named(config, row, reading, prefix=prefix))
+        config = self.remove(config, gone)
+        if row.default and row.default == " ".join(reading.key):
+            config = self.put(config, f"undo {row.default}")
+        if gone or row.transient:
+            config = self.follow(config, row.on_undo, reading)
+        self.check_mode(config)
+        self.check_bond(was, config)
+        patterns = [_filled(drop, _params(reading)) for drop in row.drops]
+        return drop_lines(config, self.view, [text for text in patterns if "{" not in text])
+
+    def named(self, config: Lines, row: Row, reading: Reading, *, prefix: bool) -> Iterator[str]:
+        """Texts of the lines that an undo means; a value that differs means none."""
+        key = reading.key
+        value = () if row.opens else reading.value
+        for line in children_at(config, self.view):
+            known = identify(self.kind, line.text, self.family)
+            begins = prefix and known.key[: len(key)] == key
+            exact = known.key == key and (not value or known.value == value)
+            if exact or (begins and known.row is not None):
+                yield line.text
+
+    def take_pairs(self, config: Lines, row: Row, reading: Reading) -> Lines:
+        """Remove single settings from a line that holds several."""
+        for line in self.present(config, reading.key):
+            value = identify(row.view, line.text, self.family).value
+            kept = [
+                f"{name} {number}"
+                for name, number in zip(value[::2], value[1::2], strict=True)
+                if reading.value and name not in reading.value
+            ]
+            config = self.remove(config, (line.text,))
+            if kept:
+                config = self.put(config, " ".join((*reading.key, *kept)))
+        return config
+
+    def change_list(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+        """Add numbers to a line of ranges or take them out; a default that goes is written."""
+        changed = list_numbers(words_of(reading.value[0]))
+        numbers = self.numbers(config, row, reading.key)
+        config = self.write_numbers(
+            config, row, reading.key, numbers | changed if adding else numbers - changed
+        )
+        if adding:  # a queue leaves `qos drr` when `qos pq` takes it
+            for other in self.keys_of(config, row) - {reading.key}:
+                left = self.numbers(config, row, other) - changed
+                config = self.write_numbers(config, row, other, left)
+            return config
+        texts = [_filled(drop, {"number": str(n)}) for drop in row.drops for n in sorted(changed)]
+        return drop_lines(config, self.view, texts, whole=True)
+
+    def keys_of(self, config: Lines, row: Row) -> set[Tokens]:
+        """Keys of the row's lines that stand in the view."""
+        known = (identify(self.kind, x.text, self.family) for x in children_at(config, self.view))
+        return {found.key for found in known if found.row is row and found.key[0] != "undo"}
+
+    def numbers(self, config: Lines, row: Row, key: Tokens) -> frozenset[int]:
+        """Numbers that hold for a key: the default, more those set, less those undone."""
+        held = list_numbers(words_of(row.default))
+        for line in self.present(config, key):
+            held |= list_numbers(words_of(identify(self.kind, line.text, self.family).value[0]))
+        for line in self.present(config, ("undo", *key)):
+            held -= list_numbers(words_of(identify(self.kind, line.text, self.family).value[0]))
+        return held
+
+    def write_numbers(self, config: Lines, row: Row, key: Tokens, numbers: frozenset[int]) -> Lines:
+        """Write the lines that make exactly these numbers hold."""
+        default = list_numbers(words_of(row.default))
+        for head, some in ((key, numbers - default), (("undo", *key), default - numbers)):
+            if some:
+                config = self.put(config, " ".join((*head, *ranges(some))))
+            else:
+                config = self.remove(config, [line.text for line in self.present(config, head)])
+        return config
+
+    def change_each(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+        """Switch single numbers on or off; `undo` of a default is remembered as a line."""
+        head, numbers = reading.saved[0], list_numbers(words_of(reading.saved[-1]))
+        for number in sorted(numbers):
+            text, is_default = f"{head} {number}", str(number) == row.default
+            guard = _filled(row.guard, {"number": str(number)})
+            if not adding and any(
+                line.text.startswith(guard) for line in children_at(config, self.view)
+            ):
+                # Own wording; the rule itself: V300R023C00, `priority`.
+                raise self.refuse(2, f"Error: Queue {number} has settings of its own.")
+            config = self.remove(config, (text, f"undo {text}"))
+            if adding and not is_default:
+                config = self.put(config, text)
+            elif is_default and not adding:
+                config = self.put(config, f"undo {text}")
+        return config
+
+
+def _merged_pairs(line: ConfigLine, reading: Reading) -> str:
+    words = words_of(line.text)[len(reading.key) :]
+    pairs = dict(zip(words[::2], words[1::2], strict=True))
+    pairs |= dict(zip(reading.value[::2], reading.value[1::2], strict=True))
+    order = ("min-tx-interval", "min-rx-interval", "detect-multiplier")
+    return " ".join((*reading.key, *(f"{name} {pairs[name]}" for name in order if name in pairs)))
+
+
+def _params(reading: Reading) -> dict[str, str]:
+    return dict(reading.params)
+
+
+def _filled(template: str, params: Mapping[str, str]) -> str:
+    for name, value in params.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template

@@ -1,0 +1,73 @@
+"""What `port split` does to a configuration: interfaces go with all they hold, others come.
+
+V300R023C00 command reference, `port split`: the port and its configuration are lost, and so are
+the parts when the split is cancelled; neither is possible while one of them is in an Eth-Trunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rocefort.dialects.vrp.commands.command import SYSTEM
+from rocefort.dialects.vrp.commands.format import words_of
+from rocefort.dialects.vrp.interpreter.tree_edit import Lines, children_at, put, remove
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.models.hardware.breakout import parts_of, whole_port
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+HEAD = "port split dimension interface"
+
+
+def split_types(config: Lines) -> dict[str, str]:
+    """Ports that are split, with the type of each."""
+    lines = (words_of(line.text) for line in config if line.text.startswith(f"{HEAD} "))
+    return {words[4]: words[-1] for words in lines}
+
+
+def is_there(config: Lines, interface: str) -> bool:
+    """Whether an interface exists: a part by its port's split, a port unless it is split."""
+    port = whole_port(interface)
+    split_type = split_types(config).get(port)
+    if port == interface:
+        return split_type is None
+    return split_type is not None and interface in parts_of(port, split_type)
+
+
+def why_not(config: Lines, ports: Sequence[str]) -> str | None:
+    """What forbids to split ports or to make them whole again. Own wording: none was found."""
+    for port in ports:
+        for name in _interfaces(config, port):
+            held = children_at(config, (f"interface {name}",))
+            if any(line.text.startswith("eth-trunk ") for line in held):
+                return f"Error: {name} is a member of an Eth-Trunk."
+    return None
+
+
+def split(config: Lines, ports: Sequence[str], split_type: str, family: SyntaxFamily) -> Lines:
+    """Split ports, one line each; what is split so already stays as it is."""
+    for port in ports:
+        if split_types(config).get(port) != split_type:
+            config = _without(config, port)
+            line = ConfigLine(f"{HEAD} {port} split-type {split_type}")
+            config = put(config, (), line, SYSTEM, family)
+    return config
+
+
+def unsplit(config: Lines, ports: Sequence[str], split_type: str | None) -> Lines:
+    """Make ports whole again; one that is split in another way than named stays."""
+    for port in ports:
+        known = split_types(config).get(port)
+        if known is not None and split_type in (None, known):
+            config = _without(config, port)
+            config = remove(config, (), (f"{HEAD} {port} split-type {known}",))
+    return config
+
+
+def _without(config: Lines, port: str) -> Lines:
+    return remove(config, (), [f"interface {name}" for name in _interfaces(config, port)])
+
+
+def _interfaces(config: Lines, port: str) -> Iterator[str]:
+    """The interfaces that a port is now."""
+    split_type = split_types(config).get(port)
+    yield from parts_of(port, split_type) if split_type else (port,)

@@ -1,0 +1,142 @@
+"""Change a tree of configuration lines by copying the path to the change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from rocefort.dialects.vrp.commands.command import SYSTEM
+from rocefort.dialects.vrp.commands.format import words_of
+from rocefort.dialects.vrp.commands.index import (
+    Lines,
+    indexed,
+    keys_of,
+    place_of,
+    with_inserted,
+    with_replaced,
+)
+from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+__all__ = ["Lines", "View", "children_at", "drop_lines", "having", "insert", "put", "remove"]
+
+View = tuple[str, ...]  # the lines that opened the views one stands in; () is the system view
+
+
+def children_at(config: Lines, view: tuple[str, ...]) -> Lines:
+    """The lines of a view; none if the view holds nothing yet."""
+    for text in view:
+        place = place_of(config, text)
+        config = () if place is None else config[place].children
+    return config
+
+
+def _at(
+    config: Lines,
+    view: tuple[str, ...],
+    change: Callable[[Lines], Lines],
+    make: Callable[[Lines, ConfigLine], Lines],
+) -> Lines:
+    if not view:
+        return change(config)
+    indexed(config)
+    place = place_of(config, view[0])
+    if place is None:
+        inner = _at((), view[1:], change, make)
+        return make(config, ConfigLine(view[0], 0, inner)) if inner else config
+    line = config[place]
+    inner = _at(line.children, view[1:], change, make)
+    if inner is line.children:
+        return config
+    return with_replaced(config, place, ConfigLine(line.text, line.number, inner))
+
+
+def put(
+    config: Lines, view: tuple[str, ...], line: ConfigLine, kind: str, family: SyntaxFamily
+) -> Lines:
+    """Write a line into a view: over the line of its key, else at its place in the order."""
+    key = identify(kind, line.text, family).key
+
+    def change(lines: Lines) -> Lines:
+        place = next(having(lines, key, kind, family), None)
+        if place is None:
+            return insert(lines, line, kind, family)
+        old = lines[place]
+        if old.text == line.text and not line.children:
+            return lines
+        return with_replaced(lines, place, replace(line, children=line.children or old.children))
+
+    return _at(config, view, change, lambda lines, made: insert(lines, made, "system", family))
+
+
+def having(lines: Lines, key: Tokens, kind: str, family: SyntaxFamily) -> Iterator[int]:
+    """Places of the lines of a view that have a key."""
+    keys = keys_of(lines, kind, family)
+    if keys is not None:
+        yield from [keys[key]] if key in keys else []
+        return
+    for place, line in enumerate(lines):
+        if identify(kind, line.text, family).key == key:
+            yield place
+
+
+def insert(lines: Lines, line: ConfigLine, kind: str, family: SyntaxFamily) -> Lines:
+    """Put a new line behind the last one that the order puts before it."""
+    order = identify(kind, line.text, family).order
+    place = len(lines)
+    while place and identify(kind, lines[place - 1].text, family).order > order:
+        place -= 1
+    return with_inserted(lines, place, line)
+
+
+def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
+    """Remove lines of a view by their text; a transient view goes with its last line."""
+    gone = frozenset(texts)
+
+    def change(lines: Lines) -> Lines:
+        kept = tuple(line for line in lines if line.text not in gone)
+        return lines if len(kept) == len(lines) else kept
+
+    after = _at(config, view, change, lambda lines, _made: lines) if gone else config
+    if len(view) == 1 and _is_transient(view[0]) and not children_at(after, view):
+        return tuple(line for line in after if line.text != view[0])
+    return after
+
+
+def begins_with(text: str, want: Tokens) -> bool:
+    """Whether a line begins with some words, among which `*` stands for any."""
+    words = words_of(text)
+    return len(words) >= len(want) and all(a in ("*", b) for a, b in zip(want, words, strict=False))
+
+
+def drop_lines(
+    config: Lines, view: tuple[str, ...], patterns: Iterable[str], *, whole: bool = False
+) -> Lines:
+    """Remove, in a view and below it, lines that begin with the words of a pattern.
+
+    `*` stands for one word; with `whole` the line must have no further words.
+    """
+    wanted = [words_of(pattern) for pattern in patterns]
+    if not wanted:
+        return config
+
+    def hit(text: str) -> bool:
+        return any(
+            begins_with(text, want) and (not whole or len(words_of(text)) == len(want))
+            for want in wanted
+        )
+
+    def change(lines: Lines) -> Lines:
+        return tuple(
+            replace(line, children=change(line.children)) for line in lines if not hit(line.text)
+        )
+
+    return _at(config, view, change, lambda lines, _made: lines)
+
+
+def _is_transient(text: str) -> bool:
+    """Whether a view stands only while it holds something."""
+    rows = (identify(SYSTEM, text, family).row for family in SyntaxFamily)
+    return any(row.transient for row in rows if row)

@@ -1,0 +1,117 @@
+"""What lines of VRP mean that no model holds, and which commands a Device makes stand in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+from napalm_cloudengine.masking import MASK
+from rocefort.models.device.device import Device
+from rocefort.models.device.packet_filters import Uses
+from rocefort.models.device.static_routes import FACTORY_VRF
+from rocefort.models.network.network import TextLine
+
+# Commands that decide where packets go and that no Device can say: static routes, other routing
+# protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and what is
+# not understood in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
+FORWARDING = re.compile(
+    r"(ip route-static|ospf|isis|rip|bgp|route-policy|ip ip-prefix|evpn|dfs-group"
+    r"|policy-based-route|traffic-policy|traffic policy|segment-routing)\b"
+    r"|acl ((number )?3\d{3}|name \S+ advance) rule|traffic (classifier|behavior)\b"
+    r"|vlan \d+ traffic-policy\b"
+    r"|interface (?!MEth)\S+ (ip (address|binding)|traffic-policy|eth-trunk|trunkport|mode|vrrp"
+    r"|dfs-group|peer-link|ospf|isis|port|vlan)\b"
+)
+# A management VPN instance is harmless: a port of the fabric in one is refused by its own line.
+HARMLESS = re.compile(
+    r"peer \S+ (password|keychain|valid-ttl-hops)\b|graceful-restart\b"
+    r"|ip route-static vpn-instance\b|statistics enable\b"
+)
+# `ssh server acl 2000`, `snmp-agent acl ipv4 2000`, `if-match acl X`, `acl 2000 inbound` ..
+ACL = re.compile(r"(?<!\S)acl (?:(?:ipv4|number|name) )?(\S+)", re.ASCII)
+POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the whole switch
+BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
+CLOSED = re.compile(r"bgp \S+ / peer (\S+) ignore", re.ASCII)
+READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines whose secret was masked
+# Which Device makes the command stand in its text, by the command's first words as the hardware
+# data write it.
+USES: dict[str, Callable[[Device], bool]] = {
+    "acl name": lambda d: any(not acl.name.isdecimal() for acl in d.filters.acls),
+    "ai-service": lambda d: d.ai_ecn.enabled or bool(d.ai_ecn.queues),
+    "dcb pfc buffer": lambda d: any(i.thresholds for i in d.interfaces),
+    "dcb pfc enable": lambda d: any(i.pfc for i in d.interfaces),
+    "info-center loghost source": lambda d: d.syslog.source_interface is not None,
+    "netconf": lambda d: d.netconf.port_830,
+    "snmp-agent protocol source-interface": lambda d: d.snmp.source_interface is not None,
+    "telemetry": lambda d: bool(d.telemetry),
+    "user-group": lambda d: bool(d.user_groups),
+    "local-source-interface": lambda d: any(s.source_interface for s in d.telemetry.subscriptions),
+    "ip binding vpn-instance (MEth0/0/0)": lambda d: any(
+        i.vrf not in (None, FACTORY_VRF) and i.kind == "management" for i in d.interfaces
+    ),
+    "ip vpn-instance": lambda d: bool(d.vrfs),
+    "load-balancing as-path-relax": lambda d: d.bgp is not None and d.bgp.as_path_relax,
+    "drop-profile": lambda d: bool(d.drop_profiles),
+    "fec mode": lambda d: any(i.fec for i in d.interfaces),
+    "negotiation disable": lambda d: not all(i.autonegotiation for i in d.interfaces),
+    "diffserv domain": lambda d: bool(d.domains),
+    "port split refresh": lambda d: bool(d.splits),
+    "priority Q deadlock-detect": lambda d: any(p.timers for p in d.pfc.profiles),
+    "priority Q turn-off": lambda d: any(p.turn_off for p in d.pfc.profiles),
+    "qos buffer headroom-pool": lambda d: d.pfc.headroom_pool_kbytes is not None,
+    "traffic policy": lambda d: bool(d.filters.policies),
+    "undo priority": lambda d: any(3 not in p.queues for p in d.pfc.profiles),
+}
+
+
+def may_forward(line: TextLine) -> bool:
+    """Whether a line may change where packets go."""
+    command = " ".join((*line.path, line.text))
+    return bool(FORWARDING.match(command)) and not HARMLESS.match(line.text)
+
+
+def opens_ssh(line: TextLine) -> bool:
+    """Whether a line lets SSH sessions in on some interface."""
+    return line.text.startswith("ssh server-source ")
+
+
+def is_community(line: TextLine) -> bool:
+    """Whether a line sets an SNMP community."""
+    return line.text.startswith("snmp-agent community")
+
+
+def shows_secret(line: TextLine) -> bool:
+    """Whether the secret of a line can be read."""
+    return any(f"{end} " in f"{line.text} " for end in READABLE)
+
+
+def matches_in(line: TextLine, classifier: str) -> bool:
+    """Whether a line is a match of a traffic classifier."""
+    inside = bool(line.path) and f"{line.path[-1]} ".startswith(f"traffic classifier {classifier} ")
+    return inside and line.text.startswith("if-match ")
+
+
+@cache
+def _use_of(command: str) -> Callable[[Device], bool] | None:
+    return next((used for words, used in USES.items() if command.startswith(words)), None)
+
+
+def uses(line: TextLine) -> Uses:
+    """ACLs and parts of traffic policies that a line names; none of an ACL and its rules."""
+    if (*line.path, line.text)[0].startswith("acl "):
+        return Uses()
+    acls, policies, bound = (names.findall(line.text) for names in (ACL, POLICY, BINDING))
+    return Uses(frozenset(acls), frozenset(policies), frozenset(bound))
+
+
+def closed_peer(line: str) -> str | None:
+    """The peer or group whose sessions a line closes on purpose, its views before it."""
+    found = CLOSED.fullmatch(line)
+    return found[1] if found else None
+
+
+def in_use(command: str, device: Device) -> bool | None:
+    """Whether a Device makes a command stand in its text; None: no Device tells of it."""
+    used = _use_of(command) or _use_of(command.removeprefix("undo "))
+    return None if used is None else used(device)

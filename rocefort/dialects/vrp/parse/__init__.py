@@ -1,0 +1,1 @@
+"""From VRP text to a Device."""

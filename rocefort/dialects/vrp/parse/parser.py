@@ -1,0 +1,256 @@
+"""VRP text -> Device: what a configuration says, where it says it, and what is not understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from pydantic import ValidationError
+
+from rocefort.dialects.data import Parsed
+from rocefort.dialects.detect import COMWARE, looks_like
+from rocefort.dialects.vrp.parse.lines import UNMODELLED, View, read
+from rocefort.dialects.vrp.readers import interface, lossless
+from rocefort.dialects.vrp.readers.draft import BadArgumentError, Log, Part
+from rocefort.dialects.vrp.text.config_tree import RETURN, is_noise, release_in
+from rocefort.dialects.vrp.text.secrets import masked
+from rocefort.errors import BadInput, Problem
+from rocefort.models.device.device import Device
+from rocefort.models.network.network import TextLine
+
+DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
+# V300R023C00, `header`: up to 480 characters on any number of lines, between two equal signs.
+TITLE = re.compile(
+    r"^[ \t]*header (?:login|shell) information ([^\w\s])[^\0]{0,480}?\1", re.MULTILINE
+)
+LONGEST_LINE = 65536  # a command line has 3100 characters; what is so much longer is none
+
+SYSNAME = re.compile(r"^ *sysname \S", re.MULTILINE)
+WANTED = "give the text of `display current-configuration`"
+
+
+@lru_cache(maxsize=64)  # a rollout reads what a switch runs time and again, and it changes twice
+def parse(text: str, file: str) -> Parsed:
+    """Read saved VRP text of any syntax family; lines it does not know are kept and reported.
+
+    Raises BadInput with file and line for each known command whose arguments no Device can hold
+    (a bad address, two values for one thing), for text without a sysname, and for text of another
+    maker's switch.
+    """
+    if not text.strip() or "\0" in text:
+        what = "a binary file" if "\0" in text else "an empty file"
+        raise BadInput(what, where=file, how=WANTED)
+    reader = _Reader(file)
+    reader.read(text)
+    reader.refuse_others(text)
+    return reader.finish()
+
+
+def places_in(text: str, file: str) -> Mapping[str, int]:
+    """`Parsed.lines` alone: which line says which field, for who has the Device already.
+
+    Raises as `parse` does, but for values that no Device can hold together.
+    """
+    reader = _Reader(file)
+    reader.read(text)
+    reader.check()
+    return reader.places()
+
+
+def _titles(text: str) -> dict[int, str]:
+    """Lines that go on with the title of the `header` above them, which is the value."""
+    found: dict[int, str] = {}
+    first, counted = 1, 0
+    for match in TITLE.finditer(text):
+        first += text.count("\n", counted, match.start())
+        counted = match.start()
+        head = " ".join(match[0].split("\n", 1)[0].split())
+        found |= {first + after: head for after in range(1, match[0].count("\n") + 1)}
+    return found
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A line that may have lines below it."""
+
+    indent: int
+    path: tuple[str, ...]  # the enclosing views and this line
+    view: View
+
+
+@dataclass
+class _Reader:
+    """One pass over the lines with a stack of open views."""
+
+    file: str
+    log: Log = field(default_factory=Log)
+    seen: dict[int, tuple[tuple[str, ...], str]] = field(default_factory=dict)  # path and line
+    unmodelled: set[int] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
+    software: str | None = None
+    returned: int = 0  # line of the last `return`
+
+    def __post_init__(self) -> None:
+        self.root = Part(self.log)
+
+    def read(self, text: str) -> None:
+        """Hand every line to the commands of the view it stands in."""
+        stack = [_Frame(-1, (), View("system", self.root))]
+        titles = _titles(text) if "header " in text else {}
+        for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
+            line = " ".join(raw.split())
+            if number in titles:  # no command, whatever it looks like
+                if line:
+                    self.seen[number] = (titles[number],), line
+                    self.unmodelled.add(number)
+                continue
+            if not line or is_noise(line):
+                self._note(line, number)
+                continue
+            indent = len(raw) - len(raw.lstrip())
+            while stack[-1].indent >= indent:
+                stack.pop()
+            frame = stack[-1]
+            self.log.number = number
+            self.seen[number] = frame.path, line
+            view = self._line(frame.view if len(line) <= LONGEST_LINE else UNMODELLED, line)
+            if len(stack) < DEEPEST_VIEW:
+                stack.append(_Frame(indent, (*frame.path, line), view))
+
+    def _note(self, line: str, number: int) -> None:
+        """Keep what a line that is no command tells about the text."""
+        if line == RETURN:
+            self.returned = number
+        elif line.startswith("!"):
+            self.software = self.software or release_in(line)
+
+    def _line(self, view: View, line: str) -> View:
+        try:
+            below = read(view, line)
+        except BadArgumentError as error:
+            self._bad(self.log.number, str(error), error.how)
+            return UNMODELLED
+        if below is UNMODELLED:
+            self.unmodelled.add(self.log.number)
+        return below
+
+    def _bad(self, number: int, what: str, how: str = "") -> None:
+        self.problems.append(Problem(f"{self.file}:{number}", masked(what), how))
+
+    def refuse_others(self, text: str) -> None:
+        """Raise BadInput for text of another system; asked only where something is not as wanted.
+
+        Comware names a switch by `sysname` as VRP does.
+        """
+        named = "name" in self.root.fields
+        if named and not self.unmodelled:
+            return
+        found = looks_like(text, (COMWARE,) if named else None)
+        if found is not None:
+            what = f"this looks like {found.system} (`{masked(found.evidence)}`), not like VRP"
+            raise BadInput(what, where=f"{self.file}:{found.line}", how=WANTED)
+
+    def finish(self) -> Parsed:
+        """Build the Device; raise BadInput with all problems."""
+        self.check()
+        device = self._device()
+        lines = self.places()
+        unmodelled = ((number, *self.seen[number]) for number in sorted(self.unmodelled))
+        kept = tuple(
+            TextLine(tuple(map(masked, path)), masked(line), number)
+            for number, path, line in unmodelled
+        )
+        last = max(self.seen)
+        return Parsed(
+            device,
+            lines,
+            kept,
+            len(self.seen),
+            self.software,
+            last if self.returned < last else None,
+        )
+
+    def check(self) -> None:
+        """Raise BadInput with all problems; leave out what other lines rob of its meaning."""
+        if self.problems:
+            raise BadInput(problems=self.problems)
+        if "name" not in self.root.fields:
+            raise BadInput(
+                "no sysname, so this is no configuration of a CloudEngine",
+                where=self.file,
+                how=WANTED,
+            )
+        self._drop_meaningless()
+        _forget_defaults(self.root)
+
+    def places(self) -> dict[str, int]:
+        """The first line of each path, of those that are understood."""
+        lines = {"": self.log.first["name"]}
+        for path, number in self.log.marks:
+            if number not in self.unmodelled:
+                lines.setdefault(path, number)
+        return lines
+
+    def _drop_meaningless(self) -> None:
+        """Keep lines unmodelled that other lines, by being there or not, rob of their meaning."""
+        dropped = {rows.pop(key).path for rows, key in list(_incomplete(self.root))}
+        dropped |= set(_take_overruled(self.root))
+        if dropped:
+            self.unmodelled |= self.log.lines_in(dropped)
+
+    def _device(self) -> Device:
+        try:
+            return Device.model_validate(self.root.content())
+        except ValidationError as error:
+            raise BadInput(
+                problems=[
+                    Problem(self.file, f"{'.'.join(map(str, part['loc']))}: {part['msg']}")
+                    for part in error.errors()
+                ]
+            ) from error
+
+
+Rows = dict[Hashable, Part]
+
+
+def _incomplete(device: Part) -> Iterator[tuple[Rows, Hashable]]:
+    """Rows that lack what makes them: a threshold its xoff, a weight `qos drr`, a peer its AS."""
+    for port in device.rows.get("interfaces", {}).values():
+        yield from _lacking(port.rows.get("thresholds", {}), "xoff_kbytes")
+        queues = port.rows.get("drr", {})
+        weighted = ((queue, row.facts) for queue, row in queues.items() if "weight" in row.fields)
+        yield from (
+            (queues, queue) for queue, facts in weighted if interface.BY_WEIGHT not in facts
+        )
+    if snmp := device.parts.get("snmp"):
+        yield from _lacking(snmp.rows.get("users", {}), "group")
+    if bgp := device.parts.get("bgp"):
+        yield from _lacking(bgp.rows.get("groups", {}), "external")
+        yield from _lacking(bgp.rows.get("peers", {}), "asn", "group")
+
+
+def _forget_defaults(device: Part) -> None:
+    """Take out rows that say what holds anyway: a queue with strict priority."""
+    for port in device.rows.get("interfaces", {}).values():
+        queues = port.rows.get("drr", {})
+        for queue in [queue for queue, row in queues.items() if interface.STRICT in row.facts]:
+            del queues[queue]
+
+
+def _take_overruled(device: Part) -> Iterator[str]:
+    """Take out what a line elsewhere overrules, and yield its paths: the Device cannot say that.
+
+    PFC of a port is off while PFC of the switch is.
+    """
+    for port in device.rows.get("interfaces", {}).values():
+        if lossless.PFC_OFF in device.facts and "pfc" in port.parts:
+            del port.parts["pfc"]
+            yield port.below("pfc")
+
+
+def _lacking(rows: Rows, *names: str) -> Iterator[tuple[Rows, Hashable]]:
+    for key, row in rows.items():
+        if not any(name in row.fields for name in names):
+            yield rows, key

@@ -1,0 +1,151 @@
+"""What annet need not see of two configurations: rows that stay and that no other row asks for.
+
+A patch costs by the rows that annet matches against its rulebook, and most rows of most changes
+stay. Fewer rows also make the changes of many switches one and the same, which is made once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Container, Iterable, Iterator
+from typing import Any
+
+ConfigRows = OrderedDict[str, Any]
+FrozenRows = tuple[tuple[str, Any], ...]
+INTERFACE, PROCESS = "interface ", "bgp "
+
+
+def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
+    """Two configurations without what both say alike, as far as no rule looks at it.
+
+    A rule of the rulebook takes rows that share their first word, so those stay or go together.
+    What looks at more is in its table (`patch/rulebook/table.py`): a PFC profile that changes asks
+    which ports apply it, also those that change in another line. Interfaces are each on their own,
+    and so are peers and groups of a BGP process. Where interfaces come and others go, those that
+    stay keep their first line, which says where among them the others stand.
+    """
+    changed = _changed(was, will)
+    replaced = come_and_go(
+        *([row for row in rows if row.startswith(INTERFACE)] for rows in (was, will))
+    )
+    port_lines = _port_lines(changed)
+    both = [
+        OrderedDict(_rows(rows, other, changed, port_lines, replaced))
+        for rows, other in ((was, will), (will, was))
+    ]
+    return both[0], both[1]
+
+
+def come_and_go(before: Iterable[str], after: Iterable[str]) -> bool:
+    """Whether some are only before and others only after."""
+    old, new = set(before), set(after)
+    return not (old <= new or new <= old)
+
+
+def _rows(
+    rows: ConfigRows,
+    other: ConfigRows,
+    changed: set[str],
+    port_lines: tuple[str, ...],
+    keep_heads: bool,
+) -> Iterator[tuple[str, ConfigRows]]:
+    words = {first_word(row) for row in changed}
+    for row, below in rows.items():
+        if row in changed and row in other and row.startswith(PROCESS):
+            yield row, _without(below, _alike(below, other[row]))
+        elif not row.startswith(INTERFACE):
+            if first_word(row) in words:
+                yield row, below
+        elif row in changed:
+            yield row, _lines(below, other.get(row, OrderedDict()), port_lines)
+        else:
+            lines = _lines(below, below, port_lines) if port_lines else OrderedDict()
+            if lines or keep_heads:
+                yield row, lines
+
+
+def _lines(below: ConfigRows, other: ConfigRows, port_lines: tuple[str, ...]) -> ConfigRows:
+    """Rows of an interface whose first word differs in some row, and those a function reads."""
+    words = {first_word(row) for row in _changed(below, other)}
+    return OrderedDict(
+        (row, lower)
+        for row, lower in below.items()
+        if first_word(row) in words or row.startswith(port_lines)
+    )
+
+
+def _alike(below: ConfigRows, other: ConfigRows) -> set[str]:
+    """Peers and groups of a BGP process of which all rows stay, in every family."""
+    own, theirs = _by_speaker(below), _by_speaker(other)
+    return {name for name, rows in own.items() if name and rows == theirs.get(name)}
+
+
+def _without(below: ConfigRows, alike: Container[str]) -> ConfigRows:
+    """Rows of a BGP process without those of some peers and groups."""
+    return OrderedDict(
+        (row, OrderedDict((r, rest) for r, rest in lower.items() if speaker(r) not in alike))
+        for row, lower in below.items()
+        if speaker(row) not in alike
+    )
+
+
+def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
+    """Rows of each peer and group with the family that they stand in."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row, lower in below.items():
+        found[speaker(row)].append(("", row))
+        for inner in lower:
+            found[speaker(inner)].append((row, inner))
+    return found
+
+
+def speaker(row: str) -> str:
+    """Name of the peer or group that a row of a BGP process is about; empty: of none."""
+    from rocefort.dialects.vrp.patch.rulebook.table import PEERS  # noqa: PLC0415 - it imports annet
+
+    words = row.removeprefix("undo ").split(" ", 2)
+    return words[1] if words[0] in PEERS.formats and words[1:] else ""
+
+
+def _port_lines(changed: Iterable[str]) -> tuple[str, ...]:
+    """Beginnings of the lines of ports that matter to what changes."""
+    from rocefort.dialects.vrp.patch.rulebook.table import PORT_LINES  # noqa: PLC0415 - it imports annet
+
+    words = {first_word(row) for row in changed}
+    return tuple(line for word, line in PORT_LINES.items() if word in words)
+
+
+def _changed(was: ConfigRows, will: ConfigRows) -> set[str]:
+    """Rows of which the two do not say the same, in the same order where they share a word."""
+    found = {row for row in {**was, **will} if was.get(row) != will.get(row)}
+    stay = [[row for row in rows if row not in found] for rows in (was, will)]
+    if stay[0] == stay[1]:  # as they nearly always do
+        return found
+    orders = [_by_word(rows) for rows in stay]
+    moved = (w for w in orders[0] if orders[0][w] != orders[1].get(w))
+    return found.union(*(orders[0][word] for word in moved))
+
+
+def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:
+    words: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        words[first_word(row)].append(row)
+    return words
+
+
+def first_word(row: str) -> str:
+    """The word by which rules of the rulebook take rows together."""
+    from rocefort.dialects.vrp.patch.rulebook.table import SAME_WORD  # noqa: PLC0415 - it imports annet
+
+    word = row.removeprefix("undo ").partition(" ")[0]
+    return SAME_WORD.get(word, word)
+
+
+def frozen(rows: ConfigRows) -> FrozenRows:
+    """Rows as a key of a cache."""
+    return tuple((row, frozen(below)) for row, below in rows.items())
+
+
+def thawed(rows: FrozenRows) -> ConfigRows:
+    """Rows of a key."""
+    return OrderedDict((row, thawed(below)) for row, below in rows)

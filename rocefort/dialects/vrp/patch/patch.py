@@ -1,0 +1,189 @@
+"""Patches between two VRP configurations: annet behind one door, with Rocefort's own rulebook.
+
+annet is pinned, imported on first use, and knows nothing of templates; what a CloudEngine
+overwrites and how it undoes derives from the command catalogue (`rulebook/`), the order of a patch
+is `patch/rulebook/huawei.order`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocefort.dialects.vrp.patch.changed_rows import FrozenRows, frozen, reduced, thawed
+from rocefort.dialects.vrp.patch.marks import ANEW
+from rocefort.dialects.vrp.patch.port_split import leaving, refreshed, vanishing, without
+from rocefort.dialects.vrp.patch.profile_moves import ProfileMove, moved_last, profile_moves
+from rocefort.dialects.vrp.readers.arguments import KBYTES
+from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+if TYPE_CHECKING:
+    from annet.annlib.patching import PatchTree
+
+VENDOR = "huawei"
+ORDER = Path(__file__).parent / "rulebook" / "huawei.order"
+SIZED = ("qos buffer ", "dcb pfc buffer ")
+IN_MBYTES = "mbytes"  # no renderer of ours writes it: most texts are without
+MBYTES = re.compile(rf"\b(\d+) {IN_MBYTES}\b", re.ASCII)
+ALIKE = 4096  # changes that are remembered: most switches of a fabric change like another one
+_LOCK = threading.Lock()
+
+Make = Callable[[FrozenRows, FrozenRows], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Commands from the system view that take one text to another, and the way back."""
+
+    commands: tuple[str, ...]
+    reverse: tuple[str, ...]
+    unpaused: tuple[ProfileMove, ...] = ()  # of ports whose traffic no order of the lines pauses
+
+
+def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
+    """Commands that take a switch from one configuration text to another, and back.
+
+    Lines are in apply order, as typed from the system view; a view is entered by its line and left
+    by `quit`, indented only for the reader. No `commit`, no `return`. Both texts should come from
+    one renderer: a line that only one of them writes is a difference, but for buffer sizes, which
+    are equal in kbytes and in mbytes.
+    """
+    old, new = parse_tree(running), parse_tree(intended)
+    if old == new:
+        return Patch((), ())
+    make = _engine(family)
+    was, will = _rows(old), _rows(new)
+    if IN_MBYTES in running or IN_MBYTES in intended:
+        will = _spelled_as(was, will)
+    moves, back = profile_moves(was, will), profile_moves(will, was)
+    return Patch(
+        _commands(make, was, moved_last(will, moves), family),
+        _commands(make, will, moved_last(was, back), family),
+        tuple(move for move in moves if move.if_first and move.if_last),
+    )
+
+
+def _commands(
+    make: Make, was: OrderedDict[str, Any], will: OrderedDict[str, Any], family: SyntaxFamily
+) -> tuple[str, ...]:
+    gone = vanishing(was, will)
+    left = without(was, gone)
+    rows = reduced(left, _rejoining(left, will))
+    return refreshed((*leaving(was, gone), *make(frozen(rows[0]), frozen(rows[1]))), family)
+
+
+def _rows(lines: Iterable[ConfigLine]) -> OrderedDict[str, Any]:
+    """annet's form of a configuration: views nested by their lines."""
+    rows: OrderedDict[str, Any] = OrderedDict()
+    for line in lines:
+        rows.setdefault(line.text, OrderedDict()).update(_rows(line.children))
+        if line.text.startswith("bgp "):
+            _say_inactive(rows[line.text])
+    return rows
+
+
+def _spelled_as(now: OrderedDict[str, Any], rows: OrderedDict[str, Any]) -> OrderedDict[str, Any]:
+    """The rows, each as the switch spells it now where both name one buffer size.
+
+    Vendor examples save `size 4 mbytes` as it was typed, so 4096 kbytes need not be said again.
+    """
+    spelled = {_in_kbytes(text): text for text in now}
+    alike: OrderedDict[str, Any] = OrderedDict()
+    for text, below in rows.items():
+        row = spelled.get(_in_kbytes(text), text)
+        alike[row] = _spelled_as(now.get(row, OrderedDict()), below)
+    return alike
+
+
+def _in_kbytes(text: str) -> str:
+    if not text.startswith(SIZED):
+        return text
+    return MBYTES.sub(lambda size: f"{int(size[1]) * KBYTES['mbytes']} kbytes", text)
+
+
+def _rejoining(was: OrderedDict[str, Any], will: OrderedDict[str, Any]) -> OrderedDict[str, Any]:
+    """The intended rows, with the members marked of an Eth-Trunk that leaves an LACP mode.
+
+    It does so only while it has no members; out of the manual mode it changes with them in place
+    (V300R023C00, `mode`).
+    """
+    changed = {
+        row.removeprefix("interface Eth-Trunk")
+        for row, below in was.items()
+        if row.startswith("interface Eth-Trunk")
+        and _mode(below) not in (None, _mode(will.get(row)))
+    }
+    if not changed:
+        return will
+    marked = {f"eth-trunk {number}": f"eth-trunk {number}{ANEW}" for number in changed}
+    return OrderedDict(
+        (row, OrderedDict((marked.get(text, text), lower) for text, lower in below.items()))
+        for row, below in will.items()
+    )
+
+
+def _mode(rows: OrderedDict[str, Any] | None) -> str | None:
+    return next((row for row in rows or () if row.startswith("mode ")), None)
+
+
+def _say_inactive(bgp: OrderedDict[str, Any]) -> None:
+    """Give every peer and group that is not enabled in the family a line that says so.
+
+    A switch enables a peer as it is made (V300R023C00, `peer as-number`, `group`) and saves no line
+    for one that is not, so without this a patch that makes a disabled peer would enable it.
+    """
+    family = bgp.setdefault("ipv4-family unicast", OrderedDict())
+    names = {row.split()[1] for row in bgp if row.startswith(("peer ", "group "))}
+    for name in sorted(names):
+        if f"peer {name} enable" not in family:
+            family[f"undo peer {name} enable"] = OrderedDict()
+
+
+def _lines(tree: PatchTree, depth: int = 0) -> Iterator[str]:
+    for row, below in tree.items():
+        yield " " * depth + row
+        if below is not None and not row.startswith("undo "):  # an undo opens no view
+            yield from _lines(below, depth + 1)
+            yield " " * (depth + 1) + "quit"
+
+
+def _engine(family: SyntaxFamily) -> Make:
+    with _LOCK:  # annet's connectors are global and may be set once
+        return _build_engine(family)
+
+
+@cache
+def _build_engine(family: SyntaxFamily) -> Make:
+    from annet import patching, reference  # noqa: PLC0415 - 0.2 s and 45 MB that only a patch needs
+    from annet.annlib.rbparser.ordering import compile_ordering_text  # noqa: PLC0415 - the same
+
+    from rocefort.dialects.vrp.patch.rulebook.rules import rulebook  # noqa: PLC0415 - the same
+
+    rules = {
+        "patching": rulebook(family),
+        "ordering": compile_ordering_text(ORDER.read_text(encoding="utf-8"), VENDOR),
+    }
+
+    @lru_cache(maxsize=ALIKE)
+    def make(old: FrozenRows, new: FrozenRows) -> tuple[str, ...]:
+        orderer = patching.Orderer(rules["ordering"], VENDOR)
+        orderer.ref_insert(reference.RefTracker())
+        diff = patching.make_diff(thawed(old), thawed(new), rules, [])
+        tree = patching.make_patch(
+            pre=patching.make_pre(diff),
+            rb=rules,
+            hw=None,
+            add_comments=False,
+            orderer=orderer,
+            do_commit=False,
+        )
+        return tuple(_lines(tree))
+
+    return make

@@ -1,0 +1,56 @@
+"""What a patch must know of `port split`: which interfaces go with their lines, and what follows.
+
+A port that is split, and the parts of one that is made whole again, are gone with their lines
+(V300R023C00, `port split`): nothing of them is undone one by one, but for their Eth-Trunk, which
+they must leave before. In V200 `port split refresh` makes the switch take the splits (annet's
+rulebook for Huawei, which tells it to all CE8800 but CE8851 and CE8875; V300 does without).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rocefort.dialects.vrp.interpreter.port_split import HEAD
+from rocefort.models.hardware.breakout import parts_of
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+REFRESH = "port split refresh"
+REFRESHED = frozenset({SyntaxFamily.V200})
+ConfigRows = OrderedDict[str, Any]
+
+
+def _splits(rows: ConfigRows) -> dict[str, str]:
+    lines = (row.split() for row in rows if row.startswith(f"{HEAD} "))
+    return {words[4]: words[-1] for words in lines}
+
+
+def vanishing(was: ConfigRows, will: ConfigRows) -> tuple[str, ...]:
+    """Views of the interfaces that go by the splits between two configurations."""
+    old, new = _splits(was), _splits(will)
+    changed = [port for port in {**old, **new} if old.get(port) != new.get(port)]
+    names = (
+        name for port in changed for name in (parts_of(port, old[port]) if port in old else (port,))
+    )
+    return tuple(view for name in names if (view := f"interface {name}") in was)
+
+
+def without(rows: ConfigRows, views: Sequence[str]) -> ConfigRows:
+    """The rows without some views."""
+    return OrderedDict((row, below) for row, below in rows.items() if row not in views)
+
+
+def leaving(was: ConfigRows, views: Sequence[str]) -> Iterator[str]:
+    """Commands that take interfaces out of their Eth-Trunks."""
+    for view in views:
+        if any(row.startswith("eth-trunk ") for row in was[view]):
+            yield from (view, " undo eth-trunk", " quit")
+
+
+def refreshed(commands: Sequence[str], family: SyntaxFamily) -> tuple[str, ...]:
+    """The commands with what makes the switch take its splits behind the last of them."""
+    last = max((n for n, line in enumerate(commands, 1) if HEAD in line), default=0)
+    if not last or family not in REFRESHED:
+        return tuple(commands)
+    return (*commands[:last], REFRESH, *commands[last:])

@@ -1,0 +1,108 @@
+"""Commands of one view as the catalogue knows them: which lines overwrite, how a line is undone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from rocefort.dialects.vrp.commands.command import Row
+from rocefort.dialects.vrp.commands.format import Node, Trace, read_all, words_of
+from rocefort.dialects.vrp.commands.match import Identity, identify, rows_of
+from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+UNDO = "undo "
+ANY = re.compile(r"(?:(kbytes|numbers):)?\d+-\d+")
+WIDEST = "0-4294967295"
+ANY_NUMBERS = {"kbytes": f"kbytes:{WIDEST}", "numbers": "numbers:0-65535"}
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands of one view of one syntax family."""
+
+    view: str
+    family: SyntaxFamily
+
+    def identity(self, text: str) -> Identity:
+        """The row of a line, its key and its value, also where that is none that the row takes."""
+        found = identify(self.view, as_saved(text), self.family)
+        return found if found.row is not None else _of_key(self, text)
+
+    def key(self, text: str) -> Tokens:
+        """Words of a line that no other line of its view has: two such lines overwrite."""
+        return self.identity(text).key
+
+    def value(self, text: str) -> str:
+        """What a line sets its key to."""
+        return " ".join(self.identity(text).value)
+
+    def undo(self, text: str) -> str | None:
+        """Command that takes back a line and no other; None if the catalogue has none.
+
+        `undo` with the key of the line, or with all of it: what the first undo format of its row
+        takes. A form that takes away all lines that begin so is used where there is no other.
+        """
+        found = self.identity(text)
+        if text.startswith(UNDO):
+            return text.removeprefix(UNDO)
+        if found.row is None:
+            return f"{UNDO}{text}"
+        if found.row.no_undo:
+            return found.row.default or None
+        own = next(_undos(found.row, found, text), None)
+        unknown_value = identify(self.view, as_saved(text), self.family).row is None
+        return f"{UNDO}{text}" if own is None and unknown_value else own
+
+    def lost(self, text: str, replacement: str) -> str | None:
+        """Command for what a line sets by name and its replacement does not (`kind="pairs"`)."""
+        found = self.identity(text)
+        if found.row is None or found.row.kind != "pairs":
+            return None
+        names, kept = found.value[::2], self.identity(replacement).value[::2]
+        gone = [name for name in names if name not in kept]
+        return f"{UNDO}{' '.join((*found.key, *gone))}" if gone else None
+
+
+def _of_key(commands: Commands, text: str) -> Identity:
+    """A line with the words of a key, with a number or a value that its row does not take."""
+    unknown = identify(commands.view, text, commands.family)
+    tokens = words_of(text.removeprefix(UNDO))
+    rows = rows_of(commands.view, tokens[0], commands.family)
+    fitting = [
+        (reading.words, row, reading)
+        for form in (_any_number, _any_value)
+        for row in rows
+        for reading in read_all(form(row.nodes), tokens, Trace())
+    ]
+    _, row, reading = max(fitting, key=lambda found: found[0], default=(0, None, None))
+    if reading is None:
+        return unknown
+    return replace(unknown, row=row, key=reading.key, value=reading.value)
+
+
+def _any_number(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """A format whose numbers have no range."""
+    return tuple(
+        Node("param", ANY.sub(lambda match: ANY_NUMBERS.get(match[1], WIDEST), node.text))
+        if node.kind == "param"
+        else Node(node.kind, node.text, tuple(map(_any_number, node.branches)))
+        for node in nodes
+    )
+
+
+def _any_value(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    anything = Node("value", branches=((Node("param", "text"),),))
+    return tuple(anything if node.kind == "value" else node for node in _any_number(nodes))
+
+
+def _undos(row: Row, found: Identity, text: str) -> Iterator[str]:
+    names = found.value[::2] if row.kind == "pairs" else ()
+    key = " ".join((*found.key, *names))
+    for nodes, _ in sorted(row.undo_nodes, key=lambda form: form[1]):
+        for words in (key, text):
+            read = read_all(_any_number(nodes), words_of(words), Trace())
+            if any(each.key == found.key for each in read):
+                yield f"{UNDO}{words}"

@@ -1,0 +1,1 @@
+"""Readers of VRP lines that say more than fields and their values."""

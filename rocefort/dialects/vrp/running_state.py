@@ -1,0 +1,290 @@
+"""State of a running CloudEngine: what its driver reads, as the models of live checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any, Protocol, TypeVar
+
+from napalm_cloudengine.displays.routing import IN_FIB
+from rocefort.clock import utc_now
+from rocefort.dialects.vrp.text.names import interface_name
+from rocefort.errors import DeviceFailed
+from rocefort.models.device.interface import kind_of
+from rocefort.models.network.observed import (
+    AiEcnSeen,
+    FactsSeen,
+    NeighbourSeen,
+    PeerSeen,
+    PfcCountersSeen,
+    PfcPortSeen,
+    PfcProfileSeen,
+    PortCounters,
+    PortSeen,
+    QueueSeen,
+    RouteSeen,
+    ThresholdSeen,
+    Topic,
+)
+from rocefort.models.results.rdma_counters import MarkedSeen
+
+Row = dict[str, Any]
+T = TypeVar("T")
+COLUMNS = ("guaranteed", "xon", "xon_lowest", "xon_offset", "xoff", "hdrm")  # of thresholds
+COUNTERS = tuple(PortCounters.model_fields)
+# Switches of a fabric show the same routes, each at every reading.
+_network, _hop = lru_cache(1 << 14)(IPv4Network), lru_cache(1 << 14)(IPv4Address)
+SIZE = re.compile(r"(\d+)\(([BCDKM])\)", re.ASCII)
+HOW = "its form is not the documented one: run the command by hand, and report what it shows"
+
+
+class Driver(Protocol):
+    """The part of napalm_cloudengine that a reading uses; nothing of it changes a switch."""
+
+    def get_facts(self) -> dict[str, Any]: ...  # noqa: D102 - NAPALM's
+    def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
+    def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]: ...  # noqa: D102
+    def get_config(self, retrieve: str, *, sanitized: bool) -> dict[str, str]: ...  # noqa: D102
+    def get_ports(self) -> list[Row]: ...  # noqa: D102
+    def get_pfc(self, retrieve: str) -> dict[str, list[Row]]: ...  # noqa: D102
+    def get_queues(self, interface: str) -> list[Row]: ...  # noqa: D102
+    def get_routes(self) -> list[Row]: ...  # noqa: D102
+    def get_ai_ecn(self) -> list[Row]: ...  # noqa: D102
+    def get_ecn_marks(self) -> list[Row]: ...  # noqa: D102
+    def get_clock(self) -> datetime: ...  # noqa: D102
+    def get_free_flash(self) -> int: ...  # noqa: D102
+    def cli(self, commands: list[str]) -> dict[str, str]: ...  # noqa: D102
+
+
+def read_topic(
+    driver: Driver,
+    topic: Topic,
+    device: str,
+    ports: Iterable[str] = (),
+    now: Callable[[], datetime] = utc_now,
+) -> object:
+    """A topic of a switch, in the type of its field of DeviceSeen.
+
+    ports: those whose queues are read, for no command shows the queues of a whole switch. Raises
+    DeviceFailed for an answer that cannot be read, and what the driver raises.
+    """
+    reading = _Reading(driver, device, ports, now)
+    readers: dict[Topic, Callable[[], object]] = {
+        Topic.FACTS: reading.facts,
+        Topic.PEERS: reading.peers,
+        Topic.ROUTES: reading.routes,
+        Topic.NEIGHBOURS: reading.neighbours,
+        Topic.PORTS: reading.ports_seen,
+        Topic.PFC_PORTS: reading.pfc_ports,
+        Topic.PFC_PROFILES: reading.pfc_profiles,
+        Topic.PFC_COUNTERS: reading.pfc_counters,
+        Topic.THRESHOLDS: reading.thresholds,
+        Topic.QUEUES: reading.queues,
+        Topic.AI_ECN: reading.ai_ecn,
+        Topic.CLOCK: reading.clock,
+        Topic.DISK: driver.get_free_flash,
+        Topic.SAVED: reading.saved,
+    }
+    return _read(readers[topic], device)
+
+
+def ecn_marks(driver: Driver, device: str) -> tuple[MarkedSeen, ...]:
+    """Packets that each port has marked; raises as `read_topic` does."""
+    return tuple(
+        MarkedSeen(interface=_named(row["interface"]), marked_packets=row["marked_packets"])
+        for row in _read(driver.get_ecn_marks, device)
+    )
+
+
+def _read(read: Callable[[], T], device: str) -> T:
+    try:
+        return read()
+    except ValueError as error:  # UnreadableError, or a value that is none
+        raise DeviceFailed(" ".join(str(error).splitlines()), where=device, how=HOW) from None
+
+
+class _Reading:
+    """One switch, and how its topics are read."""
+
+    def __init__(
+        self, driver: Driver, device: str, ports: Iterable[str], now: Callable[[], datetime]
+    ) -> None:
+        self.driver, self.device, self.ports, self.now = driver, device, ports, now
+
+    def facts(self) -> FactsSeen:
+        """NAPALM's facts."""
+        facts = self.driver.get_facts()
+        return FactsSeen(
+            hostname=facts["hostname"],
+            hardware=facts["model"],
+            software=facts["os_version"],
+            serial=facts["serial_number"],
+        )
+
+    def peers(self) -> tuple[PeerSeen, ...]:
+        """IPv4 peers of the public instance."""
+        known = self.driver.get_bgp_neighbors().get("global", {"peers": {}})["peers"]
+        return tuple(
+            PeerSeen(
+                address=address,
+                asn=peer["remote_as"],
+                established=peer["is_up"],
+                prefixes=_received(peer),
+            )
+            for address, peer in known.items()
+        )
+
+    def routes(self) -> tuple[RouteSeen, ...]:
+        """The public routing table, with the next hops that are in the FIB."""
+        return tuple(
+            RouteSeen(
+                prefix=_network(row["prefix"]),
+                protocol=row["protocol"],
+                next_hops=tuple(
+                    sorted(_hop(hop["next_hop"]) for hop in row["hops"] if IN_FIB in hop["flags"])
+                ),
+            )
+            for row in self.driver.get_routes()
+        )
+
+    def neighbours(self) -> tuple[NeighbourSeen, ...]:
+        """What LLDP hears; a port that is no interface's name stays as the neighbour tells it."""
+        return tuple(
+            NeighbourSeen(
+                local=_named(local), device=neighbour["hostname"], port=_named(neighbour["port"])
+            )
+            for local, heard in self.driver.get_lldp_neighbors().items()
+            for neighbour in heard
+        )
+
+    def ports_seen(self) -> tuple[PortSeen, ...]:
+        """Every interface."""
+        return tuple(map(_port, self.driver.get_ports()))
+
+    def pfc_ports(self) -> tuple[PfcPortSeen, ...]:
+        """Which ports have PFC on, by which profile."""
+        return tuple(
+            PfcPortSeen(
+                interface=_named(row["interface"]),
+                profile=row["profile"],
+                enabled=row["status"].startswith(("ENABLE", "SUCCEED")),
+                state=row["status"],
+            )
+            for row in self.driver.get_pfc("ports")["ports"]
+        )
+
+    def pfc_profiles(self) -> tuple[PfcProfileSeen, ...]:
+        """PFC profiles and their queues."""
+        return tuple(PfcProfileSeen(**row) for row in self.driver.get_pfc("profiles")["profiles"])
+
+    def pfc_counters(self) -> tuple[PfcCountersSeen, ...]:
+        """PFC frames and deadlocks of every lossless queue."""
+        rows = self.driver.get_pfc("counters")["counters"]
+        return tuple(
+            PfcCountersSeen(**row | {"interface": _named(row["interface"])}) for row in rows
+        )
+
+    def thresholds(self) -> tuple[ThresholdSeen, ...]:
+        """PFC thresholds of every lossless queue."""
+        return tuple(map(_threshold, self.driver.get_pfc("thresholds")["thresholds"]))
+
+    def queues(self) -> tuple[QueueSeen, ...]:
+        """Queues of the ports that are asked for."""
+        return tuple(
+            QueueSeen(interface=port, queue=row["queue"], dropped_packets=row["dropped_packets"])
+            for port in dict.fromkeys(self.ports)
+            for row in self.driver.get_queues(port)
+        )
+
+    def ai_ecn(self) -> tuple[AiEcnSeen, ...]:
+        """The mode and the active model of each queue."""
+        return tuple(
+            AiEcnSeen(
+                interface=_named(row["interface"]),
+                queue=row["queue"],
+                mode=row["mode"],
+                model=row["model"],
+            )
+            for row in self.driver.get_ai_ecn()
+        )
+
+    def clock(self) -> float:
+        """Seconds ahead of this machine; the switch shows whole seconds, so half a one is added."""
+        before = self.now()
+        shown = self.driver.get_clock()
+        middle = before + (self.now() - before) / 2
+        return (shown - middle).total_seconds() + 0.5
+
+    def saved(self) -> bool:
+        """Whether what runs is what it would start with; secrets are masked, and not compared."""
+        running, startup = (
+            self.driver.get_config(retrieve=kind, sanitized=True)[kind]
+            for kind in ("running", "startup")
+        )
+        return _lines(running) == _lines(startup)
+
+
+def _named(text: str) -> str:
+    return interface_name(text) or text
+
+
+def _received(peer: Row) -> int | None:
+    count = peer["address_family"]["ipv4"]["received_prefixes"]
+    return None if count < 0 else int(count)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines of a configuration without the heading that tells when it was changed."""
+    return [line.rstrip() for line in text.splitlines() if not line.startswith("!")]
+
+
+def _port(row: Row) -> PortSeen:
+    state, speed = row["state"], row.get("speed", "")
+    physical = kind_of(row["name"]) == "ethernet"
+    return PortSeen(
+        name=_named(row["name"]),  # a sub-interface is none of ours
+        state=state,
+        up=state.upper().startswith("UP"),
+        shut=state.lower().startswith("administratively"),
+        mtu=row.get("mtu"),
+        frame_bytes=row.get("frame_bytes"),
+        speed_mbps=int(speed) if speed.isdecimal() else None,
+        counters=PortCounters(**{name: row[name] for name in COUNTERS}) if physical else None,
+    )
+
+
+def _threshold(row: Row) -> ThresholdSeen:
+    """Where an offset is shown, xon = max(xoff - offset, Xon-Lowest), on V200 of Xon."""
+    shown = {name: row[name] for name in COLUMNS if name in row}
+    kbytes = {name: _kbytes(size) for name, size in shown.items()}
+    xoff, xon = kbytes["xoff"], kbytes.get("xon")
+    if "xon_offset" in shown:
+        floor, offset = "xon" if "xon" in shown else "xon_lowest", kbytes["xon_offset"]
+        least = 0 if shown[floor] == "-" else kbytes[floor]
+        xon = None
+        if xoff is not None and offset is not None and least is not None:
+            xon = max(xoff - offset, least)
+    titles = {name: name.title().replace("_", "-") for name in shown}
+    return ThresholdSeen(
+        interface=_named(row["interface"]),
+        queue=row["queue"],
+        xoff_kbytes=xoff,
+        xon_kbytes=xon,
+        headroom_kbytes=kbytes.get("hdrm"),
+        dynamic=shown["xoff"].endswith("(D)"),
+        text=", ".join(f"{titles[name]} {size}" for name, size in shown.items()),
+    )
+
+
+def _kbytes(size: str) -> int | None:
+    """Whole kbytes; None for a dynamic alpha (D), for cells (C), whose size differs, and `-`."""
+    found = SIZE.fullmatch(size)
+    if found is None:
+        return None
+    value = int(found[1])
+    if found[2] == "B":
+        return value // 1024
+    return {"K": value, "M": value * 1024}.get(found[2])

@@ -1,0 +1,103 @@
+"""What `display` outputs beside a configuration say: neighbours by LLDP, model and release."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from napalm_cloudengine.displays import lldp, system
+from napalm_cloudengine.displays.lldp import Neighbor
+from napalm_cloudengine.displays.shown import Line, Shown, UnreadableError
+from napalm_cloudengine.displays.table import Form
+from rocefort.dialects.data import Display
+from rocefort.dialects.vrp.text.names import interface_name
+
+# Of `display version`. A neighbour's description in `display lldp neighbor` has the line of the
+# release, too, but none with `uptime is`.
+RELEASE = re.compile(r"V\d{3}R\d{3}C\d{2}\w*", re.ASCII)
+PROMPT = re.compile(r"<([\w.-]+)> ?dis\w* .*", re.ASCII)
+
+
+@dataclass
+class _Reading:
+    device: str | None = None
+    software: str | None = None
+    model: str | None = None
+    neighbours: list[Neighbor] = field(default_factory=list)
+    known: bool = False  # some heading was there
+    release: str | None = None  # of this switch, if `uptime is` follows
+    boards: bool = False  # whether rows of `display device` may follow
+    form: Form | None = None  # of the table that is being read
+    detail: list[Line] = field(default_factory=list)  # paragraphs that are being read
+
+
+def read_display(text: str) -> Display | None:
+    """Read the outputs of a file; None for text that has none of their headings."""
+    reading = _Reading()
+    for line in Shown("", text).lines:
+        _read_line(reading, line)
+    _end_detail(reading)
+    if not reading.known:
+        return None
+    return Display(reading.device, reading.software, reading.model, tuple(reading.neighbours))
+
+
+def _read_line(reading: _Reading, line: Line) -> None:
+    text = line.text.strip()
+    if prompt := PROMPT.fullmatch(text):
+        reading.device = reading.device or prompt[1]
+        reading.form = None
+        _end_detail(reading)
+    elif form := lldp.BRIEF.form_of(line):
+        reading.form, reading.known = form, True
+        _end_detail(reading)
+    elif reading.detail or lldp.port_of(line):
+        reading.detail.append(line)
+        reading.known = True
+    elif reading.form:
+        _row(reading, reading.form, line)
+    else:
+        _version_line(reading, line)
+
+
+def _row(reading: _Reading, form: Form, line: Line) -> None:
+    """One row; what is none of the table, as the next prompt of a terminal, is passed over."""
+    with suppress(UnreadableError):
+        row = lldp.BRIEF.row(Shown("", ""), line, form)
+        _hear(reading, lldp.brief_row(row, line.number), is_name=True)
+
+
+def _end_detail(reading: _Reading) -> None:
+    for neighbour in lldp.read_paragraphs(reading.detail):
+        if neighbour.device:
+            subtype = neighbour.text("port_id_subtype").casefold().replace(" ", "")
+            _hear(reading, neighbour, is_name=subtype == "interfacename")
+    reading.detail = []
+
+
+def _board(line: Line) -> str:
+    """The model in a row of `display device`, whose first line may name the series alone."""
+    table = system.BOARDS
+    row = table.row(Shown(table.command, ""), line, table.forms[""])
+    return str(row["model"])
+
+
+def _hear(reading: _Reading, neighbour: Neighbor, *, is_name: bool) -> None:
+    port = interface_name(neighbour.port) if is_name else None
+    if local := interface_name(neighbour.local):
+        reading.neighbours.append(replace(neighbour, local=local, port=port or ""))
+
+
+def _version_line(reading: _Reading, line: Line) -> None:
+    values = system.VERSION_V300.match(line) or system.VERSION_V200.match(line)
+    if release := RELEASE.search(values.get("release", "")):
+        reading.release = release[0]
+    elif "uptime" in values:
+        reading.model, reading.software, reading.known = values["model"], reading.release, True
+    elif (name := system.device_named(line) or "").startswith("CE"):
+        reading.model, reading.known, reading.boards = name, True, True
+    elif reading.boards:
+        with suppress(UnreadableError):  # heads, fans and power supplies are no boards
+            reading.model = _board(line)
+            reading.boards = False

@@ -1,0 +1,1 @@
+"""VRP text: its tree of lines, its names and its secrets."""

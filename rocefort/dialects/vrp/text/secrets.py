@@ -1,0 +1,76 @@
+"""Secrets in VRP text: masked where text is shown, read as a fact, checked to be typed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from napalm_cloudengine.masking import mask_secrets, secret_pattern
+from rocefort.errors import BadInput
+from rocefort.models.device.secret import CIPHER, CLEAR, PLACEHOLDER
+
+# A placeholder stays: it tells where the secret is, and is none.
+_SECRET = secret_pattern(PLACEHOLDER.pattern)
+# How a switch saves what it encrypted: V200 and V300 forms, and two older ones; and how other
+# tools and people take a secret out of a text.
+STORED = re.compile(
+    r"%\^%#\S*%\^%#|%\+%##\S*|\$1[a-z]\$\S+|%@%@\S*%@%@|@%@%\S*@%@%|%\$%\$\S*%\$%\$|\S{22}!!",
+    re.ASCII,
+)
+TAKEN_OUT = re.compile(r"\*+|<[^<>]*>", re.ASCII)
+# V300R023C00, `peer password`: 1 to 255 characters, no blank and no `?` (a key press); here also
+# nothing that is not ASCII. A quote would begin a quoted word.
+TYPED = re.compile(r"[!#->@-~]{1,255}", re.ASCII)
+
+
+def masked(text: str) -> str:
+    """Mask the passwords, ciphers and communities of a text; references stay."""
+    return mask_secrets(text, _SECRET)
+
+
+def stated(form: str, value: str) -> str:
+    """What a Device says of the secret behind `cipher` or `simple`: see models.secret.
+
+    `cipher` with what no switch would have saved is as readable as `simple`: somebody typed it.
+    """
+    known = PLACEHOLDER.fullmatch(value)
+    if known:
+        return known[1]
+    kept = form == "cipher" and (STORED.fullmatch(value) or TAKEN_OUT.fullmatch(value))
+    return CIPHER if kept else CLEAR
+
+
+def check_typed(value: str, reference: str) -> str:
+    """Accept a secret that a command line takes as one word; an error does not repeat it.
+
+    What looks like a cipher of a switch is refused: it would be taken for one.
+    """
+    if not TYPED.fullmatch(value):
+        raise BadInput(
+            "the secret cannot be typed as one word",
+            where=reference,
+            how="use 1 to 255 printable ASCII characters without blanks, '?' and '\"'",
+        )
+    if STORED.fullmatch(value):
+        raise BadInput(
+            "the secret looks like one that a switch has encrypted, and would be taken for it",
+            where=reference,
+            how="store the password itself",
+        )
+    return value
+
+
+def as_saved(text: str) -> str:
+    """Text as a switch would save it, with a stand-in for what it made of each secret."""
+
+    def saved(match: re.Match[str]) -> str:
+        return "readable" if match[1] == CLEAR else cipher_of(match[1])
+
+    return PLACEHOLDER.sub(saved, text)
+
+
+def cipher_of(secret: str) -> str:
+    """What an emulated switch saves; a real one encrypts, anew each time."""
+    if STORED.fullmatch(secret):
+        return secret
+    return f"%^%#{hashlib.sha256(secret.encode()).hexdigest()}%^%#"

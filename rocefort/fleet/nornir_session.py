@@ -1,0 +1,108 @@
+"""A Nornir object for one fabric: no log file, no global logging, no environment of its own."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from threading import Thread
+from typing import TypeVar
+
+from nornir.core import Nornir
+from nornir.core.configuration import Config, LoggingConfig, SSHConfig
+from nornir.core.exceptions import ConnectionNotOpen
+from nornir.core.plugins.connections import ConnectionPluginRegister
+from nornir.core.task import Result, Task
+from nornir.plugins.runners import ThreadedRunner
+from nornir_napalm.plugins.connections import Napalm
+
+from rocefort.errors import DeviceFailed
+from rocefort.fleet import ssh_exec
+from rocefort.fleet.connections import Connections
+from rocefort.fleet.inventory import (
+    SESSIONS,
+    SWITCHES,
+    FleetHost,
+    NetworkInventory,
+    session_errors,
+)
+from rocefort.fleet.open_files import require_open_files
+from rocefort.models.network.network import Network
+
+T = TypeVar("T")
+
+WORKERS = 20
+END_S = 2.0  # how long an end waits for a session that hangs while it is closed
+
+# Failures come back as results. Without a handler here Python would also print the traceback of
+# every failed task on stderr; an application's own handlers still get the records.
+for _library in ("nornir", "paramiko"):
+    logging.getLogger(_library).addHandler(logging.NullHandler())
+
+
+def open_fleet(network: Network, connections: Connections, workers: int = WORKERS) -> Nornir:
+    """Make a Nornir over all switches and servers; use it as a context manager.
+
+    No session is opened yet. Raises BadInput where a device has no access, Refused where this
+    process cannot have so many files open.
+    """
+    for name in SESSIONS:
+        ConnectionPluginRegister.register(name, Napalm)
+    ConnectionPluginRegister.register(ssh_exec.CONNECTION, ssh_exec.SshExec)
+    # An empty ssh configuration: a user's ~/.ssh/config cannot redirect a session.
+    config = Config(logging=LoggingConfig(enabled=False), ssh=SSHConfig(config_file="/dev/null"))
+    inventory = NetworkInventory(network, connections).load()
+    hosts = inventory.hosts.values()
+    # See NEW_SESSION.
+    require_open_files(sum(1 + host.has_parent_group(SWITCHES) for host in hosts))
+    return Nornir(inventory=inventory, config=config, runner=ThreadedRunner(num_workers=workers))
+
+
+def on_hosts(nornir: Nornir, names: Iterable[str], step: Callable[[Task], T]) -> dict[str, T]:
+    """Run a step on hosts at once: what it returns, by name, in their order.
+
+    A name that the fleet does not have is left out; a host that failed in an earlier step is not.
+    Raises NornirExecutionError for what a step raises.
+    """
+    wanted = dict.fromkeys(names)
+
+    def task(task: Task) -> Result:
+        return Result(task.host, result=step(task))
+
+    chosen = nornir.filter(filter_func=lambda host: host.name in wanted)
+    answers = chosen.run(task=task, on_failed=True)
+    answers.raise_on_error()
+    return {name: answers[name][0].result for name in wanted if name in answers}
+
+
+def end_fleet(nornir: Nornir) -> None:
+    """Close all sessions of a fleet for good, also those that another thread waits in.
+
+    No host of it opens another one afterwards, so whoever hangs in it can do nothing any more.
+    """
+    hosts = [host for host in nornir.inventory.hosts.values() if isinstance(host, FleetHost)]
+    for host in hosts:
+        host.ended = True
+    threads = [
+        Thread(target=_close, args=(host,), name=f"end of {host.name}", daemon=True)
+        for host in hosts
+        if host.connections
+    ]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + END_S
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+
+
+def refuse_ended(nornir: Nornir) -> None:
+    """Raise DeviceFailed where the sessions of a fleet were ended for good."""
+    if any(isinstance(host, FleetHost) and host.ended for host in nornir.inventory.hosts.values()):
+        raise DeviceFailed("its sessions were ended, its time was over", where="the live check")
+
+
+def _close(host: FleetHost) -> None:
+    # It was to end anyway; another thread that hung in it may have closed it.
+    with suppress(ConnectionNotOpen, *session_errors()):
+        host.close_connections()

@@ -1,0 +1,1 @@
+"""Command line of an emulated CloudEngine over SSH: sessions, views and commands."""

@@ -1,0 +1,166 @@
+"""Which commands of the dialogue an emulated switch knows, and where; configuration is not here.
+
+Formats are the reference's: V300R023C00, Configuration File Management and CLI-based Device Login.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rocefort.dialects.vrp.commands.format import Node, parse_format
+from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.lab.cli import candidate_view, commit_commands, view_commands
+from rocefort.lab.cli.completion import Fit, Place, Refused
+from rocefort.lab.cli.dialogue import Dialogue, Stage
+from rocefort.lab.cli.replies import Reply, Typed
+from rocefort.lab.show import IN_USER_VIEW, STATES, Show, configuration, ping
+from rocefort.lab.show.context import NO_INTERFACE, interface_of
+from rocefort.lab.switch.switch import EmulatedSwitch
+
+Act = Callable[[Dialogue, Typed], Reply]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of the dialogue; `shows` marks a query, whose output can be filtered."""
+
+    format: str
+    act: Act
+    shows: bool = False
+
+
+USER: Mapping[str, Act] = {
+    "system-view": view_commands.system_view,
+    "system-view immediately": view_commands.immediate_view,
+    "quit": view_commands.log_out,
+    "return": view_commands.stay,
+    "save [ <file> ]": commit_commands.save,
+    "screen-length <0-512> temporary": view_commands.screen_length,
+    "undo screen-length temporary": view_commands.default_screen_length,
+    "undo terminal monitor": view_commands.stay,  # no log line is ever printed here
+    "screen-width <60-512>": view_commands.screen_width,  # FIELD: clients send it; our range
+    "rollback configuration to commit-id <word>": commit_commands.rollback,
+    "rollback configuration to label <label>": commit_commands.rollback,
+    "rollback configuration last <1-80>": commit_commands.rollback,
+    "kill user-interface vty <0-20>": view_commands.kill,
+}
+EVERYWHERE: Mapping[str, Act] = {
+    "configuration exclusive": commit_commands.lock,
+    "undo configuration exclusive": commit_commands.unlock,
+    ping.FORMAT: lambda session, typed: Reply(ping.ping(session.switch, typed.params)),
+}
+SYSTEM: Mapping[str, Act] = {
+    "quit": view_commands.leave,
+    "return": view_commands.leave_all,
+    "configuration exclusive timeout <1-7200>": commit_commands.lock_timeout,
+    "undo configuration exclusive timeout": commit_commands.default_lock_timeout,
+}
+TWO_STAGE: Mapping[str, Act] = {
+    "clear configuration candidate": commit_commands.clear,
+    "refresh configuration candidate": commit_commands.refresh,
+    "commit label <label> [ description <rest:60> ]": commit_commands.commit,
+}
+PERSIST: Mapping[str, Act] = {
+    "commit [ trial [ <60-65535> ] [ label <label> ] ] [ persist <persist> ] "
+    "[ description <rest:60> ]": commit_commands.commit,
+    "abort trial [ { session <0-65535> | persist <persist> } ]": commit_commands.abort,
+}
+NO_PERSIST: Mapping[str, Act] = {  # releases before it, as NE40E V800R012
+    "commit [ trial [ <60-65535> ] [ label <label> ] ] [ description <rest:60> ]": (
+        commit_commands.commit
+    ),
+    "abort trial [ session <0-65535> ]": commit_commands.abort,
+}
+
+
+def _interface(switch: EmulatedSwitch, name: str) -> str:
+    """One interface, also without a line of its own; where it is not there it says so."""
+    wanted = f"interface {name}"
+    ports = configuration.with_ports(switch.running, switch.ports, switch.family)
+    lines = configuration.only(ports, wanted)
+    if not lines and interface_of(switch, name) is None:
+        return NO_INTERFACE
+    return configuration.saved_form(lines or (ConfigLine(wanted),), switch.family)
+
+
+def _typed(switch: EmulatedSwitch, word: str) -> str | None:
+    """A type of configuration; one that has no line shows none, defaults are not known here."""
+    return None if word.casefold() in NOT_SHOWN else configuration.section(switch, word)
+
+
+def _part(switch: EmulatedSwitch, word: str) -> str | None:
+    """`all`, or what VRP5 takes for a type; a word that begins no line is a wrong parameter."""
+    if word.casefold() == "all":
+        return configuration.configuration(switch, switch.running)
+    begins = any(line.text.startswith(word) for line in switch.running)
+    return _typed(switch, word) if begins else None
+
+
+# Of the formats of the reference: defaults, and what boards hold that are not there.
+NOT_SHOWN = ("include-default", "inactive")
+# What a session has pending is shown by `candidate_view.py`, the state behind the switch by
+# `show/`.
+DISPLAYS: Mapping[str, Show] = {
+    **STATES,
+    "display saved-configuration": lambda switch: configuration.configuration(switch, switch.saved),
+    "display current-configuration": lambda switch: configuration.configuration(
+        switch, switch.running
+    ),
+    "display current-configuration [ configuration ] interface": lambda switch: (
+        configuration.section(switch, "interface")
+    ),
+    "display current-configuration [ configuration ] interface <interface>": _interface,
+    "display current-configuration configuration <word>": _typed,
+    "display current-configuration <word>": _part,
+    **candidate_view.DISPLAYS,
+}
+
+
+def _of_switch(show: Show) -> Act:
+    return lambda session, typed: view_commands.shown(
+        session, typed, show(session.switch, *typed.params.values())
+    )
+
+
+def _of_session(show: candidate_view.Own) -> Act:
+    return lambda session, typed: view_commands.shown(session, typed, show(session))
+
+
+@lru_cache(maxsize=16)
+def commands(
+    stage: Stage, *, persist: bool = True, commit_list: bool = True
+) -> tuple[tuple[Command, tuple[Node, ...]], ...]:
+    """The commands of a stage, each with its format, read.
+
+    persist, commit_list: whether the release has `persist` and the list of commits.
+    """
+    acts: dict[str, Act] = {**EVERYWHERE, **(USER if stage == "user" else SYSTEM)}
+    if stage == "two-stage":
+        acts |= {**TWO_STAGE, **(PERSIST if persist else NO_PERSIST)}
+    displays = {**DISPLAYS, **(candidate_view.COMMIT_LIST if commit_list else {})}
+    own = dict(candidate_view.OWN)
+    if stage == "user":
+        displays |= IN_USER_VIEW
+    else:
+        own |= candidate_view.IN_SYSTEM
+    if stage == "two-stage":
+        own |= candidate_view.TWO_STAGE
+    shows = {text: _of_switch(show) for text, show in displays.items()}
+    shows |= {text: _of_session(show) for text, show in own.items()}
+    known = [Command(text, act) for text, act in acts.items()]
+    known += [Command(text, act, shows=True) for text, act in shows.items()]
+    return tuple((command, parse_format(command.format)) for command in known)
+
+
+@lru_cache(maxsize=4096)  # up to 0.2 ms a line without; switches are asked the same
+def resolved(
+    stage: Stage, tokens: Tokens, *, persist: bool, commit_list: bool
+) -> Fit[Command] | Refused:
+    """The command that the words mean at a stage, or why they mean none."""
+    try:
+        return Place(commands(stage, persist=persist, commit_list=commit_list)).resolve(tokens)
+    except Refused as refused:
+        return refused.with_traceback(None)

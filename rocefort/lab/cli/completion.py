@@ -1,0 +1,133 @@
+"""Commands of one place of the dialogue: which one shortened words mean, and what `?` lists.
+
+A keyword may be shortened as long as the whole line has one meaning: `dis cur`, `c c c`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from rocefort.dialects.vrp.commands.catalogue import Row, rows_by_view
+from rocefort.dialects.vrp.commands.format import INCOMPLETE, Node, Reading, Trace, read_all
+from rocefort.dialects.vrp.commands.parameters import Tokens
+from rocefort.dialects.vrp.interpreter.execute import TypedLine
+from rocefort.dialects.vrp.interpreter.interpreter import Lines, View
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+AMBIGUOUS = "Error: Ambiguous command found at '^' position."
+END = "<cr>"  # what help shows where a line may end
+UNDO = Node("word", "undo")
+T = TypeVar("T")
+
+
+class Refused(Exception):  # noqa: N818 - reads as a sentence where it is raised
+    """The words fit no command: the word under which the caret stands, and the message."""
+
+    def __init__(self, index: int, message: str) -> None:
+        super().__init__(message)
+        self.index = index
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Fit(Generic[T]):
+    """One way in which all typed words begin a command."""
+
+    command: T
+    tokens: Tokens
+    reading: Reading
+
+    @property
+    def words(self) -> Tokens:
+        """The words as typed, keywords in full."""
+        pairs = zip(self.reading.keywords, self.tokens, strict=True)
+        return tuple(keyword or typed for keyword, typed in pairs)
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The parameters, by name."""
+        return dict(self.reading.params)
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Generic[T]):
+    """The commands that are known at one place, each with its format."""
+
+    commands: Sequence[tuple[T, tuple[Node, ...]]]
+
+    def fitting(self, tokens: Tokens, trace: Trace) -> list[Fit[T]]:
+        """Every way in which the words begin a command, by one meaning each. Raises Refused."""
+        first = tokens[0].casefold() if tokens else ""
+        fitting = [
+            Fit(command, tokens, reading)
+            for command, nodes in self.commands
+            if nodes[0].kind != "word" or nodes[0].text.startswith(first)  # most begin otherwise
+            for reading in read_all(nodes, tokens, trace, shortened=True)
+        ]
+        for index, typed in enumerate(tokens):
+            fitting = _narrowed(fitting, index, typed.casefold())
+        return fitting
+
+    def resolve(self, tokens: Tokens) -> Fit[T]:
+        """The one command that the words are. Raises Refused with the documented message."""
+        trace = Trace()
+        fitting = self.fitting(tokens, trace)
+        if not fitting:
+            raise Refused(*trace.error(len(tokens)))
+        whole = [fit for fit in fitting if fit.reading.after is None]
+        if not whole:
+            raise Refused(len(tokens), INCOMPLETE)
+        return max(whole, key=lambda fit: fit.reading.words)
+
+    def following(self, tokens: Tokens, beginning: str) -> list[str]:
+        """Words that may follow, sorted; with a beginning those that start so. Raises Refused."""
+        ends = {fit.reading.after for fit in self.fitting(tokens, Trace())}
+        following = {END if node is None else shown(node) for node in ends}
+        if beginning:
+            return sorted(word for word in following if word.startswith(beginning.casefold()))
+        return sorted(following, key=lambda word: (word == END, word.startswith("<"), word))
+
+
+def shown(node: Node) -> str:
+    """How help writes an element: a keyword as it is, a parameter in angle brackets."""
+    return f"<{node.text.removeprefix('kbytes:')}>" if node.kind == "param" else node.text
+
+
+def _narrowed(fitting: list[Fit[T]], index: int, typed: str) -> list[Fit[T]]:
+    """Keep the fits of one meaning of a word: exact before shortened, shortened only if alone."""
+    meant = {keyword for fit in fitting if (keyword := fit.reading.keywords[index])}
+    if typed in meant:
+        return [fit for fit in fitting if fit.reading.keywords[index] == typed]
+    if len(meant) > 1:
+        raise Refused(index, AMBIGUOUS)
+    return fitting
+
+
+def config_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[Node, ...]]:
+    """The commands of a view and their `undo` forms."""
+    formats: list[tuple[Node, ...]] = []
+    for row in _rows(config, view, family):
+        formats.append(row.nodes)
+        formats += [(UNDO, *nodes) for nodes, _ in row.undo_nodes]
+    return formats
+
+
+def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[Node, ...]]:
+    """Commands of the views around that open a view, the nearest first."""
+    return [
+        row.nodes
+        for depth in range(len(view) - 1, -1, -1)
+        for row in _rows(config, view[:depth], family)
+        if row.opens
+    ]
+
+
+def _rows(config: Lines, view: View, family: SyntaxFamily) -> Iterator[Row]:
+    """The rows of the view that this family and this interface have."""
+    typed = TypedLine(family, "", view)
+    port = typed.port(config)
+    for row in rows_by_view().get(typed.kind, ()):
+        if family in row.families and (port is None or port.has(row)):
+            yield row

@@ -1,0 +1,122 @@
+"""What may follow a query behind `|`: filters in a row, as the vendor's configuration guide says.
+
+V300R023C00 configuration guide, CLI Overview, "Regular Expressions": each filter is `begin`,
+`exclude` or `include` with a regular expression; `count`, `section`, `ignore-case` and `no-more`
+stand before it or alone; up to 32 filters work one after the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rocefort.dialects.vrp.commands.format import INCOMPLETE, TOO_MANY, UNRECOGNIZED, WRONG
+from rocefort.lab.cli.completion import AMBIGUOUS, END, Refused
+
+BAR = "|"
+MODES = ("begin", "exclude", "include")
+WAYS = ("count", "ignore-case", "no-more", "section")
+MOST_FILTERS = 32
+MOST_CHARACTERS = 255  # of a regular expression
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One filter; `mode` is empty for `count` or `no-more` alone."""
+
+    mode: str = ""
+    pattern: re.Pattern[str] = re.compile("")
+    ways: frozenset[str] = frozenset()
+
+    def of(self, rows: list[str]) -> list[str]:
+        """The rows that pass; with `count` their number."""
+        groups = sections(rows) if "section" in self.ways else [[row] for row in rows]
+        rows = [row for group in self._passing(groups) for row in group]
+        return [f"Total lines: {len(rows)}."] if "count" in self.ways else rows
+
+    def _passing(self, groups: list[list[str]]) -> list[list[str]]:
+        hits = [any(map(self.pattern.search, group)) for group in groups]
+        if self.mode == "begin":
+            return groups[hits.index(True) :] if True in hits else []
+        wanted = self.mode != "exclude"
+        return [group for group, hit in zip(groups, hits, strict=True) if hit is wanted]
+
+
+def sections(rows: Sequence[str]) -> list[list[str]]:
+    """Rows in sections, each from a `#` at the left margin to the next."""
+    found: list[list[str]] = []
+    for row in rows:
+        if row.startswith("#") or not found:
+            found.append([])
+        found[-1].append(row)
+    return found
+
+
+def read_filters(tokens: Sequence[str]) -> tuple[Filter, ...]:
+    """The filters of a query's words. Raises Refused with the word under which the caret stands."""
+    found = tuple(_read(tokens, start, end) for start, end in _places(tokens))
+    if len(found) > MOST_FILTERS:
+        raise Refused(_places(tokens)[MOST_FILTERS][0], TOO_MANY)
+    return found
+
+
+def _places(tokens: Sequence[str]) -> list[tuple[int, int]]:
+    """From where to where the words of each filter stand."""
+    bars = [index for index, token in enumerate(tokens) if token == BAR]
+    ends = [*bars, len(tokens)][1:]
+    return [(bar + 1, end) for bar, end in zip(bars, ends, strict=True)]
+
+
+def _read(tokens: Sequence[str], start: int, end: int) -> Filter:
+    ways: set[str] = set()
+    for index in range(start, end):
+        word = _keyword(tokens, index)
+        if word in MODES:
+            ignoring = re.IGNORECASE if "ignore-case" in ways else re.NOFLAG
+            pattern = _pattern(tokens, index + 1, end, ignoring)
+            return Filter(word, pattern, frozenset(ways))
+        ways.add(word)
+    if not ways & {"count", "no-more"}:
+        raise Refused(end, INCOMPLETE)
+    return Filter(ways=frozenset(ways))
+
+
+def _keyword(tokens: Sequence[str], index: int) -> str:
+    meant = list(_meant(tokens[index].casefold()))
+    if len(meant) != 1:
+        raise Refused(index, AMBIGUOUS if meant else UNRECOGNIZED)
+    return meant[0]
+
+
+def _meant(typed: str) -> Iterator[str]:
+    yield from (word for word in (*MODES, *WAYS) if word.startswith(typed))
+
+
+def _pattern(tokens: Sequence[str], start: int, end: int, flags: re.RegexFlag) -> re.Pattern[str]:
+    text = " ".join(tokens[start:end])
+    if not text:
+        raise Refused(start, INCOMPLETE)
+    if len(text) > MOST_CHARACTERS:
+        raise Refused(start, WRONG)
+    try:
+        return re.compile(text, flags)
+    except re.error:
+        raise Refused(start, WRONG) from None
+
+
+def filter_words(tokens: Sequence[str], beginning: str) -> list[str]:
+    """For help: what may follow words with a `|` among them. Raises Refused."""
+    start = max(index for index, token in enumerate(tokens) if token == BAR) + 1
+    for index in range(start, len(tokens)):
+        if _keyword(tokens, index) in MODES:
+            return [BAR, END] if tokens[index + 1 :] else ["<regular-expression>"]
+    return sorted(word for word in (*MODES, *WAYS) if word.startswith(beginning.casefold()))
+
+
+def filtered(text: str, filters: Sequence[Filter]) -> str:
+    """Text behind filters, each of which works on what the one before it has left."""
+    rows = text.splitlines()
+    for one in filters:
+        rows = one.of(rows)
+    return "\n".join(rows)

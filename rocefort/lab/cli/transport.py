@@ -1,0 +1,165 @@
+"""SSH for the emulated switches: one listener each, all in one event loop.
+
+The only module of the lab that needs asyncssh; server.py imports it when a lab starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncssh
+
+from rocefort.errors import BadInput
+from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.sftp import Files
+from rocefort.lab.cli.terminal import Terminal
+from rocefort.lab.switch.logins import NoFreeTerminal
+
+
+class Login(asyncssh.SSHServer):
+    """One user, one password; nothing else opens the door."""
+
+    def __init__(
+        self, user: str, password: str, open_ones: set[asyncssh.SSHServerConnection]
+    ) -> None:
+        self.user = user
+        self.password = password
+        self.open_ones = open_ones
+        self.connection: asyncssh.SSHServerConnection | None = None
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        """Remember the connection, so that the lab can end it."""
+        self.connection = conn
+        self.open_ones.add(conn)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncssh's signature
+        """Forget the connection."""
+        if self.connection:
+            self.open_ones.discard(self.connection)
+
+    def begin_auth(self, username: str) -> bool:  # noqa: ARG002 - asyncssh's signature
+        """Every user has to authenticate."""
+        return True
+
+    def password_auth_supported(self) -> bool:
+        """Passwords are how a switch of the lab is entered."""
+        return True
+
+    def validate_password(self, username: str, password: str) -> bool:
+        """Whether this is the lab's user."""
+        return (username, password) == (self.user, self.password)
+
+
+@dataclass
+class Listener:
+    """One switch's port and the connections that came in by it."""
+
+    acceptor: asyncssh.SSHAcceptor
+    connections: set[asyncssh.SSHServerConnection]
+
+    @property
+    def port(self) -> int:
+        """The TCP port."""
+        return self.acceptor.get_port()
+
+    async def close(self) -> None:
+        """Stop listening and end every connection."""
+        self.acceptor.close()
+        ending = list(self.connections)
+        for connection in ending:
+            connection.close()
+        for connection in ending:
+            await connection.wait_closed()
+        await self.acceptor.wait_closed()
+
+
+Serve = Callable[["asyncssh.SSHServerProcess[bytes]"], Awaitable[None]]
+
+
+async def listen(
+    address: tuple[str, int],
+    host_key: asyncssh.SSHKey,
+    login: tuple[str, str],
+    serve: Serve,
+    files: Files | None = None,
+) -> Listener:
+    """Open one host's SSH listener; port 0 takes a free one. `serve` runs for each process.
+
+    files: serves SFTP; without it there is none.
+    """
+    open_ones: set[asyncssh.SSHServerConnection] = set()
+
+    async def guarded(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        try:
+            await serve(process)
+        except (asyncssh.Error, ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client went away; what it left is ended below like any other
+        finally:
+            process.close()
+
+    host, port = address
+    acceptor = await asyncssh.create_server(
+        lambda: Login(*login, open_ones),
+        host,
+        port,
+        server_host_keys=[host_key],
+        process_factory=guarded,
+        sftp_factory=files,
+        encoding=None,
+        line_editor=False,
+        server_version="CloudEngine-emulator",
+        login_timeout=30,
+    )
+    return Listener(acceptor, open_ones)
+
+
+def dialogues(session: Callable[[str], Session]) -> Serve:
+    """Serve a switch's command line: one dialogue a process, of the user who logged in."""
+
+    async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        try:
+            dialogue = session(process.get_extra_info("username"))
+        except NoFreeTerminal as full:
+            process.stdout.write(f"\r\n{full}\r\n".encode())
+            return
+        terminal, loop = Terminal(process, dialogue), asyncio.get_running_loop()
+
+        def hang_up() -> None:
+            loop.call_soon_threadsafe(terminal.hang_up)
+
+        dialogue.switch.logins[dialogue.number].hang_up = hang_up
+        try:
+            await terminal.run()
+        finally:
+            dialogue.close()
+
+    return serve
+
+
+def host_key(state: Path, name: str) -> asyncssh.SSHKey:
+    """The host's ed25519 key: made once, kept in the state directory. Raises BadInput, OSError."""
+    path = state / f"{name}.key"
+    if path.exists():
+        try:
+            return asyncssh.read_private_key(path)
+        except asyncssh.KeyImportError as error:
+            raise BadInput(f"no host key: {error}", where=str(path), how="delete it") from None
+    key = asyncssh.generate_private_key("ssh-ed25519", comment=name)
+    path.touch(mode=0o600)
+    key.write_private_key(path)
+    return key
+
+
+def another_key(name: str) -> asyncssh.SSHKey:
+    """A host key that is in no known_hosts, for the fault of that name."""
+    return asyncssh.generate_private_key("ssh-ed25519", comment=f"not {name}")
+
+
+def known_hosts_line(host: str, port: int, key: asyncssh.SSHKey) -> str:
+    """A line of known_hosts for one listener."""
+    public = key.export_public_key().decode().split()
+    place = host if port == 22 else f"[{host}]:{port}"
+    return f"{place} {public[0]} {public[1]}\n"

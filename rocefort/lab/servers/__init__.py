@@ -1,0 +1,1 @@
+"""Servers beside the emulated switches."""

@@ -1,0 +1,318 @@
+"""Servers beside the emulated switches: SSH hosts that replay measured perftest output.
+
+They know perftest's commands, `kill` of what they run, and the guard that Rocefort puts around a
+command; anything else ends with 127. No RDMA happens: what a client and its server print, byte for
+byte, comes from samples of real runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, Self
+
+from rocefort.errors import BadInput
+from rocefort.lab.cli.server import Door, hang_up, open_listeners, run_in_thread
+
+if TYPE_CHECKING:
+    import asyncssh
+
+    from rocefort.lab.cli.transport import Listener
+
+PERFTEST_PORT = 18515
+PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded: see its README.txt
+TOOLS = frozenset(
+    f"ib_{verb}_{kind}" for verb in ("write", "read", "send") for kind in ("bw", "lat")
+)
+VALUED = frozenset(("-d", "-x", "-D", "-n", "-p", "-u", "-q", "-s", "-m", "-S", "-T", "--tclass"))
+GUARD = re.compile(r"echo (?P<mark>\S+) \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<rest>.+)")
+WATCHED = re.compile(  # a guard that ends its command with the SSH channel as well
+    r"exec 3<&0; \S+ timeout -k \d+ (?P<limit>\d+) (?P<rest>.+) </dev/null 3<&- & job=\$!; "
+    r"echo (?P<mark>\S+) \$job >&2; .+"
+)
+KILL = re.compile(r"kill -(?P<signal>TERM|KILL) -(?P<pid>\d+) \|\| kill -(?P=signal) (?P=pid)")
+NO_COMMAND, TIMED_OUT = 127, 124  # exit codes of a shell and of GNU timeout
+SIGNALLED = {137: "KILL", 143: "TERM"}
+# The recorded runs ended a hung client by signal (255) and a server without client by TERM (143).
+HUNG = {"client": 255, "server": 143}
+
+
+class Behind(Protocol):
+    """What a host runs for real, such as its settings or its RDMA programs."""
+
+    def knows(self, command: str | None) -> bool:
+        """Whether a command over SSH may be run."""
+
+    async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
+        """Run a command that it knows, and answer with what it leaves behind."""
+
+
+@dataclass(frozen=True)
+class End:
+    """What one end prints and how it ends; exit_code None: it hangs until it is ended."""
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Both ends of one recorded run."""
+
+    name: str
+    client: End
+    server: End
+
+
+Choose = Callable[[str, Sequence[str]], Sample | None]  # by the client, and its command line
+
+
+def read_sample(name: str) -> Sample:
+    """Read NAME.client.txt, NAME.server.txt, their .err.txt and the exit codes in NAME.meta.txt."""
+    try:
+        meta = (PERFTEST_RUNS / f"{name}.meta.txt").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        names = sorted(
+            path.name.removesuffix(".meta.txt") for path in PERFTEST_RUNS.glob("*.meta.txt")
+        )
+        raise BadInput(
+            f"no sample {name!r}", where=str(PERFTEST_RUNS), how=f"one of: {', '.join(names)}"
+        ) from None
+
+    def end(side: str) -> End:
+        code = re.search(rf"^{side}_rc: (\d+)$", meta, re.MULTILINE)
+        exit_code = int(code[1]) if code and int(code[1]) != HUNG[side] else None
+        out, err = (PERFTEST_RUNS / f"{name}.{side}{suffix}" for suffix in (".txt", ".err.txt"))
+        return End(_bytes(out), _bytes(err) if exit_code is not None else b"", exit_code)
+
+    return Sample(name, end("client"), end("server"))
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
+
+
+@dataclass(eq=False)
+class Running:
+    """One command that runs on one host."""
+
+    host: str
+    words: tuple[str, ...]
+    limit_s: float | None = None
+    watched: bool = False  # it ends with its SSH channel
+    signal: asyncio.Future[str] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+    sample: asyncio.Future[Sample] = field(  # of a server: set when its client has run
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    def end(self, signal: str) -> None:
+        """Deliver a signal."""
+        if not self.signal.done():
+            self.signal.set_result(signal)
+
+
+@dataclass
+class RdmaHosts:
+    """SSH hosts in one process, each on its own port.
+
+        with RdmaHosts(addresses, {"ib_write_bw": sample}, state_dir=path).in_thread() as hosts:
+            hosts.ports["k8sgn08"], hosts.known_hosts_text
+
+    addresses: host name -> the RDMA address that clients name. samples: tool -> what a pair
+    replays; `replay` changes it at any time. Raises what `open_listeners` raises.
+    """
+
+    addresses: Mapping[str, str]
+    samples: Mapping[str, Sample]
+    state_dir: Path
+    listen: tuple[str, int] = ("127.0.0.1", 0)
+    user: str = "rdma"
+    password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
+    settings: Mapping[str, Behind] = field(default_factory=dict)  # what else a host answers
+    choose: Choose | None = None  # which sample a client's run replays, where the lab can tell
+    ports: dict[str, int] = field(default_factory=dict)
+    known_hosts_text: str = ""
+    _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
+    _running: dict[int, Running] = field(default_factory=dict)
+    _last_pid: int = 1000
+    _open: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _listeners: dict[str, Listener] = field(default_factory=dict)
+    _loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def running(self) -> tuple[tuple[str, str], ...]:
+        """Host and command line of everything that still runs."""
+        return tuple((one.host, " ".join(one.words)) for one in list(self._running.values()))
+
+    def hang_up(self) -> None:
+        """End every session and what it runs. From any thread but the lab's own."""
+        if self._loop is not None:
+            hang_up(self._loop, self._listeners)
+
+    def replay(self, sample: Sample, tool: str, clients: Sequence[str] = ()) -> None:
+        """From now on runs of a tool by these clients (empty: by all) replay this sample."""
+        for client in clients or tuple(self.addresses):
+            self._chosen[client, tool] = sample
+
+    def in_thread(self) -> AbstractContextManager[Self]:
+        """Run beside synchronous code."""
+        return run_in_thread(self)
+
+    async def __aenter__(self) -> Self:
+        doors = {name: Door(partial(self._serve, name)) for name in self.addresses}
+        async with AsyncExitStack() as opened:
+            self._listeners, self.known_hosts_text = await open_listeners(
+                opened, doors, self.state_dir, self.listen, (self.user, self.password)
+            )
+            self.ports = {name: listener.port for name, listener in self._listeners.items()}
+            self._open = opened.pop_all()
+        self._loop = asyncio.get_running_loop()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for one in self._running.values():
+            one.end("KILL")
+        await self._open.aclose()
+        await asyncio.sleep(0)  # the loop closes the sockets in its next turn
+
+    async def _serve(self, host: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
+        own = self.settings.get(host)
+        if own is not None and own.knows(process.command):
+            await own.serve(process.command or "", process)
+            return
+        if kill := KILL.fullmatch(process.command or ""):
+            process.exit(self._kill(host, int(kill["pid"]), kill["signal"]))
+            return
+        mark, limit_s, words, watched = _unwrap(process.command or "")
+        if words and words[0] in TOOLS:
+            await self._measure(Running(host, words, limit_s, watched), mark, process)
+        else:
+            process.stderr.write(f"{words[0] if words else 'sh'}: command not found\n".encode())
+            process.exit(NO_COMMAND)
+
+    def _kill(self, host: str, pid: int, signal: str) -> int:
+        """Signal one of this host's own commands; the exit code of `kill`."""
+        one = self._running.get(pid)
+        if one is None or one.host != host:
+            return 1
+        one.end(signal)
+        return 0
+
+    async def _measure(
+        self, one: Running, mark: str, process: asyncssh.SSHServerProcess[bytes]
+    ) -> None:
+        self._last_pid += 1
+        pid = self._last_pid
+        self._running[pid] = one
+        if mark:
+            process.stderr.write(f"{mark} {pid}\n".encode())
+        watch = asyncio.ensure_future(_watch(one, process))
+        try:
+            end = await self._outcome(one)
+        finally:
+            watch.cancel()
+            del self._running[pid]
+        process.stdout.write(end.stdout)
+        process.stderr.write(end.stderr)
+        if end.exit_code in SIGNALLED:
+            process.exit_with_signal(SIGNALLED[end.exit_code])
+        else:
+            process.exit(end.exit_code or 0)
+
+    async def _outcome(self, one: Running) -> End:
+        """What a command prints and how it ends: by itself, by a signal, or at its limit."""
+        work = asyncio.ensure_future(self._perftest(one))
+        done, _ = await asyncio.wait(
+            (work, one.signal), timeout=one.limit_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        if work in done:
+            return work.result()
+        work.cancel()  # its output was buffered, and is lost
+        if one.signal in done:
+            codes = {name: code for code, name in SIGNALLED.items()}
+            return End(exit_code=codes[one.signal.result()])
+        return End(exit_code=TIMED_OUT)
+
+    async def _perftest(self, one: Running) -> End:
+        address = _address(one.words)
+        if address is None:
+            return await _ended((await one.sample).server)
+        server = self._waiting(address, _port(one.words))
+        if server is None:
+            said = (
+                f"Couldn't connect to {address}:{_port(one.words)}\n"
+                "Unable to open file descriptor for socket connection"
+                " Unable to init the socket connection\n"
+            )
+            return End(stderr=said.encode(), exit_code=1)
+        tool = one.words[0]
+        sample = self._chosen.get((one.host, tool)) or self.samples[tool]
+        if self.choose is not None:
+            told = await asyncio.to_thread(self.choose, one.host, one.words)
+            sample = sample if told is None else told
+        if sample.server.exit_code in SIGNALLED:  # the server dies during the run
+            server.sample.set_result(sample)
+        end = await _ended(sample.client)
+        if not server.sample.done():
+            server.sample.set_result(sample)
+        return end
+
+    def _waiting(self, address: str, port: int) -> Running | None:
+        """The server that listens at an address and port, if its client has not come yet."""
+        for one in self._running.values():
+            here = self.addresses[one.host] == address and _port(one.words) == port
+            if here and _address(one.words) is None and not one.sample.done():
+                return one
+        return None
+
+
+async def _watch(one: Running, process: asyncssh.SSHServerProcess[bytes]) -> None:
+    """End a watched command with its SSH channel, whose end is that of its input."""
+    import asyncssh  # noqa: PLC0415 - belongs to an extra
+
+    if one.watched:
+        with suppress(OSError, EOFError, asyncssh.Error):
+            await process.stdin.read()
+        one.end("TERM")
+
+
+async def _ended(end: End) -> End:
+    if end.exit_code is None:
+        await asyncio.Event().wait()  # until a signal or the limit
+    return end
+
+
+def _unwrap(command: str) -> tuple[str, float | None, tuple[str, ...], bool]:
+    """Take the guard off: its mark, its limit in seconds, the words, whether it is watched."""
+    try:
+        words = shlex.split(command)
+        script = words[3] if words[:3] == ["exec", "sh", "-c"] else ""
+        watched = WATCHED.fullmatch(script)
+        guard = watched or GUARD.fullmatch(script)
+        if guard is None:
+            return "", None, tuple(words), False
+        inner = tuple(shlex.split(guard["rest"]))
+        return guard["mark"], float(guard["limit"]), inner, watched is not None
+    except (ValueError, IndexError):  # an open quote, `sh -c` without a script
+        return "", None, (), False
+
+
+def _address(words: Sequence[str]) -> str | None:
+    """The server that a client names; None for a server."""
+    plain = [w for before, w in pairwise(words) if not w.startswith("-") and before not in VALUED]
+    return plain[-1] if plain else None
+
+
+def _port(words: Sequence[str]) -> int:
+    after = [value for option, value in pairwise(words) if option == "-p"]
+    return int(after[-1]) if after and after[-1].isdecimal() else PERFTEST_PORT

@@ -1,0 +1,71 @@
+"""`ping`: the forms are the samples of the V300R023C00 configuration guide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address
+
+from rocefort.errors import BadInput
+from rocefort.lab.show.context import behind_of
+from rocefort.lab.switch.state_source import Echo, EchoReply
+from rocefort.lab.switch.switch import EmulatedSwitch
+
+# The reference's alternatives, of which each may be given once; -m says how long the switch waits
+# between two requests, which passes no time here. Ranges are those of other VRP8 devices.
+FORMAT = (
+    "ping [ ip ] [ -vpn-instance <word> | -a <source> | -i <interface> | -c <1-4294967295> | "
+    "-h <1-255> | -m <1-10000> | -s <20-9600> | -t <0-65535> ] * <host>"
+)
+MOST_SENT = 1000  # own limit: they are answered at once, in one reply
+
+
+def ping(switch: EmulatedSwitch, params: Mapping[str, str]) -> str:
+    """What a ping prints; one line for what nothing here can answer."""
+    try:
+        echo = _echo(params)
+        return printed(echo, behind_of(switch).ping(switch.name, echo))
+    except BadInput as error:
+        return f"Error: This emulator cannot ping it: {error.problem}."
+
+
+def _echo(params: Mapping[str, str]) -> Echo:
+    """What is asked for. Raises BadInput for what is not modelled."""
+    if "word" in params:
+        raise BadInput("VPN instances have no routes here")
+    count = int(params.get("1-4294967295", 5))
+    if count > MOST_SENT:
+        raise BadInput(f"it sends {MOST_SENT} packets at most")
+    source = params.get("source")
+    return Echo(
+        IPv4Address(params["host"]),
+        IPv4Address(source) if source else None,
+        params.get("interface", ""),
+        count,
+        int(params.get("20-9600", 56)),
+        int(params.get("1-255", 255)),
+        int(params.get("0-65535", 2000)),
+    )
+
+
+def printed(echo: Echo, replies: Sequence[EchoReply | None]) -> str:
+    """A row for each request, and the statistics."""
+    rows = [f"  PING {echo.host}: {echo.size}  data bytes, press CTRL_C to break"]
+    for number, reply in enumerate(replies, 1):
+        rows.append(
+            "    Request time out"
+            if reply is None
+            else f"    Reply from {echo.host}: bytes={echo.size} Sequence={number} "
+            f"ttl={reply.ttl} time={reply.ms} ms"
+        )
+    times = [reply.ms for reply in replies if reply is not None]
+    rows += [
+        "",
+        f"  --- {echo.host} ping statistics ---",
+        f"    {len(replies)} packet(s) transmitted",
+        f"    {len(times)} packet(s) received",
+        f"    {100 * (len(replies) - len(times)) / len(replies):.2f}% packet loss",
+    ]
+    if times:
+        average = sum(times) // len(times)
+        rows.append(f"    round-trip min/avg/max = {min(times)}/{average}/{max(times)} ms")
+    return "\n".join(rows)

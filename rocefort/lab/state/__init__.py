@@ -1,0 +1,1 @@
+"""State of the emulated switches, computed by a simple model."""

@@ -1,0 +1,29 @@
+"""Lines of a BGP view that no Device holds: closed peers, and the passwords that a switch keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rocefort.dialects.vrp.text.secrets import cipher_of
+from rocefort.lab.state.ports import Config
+from rocefort.lab.switch.switch import bgp_lines
+
+
+def closed_peers(config: Config) -> frozenset[str]:
+    """Peers and groups that `peer .. ignore` closes."""
+    words = map(str.split, bgp_lines(config))
+    return frozenset(found[1] for found in words if found[0] == "peer" and found[2:] == ["ignore"])
+
+
+def authentication(config: Config) -> Mapping[str, tuple[str, str]]:
+    """What authenticates each peer: the kind, and the password as the switch keeps it."""
+    own: dict[str, tuple[str, str]] = {}
+    groups: dict[str, str] = {}
+    for words in map(str.split, bgp_lines(config)):
+        if words[0] != "peer" or len(words) < 4:
+            continue
+        if words[2] == "group":
+            groups[words[1]] = words[3]
+        elif words[2] in ("password", "keychain"):
+            own[words[1]] = words[2], cipher_of(words[-1])
+    return {peer: own[group] for peer, group in groups.items() if group in own} | own

@@ -1,0 +1,161 @@
+"""Counters of the simple model: zero, but for what faults make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rocefort.lab.state.state_faults import StateFault
+from rocefort.lab.switch.state_source import (
+    AiEcnState,
+    InterfaceState,
+    PfcState,
+    PortCounts,
+    QueueState,
+)
+from rocefort.models.device.device import Device
+
+PACKET_BYTES = 1024
+QUEUES = 8
+DEFAULT_MODEL = "ai_ecn_distributedstorage"  # without `model`, V300R023C00 `assign queue`
+# Names of models in `display ai-ecn calculated state`, V300R023C00. A model that computes has no
+# fixed thresholds: the vendor's sample values are shown for all of them.
+MODEL_NAMES = {
+    "ai_ecn_distributedstorage": "AI_ECN_DistributedStorage",
+    "ai_ecn_distributedfilestorage": "AI_ECN_DistributedFileStorage",
+    "ai_ecn_centralizedstorage": "AI_ECN_CentralizedStorage",
+    "ai_ecn_hpc": "AI_ECN_HPC",
+}
+SAMPLE_LOW, SAMPLE_HIGH, SAMPLE_PERCENT = 204800, 614400, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A fault and when it was injected, on the switch's clock."""
+
+    fault: StateFault
+    at: float
+
+    def on(self, interface: str) -> bool:
+        """Whether it is a fault of this interface."""
+        return self.fault.interface == interface
+
+    def total(self, now: float) -> int:
+        """What it has counted by now."""
+        return self.fault.count + int(self.fault.rate * max(0.0, now - self.at))
+
+
+def _sum(faults: Sequence[Injected], name: str, now: float) -> int:
+    return sum(one.total(now) for one in faults if one.fault.name == name)
+
+
+def _rate(faults: Sequence[Injected], name: str) -> int:
+    return sum(one.fault.rate for one in faults if one.fault.name == name)
+
+
+def counted(state: InterfaceState, faults: Sequence[Injected], now: float) -> InterfaceState:
+    """An interface with its counters, and with the MTU that a fault gave it."""
+    if not faults:
+        return state
+    mtus = [one.fault.count for one in faults if one.fault.name == "wrong-mtu"]
+    passed = _sum(faults, "traffic", now)
+    counts = PortCounts(
+        out_packets=passed,
+        out_bytes=passed * PACKET_BYTES,
+        crc=_sum(faults, "input-errors", now),
+        in_discards=_sum(faults, "input-discards", now),
+        out_discards=_sum(faults, "output-discards", now) + _sum(faults, "queue-drops", now),
+        in_pauses=_sum(faults, "pfc-received", now),
+        out_pauses=_sum(faults, "pfc-sent", now),
+    )
+    return replace(state, counts=counts, mtu=mtus[-1] if mtus else state.mtu)
+
+
+def pfc(device: Device, faults: Sequence[Injected], now: float) -> list[PfcState]:
+    """One row for each lossless queue of each port with PFC on."""
+    return [
+        _pfc(name, queue, list(_of_queue(device, faults, name, queue)), now)
+        for name, queue in lossless_queues(device)
+    ]
+
+
+def lossless_queues(device: Device) -> Iterator[tuple[str, int]]:
+    """Port and queue, for every queue that the PFC profile of a port pauses."""
+    for interface in device.interfaces:
+        profile = device.profile_of(interface)
+        for queue in profile.queues if profile else ():
+            yield interface.name, queue
+
+
+def _of_queue(
+    device: Device, faults: Sequence[Injected], interface: str, queue: int
+) -> Iterator[Injected]:
+    # A fault without a queue is for the lossless one; where the port has none, for queue 0.
+    usual = next((number for name, number in lossless_queues(device) if name == interface), 0)
+    for one in faults:
+        meant = usual if one.fault.queue is None else one.fault.queue
+        if one.on(interface) and queue == meant:
+            yield one
+
+
+def _pfc(interface: str, queue: int, faults: Sequence[Injected], now: float) -> PfcState:
+    deadlocks = _sum(faults, "deadlocks", now)
+    return PfcState(
+        interface,
+        queue,
+        rx_frames=_sum(faults, "pfc-received", now),
+        rx_rate=_rate(faults, "pfc-received"),
+        tx_frames=_sum(faults, "pfc-sent", now),
+        tx_rate=_rate(faults, "pfc-sent"),
+        deadlocks=deadlocks,
+        recoveries=deadlocks,
+    )
+
+
+def queues(
+    device: Device, state: InterfaceState, faults: Sequence[Injected], now: float
+) -> list[QueueState]:
+    """The eight queues of a port; without shaping each may use the whole speed."""
+    rows = []
+    for number in range(QUEUES):
+        own = list(_of_queue(device, faults, state.name, number))
+        passed, dropped = _sum(own, "traffic", now), _sum(own, "queue-drops", now)
+        rows.append(
+            QueueState(
+                state.name,
+                number,
+                peak_kbps=(state.speed_mbps or 0) * 1000,
+                passed_packets=passed,
+                passed_bytes=passed * PACKET_BYTES,
+                passed_pps=_rate(own, "traffic"),
+                dropped_packets=dropped,
+                dropped_bytes=dropped * PACKET_BYTES,
+                dropped_pps=_rate(own, "queue-drops"),
+            )
+        )
+    return rows
+
+
+def ai_ecn(device: Device, up: Collection[str], faults: Sequence[Injected]) -> list[AiEcnState]:
+    """Queues that AI-ECN is assigned to, on ports that are up and pause them."""
+    models = {row.queue: row.model or DEFAULT_MODEL for row in device.ai_ecn.queues}
+    if not device.ai_ecn.enabled:
+        return []
+    return [
+        _ai_ecn(name, queue, models[queue], faults)
+        for name, queue in lossless_queues(device)
+        if queue in models and name in up
+    ]
+
+
+def _ai_ecn(interface: str, queue: int, model: str, faults: Sequence[Injected]) -> AiEcnState:
+    abnormal = any(one.fault.name == "ai-ecn-abnormal" and one.on(interface) for one in faults)
+    return AiEcnState(
+        interface,
+        queue,
+        "-" if abnormal else "BBR",
+        MODEL_NAMES.get(model, model),
+        0 if abnormal else SAMPLE_LOW,
+        0 if abnormal else SAMPLE_HIGH,
+        0 if abnormal else SAMPLE_PERCENT,
+    )

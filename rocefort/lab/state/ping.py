@@ -1,0 +1,136 @@
+"""`ping` in the model behind a lab: along the routing tables to the host, and back the same way.
+
+Of several next hops the first is taken. Filters are not looked at, and no packet is too long; a
+server's answer is not known, nor what a router outside of the lab would say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from typing import TYPE_CHECKING
+
+from rocefort.errors import BadInput
+from rocefort.lab.state.routes import SELF
+from rocefort.lab.switch.state_source import Behind, Echo, EchoReply, InterfaceState, RouteState
+from rocefort.models.device.eth_trunk import trunk_number
+from rocefort.models.device.interface import kind_of
+
+if TYPE_CHECKING:
+    from rocefort.lab.state.ports import Cabling
+    from rocefort.lab.switch.switch import EmulatedSwitch
+
+MOST_HOPS = 255
+SENT_TTL = 255  # of a request (`ping -h`, default) and of an answer
+TOOK_MS = 1  # time does not pass on the way
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Where a packet came to, over how many links, and the interface that it left by."""
+
+    switch: str
+    links: int
+    left_by: str = ""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a packet moves over; cabling None: nobody knows it."""
+
+    behind: Behind
+    switches: Mapping[str, EmulatedSwitch]
+    cabling: Cabling | None
+
+    def way(self, start: str, host: IPv4Address, first: str = "") -> Arrived | None:
+        """Where packets for a host come to, `first` the interface to leave by; None: lost."""
+        here, left_by = start, ""
+        for links in range(MOST_HOPS):
+            if str(host) in owned(self.behind.interfaces(here)) or host.is_loopback:
+                return Arrived(here, links, left_by)
+            hop = next_hop(self.behind.routes(here), host, "" if links else first)
+            if hop is None:
+                return None
+            address, out = hop
+            left_by = left_by or out
+            far = self._holder(here, out, address)
+            if far is None:
+                return None
+            here = far
+        return None
+
+    def _holder(self, switch: str, out: str, address: IPv4Address) -> str | None:
+        """The switch that has an address, behind an interface; None: no one there has it."""
+        ends = self._behind(switch, out)
+        for port in ends:
+            if port[0] not in self.switches:
+                continue
+            for state in self.behind.interfaces(port[0]):
+                here = kind_of(state.name) != "ethernet" or state.name == port[1] or not port[1]
+                if here and str(address) in owned([state]):
+                    return port[0]
+        if ends and all(port[0] in self.switches for port in ends):
+            return None
+        raise BadInput(f"who has {address} behind {out} of {switch} is not modelled")
+
+    def _behind(self, switch: str, out: str) -> list[tuple[str, str]]:
+        """The far ends of an interface's ports; of a VLAN's, those of all cabled ports."""
+        if self.cabling is None:
+            return [("", ""), *((name, "") for name in self.switches if name != switch)]
+        states = {state.name: state for state in self.behind.interfaces(switch)}
+        ports = states[out].members if trunk_number(out) is not None else (out,)
+        if kind_of(out) == "vlanif":
+            ports = tuple(name for name, state in states.items() if not state.routed)
+        ends = [(switch, port) for port in ports if states[port].physical == "up"]
+        return [self.cabling[end] for end in ends if end in self.cabling]
+
+
+def ping(
+    behind: Behind,
+    switches: Mapping[str, EmulatedSwitch],
+    cabling: Cabling | None,
+    switch: str,
+    echo: Echo,
+) -> Sequence[EchoReply | None]:
+    """What comes back to a switch. Raises BadInput for what the model does not know."""
+    lost = [None] * echo.count
+    ground = Ground(behind, switches, cabling)
+    own = owned(behind.interfaces(switch))
+    if echo.source is not None and str(echo.source) not in own:
+        raise BadInput(f"{switch} has no address {echo.source} that is up")
+    there = ground.way(switch, echo.host, echo.interface)
+    if there is None or there.links > echo.ttl:
+        return lost
+    if not there.links:
+        return [EchoReply(SENT_TTL, TOOK_MS)] * echo.count
+    source = echo.source or next(iter(owned(at(behind, switch, there.left_by))), None)
+    back = ground.way(there.switch, IPv4Address(source)) if source else None
+    if back is None or back.switch != switch:
+        return lost
+    return [EchoReply(SENT_TTL - (back.links - 1), TOOK_MS)] * echo.count
+
+
+def at(behind: Behind, switch: str, interface: str) -> list[InterfaceState]:
+    """One interface of a switch."""
+    return [state for state in behind.interfaces(switch) if state.name == interface]
+
+
+def owned(states: Sequence[InterfaceState]) -> dict[str, str]:
+    """The addresses of interfaces that are up, and whose they are."""
+    up = [state for state in states if state.protocol == "up"]
+    return {text.partition("/")[0]: state.name for state in up for text in state.addresses}
+
+
+def next_hop(
+    routes: Sequence[RouteState], host: IPv4Address, interface: str
+) -> tuple[IPv4Address, str] | None:
+    """The address to hand a packet to and the interface that it is behind; None: no way."""
+    found = [route for route in routes if host in route.prefix]
+    for route in sorted(found, key=lambda route: -route.prefix.prefixlen):
+        for hop, out in route.hops:
+            if interface in ("", out):
+                gone = hop == SELF or out.startswith("NULL")
+                direct = route.protocol == "Direct"
+                return None if gone else (host if direct else IPv4Address(hop), out)
+    return None

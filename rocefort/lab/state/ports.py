@@ -1,0 +1,182 @@
+"""Which interfaces of an emulated switch are up, by what it runs and where its cables lead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rocefort.dialects.vrp.interpreter.interpreter import Lines
+from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.dialects.vrp.text.config_tree import ConfigLine, tree_text
+from rocefort.lab.state.state_faults import Port
+from rocefort.lab.switch.state_source import Announced, InterfaceState, Physical
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.device.device import Device
+from rocefort.models.device.eth_trunk import trunk_number
+from rocefort.models.device.interface import (
+    ETHERNET_MTU,
+    JUMBO_FRAME_BYTES,
+    Interface,
+    gateway_vlan,
+    kind_of,
+)
+from rocefort.models.hardware.breakout import part_speed_gbps
+from rocefort.models.hardware.hardware import port_speed_gbps
+from rocefort.models.keyed import natural
+
+Cabling = Mapping[Port, Port]
+PortsOfSwitch = Mapping[str, int | None]  # name -> speed in Mb/s, in the hardware's order
+ORDER = ("ethernet", "eth-trunk", "loopback", "management", "other", "vlanif")
+NULL = "NULL0"
+# Where the address is that LLDP tells, the first that has one: own choice, not confirmed.
+MANAGED_AT = ("MEth0/0/0", "LoopBack0")
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What decides the interfaces of one switch. dead: whether nothing comes from an end."""
+
+    switch: str
+    device: Device
+    ports: PortsOfSwitch
+    cabling: Cabling | None
+    dead: Callable[[Port], bool]
+
+
+def is_port(name: str) -> bool:
+    """Whether an interface is a front-panel port or a part of one."""
+    return kind_of(name) == "ethernet"
+
+
+Config = Lines  # of one switch: the tree of lines that it runs
+
+
+def has_line(config: Lines, text: str) -> bool:
+    """Whether a line stands in the system view."""
+    return any(line.text == text for line in config)
+
+
+def read_running(name: str, running: Lines) -> Device:
+    """What a switch runs, under its name in the lab. Raises BadInput for what is not understood."""
+    lines = [line for line in running if not line.text.startswith("sysname ")]
+    text = tree_text((ConfigLine(f"sysname {name}"), *lines))
+    return parse(text, f"{name} (running)").device
+
+
+def shut_ports(config: Lines) -> frozenset[str]:
+    """Interfaces that are administratively down."""
+    views = (line for line in config if line.text.startswith("interface "))
+    return frozenset(
+        v.text.removeprefix("interface ") for v in views if has_line(v.children, "shutdown")
+    )
+
+
+def announced(switch: EmulatedSwitch, port: str) -> Announced:
+    """What LLDP says of a switch and a port: read from lines, for a neighbour may have many."""
+    wanted = (f"interface {port}", *(f"interface {name}" for name in MANAGED_AT))
+    views = {line.text: line.children for line in switch.running if line.text in wanted}
+    described = (line.text for line in views.get(wanted[0], ()))
+    addresses = (
+        line.text.split()[2]
+        for name in wanted[1:]
+        for line in views.get(name, ())
+        if re.match(r"ip address \d", line.text)
+    )
+    return Announced(
+        hardware=switch.hardware,
+        software=switch.software,
+        description=next((t[12:] for t in described if t.startswith("description ")), ""),
+        management=next(addresses, ""),
+    )
+
+
+def replugged(cabling: Cabling, wrong: Mapping[Port, Port]) -> Cabling:
+    """The cabling after some ports are plugged elsewhere; what was there hangs loose."""
+    cables = dict(cabling)
+    for end, far in wrong.items():
+        for loose in (end, far):
+            other = cables.pop(loose, None)
+            if other is not None:
+                cables.pop(other, None)
+        cables[end], cables[far] = far, end
+    return cables
+
+
+def interfaces(sight: Sight) -> list[InterfaceState]:
+    """Every interface: the hardware's ports, those that the configuration names, and NULL0."""
+    named = sight.device.by_interface
+    names = [*sight.ports, *(name for name in named if name not in sight.ports)]
+    if sight.ports:
+        names.append(NULL)
+    physical = {name: _port(sight, name) for name in names if is_port(name)}
+    up = frozenset(name for name, state in physical.items() if state == "up")
+    ordered = sorted(names, key=lambda name: (ORDER.index(kind_of(name)), natural(name)))
+    return [
+        _state(sight, named.get(name) or Interface(name=name), physical.get(name), up)
+        for name in ordered
+    ]
+
+
+def _port(sight: Sight, name: str) -> Physical:
+    interface = sight.device.by_interface.get(name)
+    if interface is not None and not interface.enabled:
+        return "*down"
+    here = (sight.switch, name)
+    if sight.dead(here):
+        return "down"
+    if sight.cabling is None:
+        return "up"
+    far = sight.cabling.get(here)
+    return "down" if far is None or sight.dead(far) else "up"
+
+
+def _state(
+    sight: Sight, interface: Interface, physical: Physical | None, up: frozenset[str]
+) -> InterfaceState:
+    state = physical or _logical(sight.device, interface, up)
+    addressed = bool(interface.addresses) or not interface.layer3
+    works = state == "up" and (addressed or interface.kind == "other")
+    name = interface.name
+    number = trunk_number(name)
+    members = sight.device.members.get(number, ()) if number is not None else ()
+    return InterfaceState(
+        name=name,
+        physical=state,
+        protocol="up(s)" if name == NULL else "up" if works else "down",
+        description=interface.description or "",
+        routed=interface.layer3,
+        pvid=None if interface.layer3 or interface.kind == "other" else interface.access_vlan or 1,
+        mtu=interface.mtu or ETHERNET_MTU,
+        frame_bytes=JUMBO_FRAME_BYTES,
+        addresses=tuple(str(address) for address in interface.addresses),
+        speed_mbps=_speed(sight, name) if physical else None,
+        members=tuple(member.name for member in members),
+    )
+
+
+def _speed(sight: Sight, name: str) -> int | None:
+    if name in sight.ports:
+        return sight.ports[name]
+    splits = {part: split.type for split in sight.device.splits for part in split.parts}
+    gbps = part_speed_gbps(splits[name]) if name in splits else port_speed_gbps(name)
+    return gbps * 1000 if gbps else None
+
+
+def _logical(device: Device, interface: Interface, up: frozenset[str]) -> Physical:
+    if not interface.enabled:
+        return "*down"
+    if interface.kind == "eth-trunk":
+        return "up" if device.bundles(interface, up) else "down"
+    if interface.kind == "vlanif":
+        vlan = gateway_vlan(interface.name)
+        exists = vlan == 1 or vlan in device.vlans
+        return "up" if vlan and exists and any(_carrying(device, vlan, up)) else "down"
+    return "up"
+
+
+def _carrying(device: Device, vlan: int, up: frozenset[str]) -> Iterator[bool]:
+    for interface in device.interfaces:
+        if interface.carries(vlan):
+            trunk = interface.kind == "eth-trunk"
+            yield device.bundles(interface, up) if trunk else interface.name in up

@@ -1,0 +1,1 @@
+"""One emulated CloudEngine: configurations, commits, trials and faults."""

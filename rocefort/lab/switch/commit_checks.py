@@ -1,0 +1,124 @@
+"""What a switch refuses for its hardware, or finds only in the whole of a configuration.
+
+Rules are those of the V300R023C00 command reference; the messages are ours, no source shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from rocefort.dialects.vrp.commands.command import G1, G2
+from rocefort.dialects.vrp.commands.format import WRONG
+from rocefort.dialects.vrp.interpreter.interpreter import Applied, Lines, VrpRefusal
+from rocefort.dialects.vrp.interpreter.port_split import HEAD, split_types
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.models.device.interface import DEFAULT_DOMAIN, NO_DOMAIN, kind_of
+from rocefort.models.device.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE, MOST_AI_ECN_QUEUES
+from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+MAX_PFC_PROFILES = 2  # `display dcb pfc-profile`
+MAX_PFC_QUEUES = 3  # `priority`, DCB PFC view; of G2 those besides queue 3
+
+
+def missing_port(
+    line: str, before: Lines, applied: Applied, ports: Collection[str]
+) -> VrpRefusal | None:
+    """The refusal of a line for a port that the hardware does not have; None for any other."""
+    words = line.split()
+    if words[0].casefold() == "interface" and applied.view:
+        name = applied.view[-1].removeprefix("interface ")
+        if kind_of(name) == "ethernet" and whole_port(name) not in ports:
+            return VrpRefusal(line, line.index(words[1]), WRONG)
+    if line.startswith(HEAD) and split_types(applied.config).keys() - split_types(before) - set(
+        ports
+    ):
+        return VrpRefusal(line, line.index(words[4]), WRONG)
+    return None
+
+
+def new_problems(running: Lines, config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
+    """What a commit would bring about; what runs already, it may run on with."""
+    problems = commit_problems(config, family)
+    known = commit_problems(running, family) if problems else ()
+    return tuple(problem for problem in problems if problem not in known)
+
+
+def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
+    """Limits, an address on two interfaces, and what is used without being there."""
+    profiles = profile_lines(config)
+    problems = [*_addresses(config), *_pfc_queues(profiles, family), *_ai_queues(config)]
+    if len(profiles.keys() | {BUILT_IN_PROFILE}) > MAX_PFC_PROFILES:
+        problems.append(f"The number of PFC profiles exceeds {MAX_PFC_PROFILES}.")
+    return (*problems, *_missing(config, profiles))
+
+
+def _missing(config: Lines, profiles: Collection[str]) -> Iterator[str]:
+    """What a port names must exist (`dcb pfc enable`, `trust upstream`)."""
+    domains = {words[2] for line in config if (words := line.text.split())[0] == "diffserv"}
+    there = {
+        "PFC profile": {BUILT_IN_PROFILE, *profiles},
+        "DiffServ domain": {DEFAULT_DOMAIN, NO_DOMAIN, *domains},
+    }
+    for port in config:
+        for child in port.children if port.text.startswith("interface ") else ():
+            what, name = _named(child.text.split())
+            if what and name not in there[what]:
+                yield f"The {what} {name} of {port.text} does not exist."
+
+
+def _named(words: list[str]) -> tuple[str, str]:
+    """What the words of a port's line refer to, and its name; empty for those that do not."""
+    if words[:3] == ["dcb", "pfc", "enable"] and words[3:4] not in ([], ["mode"]):
+        return "PFC profile", words[3]
+    if words[:2] == ["trust", "upstream"]:
+        return "DiffServ domain", words[2]
+    return "", ""
+
+
+def profile_lines(config: Lines) -> dict[str, ConfigLine]:
+    """The lines that open a PFC profile, `dcb pfc [NAME]`, by its name."""
+    words = ((line.text.split(), line) for line in config)
+    return {
+        (found[2] if len(found) == 3 else BUILT_IN_PROFILE): line
+        for found, line in words
+        if found[:2] == ["dcb", "pfc"] and len(found) <= 3
+    }
+
+
+def profile_queues(profile: ConfigLine) -> list[int]:
+    """The queues that a PFC profile pauses, as it runs."""
+    queues = {BUILT_IN_QUEUE}
+    for words in (child.text.split() for child in profile.children):
+        if words[0] == "priority" and all(map(str.isdecimal, words[1:])):
+            queues |= set(map(int, words[1:]))
+        elif words[:2] == ["undo", "priority"]:
+            queues -= set(map(int, words[2:]))
+    return sorted(queues)
+
+
+def _pfc_queues(profiles: dict[str, ConfigLine], family: SyntaxFamily) -> Iterator[str]:
+    if family not in (*G1, *G2):
+        return  # V200: no source has a limit
+    for name, line in profiles.items():
+        free = {BUILT_IN_QUEUE} if family in G2 else set()
+        if len(set(profile_queues(line)) - free) > MAX_PFC_QUEUES:
+            yield f"The number of PFC queues of profile {name} exceeds {MAX_PFC_QUEUES}."
+
+
+def _addresses(config: Lines) -> Iterator[str]:
+    owners: dict[str, str] = {}
+    for path, line in (found for top in config for found in top.walk()):
+        if line.text.startswith("ip address ") and path:
+            address = line.text.split()[2]
+            other = owners.setdefault(address, path[0])
+            if other != path[0]:
+                yield f"{address} of {path[0]} is already the address of {other}."
+
+
+def _ai_queues(config: Lines) -> Iterator[str]:
+    for path, line in (found for top in config for found in top.walk()):
+        if path and line.text == "ai-ecn":
+            queues = [child for child in line.children if child.text.startswith("assign queue")]
+            if len(queues) > MOST_AI_ECN_QUEUES:
+                yield f"The number of AI ECN queues exceeds {MOST_AI_ECN_QUEUES}."

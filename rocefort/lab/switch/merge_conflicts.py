@@ -1,0 +1,42 @@
+"""Whether two changes of one configuration touch the same command."""
+
+from __future__ import annotations
+
+from rocefort.dialects.vrp.commands.format import words_of
+from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.commands.parameters import list_numbers
+from rocefort.dialects.vrp.interpreter.interpreter import Lines, View, view_kind
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+Key = tuple[View, tuple[str, ...]]
+
+
+def conflicts(base: Lines, ours: Lines, theirs: Lines, family: SyntaxFamily) -> list[str]:
+    """Lines of ours whose command the others changed too, and to something else."""
+    mine, other = changed(base, ours, family), changed(base, theirs, family)
+    return [mine[key] for key in mine if key in other and mine[key] != other[key]]
+
+
+def changed(before: Lines, after: Lines, family: SyntaxFamily) -> dict[Key, str]:
+    """Commands that differ, each with the line that holds afterwards ("" for none)."""
+    old, new = _commands(before, (), family), _commands(after, (), family)
+    return {key: new.get(key, "") for key in old | new if old.get(key) != new.get(key)}
+
+
+def _line(kind: str, view: View, text: str, family: SyntaxFamily) -> dict[Key, str]:
+    """A line by its key; one that lists numbers stands for each of them, for they add up."""
+    known = identify(kind, text, family)
+    if known.row is None or known.row.kind != "list":
+        return {(view, known.key): text}
+    head = " ".join(known.key)
+    numbers = sorted(list_numbers(words_of(known.value[0])))
+    return {(view, (*known.key, str(number))): f"{head} {number}" for number in numbers}
+
+
+def _commands(lines: Lines, view: View, family: SyntaxFamily) -> dict[Key, str]:
+    kind = view_kind(view, family)
+    found: dict[Key, str] = {}
+    for line in lines:
+        found |= _line(kind, view, line.text, family)
+        found |= _commands(line.children, (*view, line.text), family)
+    return found

@@ -1,0 +1,250 @@
+"""The memory of a lab on disk: what each switch runs, has saved, may roll back to, and tries.
+
+    with Store(state_dir / "switches.db") as store:
+        store.restore(switch, Pool())             # as it was when the lab ended or was killed
+        store.keep(switch)                        # after each thing that changed
+
+One SQLite file in WAL mode, one transaction a change: a lab that is killed at any instant leaves
+the state before or after it. Candidates and locks belong to sessions, which end with the lab.
+Times are kept as wall clock, so a trial goes on while no lab runs, and may expire meanwhile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+import sqlite3
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+from rocefort.dialects.vrp.interpreter.interpreter import Lines
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.errors import BadInput, ServiceFailed
+from rocefort.lab.switch.shared_lines import Pool
+from rocefort.lab.switch.switch import SYSTEM_USER, CommitPoint, EmulatedSwitch, Trial
+
+FORM = 1  # of the tables; another one is refused, not guessed at
+TABLES = """
+CREATE TABLE IF NOT EXISTS trees (digest TEXT PRIMARY KEY, tree TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS switches (name TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT;
+"""
+DIGEST = re.compile(r'"([0-9a-f]{64})"')
+
+
+@dataclass
+class Store:
+    """State of the switches of one lab. Raises ServiceFailed and BadInput on opening."""
+
+    path: Path
+    _database: sqlite3.Connection = field(init=False)
+    _opened: ExitStack = field(default_factory=ExitStack)
+    _kept: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    _written: dict[str, dict[Lines, str]] = field(default_factory=dict)  # digests
+
+    def __enter__(self) -> Self:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.touch(mode=0o600)  # it holds configurations, and so ciphers
+            with ExitStack() as opened:
+                self._lock(opened)
+                self._database = opened.enter_context(
+                    closing(
+                        sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+                    )
+                )
+                self._open()
+                self._opened = opened.pop_all()
+        except sqlite3.DatabaseError as error:
+            how = "delete the file to start anew"
+            raise ServiceFailed(
+                f"no state of a lab: {error}", where=str(self.path), how=how
+            ) from None
+        except OSError as error:
+            raise ServiceFailed(str(error), where="lab", how="choose another folder") from error
+        return self
+
+    def _lock(self, opened: ExitStack) -> None:
+        """One lab a folder; the kernel frees the lock of a lab that was killed."""
+        file = opened.enter_context(self.path.with_suffix(".lock").open("wb"))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            how = "end it, or choose another folder"
+            raise ServiceFailed("another lab runs there", where=str(self.path), how=how) from None
+
+    def _open(self) -> None:
+        # In WAL mode NORMAL loses nothing when the process dies; when this machine loses power, a
+        # last change may be gone, never half there.
+        self._database.execute("PRAGMA journal_mode=WAL")
+        self._database.execute("PRAGMA synchronous=NORMAL")
+        form = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if form not in (0, FORM):
+            raise BadInput(
+                f"state of a lab in form {form}, and this Rocefort knows form {FORM}",
+                where=str(self.path),
+                how="delete the file to start anew",
+            )
+        self._database.executescript(TABLES)
+        used = {
+            digest
+            for (state,) in self._database.execute("SELECT state FROM switches")
+            for digest in DIGEST.findall(state)
+        }
+        known = [row[0] for row in self._database.execute("SELECT digest FROM trees")]
+        unused = [(digest,) for digest in known if digest not in used]
+        self._database.executemany("DELETE FROM trees WHERE digest = ?", unused)
+        self._database.execute(f"PRAGMA user_version={FORM}")
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def knows(self, name: str) -> bool:
+        """Whether a switch of this name has a state."""
+        rows = self._database.execute("SELECT 1 FROM switches WHERE name = ?", (name,))
+        return rows.fetchone() is not None
+
+    def restore(self, switch: EmulatedSwitch, pool: Pool) -> bool:
+        """Give a fresh switch its state; whether there was one. An expired trial is rolled back."""
+        rows = self._database.execute("SELECT state FROM switches WHERE name = ?", (switch.name,))
+        found = rows.fetchone()
+        if found is None:
+            return False
+        try:
+            self._fill(switch, json.loads(found[0]), _Trees(self._database, pool))
+        except (LookupError, ValueError, TypeError) as error:
+            raise BadInput(
+                f"the state of {switch.name} cannot be read: {error!r}",
+                where=str(self.path),
+                how="delete the file to start anew",
+            ) from None
+        if switch.dies_with(switch.trial_session):
+            switch.end_trial(SYSTEM_USER)  # its session ended with the lab
+        switch.tick()
+        self.keep(switch)
+        return True
+
+    def _fill(self, switch: EmulatedSwitch, state: dict[str, Any], trees: _Trees) -> None:
+        switch.running, switch.saved = trees[state["running"]], trees[state["saved"]]
+        switch.points = tuple(_point(point, trees) for point in state["points"])
+        switch.changed_at = datetime.fromisoformat(state["changed_at"])
+        switch.last_session = state["last_session"]
+        # The switch did not start anew with the lab: its command line was away, no more.
+        switch.booted = _on_clock(switch, state["booted"])
+        if trial := state["trial"]:
+            deadline = _on_clock(switch, trial["deadline"])
+            switch.trial = Trial(**trial | {"before": trees[trial["before"]], "deadline": deadline})
+
+    def keep(self, switch: EmulatedSwitch) -> None:
+        """Write what changed since the last time; nothing where nothing did."""
+        now = (switch.running, switch.saved, switch.points, switch.trial, switch.last_session)
+        before = self._kept.get(switch.name)
+        if before is not None and all(a is b for a, b in zip(now, before, strict=True)):
+            return
+        known = self._written.get(switch.name, {})
+        digests = {
+            tree: known.get(tree) or sha256(_text(tree).encode()).hexdigest()
+            for tree in _trees(switch)
+        }
+        fresh = [(digest, _text(tree)) for tree, digest in digests.items() if tree not in known]
+        state = json.dumps(_state(switch, digests))
+        try:
+            with self._database:
+                self._database.execute("BEGIN IMMEDIATE")
+                self._database.executemany("INSERT OR IGNORE INTO trees VALUES (?, ?)", fresh)
+                self._database.execute("REPLACE INTO switches VALUES (?, ?)", (switch.name, state))
+        except sqlite3.DatabaseError as error:
+            how = "make room there, or choose another folder"
+            raise ServiceFailed(f"{switch.name}: {error}", where=str(self.path), how=how) from error
+        self._kept[switch.name], self._written[switch.name] = now, digests
+
+
+@dataclass
+class _Trees:
+    """Trees by digest, each read once for a switch."""
+
+    database: sqlite3.Connection
+    pool: Pool
+    read: dict[str, Lines] = field(default_factory=dict)
+
+    def __getitem__(self, digest: str) -> Lines:
+        if digest not in self.read:
+            rows = self.database.execute("SELECT tree FROM trees WHERE digest = ?", (digest,))
+            self.read[digest] = self.pool.share(_lines(json.loads(rows.fetchone()[0])))
+        return self.read[digest]
+
+
+def _lines(tree: list[Any]) -> Lines:
+    return tuple(ConfigLine(text, 0, _lines(children)) for text, children in tree)
+
+
+def _plain(lines: Lines) -> list[Any]:
+    return [[line.text, _plain(line.children)] for line in lines]
+
+
+def _text(tree: Lines) -> str:
+    return json.dumps(_plain(tree), separators=(",", ":"))
+
+
+def _trees(switch: EmulatedSwitch) -> Iterable[Lines]:
+    yield from (switch.running, switch.saved)
+    for point in switch.points:
+        yield from (point.before, point.after)
+    if switch.trial:
+        yield switch.trial.before
+
+
+def _point(kept: dict[str, Any], trees: _Trees) -> CommitPoint:
+    before, after = trees[kept["before"]], trees[kept["after"]]
+    at = datetime.fromisoformat(kept["at"])
+    return CommitPoint(**kept | {"before": before, "after": after, "at": at})
+
+
+def _row(value: CommitPoint | Trial, **instead: object) -> dict[str, object]:
+    """The fields of a row, some of them written in another way."""
+    own = {one.name: getattr(value, one.name) for one in fields(value) if one.name not in instead}
+    return own | instead
+
+
+def _state(switch: EmulatedSwitch, digests: dict[Lines, str]) -> dict[str, Any]:
+    trial = switch.trial
+    return {
+        "running": digests[switch.running],
+        "saved": digests[switch.saved],
+        "points": [
+            _row(p, before=digests[p.before], after=digests[p.after], at=p.at.isoformat())
+            for p in switch.points
+        ],
+        "trial": trial
+        and _row(trial, before=digests[trial.before], deadline=_as_wall(switch, trial.deadline)),
+        "changed_at": switch.changed_at.isoformat(),
+        "booted": _as_wall(switch, switch.booted),
+        "last_session": switch.last_session,
+    }
+
+
+def _as_wall(switch: EmulatedSwitch, at: float) -> str:
+    return (switch.now() + timedelta(seconds=at - switch.clock())).isoformat()
+
+
+def _on_clock(switch: EmulatedSwitch, at: str) -> float:
+    away = datetime.fromisoformat(at) - switch.now()
+    return switch.clock() + away.total_seconds()
+
+
+def lose_power(switch: EmulatedSwitch) -> None:
+    """What a power loss leaves: the saved configuration runs, a trial and its timer are gone.
+
+    Rollback points stay: they are files on a switch's flash. Not confirmed: what it prints of them.
+    """
+    switch.candidates.clear()
+    switch.lock = None
+    switch.trial = None
+    switch.running = switch.saved
+    switch.booted = switch.changed = switch.clock()
+    switch.changed_at = switch.now()

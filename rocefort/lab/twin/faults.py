@@ -1,0 +1,461 @@
+"""What can be broken in a lab on purpose, and mended: a table of faults.
+
+    break_lab(registry, "heps", "silent-loss", "leaf01:100GE1/0/25=50")
+    mend_lab(registry, "heps")
+
+What is broken is noted before it is done, so that another process can mend it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from rocefort.dialects.frr import kernel_name
+from rocefort.errors import BadInput, Refused, RocefortError
+from rocefort.lab.twin.builder import Builder
+from rocefort.lab.twin.cli_faults import (
+    LINE_FAULTS,
+    await_lines,
+    form_of,
+    read_line_fault,
+)
+from rocefort.lab.twin.config_sync import change_lab, patient_lock
+from rocefort.lab.twin.namespaces import inside, ip_batch, run
+from rocefort.lab.twin.registry import Record, Registry, write_whole
+from rocefort.lab.twin.topology import BACKSTAGE, Cable, Topology, backstage_port
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.base import Frozen
+
+WHERE = re.compile(r"(?P<node>[^:=,]+)(?::(?P<port>[^=,]+))?(?:=(?P<value>\d+))?")
+MOST_PERCENT = 100
+DEAD = "dead"  # what `ip route` says of a path whose port is down, until zebra takes it out
+REWRITE_S = 2.0  # it takes milliseconds; where zebra does not run, nobody does
+HUSHED = "broken"  # table of a node that says nothing; a port's has the port behind it
+Needs = Literal["a node", "a port", "two ports", "a command line"]
+FORMS: dict[Needs, str] = {
+    "a node": "NODE",
+    "a port": "NODE:PORT",
+    "two ports": "NODE:PORT,NODE:PORT",
+    "a command line": "NODE",
+}
+
+
+class Broken(Frozen):
+    """One fault that is there; removed, laid: cables that it took out and put in."""
+
+    fault: str
+    where: str
+    removed: tuple[Cable, ...] = ()
+    laid: tuple[Cable, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.fault} {self.where}"
+
+
+BROKEN = TypeAdapter(tuple[Broken, ...])
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a fault is; port: the kernel's name of it, empty for a whole node."""
+
+    node: str
+    port: str = ""
+    value: int | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A lab that is worked on, under its lock."""
+
+    registry: Registry
+    record: Record
+    topology: Topology
+
+    @property
+    def builder(self) -> Builder:
+        """Works in its namespaces."""
+        return Builder(self.record.id, self.registry.directory(self.record.id))
+
+    def run(self, node: str, words: Sequence[str], text: str = "", *, check: bool = True) -> None:
+        """Run a command in a node."""
+        work = partial(run, self.record.id, tuple(words), text, where=node, check=check)
+        inside([(self.builder.namespace(node), work)])
+
+    def recable(self, gone: Sequence[Cable], laid: Sequence[Cable]) -> None:
+        """Take cables out and put others in; ports keep what their switches say of them."""
+        new = self._cabled(gone, laid)
+        change_lab(self.registry, self.record, self.topology, new)
+
+    def restore(self, laid: Sequence[Cable], removed: Sequence[Cable]) -> None:
+        """Put cables back for others, wherever the change that took them out was broken off.
+
+        Which of them are there is not known then: every end that is found goes, and all are laid
+        anew.
+        """
+        ends: dict[str, list[str]] = {}
+        for node, port in {end for cable in (*laid, *removed) for end in cable.ends}:
+            ends.setdefault(node, []).append(f"link del dev {port}")
+        for node, lines in ends.items():
+            self.run(node, ("ip", "-force", "-batch", "-"), "\n".join(lines) + "\n", check=False)
+        bare, new = self._cabled((*laid, *removed), ()), self._cabled(laid, removed)
+        change_lab(self.registry, self.record, bare, new)
+
+    def _cabled(self, gone: Sequence[Cable], laid: Sequence[Cable]) -> Topology:
+        kept = tuple(c for c in self.topology.cables if c not in gone and c not in laid)
+        return self.topology.model_copy(update={"cables": (*kept, *laid)})
+
+
+Deed = Callable[[Bench, Place], None]
+Recable = Callable[[Topology, Sequence[Place]], tuple[list[Cable], list[Cable]]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One fault: where it can be, how it begins and ends, or which cables it changes.
+
+    value: what the N of `=N` is; empty: it takes none. line: the fault of a command line that it
+    is, which the lab's command lines follow by themselves.
+    """
+
+    needs: Needs
+    begin: Deed | None = None
+    end: Deed | None = None
+    recable: Recable | None = None  # cables to take out, and to put in
+    value: str = ""
+    line: str = ""
+
+    @property
+    def help(self) -> str:
+        """What it does, in a sentence."""
+        if self.line:
+            said = LINE_FAULTS[self.line]
+            return f"{said[0].upper()}{said[1:]}."
+        return (inspect.getdoc(self.begin or self.recable) or "").splitlines()[0]
+
+    @property
+    def form(self) -> str:
+        """How its place is written."""
+        if self.line:
+            return form_of(self.line)
+        return FORMS[self.needs] + (f"[={self.value}]" if self.value else "")
+
+
+def _link_down(topology: Topology, places: Sequence[Place]) -> tuple[list[Cable], list[Cable]]:
+    """The cable is unplugged: no light at either end."""
+    (place,) = places
+    gone = [cable for cable in topology.cables if (place.node, place.port) in cable.ends]
+    return gone, _dark(gone)
+
+
+def _node_down(topology: Topology, places: Sequence[Place]) -> tuple[list[Cable], list[Cable]]:
+    """The node is cut off: all its cables are unplugged; its daemons run on, alone."""
+    (place,) = places
+    gone = [
+        cable
+        for cable in topology.cables
+        if place.node in (cable.a, cable.b) and BACKSTAGE not in (cable.a, cable.b)
+    ]
+    return gone, _dark(gone)
+
+
+def _dark(cables: Sequence[Cable]) -> list[Cable]:
+    """For each end a cable that leads nowhere."""
+    return [
+        Cable(a=node, a_port=port, b=BACKSTAGE, b_port=backstage_port(node, port))
+        for cable in cables
+        for node, port in cable.ends
+        if node != BACKSTAGE
+    ]
+
+
+def _wrong_cable(topology: Topology, places: Sequence[Place]) -> tuple[list[Cable], list[Cable]]:
+    """Two cables are swapped at these ends: LLDP hears the wrong switch."""
+    one, other = ((place.node, place.port) for place in places)
+    far, farther = topology.far(*one), topology.far(*other)
+    gone = [c for c in topology.cables if one in c.ends or other in c.ends]
+    if far is None or farther is None or len(gone) != 2:
+        raise BadInput("these are not the ends of two cables", how="name two cabled ports")
+    laid = [
+        Cable(a=here[0], a_port=here[1], b=there[0], b_port=there[1])
+        for here, there in ((one, farther), (other, far))
+    ]
+    return gone, laid
+
+
+def _lose(bench: Bench, place: Place) -> None:
+    """Packets are lost both ways without a word, the light stays on; all of them without =N."""
+    share = 100 if place.value is None else place.value
+    if not 1 <= share <= MOST_PERCENT:
+        raise BadInput(f"{share} percent", where=place.node, how="write =1 to =100")
+    some = "" if share == MOST_PERCENT else f"numgen random mod {MOST_PERCENT} < {share} "
+    _filter(bench, place, f"{some}counter drop", "ingress", "egress")
+
+
+def _hush(bench: Bench, place: Place) -> None:
+    """All packets of a node are lost without a word, its lights stay on and its daemons run."""
+    ports = sorted({p for c in bench.topology.cables for n, p in c.ends if n == place.node})
+    chains = "".join(
+        f'chain {hook}_{number} {{ type filter hook {hook} device "{port}" priority 0; drop; }}\n'
+        for number, port in enumerate(ports)
+        if not port.startswith("MEth")
+        for hook in ("ingress", "egress")
+    )
+    bench.run(place.node, ("nft", "-f", "-"), f"table netdev {HUSHED} {{\n{chains}}}\n")
+
+
+def _mark(bench: Bench, place: Place) -> None:
+    """ECN-capable packets that leave are marked CE; all without =N, else those above N/s."""
+    limit = "" if place.value is None else f"limit rate over {place.value}/second "
+    _filter(bench, place, f"ip ecn != not-ect {limit}counter ip ecn set ce", "egress")
+
+
+def _filter(bench: Bench, place: Place, rule: str, *hooks: str) -> None:
+    chains = "".join(
+        f'chain {hook} {{ type filter hook {hook} device "{place.port}" priority 0; {rule}; }}\n'
+        for hook in hooks
+    )
+    text = f"table netdev {HUSHED}_{place.port} {{\n{chains}}}\n"
+    bench.run(place.node, ("nft", "-f", "-"), text)
+
+
+def _unfilter(bench: Bench, place: Place) -> None:
+    table = f"{HUSHED}_{place.port}" if place.port else HUSHED
+    words = ("nft", "delete", "table", "netdev", table)
+    bench.run(place.node, words, check=False)  # it went with the port where that was made anew
+
+
+def _slow(bench: Bench, place: Place) -> None:
+    """The port sends no more than N Mb/s, 10 without =N."""
+    rate = f"{place.value or 10}mbit"
+    words = f"tc qdisc replace dev {place.port} root tbf rate {rate} burst 128kb latency 50ms"
+    bench.run(place.node, words.split())
+
+
+def _unslow(bench: Bench, place: Place) -> None:
+    bench.run(place.node, f"tc qdisc del dev {place.port} root".split(), check=False)
+
+
+def _shrink(bench: Bench, place: Place) -> None:
+    """The port has an MTU of N bytes, 1500 without =N, whatever its switch says."""
+    words = f"ip link set dev {place.port} mtu {place.value or 1500}"
+    bench.run(place.node, words.split())
+
+
+def _unshrink(bench: Bench, place: Place) -> None:
+    plan = bench.topology.by_switch[place.node]
+    mtu = plan.by_link[place.port].mtu
+    if mtu is not None:
+        bench.run(place.node, f"ip link set dev {place.port} mtu {mtu}".split())
+
+
+def _kill_bgpd(bench: Bench, place: Place) -> None:
+    """bgpd of a switch is killed: zebra takes its routes out of the kernel, its peers miss it."""
+    daemons = bench.builder.daemons(place.node)
+    if not daemons.running("bgpd"):
+        raise BadInput("runs no bgpd", where=place.node)
+    os.kill(int((daemons.directory / "bgpd.pid").read_text("ascii")), signal.SIGKILL)
+
+
+def _start_bgpd(bench: Bench, place: Place) -> None:
+    daemons, texts = bench.builder.daemons(place.node), bench.topology.by_switch[place.node].texts
+    if not daemons.running("bgpd") and "bgpd" in texts:
+        start = partial(daemons.start, (("bgpd", texts["bgpd"]),))
+        inside([(bench.builder.namespace(place.node), start)])
+
+
+FAULTS: dict[str, Kind] = {
+    "link-down": Kind("a port", recable=_link_down),
+    "node-down": Kind("a node", recable=_node_down),
+    "silent-loss": Kind("a port", _lose, _unfilter, value="PERCENT"),
+    "rate-limit": Kind("a port", _slow, _unslow, value="MBIT_S"),
+    "ce-mark": Kind("a port", _mark, _unfilter, value="PACKETS_S"),
+    "wrong-mtu": Kind("a port", _shrink, _unshrink, value="BYTES"),
+    "wrong-cable": Kind("two ports", recable=_wrong_cable),
+    "bgpd-killed": Kind("a node", _kill_bgpd, _start_bgpd),
+    "silent-node": Kind("a node", _hush, _unfilter),
+    **{name: Kind("a command line", line=name) for name in LINE_FAULTS},
+}
+
+
+def faults_help() -> tuple[tuple[str, str], ...]:
+    """Each fault with what it does."""
+    return tuple((f"{name} {kind.form}", kind.help) for name, kind in FAULTS.items())
+
+
+def break_lab(registry: Registry, name: str, fault: str, where: str) -> Broken:
+    """Break something. Raises BadInput for what is no fault or not there, Refused where it is."""
+    kind = FAULTS.get(fault)
+    if kind is None:
+        raise BadInput(f"no fault is called {fault!r}", how=f"use one of: {', '.join(FAULTS)}")
+    with patient_lock(registry, name):
+        bench = _bench(registry, name)
+        known = broken(registry, bench.record)
+        if kind.line:
+            made = _break_line(bench, fault, where, known)
+        else:
+            made = _break_node(bench, kind, Broken(fault=fault, where=where), known)
+    if kind.line:
+        _await_break(bench, made)
+    return made
+
+
+def _break_node(bench: Bench, kind: Kind, wanted: Broken, known: tuple[Broken, ...]) -> Broken:
+    places = _places(bench.topology, kind, wanted.where)
+    place = wanted.where.partition("=")[0]
+    _refuse_twice(bench, wanted.where, [k for k in known if k.where.partition("=")[0] == place])
+    removed, laid = kind.recable(bench.topology, places) if kind.recable else ([], [])
+    made = wanted.model_copy(update={"removed": tuple(removed), "laid": tuple(laid)})
+    _note(bench, (*known, made))
+    if kind.begin is not None:
+        try:  # one command, all or nothing: where it is refused, nothing is broken
+            kind.begin(bench, places[0])
+        except RocefortError:
+            _note(bench, known)
+            raise
+    if kind.recable is not None:
+        _lose_light(bench, removed, places[0].node)
+        bench.recable(removed, laid)
+        if dark := [cable.b_port for cable in laid if cable.b == BACKSTAGE]:
+            bench.builder.ip(BACKSTAGE, [f"link set dev {port} down" for port in dark])
+    return made
+
+
+def _break_line(bench: Bench, fault: str, where: str, known: tuple[Broken, ...]) -> Broken:
+    read_line_fault(fault, where, bench.topology.by_switch)
+    _refuse_twice(bench, where, [k for k in known if (k.fault, k.where) == (fault, where)])
+    made = Broken(fault=fault, where=where)
+    _note(bench, (*known, made))
+    return made
+
+
+def _await_break(bench: Bench, made: Broken) -> None:
+    """Wait for the command lines, which want the lock for their own work."""
+    try:
+        await_lines(bench.registry, bench.record, (made.fault, made.where), there=True)
+    except RocefortError:
+        with patient_lock(bench.registry, bench.record.name):
+            known = broken(bench.registry, bench.record)
+            _note(bench, tuple(one for one in known if one != made))
+        raise
+
+
+def _refuse_twice(bench: Bench, where: str, taken: Sequence[Broken]) -> None:
+    if taken:
+        how = f"rocefort lab mend {bench.record.name}"
+        raise Refused(f"is broken already: {taken[0]}", where=where, how=how)
+
+
+def mend_lab(registry: Registry, name: str) -> tuple[Broken, ...]:
+    """Mend everything that was broken on purpose, the last first; gives what it was.
+
+    What was broken off in the middle, too: a fault is noted before anything is done.
+    """
+    mended: list[Broken] = []
+    with patient_lock(registry, name):
+        bench = _bench(registry, name)
+        while known := broken(registry, bench.record):
+            _mend(_bench(registry, name), known[-1])
+            _note(bench, known[:-1])
+            mended.append(known[-1])
+    for one in mended:
+        if FAULTS[one.fault].line:
+            await_lines(registry, bench.record, (one.fault, one.where), there=False)
+    return tuple(mended)
+
+
+def _mend(bench: Bench, last: Broken) -> None:
+    kind = FAULTS[last.fault]
+    if kind.end is not None:
+        kind.end(bench, *_places(bench.topology, kind, last.where))
+    if kind.recable is not None:
+        bench.restore(last.laid, last.removed)
+
+
+def broken(registry: Registry, record: Record) -> tuple[Broken, ...]:
+    """What is broken on purpose in a lab."""
+    file = broken_file(registry, record)
+    return BROKEN.validate_json(file.read_bytes()) if file.exists() else ()
+
+
+def require_mended(registry: Registry, record: Record) -> None:
+    """Raise Refused where something is broken on purpose."""
+    if there := broken(registry, record):
+        how = f"rocefort lab mend {record.name}"
+        raise Refused(f"is broken on purpose: {there[0]}", where=record.name, how=how)
+
+
+def broken_file(registry: Registry, record: Record) -> Path:
+    """Where it is noted what is broken on purpose."""
+    return registry.directory(record.id) / "broken.json"
+
+
+def _note(bench: Bench, found: tuple[Broken, ...]) -> None:
+    write_whole(broken_file(bench.registry, bench.record), BROKEN.dump_json(found).decode())
+
+
+def _bench(registry: Registry, name: str) -> Bench:
+    twin = Twin.find(name, registry)
+    return Bench(registry, twin.record, twin.topology)
+
+
+def _lose_light(bench: Bench, cables: Sequence[Cable], named: str) -> None:
+    """Take the light away before the ports are made anew.
+
+    A kernel drops a route of several paths whole when one of its ports vanishes, and keeps the
+    others when it only goes down: as a switch does, whose ports do not vanish. The node that is
+    named goes first, for in two namespaces nothing happens at once: what it still sends by a port
+    whose far end is down is lost.
+    """
+    ends: dict[str, list[str]] = {}
+    for node, port in {end for cable in cables for end in cable.ends}:
+        ends.setdefault(node, []).append(f"link set dev {port} down")
+    works = [
+        (bench.builder.namespace(node), partial(ip_batch, bench.record.id, lines, where=node))
+        for node, lines in ends.items()
+    ]
+    first = bench.builder.namespace(named)
+    for one_of_two in (True, False):
+        inside(work for work in works if (work[0] == first) is one_of_two)
+    until = monotonic() + REWRITE_S
+    asked = ("ip", "-4", "route", "show")
+    ask = partial(run, bench.record.id, asked)
+    while monotonic() < until:
+        tables = inside([(namespace, ask) for namespace, _ in works])
+        if not any(DEAD in table.split() for table in tables):
+            return
+        sleep(0.01)
+
+
+def _places(topology: Topology, kind: Kind, where: str) -> list[Place]:
+    """Read where a fault is to be. Raises BadInput."""
+    parts = [WHERE.fullmatch(part) for part in where.split(",")]
+    wanted = 2 if kind.needs == "two ports" else 1
+    if len(parts) != wanted or not all(parts):
+        raise BadInput(f"{where!r} is no place of this fault", how=f"write {kind.form}")
+    return [_place(topology, kind, part) for part in parts if part is not None]
+
+
+def _place(topology: Topology, kind: Kind, part: re.Match[str]) -> Place:
+    node, port, value = part["node"], part["port"], part["value"]
+    if (port is not None) == (kind.needs == "a node") or (value and not kind.value):
+        raise BadInput(f"{part[0]!r} is no place of this fault", how=f"write {kind.form}")
+    if node not in topology.by_switch:
+        known = ", ".join(topology.by_switch)
+        raise BadInput(f"no switch is called {node!r}", how=f"use one of: {known}")
+    link = kernel_name(port) if port else ""
+    cabled = {end[1] for cable in topology.cables for end in cable.ends if end[0] == node}
+    if link and link not in cabled:
+        raise BadInput(f"no cable is at {port}", where=node, how="name a port by the switch's text")
+    return Place(node, link, int(value) if value else None)

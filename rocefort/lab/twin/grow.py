@@ -1,0 +1,107 @@
+"""A running lab gains nodes and cables; nothing that is there is touched.
+
+    new = grown(lab.topology, planned)
+    grow_lab(registry, record, new)
+
+A port of a switch that had a cable to nowhere, or none, gets the one that leads to the new node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.errors import Problem, Refused
+from rocefort.lab.twin.config_sync import patient_lock
+from rocefort.lab.twin.faults import Bench, require_mended
+from rocefort.lab.twin.limits import raise_neighbour_limit
+from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.teardown import end_processes, namespaces_of, remove_namespaces
+from rocefort.lab.twin.topology import BACKSTAGE, Cable, Topology
+from rocefort.lab.twin.twin import neighbours_of
+
+
+def grown(old: Topology, planned: Topology) -> Topology:
+    """A lab's topology with what a plan has more; switches that are there stay what they are.
+
+    Raises Refused with everything of the lab that the plan has not, or has otherwise.
+    """
+    if problems := list(_moved(old, planned)):
+        raise Refused(problems=problems)
+    fresh = {n for n in planned.nodes if n not in set(old.nodes)}
+    there = {frozenset(cable.ends) for cable in old.cables}
+    laid = [
+        cable
+        for cable in planned.cables
+        if frozenset(cable.ends) not in there and (not _loose(cable) or fresh & {cable.a, cable.b})
+    ]
+    taken = {end for cable in laid for end in cable.ends}
+    kept = [c for c in old.cables if not (_loose(c) and taken.intersection(c.ends))]
+    return old.model_copy(
+        update={
+            "switches": (*old.switches, *(p for p in planned.switches if p.name in fresh)),
+            "hosts": (*old.hosts, *(host for host in planned.hosts if host.name in fresh)),
+            "cables": (*kept, *laid),
+        }
+    )
+
+
+def _loose(cable: Cable) -> bool:
+    """Whether a cable leads nowhere."""
+    return BACKSTAGE in (cable.a, cable.b)
+
+
+def _moved(old: Topology, planned: Topology) -> Iterator[Problem]:
+    how = "lab grow only adds; take the lab down and up again"
+    for node in old.nodes:
+        if node not in planned.nodes:
+            yield Problem(node, "is in the lab, and not in this fabric", how)
+    wanted = {frozenset(cable.ends) for cable in planned.cables}
+    for cable in old.cables:
+        if not _loose(cable) and frozenset(cable.ends) not in wanted:
+            what = f"is cabled to {cable.b} {cable.b_port} in the lab, and not in this fabric"
+            yield Problem(f"{cable.a} {cable.a_port}", what, how)
+
+
+def grow_lab(registry: Registry, record: Record, new: Topology) -> Topology:
+    """Make what a lab has more; gives what it was before.
+
+    Whoever is killed here leaves a lab that says that it is not whole, and that `down` removes;
+    after an error it is what it was. Raises Refused where something is broken on purpose.
+    """
+    raise_neighbour_limit(registry.root, neighbours_of(new))
+    with patient_lock(registry, record.name):
+        require_mended(registry, record)
+        old = registry.topology(record)
+        bench = Bench(registry, record, old)
+        registry.save(record.model_copy(update={"status": "changing"}))
+        try:
+            bench.builder.change(old, new)
+            registry.save_topology(record, new)
+        except BaseException:
+            _undo(bench, new)
+            raise
+        registry.save(record)
+    return old
+
+
+def shrink_lab(registry: Registry, record: Record, old: Topology) -> None:
+    """Take back what `grow_lab` has made."""
+    with patient_lock(registry, record.name):
+        new = registry.topology(record)
+        registry.save(record.model_copy(update={"status": "changing"}))
+        _undo(Bench(registry, record, old), new)
+
+
+def _undo(bench: Bench, new: Topology) -> None:
+    """Remove all that is new, made or not, and put back what it took the place of."""
+    old, lab = bench.topology, bench.record.id
+    known = set(old.nodes)
+    fresh = {bench.builder.namespace(name) for name in new.nodes if name not in known}
+    names = sorted(fresh.intersection(namespaces_of(lab)))
+    if names:
+        end_processes(lab, set(names))
+        remove_namespaces(lab, names)
+    laid = [c for c in new.cables if c not in old.cables and {c.a, c.b} <= known]
+    bench.restore(laid, [c for c in old.cables if c not in new.cables])
+    bench.registry.save_topology(bench.record, old)
+    bench.registry.save(bench.record)

@@ -1,0 +1,108 @@
+"""The way to a lab's guests from outside: ports on loopback, each led to SSH of one guest.
+
+    python -m rocefort.lab.twin.port_forwarding ROOT NAME PIPE
+
+A guest's management port is apart from the fabric, in the namespace of its server: what happens to
+the fabric ends no session. A process of the lab does it, so that `lab down` ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterable
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from pathlib import Path
+
+from rocefort.lab.guest.qemu import MANAGEMENT
+from rocefort.lab.twin.namespaces import inside
+from rocefort.lab.twin.processes import Standing, say_ready
+from rocefort.lab.twin.registry import Record, Registry, write_whole
+from rocefort.lab.twin.teardown import namespace
+
+LOOPBACK = "127.0.0.1"
+SSH_PORT = 22
+PATIENCE_S = 30.0  # a guest whose CPU is emulated answers late
+PIECE = 65536
+
+
+def ports_file(directory: Path) -> Path:
+    """The port on loopback of each guest, by name."""
+    return directory / "ports.json"
+
+
+def pid_file(directory: Path) -> Path:
+    """Number of the process."""
+    return directory / "forwarding.pid"
+
+
+def start_forwarding(registry: Registry, record: Record, directory: Path) -> dict[str, int]:
+    """Start the process, and wait until it listens; gives the port of each guest."""
+    log = directory / "forwarding.log"
+    standing = Standing(record.id, record.name, "the way to the guests", log)
+    arguments = (str(registry.root), record.name, str(directory))
+    standing.start("rocefort.lab.twin.port_forwarding", arguments)
+    found: dict[str, int] = json.loads(ports_file(directory).read_text(encoding="utf-8"))
+    return found
+
+
+async def forward(lab: str, guests: Iterable[str], directory: Path, pipe: int) -> None:
+    """Listen for all guests of a lab until the process is killed."""
+    async with AsyncExitStack() as opened:
+        ports = {}
+        for guest in guests:
+            carry = partial(_carry, namespace(lab, guest))
+            server = await asyncio.start_server(carry, LOOPBACK, 0)
+            await opened.enter_async_context(server)
+            ports[guest] = server.sockets[0].getsockname()[1]
+        write_whole(ports_file(directory), json.dumps(ports))
+        pid_file(directory).write_text(str(os.getpid()), encoding="ascii")
+        say_ready(pipe)
+        await asyncio.Event().wait()
+
+
+async def _carry(inner: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Join one connection with the guest's; where that does not answer, end it."""
+    try:
+        sock = await asyncio.to_thread(_socket_in, inner)
+        async with asyncio.timeout(PATIENCE_S):
+            await asyncio.get_running_loop().sock_connect(sock, (MANAGEMENT[1], SSH_PORT))
+        there, back = await asyncio.open_connection(sock=sock)
+    except OSError:  # a timeout is one, too
+        writer.close()
+        return
+    try:
+        await asyncio.gather(_copy(reader, back), _copy(there, writer))
+    finally:
+        back.close()
+        writer.close()
+
+
+def _socket_in(inner: str) -> socket.socket:
+    """A socket that stays in a namespace, whichever thread uses it."""
+    (found,) = inside([(inner, lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))])
+    found.setblocking(False)
+    return found
+
+
+async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    with suppress(OSError):  # the other side has gone
+        while piece := await source.read(PIECE):
+            target.write(piece)
+            await target.drain()
+        target.write_eof()
+
+
+def main() -> None:
+    """Serve a lab's guests."""
+    root, name, directory, pipe = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4]
+    record = Registry(root).find(name)
+    asyncio.run(forward(record.id, record.guests, directory, int(pipe)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""What a lab tells of itself: its state, and its tables."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from rocefort.errors import ServiceFailed
+from rocefort.lab.twin.cli_process import connections_of, lines_run
+from rocefort.lab.twin.config_sync import refusals
+from rocefort.lab.twin.faults import broken
+from rocefort.lab.twin.kernel_routes import read_fib
+from rocefort.lab.twin.port_forwarding import LOOPBACK
+from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.results.twin import LabRoute, LabSnapshot, LabStatus, SwitchTables
+
+
+def status_of(name: str, registry: Registry | None = None) -> LabStatus:
+    """State of a lab, also of one that was broken off. Raises BadInput if there is none."""
+    registry = registry or Registry()
+    record = registry.find(name)
+    if record.status != "up":
+        return _bare(record, (f"it was left {record.status}; `rocefort lab down {name}`",))
+    twin = Twin.find(name, registry)
+    plans = twin.topology.sessions
+    wrong = [f"{daemon} of {switch} does not run" for switch, daemon in twin.dead()]
+    wrong += _of_lines(registry, record)
+    wrong += _of_guests(twin)
+    wrong += [f"broken on purpose: {each}" for each in broken(registry, record)]
+    connections = connections_of(registry, record)
+    states = _states(twin, {switch for switch, daemon in twin.dead() if daemon == "bgpd"})
+    down = [
+        f"{switch} to {peer}: {states.get(switch, {}).get(peer, 'no answer')}"
+        for switch, peers in plans.items()
+        for peer in peers
+        if states.get(switch, {}).get(peer) != "Established"
+    ]
+    sessions = sum(map(len, plans.values()))
+    return _bare(record, (*wrong, *down)).model_copy(
+        update={
+            "whole": True,
+            "connections": str(connections or ""),
+            "guests": _guests(twin),
+            "switches": len(twin.topology.switches),
+            "servers": len(twin.topology.hosts),
+            "cables": len(twin.topology.cables),
+            "sessions": sessions,
+            "established": sessions - len(down),
+        }
+    )
+
+
+def _guests(twin: Twin) -> tuple[str, ...]:
+    """Each guest with its address on loopback."""
+    ports = twin.guests.ports
+    return tuple(
+        f"{name} by {twin.record.accel.upper()}, SSH at {LOOPBACK}:{ports.get(name, '-')}"
+        for name in twin.record.guests
+    )
+
+
+def _of_guests(twin: Twin) -> list[str]:
+    """What is wrong with the guests: they died, or the way to them did."""
+    found = [f"guest {name} does not run" for name in twin.guests.dead()]
+    if twin.record.guests and not twin.guests.forwarded():
+        found.append("no guest can be reached: what forwards their ports does not run")
+    return found
+
+
+def _of_lines(registry: Registry, record: Record) -> list[str]:
+    """What is wrong with the command lines: they died, or the twin could not follow them."""
+    found = [
+        f"{switch} runs what the twin does not: {why}"
+        for switch, why in refusals(registry, record).items()
+    ]
+    if connections_of(registry, record) and not lines_run(registry, record):
+        found.append("the command lines of its switches do not run")
+    return found
+
+
+def _states(twin: Twin, dead: set[str]) -> dict[str, dict[str, str]]:
+    alive = {
+        plan.name
+        for plan in twin.topology.switches
+        if "bgpd" in plan.texts and plan.name not in dead
+    }
+    found: dict[str, dict[str, str]] = {}
+    for name in sorted(alive):
+        try:
+            found[name] = dict(twin.look([name])[name].sessions)
+        except ServiceFailed:  # it died while it was asked: its sessions have no answer
+            found[name] = {}
+    return found
+
+
+def _bare(record: Record, wrong: tuple[str, ...]) -> LabStatus:
+    return LabStatus(
+        name=record.name,
+        fabric=record.fabric,
+        whole=False,
+        started=record.started,
+        frr=record.frr,
+        lacks=record.lacks,
+        wrong=wrong,
+    )
+
+
+def snapshot_of(twin: Twin) -> LabSnapshot:
+    """Tables and sessions of every switch. Raises ServiceFailed where a bgpd has died."""
+    if dead := twin.dead():
+        switch, daemon = dead[0]
+        how = f"rocefort lab status {twin.record.name}"
+        raise ServiceFailed(f"{daemon} does not run", where=switch, how=how)
+    seen = twin.look()
+    fibs = {name: read_fib(each.routes) for name, each in seen.items()}
+    fibs |= twin.fibs([name for name in twin.topology.by_switch if name not in seen])
+    return LabSnapshot(
+        lab=twin.record.name,
+        fabric=twin.record.fabric,
+        at=datetime.now(UTC),
+        switches=tuple(
+            SwitchTables(
+                name=name,
+                routes=tuple(
+                    LabRoute(prefix=prefix, next_hops=tuple(sorted(hops)))
+                    for prefix, hops in sorted(fibs[name].items())
+                ),
+                sessions=dict(seen[name].sessions) if name in seen else {},
+            )
+            for name in twin.topology.by_switch
+        ),
+    )

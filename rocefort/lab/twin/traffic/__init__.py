@@ -1,0 +1,1 @@
+"""Traffic in a twin: pings, traces, flows and RoCE probes."""

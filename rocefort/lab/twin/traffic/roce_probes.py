@@ -1,0 +1,147 @@
+"""Packets like those of RDMA between the servers of a lab: between which of them they arrive.
+
+They are UDP to port 4791 with the marks and the sizes of RoCEv2, must not be fragmented, and come
+from several source ports, so that they take several of the equal paths. Sockets are made in the
+servers' namespaces; whoever has them may use them from anywhere.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from os import urandom
+from time import monotonic
+from typing import Self
+
+from rocefort.lab.twin.namespaces import inside
+from rocefort.lab.twin.teardown import namespace
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.device.packet_filters import ROCE_PORT
+
+FLOWS = 8  # source ports of each pair: over two spines one is missed once in 128 pairs
+HEADERS = 60  # IP, UDP, BTH, RETH and the check sum of a RoCEv2 packet
+ROCE_MTUS = (4096, 2048, 1024, 512, 256)
+SMALL = 64  # bytes: fits through everything
+QUIET_S = 0.3  # after the last packet; on the whole twin none is on its way for so long
+BATCH = 64  # packets between two looks: no queue of a kernel fills
+IP_MTU_DISCOVER, PROBE = 10, 3  # do not fragment, whatever is known of the path
+RCVBUFFORCE, BUFFER = 33, 1 << 23
+SEEN = struct.Struct("!8sHI")  # whose packet it is, of which stream, its number
+Pair = tuple[str, str]  # servers: from, to
+
+
+def roce_length(mtu: int) -> int:
+    """Length of the largest packet that RDMA sends where ports have this MTU."""
+    return HEADERS + next((size for size in ROCE_MTUS if size + HEADERS <= mtu), ROCE_MTUS[-1])
+
+
+def pair_length(twin: Twin, pair: Pair) -> int:
+    """The same between two servers of a lab."""
+    links = [twin.topology.by_host[name].links for name in pair]
+    return roce_length(min(link.mtu or 1500 for each in links for link in each))
+
+
+@dataclass
+class Wires:
+    """Sockets of servers; senders: one a flow, receivers: see all that reaches a server."""
+
+    addresses: Mapping[str, str]
+    senders: Mapping[str, Sequence[socket.socket]]
+    receivers: Mapping[str, socket.socket]
+    word: bytes = field(default_factory=partial(urandom, 8))
+
+    def anew(self) -> Self:
+        """The same sockets, which see nothing any more of what was sent before."""
+        return replace(self, word=urandom(8))
+
+    def send(self, pair: Pair, flow: int, seen: tuple[int, int], length: int) -> None:
+        """Send one packet; one that the sender's own kernel refuses is lost like any other."""
+        payload = SEEN.pack(self.word, *seen).ljust(length - 28, b"\0")
+        try:
+            self.senders[pair[0]][flow].sendto(payload, (self.addresses[pair[1]], ROCE_PORT))
+        except OSError:
+            return
+
+    def arrived(self, wait_s: float) -> Iterator[tuple[str, int, int]]:
+        """Receiver, stream and number of packets that are there, or come within a time."""
+        by_number = {each.fileno(): (name, each) for name, each in self.receivers.items()}
+        poll = select.poll()
+        for number in by_number:
+            poll.register(number, select.POLLIN)
+        for number, _ in poll.poll(wait_s * 1000):
+            name, receiver = by_number[number]
+            try:
+                while True:
+                    packet = receiver.recv(128)
+                    start = (packet[0] & 0xF) * 4 + 8
+                    if len(packet) >= start + SEEN.size:
+                        word, stream, count = SEEN.unpack_from(packet, start)
+                        if word == self.word:
+                            yield name, stream, count
+            except BlockingIOError:
+                continue
+
+
+@contextmanager
+def wires(
+    twin: Twin, servers: Collection[str], traffic_class: int, flows: int = FLOWS
+) -> Iterator[Wires]:
+    """Sockets in the namespaces of servers, until the block ends."""
+    with ExitStack() as opened:
+        names = list(dict.fromkeys(servers))
+        make = partial(_sockets, traffic_class, flows)
+        made = inside((namespace(twin.record.id, name), make) for name in names)
+        for receiver, senders in made:
+            for each in (receiver, *senders):
+                opened.enter_context(each)
+        hosts = twin.topology.by_host
+        yield Wires(
+            addresses={name: hosts[name].address for name in hosts},
+            senders={n: senders for n, (_, senders) in zip(names, made, strict=True)},
+            receivers={n: receiver for n, (receiver, _) in zip(names, made, strict=True)},
+        )
+
+
+def _sockets(traffic_class: int, flows: int) -> tuple[socket.socket, list[socket.socket]]:
+    # Raw: beside whatever else listens at the port, such as another of these.
+    receiver = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
+    receiver.setblocking(False)
+    receiver.setsockopt(socket.SOL_SOCKET, RCVBUFFORCE, BUFFER)
+    senders = []
+    for _ in range(flows):
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sender.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, PROBE)
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, traffic_class)
+        sender.bind(("", 0))
+        senders.append(sender)
+    return receiver, senders
+
+
+def not_delivered(
+    found: Wires, pairs: Sequence[Pair], length: int | Mapping[Pair, int], patience_s: float
+) -> list[Pair]:
+    """Pairs of which a flow does not arrive; what is lost is sent again for a while."""
+    found = found.anew()
+    flows = range(min((len(each) for each in found.senders.values()), default=0))
+    left = {(number, flow) for number in range(len(pairs)) for flow in flows}
+    until = monotonic() + patience_s
+    while left:
+        for count, (number, flow) in enumerate(sorted(left)):
+            size = length if isinstance(length, int) else length[pairs[number]]
+            found.send(pairs[number], flow, (number, flow), size)
+            if count % BATCH == BATCH - 1:
+                left -= _taken(found, pairs, 0)
+        while left and (taken := _taken(found, pairs, QUIET_S)):
+            left -= taken
+        if monotonic() > until:
+            break
+    return [pairs[number] for number in sorted({number for number, _ in left})]
+
+
+def _taken(found: Wires, pairs: Sequence[Pair], wait_s: float) -> set[tuple[int, int]]:
+    return {(s, flow) for name, s, flow in found.arrived(wait_s) if pairs[s][1] == name}

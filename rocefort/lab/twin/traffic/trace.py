@@ -1,0 +1,127 @@
+"""The way of a flow through a lab, as each kernel on it decides: `ip route get`, hop by hop."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address
+from typing import Any
+
+from rocefort.errors import BadInput
+from rocefort.lab.twin.topology import BACKSTAGE, Topology
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT
+from rocefort.models.results.twin import LabHop, LabTrace
+
+MOST_HOPS = 32
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node, and the kernel name of the link by which a packet came in; empty: it starts here."""
+
+    node: str
+    link: str = ""
+
+
+def trace(twin: Twin, source: str, destination: str, port: int = ENTROPY_PORT) -> LabTrace:
+    """Follow a RoCEv2 flow between two nodes, or addresses of nodes; port: its UDP source port.
+
+    Raises BadInput for an end that the lab does not have.
+    """
+    topology = twin.topology
+    node, start = _end(topology, source)
+    _, target = _end(topology, destination)
+    hops: list[LabHop] = []
+    place, stopped = Place(node), f"no end after {MOST_HOPS} hops: a loop"
+    while len(hops) < MOST_HOPS:
+        arrives = _switch_name(topology, place.node, place.link)
+        answer = _ask(twin, place, start, target, port)
+        if isinstance(answer, str):
+            hops.append(LabHop(node=place.node, arrives=arrives))
+            stopped = f"{place.node}: {answer}"
+            break
+        if answer.get("type") == "local" or answer["dev"] == "lo":
+            hops.append(LabHop(node=place.node, arrives=arrives))
+            stopped = ""
+            break
+        via = IPv4Address(answer["gateway"]) if "gateway" in answer else None
+        leaves = _switch_name(topology, place.node, answer["dev"])
+        hops.append(LabHop(node=place.node, arrives=arrives, leaves=leaves, via=via))
+        beyond = _beyond(topology, place.node, answer["dev"], str(via or target))
+        if beyond is None:
+            stopped = f"{place.node}: nothing at {leaves} has {via or target}"
+            break
+        place = beyond
+    return LabTrace(
+        source=start, destination=target, source_port=port, hops=tuple(hops), stopped=stopped
+    )
+
+
+def _ask(
+    twin: Twin, place: Place, source: IPv4Address, target: IPv4Address, port: int
+) -> dict[str, Any] | str:
+    """What the kernel does with the flow; in words where it does not send it on."""
+    words = ["ip", "-j", "route", "get", str(target), "from", str(source)]
+    words += ["iif", place.link] if place.link else []
+    words += ["ipproto", "udp", "sport", str(port), "dport", str(ROCE_PORT)]
+    code, said = twin.run(place.node, words)
+    if code != 0:
+        return said.strip().rpartition("answers: ")[2].splitlines()[0] if said else "no answer"
+    found: dict[str, Any] = json.loads(said)[0]
+    return found
+
+
+def _end(topology: Topology, text: str) -> tuple[str, IPv4Address]:
+    """A node and its address, by its name or by that address; of a switch its first loopback."""
+    addresses = _addresses(topology)
+    for node, owned in addresses.items():
+        if text == node and owned:
+            return node, IPv4Address(owned[0])
+        if text in owned:
+            return node, IPv4Address(text)
+    try:
+        IPv4Address(text)
+    except AddressValueError:
+        known = ", ".join(name for name in topology.nodes if name != BACKSTAGE)
+        raise BadInput(f"no node is called {text!r}", how=f"use one of: {known}") from None
+    raise BadInput(f"no node has address {text}", how="use the name of a node")
+
+
+def _addresses(topology: Topology) -> dict[str, list[str]]:
+    found = {host.name: [host.address] for host in topology.hosts}
+    for plan in topology.switches:
+        links = sorted(plan.links, key=lambda link: link.kind != "loopback")
+        found[plan.name] = [a.partition("/")[0] for link in links for a in link.addresses]
+    return found
+
+
+def _switch_name(topology: Topology, node: str, link: str) -> str:
+    plan = topology.by_switch.get(node)
+    names = {each.name: each.interface for each in plan.links} if plan else {}
+    return names.get(link) or link
+
+
+def _beyond(topology: Topology, node: str, link: str, address: str) -> Place | None:
+    """Where a packet comes in that leaves by a link, for an address there."""
+    plan = topology.by_switch.get(node)
+    links = plan.links if plan else topology.by_host[node].links
+    members = [each.name for each in links if each.master == link]
+    bundled = [each.name for each in links if each.master in members]
+    owners = {name for name, owned in _addresses(topology).items() if address in owned}
+    for port in (link, *members, *bundled):
+        far = topology.far(node, port)
+        if far is not None and far[0] in owners:
+            return Place(far[0], _incoming(topology, *far))
+    return None
+
+
+def _incoming(topology: Topology, node: str, port: str) -> str:
+    """The link that has the addresses for a port: itself, or what it was joined to."""
+    plan = topology.by_switch.get(node)
+    links = {each.name: each for each in (plan.links if plan else topology.by_host[node].links)}
+    while port in links and (master := links[port].master) in links:
+        if links[port].addresses or master is None:
+            break
+        port = master
+    return port

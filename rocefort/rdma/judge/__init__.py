@@ -1,0 +1,1 @@
+"""Judgement of RDMA results: expectations, regressions and slow components."""

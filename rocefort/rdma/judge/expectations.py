@@ -1,0 +1,206 @@
+"""What runs must give, by the fabric's expectations, and what they gave against it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
+
+from rocefort.models.fabric.rdma import Rdma
+from rocefort.models.results.rdma_plan import RdmaRun, Round
+from rocefort.models.results.rdma_result import Expectation, Figures, Judged, Measurement, Verdict
+from rocefort.rdma.parse.outcome import MEANING, Outcome
+from rocefort.rdma.parse.perftest import Judgement
+from rocefort.rdma.parse.result_row import Row
+from rocefort.rdma.plan.site import FAR, NEAR
+
+SMALL_BYTES = 64  # up to here an expectation of small messages holds
+LARGE_BYTES = 65_536  # from here on a rate is; REDIGO: near line rate above it
+LEAST_PAIRS = 3  # for a spread
+MOST_TOGETHER = 1.05  # of what runs share; each average is over a time of its own
+SWITCH_LATENCY = "switch latency"  # subject of what is judged of it
+
+
+def expectation(run: RdmaRun, rdma: Rdma, note: str = "") -> Expectation:
+    """What a run must reach; a note says why speed is not judged on these servers.
+
+    A rate, of large messages: the fraction of what the fabric is sure to leave it. A time, of small
+    messages only: by the switches on its way.
+    """
+    if run.program.measures_latency:
+        most, why = _latency(run, rdma)
+        bound = None if most is None else most * (1 + rdma.latency_tolerance)
+        reason = note or why
+        return Expectation(
+            min_gbps=None,
+            max_latency_us=bound,
+            speed_judged=not note and bound is not None,
+            reason=reason,
+        )
+    least = None if run.reach_gbps is None else run.reach_gbps * rdma.line_rate_fraction
+    small = run.size_bytes is not None and run.size_bytes < LARGE_BYTES
+    why = f"messages under {LARGE_BYTES} bytes fill no port" if small else run.reach_why
+    return Expectation(
+        min_gbps=least,
+        max_latency_us=None,
+        speed_judged=not note and least is not None and run.every_s is None and not small,
+        reason=note or why or "nothing says how fast it should be",
+    )
+
+
+def _latency(run: RdmaRun, rdma: Rdma) -> tuple[float | None, str]:
+    if not run.program.is_perftest or (run.size_bytes or 0) > SMALL_BYTES:
+        return None, f"only small messages of perftest are judged, up to {SMALL_BYTES} bytes"
+    if run.switches == FAR:
+        return rdma.latency_us, "across the spines"
+    if run.switches == NEAR and rdma.same_leaf_latency_us is not None:
+        return rdma.same_leaf_latency_us, "within a leaf"
+    return None, "rdma.same_leaf_latency_us is not given"
+
+
+def measurement(run: RdmaRun, judgement: Judgement, expected: Expectation) -> Measurement:
+    """One perftest run as a measurement with its verdict and sentence."""
+    if judgement.outcome is not Outcome.MEASURED or not judgement.rows:
+        return not_measured(run, judgement.outcome, judgement.sentence)
+    if other := _another_run(run, judgement.rows):
+        said = f"{Outcome.OPTION_MISMATCH}: {MEANING[Outcome.OPTION_MISMATCH]} ({other})"
+        return not_measured(run, Outcome.OPTION_MISMATCH, said)
+    return judged(run, judgement.rows[-1].figures, expected)
+
+
+def _another_run(run: RdmaRun, rows: Sequence[Row]) -> str:
+    """What a table has of sizes and messages, where it is not what was asked; empty: it is."""
+    sizes = [row.size_bytes for row in rows]
+    if run.size_bytes is not None and sizes != [run.size_bytes]:
+        return f"{', '.join(map(str, sizes))} bytes, {run.size_bytes} asked for"
+    counts = [row.figures.iterations for row in rows]
+    if run.iterations is not None and counts != [run.iterations] * len(rows):
+        return f"{', '.join(map(str, counts))} messages, {run.iterations} asked for"
+    return ""
+
+
+def not_measured(run: RdmaRun, outcome: Outcome, said: str = "") -> Measurement:
+    """A run without figures: what happened, in words."""
+    return Measurement(
+        run=run,
+        outcome=outcome.value,
+        sentence=f"{run.pair} {run.program}: {said or MEANING[outcome]}",
+        verdict=Verdict.NOT_MEASURED,
+    )
+
+
+def judged(run: RdmaRun, figures: Figures, expected: Expectation) -> Measurement:
+    """Figures against what was expected of them."""
+    rate = not run.program.measures_latency
+    value = (figures.gbps if rate else figures.latency_us) or 0.0
+    unit = f"{value:.2f} Gb/s" if rate else f"{value:.2f} us on average"
+    bound = expected.min_gbps if rate else expected.max_latency_us
+    if not expected.speed_judged or bound is None:
+        verdict, said = Verdict.NOT_JUDGED, f"{unit}; not judged: {expected.reason}"
+    else:
+        holds = value >= bound if rate else value <= bound
+        verdict = Verdict.PASSED if holds else Verdict.TOO_SLOW
+        word = "at least" if rate else "at most"
+        said = f"{unit}, {word} {bound:.2f} expected: {expected.reason}"
+    return measured(run, figures, said, verdict)
+
+
+def measured(
+    run: RdmaRun, figures: Figures, said: str, verdict: Verdict = Verdict.NOT_JUDGED
+) -> Measurement:
+    """A run with figures, and what is said of them."""
+    return Measurement(
+        run=run,
+        outcome=Outcome.MEASURED.value,
+        sentence=f"{run.pair} {run.program}: {said}",
+        figures=figures,
+        verdict=verdict,
+    )
+
+
+# --- over several runs ----------------------------------------------------------------------------
+
+
+def spreads(measurements: Iterable[Measurement], rdma: Rdma) -> Iterator[Judged]:
+    """How far pairs of one kind differ: fastest less slowest, as a fraction of their median.
+
+    Of one kind: one program, size, way (within a leaf or across) and sure rate.
+    """
+    kinds: dict[tuple[object, ...], list[Measurement]] = defaultdict(list)
+    for each in measurements:
+        if each.value is not None and len(each.run.servers) == 2:
+            run = each.run
+            kinds[run.program, run.size_bytes, run.switches, run.reach_gbps].append(each)
+    for alike in kinds.values():
+        if len({each.run.pair for each in alike}) >= LEAST_PAIRS:
+            yield _spread(alike, rdma.spread)
+
+
+def _spread(alike: Sequence[Measurement], most: float | None) -> Judged:
+    values = {each.run.pair: each.value or 0.0 for each in alike}
+    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    middle = median(values.values())
+    fraction = (values[high] - values[low]) / middle
+    run = alike[0].run
+    unit = "us" if run.program.measures_latency else "Gb/s"
+    bound = "no bound is given" if most is None else f"at most {most:.0%} expected"
+    span = f"{low} {values[low]:.2f}, {high} {values[high]:.2f}" if fraction else "all alike"
+    return Judged(
+        subject=f"{run.program}, {run.size_bytes} bytes",
+        ok=None if most is None else fraction <= most,
+        sentence=f"{len(values)} pairs of {_kind(run)} differ by {fraction:.1%} of their median "
+        f"{middle:.2f} {unit} ({span}), {bound}",
+    )
+
+
+def _kind(run: RdmaRun) -> str:
+    """What pairs have alike: `ib_write_bw, 65536 bytes, across the spines, up to 50 Gb/s`."""
+    way = {NEAR: ", within a leaf", FAR: ", across the spines"}.get(run.switches or 0, "")
+    reach = "" if run.reach_gbps is None else f", up to {run.reach_gbps:.4g} Gb/s"
+    return f"{run.program}, {run.size_bytes} bytes{way}{reach},"
+
+
+def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> Judged | None:
+    """Runs that share one port, together against what it lets through; None: they share none."""
+    if each.total_gbps is None:
+        return None
+    ids = {run.id for run in each.runs}
+    mine = [m for m in measurements if m.run.id in ids]
+    values = [m.value for m in mine if m.value is not None]
+    if len(values) < len(ids):
+        lacking = len(ids) - len(values)
+        said = f"{each.note}: {lacking} of {len(ids)} runs were not measured, so no sum is judged"
+        return Judged(subject=each.note, ok=None, sentence=said)
+    got, least = sum(values), each.total_gbps * rdma.line_rate_fraction
+    if got > MOST_TOGETHER * each.total_gbps:
+        said = (
+            f"{each.note}: {got:.2f} Gb/s together is more than the {each.total_gbps:g} Gb/s that "
+            "they share: they did not all send at the same time, so no sum is judged"
+        )
+        return Judged(subject=each.note, ok=None, sentence=said)
+    said = f"{each.note}: {got:.2f} Gb/s together, at least {least:.2f} expected"
+    return Judged(subject=each.note, ok=got >= least, sentence=said)
+
+
+def switch_latency(
+    measurements: Iterable[Measurement], propagation_us: float = 0.0
+) -> tuple[tuple[int, float, int], ...]:
+    """Latency of one switch by subtraction (REDIGO's method): size, us, how many runs stand in it.
+
+    Across the spines less within a leaf is two switches and the fabric cables between them, whose
+    propagation both ways through is taken off. A frame is stored or cut through in each switch, so
+    that large messages add their serialisation: read the smallest sizes.
+    """
+    near: dict[int, list[float]] = defaultdict(list)
+    far: dict[int, list[float]] = defaultdict(list)
+    for each in measurements:
+        size, value = each.run.size_bytes, each.value
+        if not each.run.program.measures_latency or size is None or value is None:
+            continue
+        if each.run.switches in (NEAR, FAR):
+            (near if each.run.switches == NEAR else far)[size].append(value)
+    return tuple(
+        (size, (median(far[size]) - median(near[size]) - propagation_us) / (FAR - NEAR), count)
+        for size in sorted(near.keys() & far.keys())
+        if (count := len(near[size]) + len(far[size]))
+    )

@@ -1,0 +1,262 @@
+"""Published figures beside a run's own: what may be compared, and what keeps them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from functools import reduce
+from pathlib import Path
+from statistics import median
+
+from rocefort.documents.read import read_document
+from rocefort.documents.suggest import nearest
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput
+from rocefort.models.base import Frozen
+from rocefort.models.results.published_figures import Figure, Reference
+from rocefort.models.results.rdma_plan import RdmaRun
+from rocefort.models.results.rdma_result import Measurement, RdmaResult
+from rocefort.paths import INVENTORY
+from rocefort.rdma.judge.expectations import SWITCH_LATENCY
+from rocefort.rdma.plan.command_lines import DEFAULT_BYTES
+from rocefort.rdma.plan.site import FAR, NEAR
+
+REFERENCES = INVENTORY / "references"
+PLACES: dict[int | None, str] = {FAR: "across the spines", NEAR: "within a leaf"}
+SWITCH = "through one switch"
+
+Valued = tuple[Measurement, float]
+
+
+class Status(StrEnum):
+    """Whether two figures may be read against each other."""
+
+    COMPARABLE = "comparable"
+    DIFFERS = "conditions differ"
+    UNKNOWN = "conditions not known"
+    NOT_MEASURED = "not measured here"
+
+
+class Reasons(Frozen):
+    """What keeps two figures apart. differing: sentences; the others: names of conditions."""
+
+    differing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    unpublished: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All of them in words."""
+        unknown = f"not known here: {', '.join(self.unknown)}" if self.unknown else ""
+        unpublished = f"not published: {', '.join(self.unpublished)}" if self.unpublished else ""
+        return (*self.differing, *filter(None, (unknown, unpublished)))
+
+    def shared_with(self, other: Reasons) -> Reasons:
+        """What both have."""
+        return self._each(lambda name, mine: [x for x in mine if x in getattr(other, name)])
+
+    def without(self, other: Reasons) -> Reasons:
+        """What the other has not."""
+        return self._each(lambda name, mine: [x for x in mine if x not in getattr(other, name)])
+
+    def _each(self, keep: Callable[[str, tuple[str, ...]], Iterable[str]]) -> Reasons:
+        names = ("differing", "unknown", "unpublished")
+        return Reasons.model_validate({n: tuple(keep(n, getattr(self, n))) for n in names})
+
+
+class Comparison(Frozen):
+    """One published figure and ours: the median of so many runs; ratio is ours by theirs."""
+
+    figure: Figure
+    ours: float | None
+    runs: int
+    ratio: float | None
+    status: Status
+    reasons: Reasons = Reasons()
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """What keeps the two apart, in words."""
+        return self.reasons.sentences
+
+    @property
+    def sentence(self) -> str:
+        """The row in words."""
+        return self.besides(Reasons())
+
+    @property
+    def published(self) -> str:
+        """Their figure in words, with what its source leaves open."""
+        doubt = f" ({self.figure.unconfirmed})" if self.figure.unconfirmed else ""
+        return f"{self.figure.name}: {self.figure.value:.12g} {self.figure.unit}{doubt}"
+
+    def besides(self, told: Reasons) -> str:
+        """The row in words, without reasons that have been told already."""
+        if self.ours is None or self.ratio is None:
+            return f"{self.published}; {self.status}"
+        of = f"{self.ratio:.0%}" if self.ratio >= 0.01 else f"1/{1 / self.ratio:.0f} of it"
+        mine = f"{self.ours:.0f}" if self.figure.unit == "IOPS" else f"{self.ours:.2f}"
+        ours = f"here {mine} ({of}, median of {self.runs})"
+        because = "; ".join(self.reasons.without(told).sentences)
+        return f"{self.published}, {ours}; {self.status}{': ' if because else ''}{because}"
+
+
+def shared_reasons(compared: Iterable[Comparison]) -> Reasons:
+    """What keeps apart every figure that was measured here; nothing where that is only one."""
+    found = [each.reasons for each in compared if each.ours is not None]
+    if len(found) < 2:
+        return Reasons()
+    return reduce(Reasons.shared_with, found)
+
+
+def reference_names(directory: Path = REFERENCES) -> tuple[str, ...]:
+    """Names of the references that ship."""
+    return tuple(sorted(path.stem for path in directory.glob("*.yaml")))
+
+
+def load_reference(name: str, directory: Path = REFERENCES) -> Reference:
+    """Read a reference by its name; raises BadInput with the nearest name, or file and line."""
+    known = reference_names(directory)
+    if name not in known:
+        raise BadInput(f"no reference {name!r}", where="references", how=nearest(name, known))
+    found = validate(Reference, read_document(directory / f"{name}.yaml", "reference: NAME"))
+    if found.reference != name:
+        raise BadInput(
+            f"reference: {found.reference}", where=f"{name}.yaml", how="call it as its file"
+        )
+    return found
+
+
+def compare(result: RdmaResult, reference: Reference) -> tuple[Comparison, ...]:
+    """Every figure of a reference beside what this run measured of the same kind.
+
+    Of the same kind: program (or, where the reference's is its own, unit), collective, depth, and
+    size where both say it. Of those the nearest: the same way, the same speed of ports, and where
+    no size is published, perftest's default. A run through a failure is none of them. What differs,
+    or is not known on one side, stands in the row.
+    """
+    return tuple(_compare(result, reference, figure) for figure in reference.figures)
+
+
+def _compare(result: RdmaResult, reference: Reference, figure: Figure) -> Comparison:
+    if figure.place == SWITCH:
+        return _switch(result, reference, figure)
+    values = [(m, v) for m in result.measurements if (v := _value(m, figure)) is not None]
+    if not values:
+        return _compared(figure, [], Reasons())
+    values = _nearest(values, figure)
+    measurements = [m for m, _ in values]
+    reasons = Reasons(
+        differing=tuple(_differing(result, reference, figure, measurements)),
+        unknown=tuple(_unknown(result, reference, figure, measurements)),
+        unpublished=_unpublished(figure),
+    )
+    return _compared(figure, [value for _, value in values], reasons)
+
+
+def _compared(figure: Figure, values: Sequence[float], reasons: Reasons) -> Comparison:
+    ours = median(values) if values else None
+    status = Status.COMPARABLE
+    if ours is None:
+        status = Status.NOT_MEASURED
+    elif reasons.differing:
+        status = Status.DIFFERS
+    elif reasons.unknown or reasons.unpublished:
+        status = Status.UNKNOWN
+    ratio = None if ours is None else ours / figure.value
+    return Comparison(
+        figure=figure, ours=ours, runs=len(values), ratio=ratio, status=status, reasons=reasons
+    )
+
+
+def _switch(result: RdmaResult, reference: Reference, figure: Figure) -> Comparison:
+    """The latency of a switch beside that by subtraction, where a sweep gave one."""
+    values = [j.value for j in result.judged if j.subject == SWITCH_LATENCY and j.value is not None]
+    reasons = Reasons(
+        differing=("theirs is nominal, ours by subtraction",),
+        unknown=tuple(_unknown(result, reference, figure, ())),
+        unpublished=_unpublished(figure),
+    )
+    return _compared(figure, values, reasons if values else Reasons())
+
+
+def _value(measurement: Measurement, figure: Figure) -> float | None:
+    """Our figure of that kind; None: this measurement is none of it."""
+    run, ours = measurement.run, measurement.figures
+    if figure.program is not None and run.program is not figure.program:
+        return None
+    if run.every_s is not None:  # its average is that of a failure
+        return None
+    if figure.collective:
+        sizes = measurement.sizes if run.collective == figure.collective else ()
+        return next((p.average_us for p in sizes if p.size_bytes == figure.size_bytes), None)
+    if ours is None or (figure.size_bytes is not None and run.size_bytes != figure.size_bytes):
+        return None
+    depth = figure.conditions.get("depth")
+    if depth is not None and run.storage is not None and depth != str(run.storage.depth):
+        return None
+    return {"Gb/s": ours.gbps, "us": ours.latency_us, "IOPS": ours.iops}[figure.unit]
+
+
+def _nearest(values: list[Valued], figure: Figure) -> list[Valued]:
+    """Those that come nearest to the conditions of a figure, where some do."""
+
+    def usual(run: RdmaRun) -> bool:
+        return run.size_bytes == (2 if run.program.measures_latency else DEFAULT_BYTES)
+
+    for wanted, fits in (
+        (figure.place, lambda run: PLACES.get(run.switches) == figure.place),
+        (figure.rate_gbps, lambda run: run.reach_gbps == figure.rate_gbps),
+        (figure.program if figure.size_bytes is None else None, usual),
+    ):
+        near = [(m, v) for m, v in values if fits(m.run)]
+        values = near if wanted is not None and near else values
+    return values
+
+
+def _differing(
+    result: RdmaResult, reference: Reference, figure: Figure, measurements: Sequence[Measurement]
+) -> Iterator[str]:
+    if figure.program is None:
+        programs = sorted({m.run.program.value for m in measurements})
+        yield f"theirs is their own program, ours {', '.join(programs)}"
+    places = {PLACES[s] for m in measurements if (s := m.run.switches) in PLACES}
+    if figure.place is not None and places and places != {figure.place}:
+        yield f"theirs is {figure.place}, ours {', '.join(sorted(places))}"
+    rates = {m.run.reach_gbps for m in measurements if m.run.reach_gbps is not None}
+    if figure.rate_gbps is not None and rates - {figure.rate_gbps}:
+        listed = ", ".join(f"{rate:.4g}" for rate in sorted(rates))
+        yield f"theirs is on {figure.rate_gbps:g} Gb/s, ours {listed}"
+    here = _conditions(result, measurements)
+    for name, theirs in reference.conditions_of(figure).items():
+        ours = here.get(name)
+        if ours is not None and ours != theirs:
+            yield f"{name.replace('_', ' ')}: theirs {theirs}, ours {ours}"
+
+
+def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict[str, str]:
+    """What is known of these measurements: of the servers, and of the runs themselves."""
+    own: dict[str, set[str]] = {}
+    for run in (m.run for m in measurements):
+        if run.ranks:
+            own.setdefault("processes", set()).add(f"{len(run.ranks)} servers")
+        if run.storage is not None:
+            own.setdefault("depth", set()).add(str(run.storage.depth))
+    return result.conditions | {name: ", ".join(sorted(found)) for name, found in own.items()}
+
+
+def _unknown(
+    result: RdmaResult, reference: Reference, figure: Figure, measurements: Sequence[Measurement]
+) -> Iterator[str]:
+    here = _conditions(result, measurements)
+    for name in reference.conditions_of(figure):
+        if name not in here:
+            yield name.replace("_", " ")
+    reached = [m.run.reach_gbps for m in measurements]
+    if figure.rate_gbps is not None and reached and not any(reached):
+        yield "speed of the ports"
+
+
+def _unpublished(figure: Figure) -> tuple[str, ...]:
+    size = ("message size",) if figure.size_bytes is None else ()
+    return size if figure.place is not None else (*size, "way")

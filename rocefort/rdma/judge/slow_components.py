@@ -1,0 +1,165 @@
+"""Which leaf, spine, cable or server explains the slow pairs: the smallest set that does.
+
+An element is a suspect when a slow pair may have used it and no good pair certainly did. Certain
+are both servers with their cables and both leaves; across the spines ECMP chooses one of several
+cables and spines, which are certain only for a pair with enough QPs to use them all. Of the
+suspects, the smallest sets that lie on every slow pair's way are the explanations. Elements that
+lie on the same slow pairs cannot be told apart, and are named together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from rocefort.models.base import Frozen
+from rocefort.models.network.network import Server
+from rocefort.models.results.rdma_result import Measurement, Verdict
+from rocefort.models.wording import counted
+from rocefort.rdma.plan.shared_links import MISSED, Wiring, missed
+
+LARGEST_SET = 3
+MOST_SETS = 5  # explanations that are named
+
+
+class Explanation(Frozen):
+    """One smallest set: each part is one element, or several that cannot be told apart."""
+
+    parts: tuple[tuple[str, ...], ...]
+
+    @property
+    def sentence(self) -> str:
+        """The set in words."""
+        return " and ".join(
+            part[0] if len(part) == 1 else f"one of {', '.join(part)}" for part in self.parts
+        )
+
+
+class Culprits(Frozen):
+    """Explanations of all slow pairs that have one, and pairs that nothing explains alone."""
+
+    slow: tuple[str, ...]
+    explanations: tuple[Explanation, ...]
+    unexplained: tuple[str, ...]  # every element of their way carried good pairs too
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is found, a sentence each."""
+        found = [f"{self._explained} pass through {e.sentence}" for e in self.explanations[:1]]
+        found += [f"or through {e.sentence}" for e in self.explanations[1:]]
+        found += [
+            f"{pair} is slow, though all on its way also carried good pairs"
+            for pair in self.unexplained
+        ]
+        return tuple(found)
+
+    @property
+    def _explained(self) -> str:
+        return counted(len(self.slow) - len(self.unexplained), "slow pair")
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a pair used for certain, and what it may have used."""
+
+    certain: frozenset[str]
+    possible: frozenset[str]
+
+    @property
+    def all(self) -> frozenset[str]:
+        """Everything it may have gone through."""
+        return self.certain | self.possible
+
+
+def way(wiring: Wiring, one: Server, other: Server, qps: int = 1) -> Way:
+    """The elements between two servers; qps: flows, each with a hash of its own."""
+    leaves = one.port.device, other.port.device
+    certain = {f"server {server.name} or its cables" for server in (one, other)}
+    certain |= set(leaves)
+    if leaves[0] == leaves[1]:
+        return Way(frozenset(certain), frozenset())
+    spines = set(wiring.spines(*leaves))
+    across = spines | {
+        f"cable {uplink.leaf} - {uplink.spine}"
+        for leaf in leaves
+        for uplink in wiring.uplinks.get(leaf, ())
+        if uplink.spine.device in spines
+    }
+    width = wiring.width(*leaves)
+    if width == 1 or missed(width, qps) <= MISSED:
+        return Way(frozenset(certain | across), frozenset())
+    return Way(frozenset(certain), frozenset(across))
+
+
+def find_culprits(
+    measurements: Iterable[Measurement], wiring: Wiring, servers: Mapping[str, Server]
+) -> Culprits:
+    """Explain the pairs that were too slow by what they share and good pairs do not."""
+    slow: dict[str, Way] = {}
+    good: list[Way] = []
+    for each in measurements:
+        run = each.run
+        if len(run.servers) != 2 or each.verdict not in (Verdict.PASSED, Verdict.TOO_SLOW):
+            continue
+        its_way = way(wiring, servers[run.client], servers[run.server], run.qps)
+        if each.verdict is Verdict.TOO_SLOW:
+            slow[run.pair] = its_way
+        else:
+            good.append(its_way)
+    return explain(slow, good)
+
+
+def explain(slow: Mapping[str, Way], good: Iterable[Way]) -> Culprits:
+    """The smallest sets of elements on all slow ways and on no good way for certain."""
+    cleared = frozenset[str]().union(*(each.certain for each in good))
+    suspects = {pair: its_way.all - cleared for pair, its_way in slow.items()}
+    explained = [pair for pair, elements in suspects.items() if elements]
+    groups = _alike({pair: suspects[pair] for pair in explained})
+    return Culprits(
+        slow=tuple(slow),
+        explanations=tuple(_smallest(groups, explained)),
+        unexplained=tuple(pair for pair in slow if pair not in explained),
+    )
+
+
+def _alike(suspects: Mapping[str, frozenset[str]]) -> dict[frozenset[str], tuple[str, ...]]:
+    """Suspects by the set of slow pairs that they lie on."""
+    pairs_of: dict[str, set[str]] = {}
+    for pair, elements in suspects.items():
+        for element in elements:
+            pairs_of.setdefault(element, set()).add(pair)
+    groups: dict[frozenset[str], list[str]] = {}
+    for element in sorted(pairs_of):
+        groups.setdefault(frozenset(pairs_of[element]), []).append(element)
+    return {pairs: tuple(elements) for pairs, elements in groups.items()}
+
+
+def _smallest(
+    groups: Mapping[frozenset[str], tuple[str, ...]], pairs: Sequence[str]
+) -> Iterator[Explanation]:
+    if not pairs:
+        return
+    wanted = frozenset(pairs)
+    best = [group for group in groups if not any(group < other for other in groups)]
+    for count in range(1, LARGEST_SET + 1):
+        found = [
+            chosen
+            for chosen in combinations(best, count)
+            if frozenset[str]().union(*chosen) == wanted
+        ]
+        if found:
+            for chosen in found[:MOST_SETS]:
+                yield Explanation(parts=tuple(groups[group] for group in chosen))
+            return
+    yield Explanation(parts=tuple(groups[group] for group in _greedy(best, wanted)))
+
+
+def _greedy(groups: Sequence[frozenset[str]], wanted: frozenset[str]) -> list[frozenset[str]]:
+    """More than three faults: take what explains most of the rest, until nothing is left."""
+    rest, chosen = set(wanted), []
+    while rest:
+        most = max(groups, key=lambda group: len(group & rest))
+        chosen.append(most)
+        rest -= most
+    return chosen

@@ -1,0 +1,108 @@
+"""What iperf3 measured, from its JSON (`-J`): TCP beside RDMA, and over time.
+
+Form read from iperf3 3.12 as it runs, and from public outputs of 3.6 to 3.11. With `-J` iperf3 3.12
+ends with exit code 0 also where it could not connect: `error` in the report decides, not the code.
+Some keys stand twice in one object (`sock_bufsize`), so that a strict JSON reader would refuse it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.parse.result_row import FlawError, load_report
+
+LARGEST = 1e18  # beyond it a report is broken
+SLACK = 0.02  # of the two ends' clocks: each divides by its own seconds
+NO_SERVER = ("unable to connect", "server is busy", "Connection refused", "No route to host")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What was sent in a piece of time, seconds from the start."""
+
+    start_s: float
+    end_s: float
+    gbps: float
+
+
+@dataclass(frozen=True)
+class IperfResult:
+    """TCP of one client: what arrived, Gb/s, over all streams together."""
+
+    received_gbps: float
+    sent_gbps: float
+    seconds: float
+    streams: int
+    retransmits: int | None  # None: its system does not count them
+    tos: int | None
+    intervals: tuple[Interval, ...]
+
+
+def read_iperf(text: str) -> IperfResult:
+    """Read the client's report; raises FlawError at the first thing that is off."""
+    report = load_report(text)
+    if not isinstance(report, Mapping):
+        raise FlawError(Outcome.NOT_JSON, text[:60])
+    if error := report.get("error"):
+        known = any(words in str(error) for words in NO_SERVER)
+        raise FlawError(Outcome.NO_SERVER if known else Outcome.TOOL_ERROR, str(error))
+    end = _part(report, "end")
+    sent, received = _part(end, "sum_sent"), _part(end, "sum_received")
+    streams = end.get("streams")
+    if not isinstance(streams, list) or not streams:
+        raise FlawError(Outcome.MISSING_ROW, "end: no streams")
+    retransmits = sent.get("retransmits")
+    tos = _part(_part(report, "start"), "test_start").get("tos")
+    return IperfResult(
+        received_gbps=_rate(received, "sum_received"),
+        sent_gbps=_rate(sent, "sum_sent"),
+        seconds=_number(received, "seconds"),
+        streams=len(streams),
+        retransmits=retransmits if isinstance(retransmits, int) else None,
+        tos=tos if isinstance(tos, int) else None,
+        intervals=tuple(_intervals(report)),
+    )
+
+
+def _part(report: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = report.get(key)
+    if not isinstance(part, Mapping):
+        raise FlawError(Outcome.MISSING_ROW, f"no {key}")
+    return part
+
+
+def _number(part: Mapping[str, Any], key: str) -> float:
+    value = part.get(key)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise FlawError(Outcome.MISSING_ROW, f"no {key}")
+    if not 0 <= value < LARGEST:
+        raise FlawError(Outcome.NOT_A_NUMBER, f"{key}: {value}")
+    return float(value)
+
+
+def _rate(part: Mapping[str, Any], name: str) -> float:
+    """Gb/s, where bytes and seconds of the same part agree with it."""
+    rate, size, seconds = (_number(part, key) for key in ("bits_per_second", "bytes", "seconds"))
+    if seconds <= 0 or size <= 0 or rate <= 0:
+        raise FlawError(Outcome.ZERO_BANDWIDTH, f"{name}: {size:.0f} bytes in {seconds} s")
+    if abs(size * 8 / seconds - rate) > SLACK * rate:
+        raise FlawError(Outcome.SUMS, f"{name}: {size:.0f} bytes in {seconds} s, {rate:.0f} bit/s")
+    return rate / 1e9
+
+
+def _intervals(report: Mapping[str, Any]) -> list[Interval]:
+    rows = report.get("intervals")
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise FlawError(Outcome.MISSING_ROW, "no intervals")
+    sums = [_part(row, "sum") for row in rows]
+    found = [
+        Interval(_number(s, "start"), _number(s, "end"), _number(s, "bits_per_second") / 1e9)
+        for s in sums
+    ]
+    times = [at for each in found for at in (each.start_s, each.end_s)]
+    if not found or times != sorted(times):
+        raise FlawError(Outcome.SUMS, "intervals do not follow each other")
+    return found

@@ -1,0 +1,135 @@
+"""The JSON file that perftest writes (`--out_json_file`), read as strictly as its text.
+
+perftest 4.5-0.11 (6.03) to 23.10 write what only looks like JSON: keys without quotes, commas
+before closing braces. That form is read by a grammar of its own, line by line; 24.01 (6.20) and
+later write JSON. Neither names its unit: it is Gb/s where the command said `--report_gbits`, MiB/s
+where not. A run over all sizes (`-a`) leaves its last row only, in every version.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.parse.result_row import (
+    Cell,
+    FlawError,
+    Row,
+    bandwidth_row,
+    latency_row,
+    no_number,
+)
+from rocefort.rdma.parse.text_table import Table
+
+Section = dict[str, str]
+
+OPENS = re.compile(r'\s*"?(?P<name>\w+)"?\s*:\s*\{')
+ENTRY = re.compile(r'\s*"?(?P<key>[A-Za-z][\w. ]*?)"?\s*:\s*(?P<value>"[^"]*"|[^\s",{}]+),?\s*')
+NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+NAN = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
+VERB = re.compile(r"(?P<verb>RDMA_Write|RDMA_Read|Send)_(?P<rest>[A-Za-z_]+)")
+# JSON key: the column of the text.
+BANDWIDTH = {
+    "MsgSize": "#bytes",
+    "n_iterations": "#iterations",
+    "BW_peak": "BW peak",
+    "BW_average": "BW average",
+    "MsgRate": "MsgRate",
+}
+LATENCY = {
+    "MsgSize": "#bytes",
+    "n_iterations": "#iterations",
+    "t_min": "t_min",
+    "t_max": "t_max",
+    "t_typical": "t_typical",
+    "t_avg": "t_avg",
+    "t_stdev": "t_stdev",
+    "percentile_99": "99% percentile",
+    "percentile_99.9": "99.9% percentile",
+}
+LATENCY_DURATION = {
+    "MsgSize": "#bytes",
+    "n_iterations": "#iterations",
+    "t_avg": "t_avg",
+    "tps_average": "tps average",
+}
+EXTRA = {"CPU_util"}  # `--cpu_util`
+
+
+def read_json(text: str, *, gbits: bool = True, sizes: int = 1) -> Table:
+    """Read one JSON report; raises FlawError at the first thing that is off.
+
+    gbits: whether the command said `--report_gbits`. sizes: how many message sizes it ran; of more
+    than one only the last is there, which is a missing row.
+    """
+    sections = _sections(text)
+    if sections.keys() != {"test_info", "results"}:
+        raise FlawError(Outcome.NOT_JSON, f"sections: {', '.join(sections) or 'none'}")
+    row = _row(sections["results"], "Gb/sec" if gbits else "MiB/sec")
+    if sizes > 1:
+        raise FlawError(Outcome.MISSING_ROW, f"1 of {sizes} sizes: {row.size_bytes} bytes")
+    return Table(_title(sections["test_info"]), (row,))
+
+
+def _sections(text: str) -> dict[str, Section]:
+    try:
+        found = json.loads(text, parse_float=str, parse_int=str, parse_constant=no_number)
+    except ValueError:
+        return _old_sections(text)
+    if not isinstance(found, Mapping) or not all(isinstance(v, Mapping) for v in found.values()):
+        raise FlawError(Outcome.NOT_JSON, text[:60])
+    return {name: {k: str(v) for k, v in part.items()} for name, part in found.items()}
+
+
+def _old_sections(text: str) -> dict[str, Section]:
+    """The form before 24.01: `{`, `test_info: {`, `key: value,`, `},`, .. `}`."""
+    sections: dict[str, Section] = {}
+    current: Section | None = None
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2 or lines[0].strip() != "{" or lines[-1].strip() != "}":
+        raise FlawError(Outcome.NOT_JSON, lines[-1] if lines else "empty")
+    for line in lines[1:-1]:
+        if current is None:
+            opened = OPENS.fullmatch(line.rstrip())
+            if opened is None or opened["name"] in sections:
+                raise FlawError(Outcome.NOT_JSON, line)
+            current = sections.setdefault(opened["name"], {})
+        elif line.strip().rstrip(",") == "}":
+            current = None
+        else:
+            entry = ENTRY.fullmatch(line)
+            if entry is None or entry["key"] in current:
+                raise FlawError(Outcome.NOT_JSON, line)
+            current[entry["key"]] = entry["value"].strip('"')
+    if current is not None:
+        raise FlawError(Outcome.UNTERMINATED_TABLE, lines[-2])
+    return sections
+
+
+def _title(info: Section) -> str:
+    verb = VERB.fullmatch(info.get("test", ""))
+    if verb is None:
+        raise FlawError(Outcome.UNKNOWN_LINE, f"test: {info.get('test', 'none')}")
+    return f"{verb['verb']} {verb['rest'].replace('_', ' ')}"
+
+
+def _row(results: Section, unit: str) -> Row:
+    line = ", ".join(f"{key}: {value}" for key, value in results.items())
+    keys = results.keys() - EXTRA
+    columns = next((c for c in (BANDWIDTH, LATENCY, LATENCY_DURATION) if c.keys() == keys), None)
+    for value in results.values():
+        if NAN.fullmatch(value):
+            raise FlawError(Outcome.NOT_A_NUMBER, line)
+    if columns is None or not all(NUMBER.fullmatch(value) for value in results.values()):
+        raise FlawError(Outcome.UNKNOWN_LINE, line)
+    if not all(results[key].isdecimal() for key in ("MsgSize", "n_iterations")):
+        raise FlawError(Outcome.UNKNOWN_LINE, line)
+    cells = {
+        column: Cell.read(f"{column}[{unit}]" if column.startswith("BW") else column, results[key])
+        for key, column in columns.items()
+    }
+    if cells["#iterations"].value == 0:
+        raise FlawError(Outcome.ZERO_ITERATIONS, line)
+    return bandwidth_row(line, cells) if columns is BANDWIDTH else latency_row(line, cells)

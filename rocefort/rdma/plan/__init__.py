@@ -1,0 +1,1 @@
+"""Plans of RDMA tests: servers, suites, rounds and command lines."""

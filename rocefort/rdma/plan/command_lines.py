@@ -1,0 +1,215 @@
+"""The command line of each end of a run, as an argv: only options that its version has.
+
+Options by version: perftest's own sources, from 5.60 (4.2-0.5) on. JSON reports are asked for only
+by name, and only of 6.20 (24.01) and later, the first whose reports are JSON; the text is there in
+every version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from rocefort.errors import BadInput
+from rocefort.fleet.ssh_exec import RUN_MARK
+from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun
+from rocefort.rdma.parse.outcome import Outcome
+
+Side = Literal["client", "server"]
+Version = tuple[int, int]
+Argv = tuple[str, ...]
+
+OLDEST: Version = (5, 60)
+VALID_JSON: Version = (6, 20)
+VERSION = re.compile(r"(?:Version:\s*)?(?P<major>\d+)\.(?P<minor>\d{1,3})")
+MPI_OSU = {
+    name: f"osu_{name}" for name in ("alltoall", "allgather", "allreduce", "gather", "reduce")
+}
+MPI_IMB = {
+    "alltoall": "Alltoall",
+    "allgather": "Allgather",
+    "allreduce": "Allreduce",
+    "gather": "Gather",
+    "reduce": "Reduce",
+}
+DEFAULT_BYTES = 65536  # of a bandwidth run, where no size is given
+FIO_BYTES = 2**30  # of each server's own file, which fio removes when it has ended
+MPI_LARGEST = {"allreduce": 2**22}  # EANTC's table has 4 MiB of it, of the others
+MPI_USUAL = 2**20  # 1 MiB at most
+BURST_BYTES = 2**20  # under a limit: sent at line rate, then nothing until its time is over
+TX_DEPTH = 128  # perftest's own default, the most messages of one burst
+MOST_PER_S = 2**31 - 1  # perftest reckons messages a second in an int
+
+
+def version_of(text: str) -> Version:
+    """Version by `--version`: `Version: 6.06` is (6, 6); raises BadInput for anything else."""
+    found = VERSION.fullmatch(text.strip())
+    if found is None:
+        raise BadInput(f"{text.strip()[:40]!r} is no version of perftest")
+    return int(found["major"]), int(found["minor"])
+
+
+def ends_fit(client: RdmaHost, server: RdmaHost) -> tuple[Outcome, str] | None:
+    """What keeps two ends from measuring with each other, as far as their versions are known."""
+    versions = {h.name: version_of(h.perftest) for h in (client, server) if h.perftest}
+    for host in (client, server):
+        if versions.get(host.name, OLDEST) < OLDEST:
+            return Outcome.OLD_PERFTEST, f"{host.name} has {host.perftest}, 5.60 or later is known"
+    if len(set(versions.values())) > 1:
+        said = f"{client.name} has {client.perftest}, {server.name} has {server.perftest}"
+        return Outcome.VERSIONS_DIFFER, said
+    return None
+
+
+def argv(run: RdmaRun, side: Side, hosts: Mapping[str, RdmaHost], report: str = "") -> Argv:
+    """The command of one end, program and arguments, ready for an exec without a shell.
+
+    report: a file for perftest's JSON report; left out where its version writes none that is JSON.
+    Raises BadInput for the server of a program that has none.
+    """
+    if side == "server" and not run.program.has_server:
+        raise BadInput(f"{run.program} has no server")
+    host = hosts[run.server if side == "server" else run.client]
+    if run.program.is_perftest:
+        words = list(_perftest(run, side, host, report))
+    elif run.program is Program.IPERF3:
+        words = list(_iperf3(run, side))
+    elif run.program is Program.FIO:
+        words = list(_fio(run))
+    else:
+        return tuple(_mpi(run, hosts))
+    return (*_pinned(host), *_line_buffered(run), *words)
+
+
+def precheck(run: RdmaRun) -> Argv | None:
+    """What must end with exit code 0 on the client before its run; None: nothing.
+
+    Fio makes a directory that is missing, and so would fill a local disk where storage is not
+    mounted.
+    """
+    return None if run.storage is None else ("mountpoint", "-q", run.storage.directory)
+
+
+def _pinned(host: RdmaHost) -> Argv:
+    """Beside the NIC: memory and CPU of its NUMA node."""
+    if host.numa_node is None:
+        return ()
+    return ("numactl", f"--cpunodebind={host.numa_node}", f"--membind={host.numa_node}")
+
+
+def _line_buffered(run: RdmaRun) -> Argv:
+    """What a run prints as it goes is lost with the run where stdout is a buffered channel."""
+    return ("stdbuf", "-oL") if run.every_s else ()
+
+
+def _perftest(run: RdmaRun, side: Side, host: RdmaHost, report: str) -> Iterator[str]:
+    yield from (run.program.value, "-d", host.device, "-x", str(host.gid_index), "-F")
+    yield from ("-p", str(run.port), f"--tclass={run.traffic_class}")
+    if run.size_bytes is not None:
+        yield from ("-s", str(run.size_bytes))
+    if not run.program.measures_latency:
+        yield from ("--report_gbits", "-q", str(run.qps))
+    if host.qp_timeout is not None:
+        yield from ("-u", str(host.qp_timeout))
+    yield from _amount(run)
+    if run.limit_gbps is not None and side == "client":
+        yield from _limited(run, run.limit_gbps)
+    if report and host.perftest and version_of(host.perftest) >= VALID_JSON:
+        yield from ("--out_json", f"--out_json_file={report}")
+    if side == "client":
+        yield run.server_address
+
+
+def _limited(run: RdmaRun, limit_gbps: float) -> Argv:
+    """Perftest's own limiter; raises BadInput for a limit that it cannot reckon with.
+
+    It holds for all QPs together: one burst and one gap run over the loop of QPs, and the rate is
+    not divided (`run_iter_bw` of perftest_resources.c, 4.5-0.2, 4.5-0.17 and 26.04 alike). Without
+    a burst size it bursts a whole queue, 128 messages (1 GiB of 8 MiB each) at line rate, and says
+    so on stderr. A limit beyond an int of messages a second overflows; no NIC sends so many.
+    """
+    size = run.size_bytes or DEFAULT_BYTES
+    per_second = limit_gbps * 1e9 / (size * 8)
+    if per_second > MOST_PER_S:
+        return ()
+    if per_second < 1:
+        raise BadInput(
+            f"{limit_gbps:g} Gb/s is less than one message of {size} bytes a second",
+            how="raise rdma.rate_limit_gbps",
+        )
+    # It reckons with whole bursts a second: none of them would be no limit that it knows.
+    burst = max(1, min(TX_DEPTH, BURST_BYTES // size, int(per_second)))
+    rate = (f"--rate_limit={limit_gbps:g}", "--rate_units=g", "--rate_limit_type=SW")
+    return (*rate, f"--burst_size={burst}")
+
+
+def _amount(run: RdmaRun) -> Argv:
+    if run.every_s is not None:
+        return ("--run_infinitely", "-D", str(run.every_s))
+    if run.iterations is not None:
+        return ("-n", str(run.iterations))
+    return ("-D", str(run.duration_s))
+
+
+def _iperf3(run: RdmaRun, side: Side) -> Argv:
+    if side == "server":
+        return ("iperf3", "-s", "-1", "-J", "-p", str(run.port), "-B", run.server_address)
+    ends = ("-c", run.server_address, "-B", run.client_address, "-p", str(run.port))
+    load = ("-t", str(run.duration_s), "-P", str(run.qps), "-S", str(run.traffic_class))
+    limit = () if run.limit_gbps is None else ("-b", f"{run.limit_gbps / run.qps * 1000:.0f}M")
+    return ("iperf3", *ends, *load, *limit, "-i", "1", "-J")
+
+
+def _fio(run: RdmaRun) -> Argv:
+    job = run.storage
+    if job is None:
+        raise BadInput(f"run {run.id} has no storage job")
+    # Fio holds its rate for each job by itself (fio's manual, `rate`): all share the limit.
+    rate = None if run.limit_gbps is None else run.limit_gbps * 1e9 / 8 / job.targets
+    limit = () if rate is None else (f"--rate={rate:.0f}",)
+    return (
+        "fio",
+        f"--name={run.client}.{run.id}",
+        f"--directory={job.directory}",
+        "--rw=randwrite",
+        f"--bs={job.block_bytes}",
+        f"--iodepth={job.depth}",
+        f"--numjobs={job.targets}",
+        f"--size={FIO_BYTES}",
+        f"--runtime={run.duration_s}",
+        "--time_based",
+        "--ioengine=libaio",
+        "--direct=1",
+        "--unlink=1",
+        *limit,
+        "--output-format=json",
+    )
+
+
+def _mpi(run: RdmaRun, hosts: Mapping[str, RdmaHost]) -> Iterator[str]:
+    """One process a server by Open MPI over UCX, on the RDMA device and GID of each."""
+    devices = {hosts[name].device for name in run.ranks}
+    gids = {hosts[name].gid_index for name in run.ranks}
+    if len(devices) > 1 or len(gids) > 1:
+        raise BadInput(
+            f"the servers name different devices or GID indexes: {', '.join(sorted(devices))}; "
+            f"{', '.join(map(str, sorted(gids)))}",
+            how="one mpirun sets one for all: take servers that agree",
+        )
+    yield from ("mpirun", "-np", str(len(run.ranks)), "--host", ",".join(run.ranks))
+    yield from ("--map-by", "ppr:1:node", "--mca", "pml", "ucx")
+    yield from ("-x", f"UCX_NET_DEVICES={devices.pop()}:1", "-x", f"UCX_IB_GID_INDEX={gids.pop()}")
+    yield from ("-x", f"UCX_IB_TRAFFIC_CLASS={run.traffic_class}", "-x", RUN_MARK)
+    if run.program is Program.IMB:
+        yield from ("IMB-MPI1", "-npmin", str(len(run.ranks)), "-iter", str(run.iterations))
+        most = mpi_largest(run.collective).bit_length() - 1
+        yield from ("-msglog", f"0:{most}", MPI_IMB[run.collective])
+    else:
+        most = mpi_largest(run.collective)
+        yield from (MPI_OSU[run.collective], "-m", f"1:{most}", "-i", str(run.iterations), "-f")
+
+
+def mpi_largest(collective: str) -> int:
+    """The largest message of a collective, bytes."""
+    return MPI_LARGEST.get(collective, MPI_USUAL)

@@ -1,0 +1,162 @@
+"""Plan of an RDMA gate: which servers measure against which, so that every leaf of a wave is in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from rocefort.errors import Refused, RocefortError
+from rocefort.models.fabric.rdma import Rdma
+from rocefort.models.network.network import Network, Role, Server
+from rocefort.models.results.rdma_plan import Program
+from rocefort.models.rollout.plan import Gate, GatePair
+from rocefort.rdma.plan.round_robin import disjoint_rounds
+
+TOOLS = (Program.WRITE_BW, Program.WRITE_LAT)
+# Where speed is not judged, whether it works shows soon; an emulated CPU takes its time.
+SHORT = {"bandwidth_s": 2, "latency_iterations": 200}
+START_S = 3.0  # assumed: until both ends of a tool run, and until what it says is there
+ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark
+
+
+def traffic_class(dscp: int) -> int:
+    """The --tclass of a DSCP with ECT(0): 34 -> 138."""
+    return dscp << 2 | ECT0
+
+
+def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tuple[GatePair, ...]:
+    """Pair RoCE servers on different leaves so that every leaf that has one is in a pair.
+
+    devices: cover only these leaves (a spine among them: all leaves); None covers all. Pairs of
+    one port speed come first, then few pairs, then pairs within a segment.
+    """
+    spines = {node.name for node in network.role(Role.SPINE)}
+    everything = devices is None or not spines.isdisjoint(devices)
+    candidates = _candidates(network.servers or ())
+    leaves = dict.fromkeys(server.port.device for server in candidates)
+    wanted = [leaf for leaf in leaves if everything or leaf in (devices or ())]
+    open_leaves = dict.fromkeys(wanted)
+    pairs = []
+    for leaf in wanted:
+        if leaf in open_leaves and (found := _best_pair(leaf, candidates, open_leaves)):
+            client, server = found
+            open_leaves.pop(leaf)
+            open_leaves.pop(server.port.device, None)
+            pairs.append(_gate_pair(client, server))
+    return tuple(pairs)
+
+
+def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and what is known of its servers
+    network: Network,
+    rdma: Rdma,
+    devices: Collection[str] | None = None,
+    speed_note: str = "",
+    accessible: Collection[str] | None = None,
+    lacking: str = "",
+) -> Gate:
+    """The gate for a wave of devices; a speed_note says why speed is not judged there.
+
+    accessible: the servers that can be logged in to; None: all. A leaf without RoCE servers, or
+    without any on another leaf, stands in `unmeasured`. Raises Refused for a leaf that could be
+    measured if its servers, or a partner's, were accessible, unless `lacking` says why they are
+    not; RocefortError where the network does not say which DSCP RoCE has.
+    """
+    if network.lossless is None:
+        raise RocefortError(
+            "the DSCP of RoCE is not known", where=network.name, how="plan from a fabric file"
+        )
+    usable = tuple(
+        server
+        for server in network.servers or ()
+        if accessible is None or server.name in accessible
+    )
+    pairs = plan_pairs(network.model_copy(update={"servers": usable}), devices)
+    return Gate(
+        pairs=pairs,
+        unmeasured=tuple(_unmeasured(network, pairs, devices, lacking)),
+        traffic_class=traffic_class(network.lossless.roce_dscp),
+        **(SHORT if speed_note else {}),
+        line_rate_fraction=rdma.line_rate_fraction,
+        latency_us=rdma.latency_us,
+        latency_tolerance=rdma.latency_tolerance,
+        speed_judged=not speed_note,
+        speed_note=speed_note,
+    )
+
+
+def _unmeasured(
+    network: Network, pairs: Iterable[GatePair], devices: Collection[str] | None, lacking: str
+) -> Iterator[str]:
+    """Leaves of a wave that nobody can measure, each with the reason."""
+    roce = {server.name: server.port.device for server in network.servers or () if server.roce}
+    measured = {roce[name] for pair in pairs for name in (pair.client, pair.server)}
+    leaves = set(roce.values())
+    for leaf in _leaves_of(network, devices):
+        if leaf in measured:
+            continue
+        if leaf not in leaves:
+            yield f"{leaf} has no RoCE server"
+        elif leaves == {leaf}:
+            yield f"{leaf} has the only RoCE servers"
+        elif lacking:
+            yield f"{leaf}, {lacking}"
+        else:
+            raise Refused(
+                "its RoCE servers, or all on other leaves, cannot be logged in to",
+                where=leaf,
+                how=f"add {' or '.join(n for n, at in roce.items() if at == leaf)}, and one on "
+                "another leaf, to the connections' servers",
+            )
+
+
+def _leaves_of(network: Network, devices: Collection[str] | None) -> Iterator[str]:
+    """The leaves that a wave touches: a spine touches them all."""
+    spines = {node.name for node in network.role(Role.SPINE)}
+    for node in network.role(Role.LEAF):
+        if devices is None or node.name in devices or not spines.isdisjoint(devices):
+            yield node.name
+
+
+def _candidates(servers: Iterable[Server]) -> tuple[Server, ...]:
+    """One RoCE server for each leaf, segment and speed: another tells nothing new of the fabric."""
+    first: dict[tuple[str, str, int], Server] = {}
+    for server in servers:
+        if server.roce:
+            first.setdefault((server.port.device, server.segment, server.flow_gbps), server)
+    return tuple(first.values())
+
+
+def _best_pair(
+    leaf: str, candidates: Sequence[Server], open_leaves: Collection[str]
+) -> tuple[Server, Server] | None:
+    def cost(pair: tuple[Server, Server]) -> tuple[bool, bool, bool]:
+        client, server = pair
+        return (
+            client.flow_gbps != server.flow_gbps,
+            server.port.device not in open_leaves,
+            client.segment != server.segment,
+        )
+
+    here = [server for server in candidates if server.port.device == leaf]
+    there = [server for server in candidates if server.port.device != leaf]
+    return min(((one, two) for one in here for two in there), key=cost, default=None)
+
+
+def _gate_pair(client: Server, server: Server) -> GatePair:
+    return GatePair(
+        client=client.name,
+        server=server.name,
+        server_address=str(server.address.ip),
+        client_rate_gbps=client.flow_gbps,  # a test is one flow: of a bond it gets one member
+        server_rate_gbps=server.flow_gbps,
+    )
+
+
+def gate_s(gate: Gate) -> float:
+    """How long a gate takes that nothing delays, s: each round of pairs runs both tools."""
+    rounds = sum(1 for _ in rounds_of(gate.pairs))
+    return rounds * (gate.bandwidth_s + START_S * len(TOOLS))
+
+
+def rounds_of(pairs: Iterable[GatePair]) -> Iterator[list[GatePair]]:
+    """Groups of pairs in which no server is used twice."""
+    yield from disjoint_rounds(dict.fromkeys(pairs), lambda pair: (pair.client, pair.server))

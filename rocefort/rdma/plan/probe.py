@@ -1,0 +1,248 @@
+"""What a server has, asked before a plan: device, GID, NUMA node, version of perftest, Kubernetes.
+
+A server that cannot measure is named with the reason, and left out; the others are planned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Address, IPv6Address
+
+from nornir.core import Nornir
+from nornir.core.task import Task
+
+from rocefort.errors import BadInput, RocefortError
+from rocefort.fleet import ssh_exec
+from rocefort.fleet.errors import Unreachable
+from rocefort.fleet.nornir_session import on_hosts
+from rocefort.models.network.network import Server
+from rocefort.models.results.rdma_plan import RdmaHost
+from rocefort.rdma.parse.outcome import MEANING, Outcome
+from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.plan.command_lines import version_of
+from rocefort.rdma.plan.scripts import PROBE
+
+DEADLINE_S = 20.0
+SECTION = re.compile(r"@(?P<name>[a-z]+)(?: (?P<what>\S+))?")
+# One GID a line, as sysfs tells them (`/sys/class/infiniband/DEVICE/ports/PORT/gids/INDEX`).
+GID_ROW = re.compile(
+    r"\s*(?P<device>\S+)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[0-9a-f:]{39})\s+"
+    r"(?P<type>IB/RoCE v1|RoCE v2)\s+(?P<interface>\S+)\s*"
+)
+V2 = "RoCE v2"
+# PCI device ids of NVIDIA NICs, decimal as the kernel's hca_type has them (the PCI ID repository).
+NICS = {
+    "MT4115": "ConnectX-4",
+    "MT4117": "ConnectX-4 Lx",
+    "MT4119": "ConnectX-5",
+    "MT4121": "ConnectX-5 Ex",
+    "MT4123": "ConnectX-6",
+    "MT4125": "ConnectX-6 Dx",
+    "MT4127": "ConnectX-6 Lx",
+    "MT4129": "ConnectX-7",
+}
+
+
+@dataclass(frozen=True)
+class Probed:
+    """One server's answer, or why there is none; host None: it cannot measure, `why` says so."""
+
+    server: str
+    host: RdmaHost | None = None
+    why: str = ""
+    notes: tuple[str, ...] = ()
+    node: str = ""  # what it calls itself
+    kubelet: bool = False
+    programs: frozenset[str] = frozenset()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of what a script printed; what: the word beside its name."""
+
+    name: str
+    what: str
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Its lines."""
+        return "\n".join(self.lines)
+
+
+def read_sections(text: str) -> tuple[Section, ...]:
+    """The parts of a script's output; raises FlawError where its end is missing."""
+    found: list[tuple[str, str, list[str]]] = []
+    for line in text.splitlines():
+        head = SECTION.fullmatch(line)
+        if head is not None:
+            found.append((head["name"], head["what"] or "", []))
+        elif found:
+            found[-1][2].append(line)
+        else:
+            raise FlawError(Outcome.UNKNOWN_LINE, line)
+    if not found or found[-1][0] != "end":
+        raise FlawError(Outcome.UNTERMINATED_TABLE, "the answer breaks off")
+    return tuple(Section(name, what, tuple(lines)) for name, what, lines in found[:-1])
+
+
+def probe(nornir: Nornir, servers: Sequence[Server], *, perftest: bool = True) -> dict[str, Probed]:
+    """Ask servers at once; what fails on one is in its Probed, never raised.
+
+    perftest: whether a server without it is of no use.
+    """
+    by_name = {server.name: server for server in servers}
+
+    answers = on_hosts(
+        nornir, by_name, lambda task: _probed(task, by_name[task.host.name], perftest)
+    )
+    missing = "no entry in the connections; add it under servers"
+    return {name: answers.get(name) or Probed(name, why=f"{name}: {missing}") for name in by_name}
+
+
+def _probed(task: Task, server: Server, perftest: bool) -> Probed:
+    try:
+        session = ssh_exec.session(task.host, task.nornir.config)
+        done = session.run(PROBE, DEADLINE_S)
+    except Unreachable as error:
+        return _useless(server, Outcome.UNREACHABLE, f"{error.problem.what}; {error.problem.how}")
+    except RocefortError as error:
+        return Probed(server.name, why=str(error))
+    if done.timed_out or done.exit_code:
+        outcome = Outcome.TIMED_OUT if done.timed_out else Outcome.EXIT_CODE
+        return _useless(server, outcome, done.complaint)
+    try:
+        found = read_probe(
+            server, done.stdout, task.host["rdma_device"], task.host["gid_index"], perftest=perftest
+        )
+    except FlawError as flaw:
+        return _useless(server, flaw.outcome, flaw.line)
+    if found.host is None:
+        return found
+    timeout = {"qp_timeout": task.host.data.get("qp_timeout")}
+    return replace(found, host=found.host.model_copy(update=timeout))
+
+
+def _useless(server: Server, outcome: Outcome, said: str) -> Probed:
+    return Probed(server.name, why=f"{server.name}: {outcome}: {MEANING[outcome]} ({said})")
+
+
+def read_probe(
+    server: Server, text: str, device: str, gid_index: int, *, perftest: bool = True
+) -> Probed:
+    """One server's answer as what is planned with; raises FlawError for what it lacks.
+
+    device, gid_index: what the connections say of it; the GID's index is looked up anew.
+    """
+    parts = {section.name: section for section in read_sections(text)}
+    gid = choose_gid(read_gids(parts["gids"].text), IPv4Address(server.address.ip), device)
+    devices = {row[0]: row for row in (line.split() for line in parts["devices"].lines)}
+    _, numa, kind, driver = devices.get(device, (device, "-1", "-", "-"))
+    version = _version(parts["perftest"].text, perftest=perftest)
+    programs = frozenset(parts["programs"].lines)
+    node = int(numa) if int(numa) >= 0 else None
+    notes = []
+    if gid.index != gid_index:
+        notes.append(
+            f"{server.name}: {gid.address} is GID {gid.index} of {device}, "
+            f"the connections say {gid_index}: {gid.index} is taken"
+        )
+    if node is not None and "numactl" not in programs:
+        notes.append(f"{server.name}: not pinned to NUMA node {node}, for it has no numactl")
+        node = None
+    facts = {
+        "nic": NICS.get(kind, kind),
+        "driver": f"mlx5_core {driver}" if driver != "-" else "-",
+        "system": parts["system"].text.strip(),
+        "perftest": version or "",
+    }
+    return Probed(
+        server.name,
+        RdmaHost(
+            name=server.name,
+            device=device,
+            gid_index=gid.index,
+            numa_node=node,
+            machine=" ".join(parts["host"].lines),
+            perftest=version,
+        ),
+        notes=tuple(notes),
+        node=next(iter(parts["host"].lines), ""),
+        kubelet=bool(parts["kubelet"].text.strip()),
+        programs=programs,
+        facts={name: value for name, value in facts.items() if value and value != "-"},
+    )
+
+
+def _version(said: str, *, perftest: bool) -> str | None:
+    words = said.strip()
+    try:
+        version_of(words)
+    except BadInput:
+        if not perftest:
+            return None
+        absent = "not found" in words or not words
+        outcome = Outcome.NO_PERFTEST if absent else Outcome.UNKNOWN_LINE
+        said = re.sub(r"^\S*sh: (line )?\d+: ", "", words.splitlines()[0] if words else "")
+        raise FlawError(outcome, said) from None
+    return words.removeprefix("Version:").strip()
+
+
+def conditions(probed: Sequence[Probed]) -> dict[str, str]:
+    """What all servers have alike, by name, for a comparison with published figures."""
+    found: dict[str, str] = {}
+    facts = [each.facts for each in probed if each.host is not None]
+    for name in dict.fromkeys(name for each in facts for name in each):
+        values = {each.get(name, "not known") for each in facts}
+        found[name] = ", ".join(sorted(values))
+    return found
+
+
+# --- which GID index of a server is right: RoCE v2, with its address in its segment -----------
+
+
+@dataclass(frozen=True)
+class Gid:
+    """One GID of a device; address is None where it maps no IPv4 address (a link-local one)."""
+
+    device: str
+    port: int
+    index: int
+    address: IPv4Address | None
+    type: str
+    interface: str
+
+
+def read_gids(text: str) -> tuple[Gid, ...]:
+    """Read all rows; raises FlawError for none, and for a line that is no row."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise FlawError(Outcome.NO_DEVICE, "no GID of any RDMA device")
+    found = []
+    for line in lines:
+        row = GID_ROW.fullmatch(line)
+        if row is None:
+            raise FlawError(Outcome.UNKNOWN_LINE, line)
+        address = IPv6Address(row["gid"]).ipv4_mapped
+        place = (row["device"], int(row["port"]), int(row["index"]))
+        found.append(Gid(*place, address, row["type"], row["interface"]))
+    return tuple(found)
+
+
+def choose_gid(gids: Iterable[Gid], address: IPv4Address, device: str | None = None) -> Gid:
+    """The RoCE v2 GID with this address; raises FlawError with what is there instead.
+
+    device: only of this one; None: whichever has the address.
+    """
+    known = [gid for gid in gids if device is None or gid.device == device]
+    if device is not None and not known:
+        raise FlawError(Outcome.NO_DEVICE, device)
+    fit = [gid for gid in known if gid.address == address]
+    chosen = next((gid for gid in fit if gid.type == V2), None)
+    if chosen is None:
+        there = ", ".join(f"{g.device} {g.index} {g.address} {g.type}" for g in known if g.address)
+        raise FlawError(Outcome.BAD_GID, f"no {V2} GID has {address}; there: {there or 'none'}")
+    return chosen

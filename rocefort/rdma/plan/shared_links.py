@@ -1,0 +1,174 @@
+"""The paths between two leaves, and what a round's runs leave each other on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from rocefort.errors import BadInput
+from rocefort.models.network.network import End, Link, Network, Role, Server
+from rocefort.models.results.rdma_plan import Program, RdmaRun
+
+MOST_QPS = 256
+MISSED = 0.01  # how likely a path may stay unused, if the hash is even
+
+
+@dataclass(frozen=True)
+class Uplink:
+    """A cable between a leaf and a spine."""
+
+    leaf: End
+    spine: End
+    gbps: int | None
+    cable_m: float | None
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The leaf-spine cables of a network."""
+
+    network: Network
+
+    @cached_property
+    def uplinks(self) -> dict[str, tuple[Uplink, ...]]:
+        """Cables to spines, by leaf; raises BadInput where links are not known."""
+        if self.network.links is None:
+            raise BadInput(
+                "its links are not known", where=self.network.name, how="plan from a fabric file"
+            )
+        spines = {node.name for node in self.network.role(Role.SPINE)}
+        found: dict[str, list[Uplink]] = {}
+        for link in self.network.links:
+            for uplink in self._uplinks_of(link, spines):
+                found.setdefault(uplink.leaf.device, []).append(uplink)
+        return {leaf: tuple(links) for leaf, links in found.items()}
+
+    def _uplinks_of(self, link: Link, spines: set[str]) -> Iterator[Uplink]:
+        for leaf, spine in ((link.a, link.b), (link.b, link.a)):
+            if spine.device in spines and leaf.device not in spines:
+                yield Uplink(leaf, spine, self.network.speed_gbps(leaf), link.cable_m)
+
+    def spines(self, one: str, other: str) -> tuple[str, ...]:
+        """Spines that join two leaves, in order of the first one's cables."""
+        there = {uplink.spine.device for uplink in self.uplinks.get(other, ())}
+        here = dict.fromkeys(uplink.spine.device for uplink in self.uplinks.get(one, ()))
+        return tuple(spine for spine in here if spine in there)
+
+    def width(self, one: str, other: str) -> int:
+        """How many ways there are between two leaves, cable by cable."""
+        up, down = (Counter(u.spine.device for u in self.uplinks.get(x, ())) for x in (one, other))
+        return sum(up[spine] * down[spine] for spine in up)
+
+    def paths(self, leaves: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
+        """Every leaf-spine-leaf path among leaves, once."""
+        return tuple(
+            (one, spine, other)
+            for one, other in combinations(leaves, 2)
+            for spine in self.spines(one, other)
+        )
+
+    def slowest_gbps(self, leaf: str) -> int | None:
+        """Speed of the slowest uplink of a leaf; None: not known."""
+        speeds = [uplink.gbps for uplink in self.uplinks.get(leaf, ())]
+        return min((s for s in speeds if s is not None), default=None) if all(speeds) else None
+
+
+def missed(paths: int, qps: int) -> float:
+    """How likely it is at most that some of `paths` gets none of `qps` flows, if evenly hashed."""
+    return 0.0 if paths <= 1 else min(1.0, paths * (1 - 1 / paths) ** qps)
+
+
+def qps_for(paths: int) -> int:
+    """The fewest QPs, each with its UDP source port, that leave a path unused rarely enough."""
+    return next((q for q in range(1, MOST_QPS) if missed(paths, q) <= MISSED), MOST_QPS)
+
+
+# --- what runs of one round leave each other -----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Share:
+    """A place that several flows may go through: its capacity and what they ask of it together."""
+
+    capacity: float
+    asked: float
+    where: str
+
+
+def with_reach(
+    runs: Sequence[RdmaRun], wiring: Wiring, servers: dict[str, Server]
+) -> list[RdmaRun]:
+    """Say of each bandwidth run what it is sure to reach beside the others of its round.
+
+    The worst case: ECMP puts all flows that leave a leaf (or enter it) onto one of its cables, and
+    that cable is shared in proportion. A bonded server's flow gets one member of its bond.
+    """
+    flows = [_flow(run, servers) for run in runs]
+    asked: Counter[str] = Counter()
+    for run, (source, sink) in zip(runs, flows, strict=True):
+        for place in _places(run, source, sink):
+            asked[place] += int(_rate(run, source, sink) * 1000)
+    return [
+        _reaching(run, source, sink, wiring, asked)
+        for run, (source, sink) in zip(runs, flows, strict=True)
+    ]
+
+
+def _flow(run: RdmaRun, servers: dict[str, Server]) -> tuple[Server, Server]:
+    """Which server sends the data and which gets it."""
+    client, server = servers[run.client], servers[run.server]
+    return (server, client) if run.program is Program.READ_BW else (client, server)
+
+
+def _rate(run: RdmaRun, source: Server, sink: Server) -> float:
+    rate = float(min(source.flow_gbps, sink.flow_gbps))
+    return rate if run.limit_gbps is None else min(rate, run.limit_gbps)
+
+
+def _places(run: RdmaRun, source: Server, sink: Server) -> list[str]:
+    if run.program.measures_latency:
+        return []
+    places = [f"out {source.name}", f"in {sink.name}"]
+    if source.port.device != sink.port.device:
+        places += [f"up {source.port.device}", f"down {sink.port.device}"]
+    return places
+
+
+def _reaching(
+    run: RdmaRun, source: Server, sink: Server, wiring: Wiring, asked: Counter[str]
+) -> RdmaRun:
+    if run.program.measures_latency:
+        return run
+    rate = _rate(run, source, sink)
+    shares = list(_shares(run, source, sink, wiring, asked))
+    if unknown := next((share for share in shares if not share.capacity), None):
+        why = f"the speed of {unknown.where} is not known"
+        return run.model_copy(update={"reach_gbps": None, "reach_why": why})
+    tight = min(shares, key=lambda share: min(1.0, share.capacity / share.asked))
+    fraction = min(1.0, tight.capacity / tight.asked)
+    if fraction < 1:
+        why = f"this round asks {tight.asked:g} Gb/s of {tight.where}, {tight.capacity:g} Gb/s"
+    elif run.limit_gbps is not None and rate == run.limit_gbps:
+        why = f"limited to {rate:g} Gb/s"
+    else:
+        slower = source if source.flow_gbps <= sink.flow_gbps else sink
+        member = " of one member of its bond" if len(slower.ports) > 1 else ""
+        why = f"line rate{member} of {slower.name}"
+    return run.model_copy(update={"reach_gbps": rate * fraction, "reach_why": why})
+
+
+def _shares(
+    run: RdmaRun, source: Server, sink: Server, wiring: Wiring, asked: Counter[str]
+) -> Iterator[_Share]:
+    words = {
+        "out": (source.flow_gbps, f"the port of {source.name}"),
+        "in": (sink.flow_gbps, f"the port of {sink.name}"),
+        "up": (wiring.slowest_gbps(source.port.device), f"one uplink of {source.port.device}"),
+        "down": (wiring.slowest_gbps(sink.port.device), f"one uplink of {sink.port.device}"),
+    }
+    for place in _places(run, source, sink):
+        capacity, where = words[place.split(" ", maxsplit=1)[0]]
+        yield _Share(float(capacity or 0), asked[place] / 1000, where)

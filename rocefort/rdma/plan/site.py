@@ -1,0 +1,223 @@
+"""What every suite plans from: usable servers, their addresses, wiring, traffic class, options."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.base import Frozen
+from rocefort.models.fabric.rdma import Rdma
+from rocefort.models.network.network import LosslessIntent, Network, Server
+from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaRun, Round, Suite
+from rocefort.rdma.plan.gate import traffic_class
+from rocefort.rdma.plan.shared_links import Wiring, with_reach
+
+FIRST_PORT = 18515  # perftest's own default
+PORTS = 4000
+NEAR, FAR = 1, 3  # switches on the way within a leaf, and across the spines
+LEAST_DURATION_S = 4  # perftest leaves out a quarter at both ends (`--margin`)
+
+
+class PlanOptions(Frozen):
+    """What a person may choose of a plan; None: what the suite takes by itself."""
+
+    covering: bool = False  # of mesh: each pair of leaves once, not each pair of servers
+    programs: tuple[Program, ...] = ()
+    duration_s: int | None = None
+    iterations: int | None = None
+    qps: int | None = None
+    target: str | None = None  # of incast and mixed: the server that all send to
+    tcp_dscp: int = 0  # of mixed: queue 0 by a CloudEngine's default map
+    tcp_streams: int = 4
+    storage_directory: str | None = None
+    mpi: Literal["IMB-MPI1", "osu"] = "IMB-MPI1"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A network with the servers that a plan may load."""
+
+    network: Network
+    rdma: Rdma
+    hosts: tuple[RdmaHost, ...]
+    options: PlanOptions = field(default_factory=PlanOptions)
+
+    @cached_property
+    def servers(self) -> dict[str, Server]:
+        """Usable servers by name, in the network's order; raises BadInput for one that is not."""
+        wanted = {host.name for host in self.hosts}
+        known = {server.name: server for server in self.network.servers or ()}
+        problems = [
+            Problem(self.network.name, f"no server {name}", f"known: {', '.join(known) or 'none'}")
+            for name in sorted(wanted - known.keys())
+        ]
+        problems += [
+            Problem(self.network.name, f"{name} does not speak RoCE", "leave it out")
+            for name in sorted(wanted & known.keys())
+            if not known[name].roce
+        ]
+        if problems:
+            raise BadInput(problems=problems)
+        return {name: server for name, server in known.items() if name in wanted}
+
+    @property
+    def lossless(self) -> LosslessIntent:
+        """What RoCE gets; raises BadInput where the network does not say."""
+        if self.network.lossless is None:
+            raise BadInput(
+                "the DSCP of RoCE is not known",
+                where=self.network.name,
+                how="plan from a fabric file",
+            )
+        return self.network.lossless
+
+    @property
+    def traffic_class(self) -> int:
+        """What RoCE packets carry: the DSCP of the plan, and ECT(0)."""
+        return traffic_class(self.lossless.roce_dscp)
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """Its leaf-spine cables."""
+        return Wiring(self.network)
+
+    @cached_property
+    def by_leaf(self) -> dict[str, list[Server]]:
+        """Usable servers by leaf."""
+        found: dict[str, list[Server]] = {}
+        for server in self.servers.values():
+            found.setdefault(server.port.device, []).append(server)
+        return found
+
+    def require(self, least: int, suite: Suite) -> None:
+        """Refuse a suite that has too few servers."""
+        if len(self.servers) < least:
+            raise BadInput(
+                f"{suite} takes {least} RoCE servers, {len(self.servers)} may be used",
+                where=self.network.name,
+                how="name more with --servers, or keep more under rdma.servers",
+            )
+
+    def unlimited(self, suite: Suite, why: str) -> None:
+        """Refuse a suite whose program cannot hold the fabric's rate limit."""
+        if self.rdma.rate_limit_gbps is not None:
+            raise Refused(
+                f"{suite} cannot hold rdma.rate_limit_gbps: {why}",
+                where=self.network.name,
+                how="run it where no limit is set, or take another suite",
+            )
+
+    def server(self, name: str) -> Server:
+        """One usable server; raises BadInput."""
+        if name not in self.servers:
+            raise BadInput(
+                f"{name} is not among the servers that may be used",
+                where=self.network.name,
+                how=f"one of: {', '.join(self.servers)}",
+            )
+        return self.servers[name]
+
+    def run(self, program: Program, client: Server, server: Server, **more: object) -> RdmaRun:
+        """One run between two servers; a bandwidth run over a time, a latency run over messages."""
+        near = client.port.device == server.port.device
+        values: dict[str, object] = {
+            "id": "",
+            "program": program,
+            "client": client.name,
+            "server": server.name,
+            "client_address": str(client.address.ip),
+            "server_address": str(server.address.ip),
+            "traffic_class": self.traffic_class,
+            "switches": NEAR if near else FAR,
+            "size_bytes": 2 if program.measures_latency else 65536,  # perftest's own defaults
+        }
+        if program.measures_latency:
+            values["iterations"] = self.options.iterations or 10_000  # HEPS paper, Table 2
+        else:
+            values["duration_s"] = self.duration_s()
+            values["qps"] = self.options.qps or 1
+            values["limit_gbps"] = self.rdma.rate_limit_gbps
+        return RdmaRun.model_validate(values | more)
+
+    def duration_s(self, usual: int = 10) -> int:
+        """How long a bandwidth run lasts; raises BadInput where perftest would measure nothing."""
+        wanted = self.options.duration_s or usual
+        if wanted < LEAST_DURATION_S:
+            raise BadInput(
+                f"a bandwidth run of {wanted} s",
+                how=f"perftest leaves out a quarter at both ends: take {LEAST_DURATION_S} s",
+            )
+        return wanted
+
+    def apart(self, one: Server, other: Server) -> bool:
+        """Whether two servers are two machines: what one machine sends itself crosses no switch."""
+        machine = self._machines.get(one.name)
+        return not machine or machine != self._machines.get(other.name)
+
+    @cached_property
+    def _machines(self) -> dict[str, str]:
+        return {host.name: host.machine for host in self.hosts}
+
+    def round(self, runs: Sequence[RdmaRun], note: str = "", **more: object) -> Round:
+        """A round, each bandwidth run with what it is sure to reach; numbers come later."""
+        reached = with_reach(runs, self.wiring, self.servers)
+        values: dict[str, object] = {"number": 0, "runs": tuple(reached), "note": note}
+        return Round.model_validate(values | more)
+
+    def plan(self, suite: Suite, rounds: Sequence[Round], **more: object) -> RdmaPlan:
+        """A plan of these rounds."""
+        values: dict[str, object] = {
+            "fabric": self.network.name,
+            "suite": suite,
+            "hosts": self.hosts,
+            "rounds": tuple(rounds),
+        }
+        return RdmaPlan.model_validate(values | more)
+
+
+def allowed_servers(
+    network: Network, rdma: Rdma, named: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """Servers that may be loaded: those named on the command line, else those kept for tests.
+
+    Raises Refused where nobody said so, BadInput for a name that the fabric does not have.
+    """
+    wanted = tuple(named or rdma.servers)
+    if not wanted:
+        raise Refused(
+            "no server is kept for RDMA tests",
+            where=network.name,
+            how="list them under rdma.servers, or name them with --servers",
+        )
+    known = {server.name for server in network.servers or ()}
+    if strangers := [name for name in wanted if name not in known]:
+        raise BadInput(
+            problems=[
+                Problem(network.name, f"no server {name}", f"known: {', '.join(sorted(known))}")
+                for name in strangers
+            ]
+        )
+    return tuple(dict.fromkeys(wanted))
+
+
+def numbered(rounds: Iterable[Round]) -> tuple[Round, ...]:
+    """Rounds with numbers, and runs with ids and ports: no port twice in a round.
+
+    Ports go on from round to round, so that a port that still waits to be free is not met again
+    soon; two names of one machine do not collide either.
+    """
+    given = 0
+    found = []
+    for number, each in enumerate(rounds, 1):
+        runs = []
+        for index, run in enumerate(each.runs, 1):
+            port = FIRST_PORT + given % PORTS
+            given += 1
+            runs.append(run.model_copy(update={"id": f"{number:03}.{index:02}", "port": port}))
+        if len(runs) > PORTS:
+            raise BadInput(f"{len(runs)} runs at the same time", how=f"{PORTS} at most")
+        found.append(each.model_copy(update={"number": number, "runs": tuple(runs)}))
+    return tuple(found)

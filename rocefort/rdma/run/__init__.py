@@ -1,0 +1,1 @@
+"""Execution of RDMA tests on servers over SSH."""

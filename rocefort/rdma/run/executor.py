@@ -1,0 +1,207 @@
+"""A plan carried out: round by round, all runs of a round at once, by Nornir over SSH.
+
+What one server does, or fails to do, costs its own runs only; each says what happened. Nothing of a
+run outlives it: every command has its deadline on the server and ends with its SSH channel.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from shlex import join
+
+from nornir.core import Nornir
+from nornir.core.task import Task
+
+from rocefort.errors import RocefortError
+from rocefort.fleet import ssh_exec
+from rocefort.fleet.errors import Unreachable
+from rocefort.fleet.nornir_session import on_hosts
+from rocefort.fleet.ssh_exec import CommandResult
+from rocefort.models.fabric.rdma import Rdma, is_within
+from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun, Round
+from rocefort.models.results.rdma_result import Measurement, RawEnd
+from rocefort.rdma.judge.dispatch import read_run
+from rocefort.rdma.judge.expectations import expectation, not_measured
+from rocefort.rdma.parse.outcome import MEANING, Outcome
+from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck
+from rocefort.rdma.run.client_server import Both, Commands, run_ends
+
+EXTRA_S = 20.0  # beyond a duration: connecting, registering memory, printing
+ITERATIONS_S = 60.0  # of a run over messages
+STORAGE_EXTRA_S = 120.0  # fio lays out its file first
+MPI_S = 900.0
+PRECHECK_S = 10.0
+POLL_S = 0.2
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Under which a plan is carried out.
+
+    run: its id. note: why speed is not judged on these servers. stopped: whether somebody asked to
+    stop. deadline_s: of every run, in place of its own. lost: servers that are no longer held.
+    now: aware, the clock of this machine.
+    """
+
+    rdma: Rdma
+    run: str
+    note: str = ""
+    stopped: Callable[[], bool] = lambda: False
+    deadline_s: float | None = None
+    lost: Callable[[], Collection[str]] = frozenset
+    now: Callable[[], datetime] = lambda: datetime.now(UTC).astimezone()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run: what was measured, and what its ends printed."""
+
+    measurement: Measurement
+    raw: tuple[RawEnd, ...] = ()
+
+
+def execute(nornir: Nornir, plan: RdmaPlan, terms: Terms) -> Iterator[tuple[Round, list[Ran]]]:
+    """Carry a plan out and give what each round gave, as it ends.
+
+    nornir: a fleet with the servers in it. A round that nobody may begin any more, for the window
+    has closed or somebody asked to stop, is given as not measured.
+    """
+    for each in plan.rounds:
+        if terms.stopped():
+            yield each, [_not_run(run, "the tests were stopped") for run in each.runs]
+        elif not _in_window(each, terms):
+            why = f"outside the window {terms.rdma.window}"
+            yield each, [_not_run(run, why) for run in each.runs]
+        else:
+            with _ending_with(nornir, terms.stopped):
+                yield each, _run_round(nornir, plan, each, terms)
+
+
+def _in_window(each: Round, terms: Terms) -> bool:
+    """Whether a round begins and ends in the window."""
+    window, begins = terms.rdma.window, terms.now()
+    if window is None:
+        return True
+    longest = max((run.duration_s or 1 for run in each.runs), default=0)
+    ends = begins + timedelta(seconds=longest)
+    return is_within(window, begins.time()) and is_within(window, ends.time())
+
+
+@contextmanager
+def _ending_with(nornir: Nornir, stopped: Callable[[], bool]) -> Iterator[None]:
+    """Close the servers' sessions when somebody asks to stop: what runs there ends with them."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(POLL_S):
+            if stopped():
+                for host in nornir.inventory.hosts.values():
+                    if (session := host.connections.get(ssh_exec.CONNECTION)) is not None:
+                        session.close()
+                return
+
+    thread = threading.Thread(target=watch, name="rdma-stop", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _run_round(nornir: Nornir, plan: RdmaPlan, each: Round, terms: Terms) -> list[Ran]:
+    """All runs of a round at once; every client has one run in it."""
+    by_client = {run.client: run for run in each.runs}
+
+    def measure(task: Task) -> Ran:
+        at = terms.now()
+        ran = _measured(nornir, plan, by_client[task.host.name], terms)
+        return Ran(ran.measurement.model_copy(update={"at": at}), ran.raw)
+
+    answers = on_hosts(nornir, by_client, measure)
+    found = []
+    for run in each.runs:
+        if by_client[run.client] is not run:
+            found.append(_not_run(run, f"{run.client} has another run in this round"))
+        elif run.client in answers:
+            found.append(answers[run.client])
+        else:
+            found.append(_not_run(run, f"{run.client} is not in the inventory"))
+    return found
+
+
+def _measured(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: Terms) -> Ran:
+    hosts = plan.by_host
+    if run.program.is_perftest and (unfit := ends_fit(hosts[run.client], hosts[run.server])):
+        outcome, said = unfit
+        return Ran(not_measured(run, outcome, f"{outcome}: {MEANING[outcome]} ({said})"))
+    try:
+        server = join(argv(run, "server", hosts)) if run.program.has_server else ""
+        commands = Commands(join(argv(run, "client", hosts)), server)
+        both = _both(nornir, run, commands, terms)
+    except Unreachable as error:
+        return Ran(not_measured(run, Outcome.UNREACHABLE, f"{Outcome.UNREACHABLE}: {error}"))
+    except RocefortError as error:
+        return _not_run(run, str(error))
+    if isinstance(both, str):
+        return _not_run(run, both)
+    found = read_run(run, both.client, both.server, expectation(run, terms.rdma, terms.note))
+    return Ran(found, tuple(_raw(run, commands, both)))
+
+
+def _both(nornir: Nornir, run: RdmaRun, commands: Commands, terms: Terms) -> Both | str:
+    """What both ends left, or why nothing was run."""
+    if gone := [name for name in run.servers if name in terms.lost()]:
+        return f"{gone[0]} is held no longer: `rdma stop` was asked, or its session is gone"
+    for name in (run.client, run.server if commands.server else run.client):
+        if name not in nornir.inventory.hosts:
+            return f"{name} is not in the inventory"
+    here = ssh_exec.session(nornir.inventory.hosts[run.client], nornir.config)
+    there = None
+    if commands.server:
+        there = ssh_exec.session(nornir.inventory.hosts[run.server], nornir.config)
+    first = precheck(run)
+    if first is not None:
+        checked = here.run(join(first), PRECHECK_S, terms.run)
+        if checked.exit_code != 0:
+            return f"{run.client}: {join(first)} says no: is the storage mounted?"
+    return run_ends(commands, here, there, _deadline_s(run, terms), terms.run)
+
+
+def _deadline_s(run: RdmaRun, terms: Terms) -> float:
+    """How long a run may take; one that prints as it goes ends by its deadline alone."""
+    if run.every_s is not None:
+        return float(run.duration_s or EXTRA_S)
+    if terms.deadline_s is not None:
+        return terms.deadline_s
+    if run.ranks:
+        return MPI_S
+    extra = STORAGE_EXTRA_S if run.program is Program.FIO else EXTRA_S
+    return ITERATIONS_S if run.duration_s is None else run.duration_s + extra
+
+
+def _not_run(run: RdmaRun, why: str) -> Ran:
+    return Ran(not_measured(run, Outcome.NOT_RUN, f"{MEANING[Outcome.NOT_RUN]}: {why}"))
+
+
+def _raw(run: RdmaRun, commands: Commands, both: Both) -> Iterator[RawEnd]:
+    def end(side: str, command: str, done: CommandResult) -> RawEnd:
+        return RawEnd.model_validate(
+            {
+                "run": run.id,
+                "side": side,
+                "command": command,
+                "stdout": done.stdout,
+                "stderr": done.stderr,
+                "exit_code": done.exit_code,
+                "timed_out": done.timed_out,
+            }
+        )
+
+    yield end("client", commands.client, both.client)
+    if both.server is not None:
+        yield end("server", commands.server, both.server)

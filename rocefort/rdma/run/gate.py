@@ -1,0 +1,195 @@
+"""The RDMA gate of a rollout: perftest between servers on different leaves, strictly judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nornir.core import Nornir
+from nornir.core.inventory import Host
+from nornir.core.task import Result, Task
+
+from rocefort.errors import RocefortError
+from rocefort.fleet import ssh_exec
+from rocefort.models.base import Frozen
+from rocefort.models.results.rdma_plan import Program
+from rocefort.models.results.rdma_result import Expectation, Verdict
+from rocefort.models.rollout.plan import Gate, GatePair
+from rocefort.models.wording import counted
+from rocefort.rdma.parse.outcome import MEANING, Outcome
+from rocefort.rdma.parse.perftest import Judgement, judge
+from rocefort.rdma.plan.gate import TOOLS, rounds_of
+from rocefort.rdma.run.client_server import Commands, run_ends
+
+DEADLINE_S = 30.0
+RUN = "gate"  # what `rdma stop` finds on a server
+
+
+class PairResult(Frozen):
+    """One tool between one pair: a number only where the outcome is `measured`."""
+
+    pair: GatePair
+    tool: Program
+    outcome: Outcome
+    gbps: float | None = None
+    latency_us: float | None = None
+    verdict: Verdict
+    sentence: str
+
+
+class GateResult(Frozen):
+    """All measurements of a gate, in the order of its pairs."""
+
+    results: tuple[PairResult, ...]
+    speed_judged: bool = True
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was measured and nothing was too slow; nothing run has not passed."""
+        return bool(self.results) and all(r.verdict is Verdict.PASSED for r in self.results)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence a measurement."""
+        if not self.results:
+            return ("no pair of servers to measure between",)
+        return tuple(result.sentence for result in self.results)
+
+    @property
+    def summary(self) -> str:
+        """What was measured, or everything that did not pass."""
+        if not self.passed:
+            failed = [r.sentence for r in self.results if r.verdict is not Verdict.PASSED]
+            return "; ".join(failed or self.sentences)
+        pairs = len({result.pair for result in self.results})
+        measured = f"{counted(pairs, 'pair')} measured"
+        if not self.speed_judged:
+            return f"{measured}, speed not judged"
+        rates = [r.gbps for r in self.results if r.gbps is not None]
+        times = [r.latency_us for r in self.results if r.latency_us is not None]
+        return f"{measured}: at least {min(rates):.2f} Gb/s, at most {max(times):.2f} us"
+
+
+def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> GateResult:
+    """Run both tools between all pairs and judge them; never raises for what a server does.
+
+    nornir: a fleet with the servers in it. Pairs that share no server run at the same time.
+    deadline_s: for one run of one tool, held by each server itself and by this side.
+    """
+    results: dict[tuple[GatePair, Program], PairResult] = {}
+    for batch in rounds_of(gate.pairs):
+        for tool in TOOLS:
+            for pair, judgement in _run_round(nornir, gate, batch, tool, deadline_s):
+                expected = expectation(gate, pair)
+                results[pair, tool] = _pair_result(pair, tool, judgement, expected)
+    ordered = (results[pair, tool] for pair in gate.pairs for tool in TOOLS)
+    return GateResult(results=tuple(ordered), speed_judged=gate.speed_judged)
+
+
+def expectation(gate: Gate, pair: GatePair) -> Expectation:
+    """What a pair must reach: a share of its slower port, the latency across the spines."""
+    slower = min(pair.client_rate_gbps, pair.server_rate_gbps)
+    return Expectation(
+        min_gbps=gate.line_rate_fraction * slower,
+        max_latency_us=gate.latency_us * (1 + gate.latency_tolerance),
+        speed_judged=gate.speed_judged,
+        reason=gate.speed_note,
+    )
+
+
+def perftest_command(host: Host, tool: Program, gate: Gate, server_address: str = "") -> str:
+    """The command line of one end; without an address it is the server's."""
+    amount = (
+        f"-n {gate.latency_iterations}"
+        if tool.measures_latency
+        else f"--report_gbits -D {gate.bandwidth_s}"
+    )
+    device, gid = host["rdma_device"], host["gid_index"]
+    command = f"{tool} -d {device} -x {gid} -F {amount} --tclass {gate.traffic_class}"
+    if timeout := host.data.get("qp_timeout"):
+        command += f" -u {timeout}"
+    return f"{command} {server_address}".rstrip()
+
+
+def _run_round(
+    nornir: Nornir, gate: Gate, batch: Sequence[GatePair], tool: Program, deadline_s: float
+) -> Iterator[tuple[GatePair, Judgement]]:
+    by_client = {pair.client: pair for pair in batch}
+
+    def measure(task: Task) -> Result:
+        pair = by_client[task.host.name]
+        return Result(task.host, result=_measure(nornir, gate, pair, tool, deadline_s))
+
+    clients = nornir.filter(filter_func=lambda host: host.name in by_client)
+    # A host that failed in an earlier task is measured like any other.
+    answers = clients.run(task=measure, on_failed=True)
+    for pair in batch:
+        answer = answers.get(pair.client)
+        if answer is None:
+            yield pair, _not_run(f"{pair.client} is not in the inventory")
+        elif answer.exception is not None:
+            raise answer.exception
+        else:
+            yield pair, answer.result
+
+
+def _measure(
+    nornir: Nornir, gate: Gate, pair: GatePair, tool: Program, deadline_s: float
+) -> Judgement:
+    client_host = nornir.inventory.hosts[pair.client]
+    server_host = nornir.inventory.hosts.get(pair.server)
+    if server_host is None:
+        return _not_run(f"{pair.server} is not in the inventory")
+    server_command = perftest_command(server_host, tool, gate)
+    client_command = perftest_command(client_host, tool, gate, pair.server_address)
+    try:
+        there = ssh_exec.session(server_host, nornir.config)
+        here = ssh_exec.session(client_host, nornir.config)
+        both = run_ends(Commands(client_command, server_command), here, there, deadline_s, RUN)
+        return judge(tool, both.client, both.server)
+    except RocefortError as error:
+        return _not_run(str(error))
+
+
+def _not_run(why: str) -> Judgement:
+    return Judgement(Outcome.NOT_RUN, line=why)
+
+
+# --- judging ----------------------------------------------------------------------------------
+
+
+def _pair_result(
+    pair: GatePair, tool: Program, judgement: Judgement, expected: Expectation
+) -> PairResult:
+    verdict, said = _verdict(judgement, expected)
+    return PairResult(
+        pair=pair,
+        tool=tool,
+        outcome=judgement.outcome,
+        gbps=judgement.gbps,
+        latency_us=judgement.latency_us,
+        verdict=verdict,
+        sentence=f"{pair.client} -> {pair.server} {tool}: {said}",
+    )
+
+
+def _verdict(judgement: Judgement, expected: Expectation) -> tuple[Verdict, str]:
+    if judgement.outcome is Outcome.NOT_RUN:
+        return Verdict.NOT_MEASURED, f"{MEANING[Outcome.NOT_RUN]}: {judgement.line}"
+    if judgement.outcome is not Outcome.MEASURED:
+        return Verdict.NOT_MEASURED, judgement.sentence
+    figure, bound, holds = _compare(judgement, expected)
+    if not expected.speed_judged:
+        return Verdict.PASSED, f"{figure}; speed not judged: {expected.reason}"
+    return (Verdict.PASSED if holds else Verdict.TOO_SLOW), f"{figure}, {bound}"
+
+
+def _compare(judgement: Judgement, expected: Expectation) -> tuple[str, str, bool]:
+    if judgement.gbps is not None:
+        least = expected.min_gbps
+        holds = least is None or judgement.gbps >= least
+        bound = "no bound" if least is None else f"at least {least:.2f} expected"
+        return f"{judgement.gbps:.2f} Gb/s", bound, holds
+    most, measured = expected.max_latency_us, judgement.latency_us or 0.0
+    holds = most is None or measured <= most
+    bound = "no bound" if most is None else f"at most {most:.2f} expected"
+    return f"{measured:.2f} us on average", bound, holds

@@ -1,0 +1,107 @@
+"""Counters of NICs: `rdma statistic show` and `ethtool -S`, read on all servers at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nornir.core import Nornir
+from nornir.core.task import Task
+
+from rocefort.errors import RocefortError
+from rocefort.fleet import ssh_exec
+from rocefort.fleet.nornir_session import on_hosts
+from rocefort.models.results.rdma_counters import NicCounters
+from rocefort.rdma.parse.outcome import Outcome
+from rocefort.rdma.parse.result_row import FlawError, load_report
+from rocefort.rdma.plan.probe import read_sections
+from rocefort.rdma.plan.scripts import COUNTERS
+
+DEADLINE_S = 30.0
+COUNTER = re.compile(r"\s+(?P<name>[^:]+?)\s*:\s*(?P<value>-?\d+)\s*")
+
+Reading = tuple[tuple[NicCounters, ...], tuple[str, ...]]  # counters, and what was not read
+
+
+def read_nics(nornir: Nornir, servers: Sequence[str]) -> Reading:
+    """Counters of all NICs that RDMA uses, and a sentence on what could not be read."""
+
+    def read(task: Task) -> Reading:
+        name = task.host.name
+        try:
+            done = ssh_exec.session(task.host, task.nornir.config).run(COUNTERS, DEADLINE_S)
+            return read_counters(done.stdout, name)
+        except RocefortError as error:
+            said = str(error).removeprefix(f"{name}: ")
+        except FlawError as flaw:
+            said = flaw.line
+        return (), (f"{name}: its counters were not read: {said}",)
+
+    answers = on_hosts(nornir, servers, read).values()
+    found = tuple(one for counters, _ in answers for one in counters)
+    return found, tuple(sentence for _, unread in answers for sentence in unread)
+
+
+def read_counters(text: str, server: str) -> Reading:
+    """What one server printed; raises FlawError for an answer that breaks off."""
+    found: list[NicCounters] = []
+    lacking: list[str] = []
+    for section in read_sections(text):
+        try:
+            if section.name == "statistic":
+                found += read_rdma_statistic(section.text, server)
+            else:
+                found.append(read_ethtool(section.text, server, section.what))
+        except FlawError as flaw:
+            what = "rdma statistic" if section.name == "statistic" else f"ethtool -S {section.what}"
+            lacking.append(f"{server}: {what} was not read: {flaw.line or flaw.outcome}")
+    return tuple(found), tuple(lacking)
+
+
+def read_rdma_statistic(text: str, server: str) -> tuple[NicCounters, ...]:
+    """Read `rdma statistic show`, text or `-j`; raises FlawError where it is neither."""
+    if not text.strip():
+        raise FlawError(Outcome.NO_TABLE, "rdma statistic: no link")
+    if text.lstrip().startswith("["):
+        return _json(text, server)
+    return tuple(_link(line, server) for line in text.splitlines() if line.strip())
+
+
+def _json(text: str, server: str) -> tuple[NicCounters, ...]:
+    links = load_report(text)
+    found = []
+    for link in links if isinstance(links, list) else ():
+        if not isinstance(link, dict) or "ifname" not in link or "port" not in link:
+            raise FlawError(Outcome.UNKNOWN_LINE, str(link)[:60])
+        values = {k: v for k, v in link.items() if k not in ("ifname", "port", "ifindex")}
+        if not all(isinstance(v, int) for v in values.values()):
+            raise FlawError(Outcome.UNKNOWN_LINE, str(link)[:60])
+        name = f"{link['ifname']}/{link['port']}"
+        found.append(NicCounters(server=server, link=name, values=values))
+    return tuple(found)
+
+
+def _link(line: str, server: str) -> NicCounters:
+    """`link rxe0/1 sent_pkts 0 rcvd_pkts 0 ..`: names and values by turns."""
+    words = line.split()
+    names, values = words[2::2], words[3::2]
+    if words[0] != "link" or len(words) < 2 or len(names) != len(values):
+        raise FlawError(Outcome.UNKNOWN_LINE, line)
+    if not all(value.isdecimal() for value in values) or len(set(names)) != len(names):
+        raise FlawError(Outcome.UNKNOWN_LINE, line)
+    pairs = zip(names, map(int, values), strict=True)
+    return NicCounters(server=server, link=words[1], values=dict(pairs))
+
+
+def read_ethtool(text: str, server: str, interface: str) -> NicCounters:
+    """Read `ethtool -S INTERFACE`; raises FlawError."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or lines[0].strip() != "NIC statistics:":
+        raise FlawError(Outcome.NO_TABLE, lines[0] if lines else "ethtool -S: nothing")
+    values: dict[str, int] = {}
+    for line in lines[1:]:
+        found = COUNTER.fullmatch(line)
+        if found is None:
+            raise FlawError(Outcome.UNKNOWN_LINE, line)
+        values[found["name"]] = int(found["value"])
+    return NicCounters(server=server, link=interface, values=values)

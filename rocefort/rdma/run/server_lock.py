@@ -1,0 +1,93 @@
+"""Servers held for one run at a time, and everything of ours on them ended by one command.
+
+The lock of a server is a file lock that a process there holds; it goes with that process, and the
+process with the SSH channel, so that no run that died keeps a server.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from nornir.core import Nornir
+from nornir.core.task import Task
+
+from rocefort.errors import RocefortError
+from rocefort.fleet import ssh_exec
+from rocefort.fleet.nornir_session import on_hosts
+from rocefort.fleet.ssh_exec import RemoteCommand
+from rocefort.models.results.rdma_result import Stopped
+from rocefort.rdma.plan.scripts import BUSY, HELD, HOLD, STOP
+
+LONGEST_S = 86_400.0
+HOLD_S = 10.0  # how long a lock may take
+POLL_S = 0.02
+STOP_S = 20.0
+
+
+@dataclass
+class Hold:
+    """Servers held for a run. refused: those that could not be, each with the reason."""
+
+    refused: dict[str, str] = field(default_factory=dict)
+    keepers: dict[str, RemoteCommand] = field(default_factory=dict)
+
+    def lost(self) -> frozenset[str]:
+        """Servers that are held no longer: `rdma stop` was asked, or their session is gone."""
+        return frozenset(name for name, keeper in self.keepers.items() if not keeper.running())
+
+
+@contextmanager
+def held(nornir: Nornir, servers: Sequence[str], run: str) -> Iterator[Hold]:
+    """Hold servers for a run until the block ends."""
+    found = Hold()
+    with ExitStack() as opened:
+
+        def hold(task: Task) -> str:
+            keeper, why = _hold(task, run)
+            if keeper is not None:
+                opened.callback(keeper.kill)
+                found.keepers[task.host.name] = keeper
+            return why
+
+        for name, why in on_hosts(nornir, servers, hold).items():
+            if why:
+                found.refused[name] = f"{name}: {why}"
+        yield found
+
+
+def _hold(task: Task, run: str) -> tuple[RemoteCommand | None, str]:
+    try:
+        keeper = ssh_exec.session(task.host, task.nornir.config).start(HOLD, LONGEST_S, run)
+    except RocefortError as error:
+        return None, str(error).removeprefix(f"{task.host.name}: ")
+    deadline = time.monotonic() + HOLD_S
+    while HELD not in keeper.output:
+        if not keeper.running():
+            done = keeper.wait(1.0)
+            if done.exit_code == BUSY:
+                return None, "another RDMA run holds it; wait for it, or end it with `rdma stop`"
+            return None, f"it cannot be held for a run: {done.complaint}"
+        if time.monotonic() > deadline:
+            keeper.kill()
+            return None, f"it could not be held within {HOLD_S:g} s"
+        time.sleep(POLL_S)
+    return keeper, ""
+
+
+def stop_all(nornir: Nornir, servers: Sequence[str]) -> tuple[Stopped, ...]:
+    """End all that any run of ours has started on these servers, whoever started it."""
+
+    def stop(task: Task) -> Stopped:
+        name = task.host.name
+        try:
+            done = ssh_exec.session(task.host, task.nornir.config).run(STOP, STOP_S)
+        except RocefortError as error:
+            return Stopped(server=name, why=str(error))
+        ended = tuple(line.strip() for line in done.stdout.splitlines())
+        why = f"{name}: not all ended: {done.complaint}" if done.exit_code else ""
+        return Stopped(server=name, ended=ended, why=why)
+
+    return tuple(on_hosts(nornir, servers, stop).values())

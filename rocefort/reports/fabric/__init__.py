@@ -1,0 +1,1 @@
+"""Reports on a fabric: findings, verification, capacity, growth and tables."""

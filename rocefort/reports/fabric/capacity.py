@@ -1,0 +1,261 @@
+"""A demand against a fabric: what is asked, what there is, and whether it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rocefort.models.results.capacity import AfterFailure, Asked, Capacity, Kind, Use
+from rocefort.models.wording import counted, listing
+from rocefort.reports.blocks import Block, Column, Note, Section, Table
+from rocefort.reports.wording import grouped, name_ranges
+
+MOST_ROWS, MOST_GROUPS = 24, 12  # of one kind of part, and of failures: the rest is summed up
+TITLES: dict[Kind, str] = {
+    "leaf": "uplinks of",
+    "spine": "links of",
+    "bisection": "bisection",
+    "servers": "server ports of",
+}
+NO_DEMAND = "no demand: no --demand and no demand.yaml beside the fabric; what there is:"
+USED = "used: the fullest cable, or server port, in it; worst: after the worst single failure."
+LEFT = "left: after the worst single failure."
+SPREAD = (
+    "Each flow is spread over its senders and receivers by the speed of their ports, "
+    "and evenly over equal paths, as ECMP does."
+)
+
+
+def capacity_report(capacity: Capacity) -> Iterator[Block]:
+    """Demand, what there is, what failures leave, and whether it fits."""
+    asked = capacity.asked
+    yield from _head(capacity)
+    if asked:
+        yield Section("", tuple(_demand(asked)))
+    yield Section("", tuple(_uses(capacity)))
+    if asked:
+        yield Section("", tuple(_failures(capacity)))
+    if capacity.failures_note:
+        yield Section("", (Note(capacity.failures_note),))
+    yield from map(Note, verdicts(capacity))
+
+
+def _head(capacity: Capacity) -> Iterator[Note]:
+    asked = capacity.asked
+    size = f"{counted(capacity.spines, 'spine')} x {counted(capacity.leaves, 'leaf')}"
+    if asked is None:
+        yield Note(f"{capacity.fabric}: {size}")
+        yield Note(NO_DEMAND)
+        return
+    yield Note(f"{capacity.fabric}: {number(asked.peak_gbps)} Gb/s at peak against {size}")
+    yield Note(f"demand: {'; source: '.join(filter(None, (asked.file, asked.source)))}")
+    if asked.assumed:
+        yield Note(f"assumed, which no source confirms: {', '.join(asked.assumed)}")
+
+
+def _demand(asked: Asked) -> Iterator[Block]:
+    rows = [("peak of the facility", number(asked.peak_gbps), "")]
+    rows += [(words, number(gbps), "") for words, gbps in asked.flows]
+    days = (
+        ("an average day", asked.daily_tb, asked.daily_gbps, asked.daily_hours),
+        ("the busiest day", asked.busiest_tb, asked.busiest_gbps, asked.busiest_hours),
+    )
+    for day, volume, average, hours in days:
+        if volume is not None and average is not None and hours is not None:
+            beside = f"{number(volume)} TB over 24 hours, or {hours:.2f} hours at peak"
+            rows.append((day, number(average), beside))
+    heads = (Column("demand", wraps=True), Column("Gb/s", "right"), Column(wraps=True))
+    yield Table(heads, tuple(rows))
+    yield Note(SPREAD)
+
+
+def demand_words(asked: Asked) -> str:
+    """The demand in one sentence, for a page."""
+    told = [f"{number(asked.peak_gbps)} Gb/s at peak"]
+    if asked.daily_tb is not None and asked.daily_gbps is not None:
+        told.append(
+            f"{number(asked.daily_tb)} TB a day, {number(asked.daily_gbps)} Gb/s on average"
+        )
+    told.append(f"by {asked.file}" if asked.file else "")
+    told.append(f"assumed: {', '.join(asked.assumed)}" if asked.assumed else "")
+    return "; ".join(filter(None, told))
+
+
+def _uses(capacity: Capacity) -> Iterator[Block]:
+    """One table of all parts; those with the same numbers share a row."""
+    asked = bool(capacity.asked)
+    figures = ("out", "in", "of", "used", "worst", "headroom") if asked else ("all", "left")
+    rows, rest = [], []
+    for kind, title in TITLES.items():
+        found = list(alike(capacity.of(kind)))
+        for uses in found[:MOST_ROWS]:
+            names = "" if kind == "bisection" else ", ".join(name_ranges(u.name for u in uses))
+            rows.append((f"{title} {names}".strip(), *_figures(uses[0], asked=asked)))
+        if more := [use for uses in found[MOST_ROWS:] for use in uses]:
+            most = percent(max(use.utilisation for use in more))
+            rest.append(Note(f"{title}: {len(found) - MOST_ROWS} more, none above {most}"))
+    yield Note(USED if asked else LEFT)
+    heads = (Column("Gb/s", wraps=True), *(Column(title, "right") for title in figures))
+    yield Table(heads, tuple(rows))
+    yield from rest
+
+
+def _figures(use: Use, *, asked: bool) -> tuple[str, ...]:
+    if not asked:
+        is_told = use.left_gbps is not None and use.kind != "servers"
+        return number(use.capacity_gbps), number(use.left_gbps or 0) if is_told else "-"
+    return (
+        number(use.out_gbps),
+        number(use.in_gbps),
+        number(use.capacity_gbps),
+        percent(use.utilisation),
+        "-" if use.after is None or use.kind == "servers" else percent(use.after),
+        number(use.headroom_gbps),
+    )
+
+
+def alike(uses: Sequence[Use]) -> Iterator[list[Use]]:
+    """Parts with the same numbers; where there are too many to show, the fullest first."""
+    groups = list(grouped(uses, _numbers).values())
+    if len(groups) > MOST_ROWS:
+        groups.sort(key=lambda group: (-group[0].utilisation, -(group[0].after or 0)))
+    yield from groups
+
+
+def _numbers(use: Use) -> tuple[float | None, ...]:
+    sizes = use.capacity_gbps, use.left_gbps
+    return (use.out_gbps, use.in_gbps, *sizes, use.utilisation, use.after)
+
+
+def _failures(capacity: Capacity) -> Iterator[Block]:
+    """Single failures that cost alike in a row, the worst first."""
+    order = sorted(capacity.failures, key=lambda one: (-one.cut_gbps, -one.utilisation))
+    rows = []
+    for one in order[:MOST_GROUPS]:
+        gone = number(one.lost_gbps + one.cut_gbps) if one.lost_gbps + one.cut_gbps else "-"
+        factor = "-" if one.factor is None else f"{one.factor:.2f}"
+        rows.append((failure_words(one), percent(one.utilisation), factor, gone))
+    figures = (Column(title, "right") for title in ("fullest", "factor", "no path, Gb/s"))
+    yield Table((Column("after the loss of", wraps=True), *figures), tuple(rows))
+    if more := sum(len(one.failures) for one in order[MOST_GROUPS:]):
+        yield Note(f"{counted(more, 'further failure')}, after which it is no fuller")
+
+
+def failure_words(one: AfterFailure) -> str:
+    """`spine01 or spine02`, `one of 6 links of leaf02 to leaf04`."""
+    names = list(name_ranges(one.at))
+    count = len(one.failures)
+    if one.kind == "link":
+        return f"{one.failures[0]}" if count == 1 else f"one of {count} links of {listing(names)}"
+    if count == 1:
+        return names[0]
+    return " or ".join(names) if len(names) == count else f"one of {', '.join(names)}"
+
+
+def verdicts(capacity: Capacity) -> Iterator[str]:
+    """Whether it fits, whole and after a failure, in sentences with numbers."""
+    asked = capacity.asked
+    if asked is None:
+        return
+    yield from _whole(capacity, asked)
+    yield from _worst(capacity, asked)
+    lost = capacity.most_lost
+    if lost:
+        yield (
+            f"single-homed: the loss of {failure_words(lost)} takes {number(lost.lost_gbps)} Gb/s "
+            "of demand with its own servers, apart from what is then too full"
+        )
+    yield from _needed(capacity)
+
+
+def _whole(capacity: Capacity, asked: Asked) -> Iterator[str]:
+    share, top = capacity.utilisation, _fullest_server(capacity)
+    ports = sum(use.capacity_gbps for use in capacity.of("servers"))
+    if share > 1:
+        fits = asked.flows_gbps + (capacity.headroom_gbps or 0)
+        yield (
+            f"does not fit: {capacity.fullest} is asked for {percent(share)} of its speed; "
+            f"{number(fits)} of {number(asked.flows_gbps)} Gb/s fit between leaves, "
+            f"{number(asked.flows_gbps - fits)} are too many"
+        )
+    if top and top.utilisation > 1:
+        yield (
+            f"does not fit: {top.fullest} on {top.name} is asked for {percent(top.utilisation)} "
+            f"of its port; the ports of all servers in the fabric are {number(ports)} Gb/s"
+        )
+    if asked.no_path_gbps:
+        first = f", first {asked.no_path}" if asked.no_path else ""
+        yield (
+            f"does not fit: {number(asked.no_path_gbps)} Gb/s have no path{first}; "
+            "`rocefort verify` says why"
+        )
+    if capacity.fits and capacity.factor is None:
+        yield "fits: nothing crosses the spines"
+    elif capacity.fits:
+        yield (
+            f"fits: the fullest cable, {capacity.fullest}, is used to {percent(share)}; headroom "
+            f"{_headroom(capacity.factor, capacity.headroom_gbps)}"
+        )
+
+
+def _fullest_server(capacity: Capacity) -> Use | None:
+    return max(capacity.of("servers"), key=lambda use: use.utilisation, default=None)
+
+
+def _headroom(factor: float | None, gbps: float | None) -> str:
+    return f"{factor or 0:.2f} times the demand, {number(gbps or 0)} Gb/s"
+
+
+def _worst(capacity: Capacity, asked: Asked) -> Iterator[str]:
+    worst = capacity.worst
+    if worst is None or capacity.factor is None:
+        return
+    bad = sum(len(one.failures) for one in capacity.failures if not one.fits)
+    total = sum(len(one.failures) for one in capacity.failures)
+    some = " of those studied" if capacity.failures_note else ""
+    if not bad:
+        yield (
+            f"fits after each of {counted(total, 'single failure')}{some}: after the worst, the "
+            f"loss of {failure_words(worst)}, the fullest cable is used to "
+            f"{percent(worst.utilisation)}; headroom {_headroom(worst.factor, worst.headroom_gbps)}"
+        )
+        return
+    cut = f", and {number(worst.cut_gbps)} Gb/s have no path" if worst.cut_gbps else ""
+    fits = asked.flows_gbps - worst.lost_gbps - worst.cut_gbps + (worst.headroom_gbps or 0)
+    full = (
+        f"asks {worst.fullest} for {percent(worst.utilisation)}{cut}: {number(max(fits, 0))} of "
+        f"{number(asked.flows_gbps)} Gb/s fit"
+        if worst.utilisation > 1
+        else f"leaves {number(worst.cut_gbps)} Gb/s without a path"
+    )
+    start = "warning: it" if capacity.fits else "it"
+    yield (
+        f"{start} does not fit after {bad} of {counted(total, 'single failure')}{some}; the worst, "
+        f"the loss of {failure_words(worst)}, {full}"
+    )
+
+
+def _needed(capacity: Capacity) -> Iterator[str]:
+    now, after = capacity.spines_needed, capacity.spines_needed_after
+    if now is None and after is None:
+        return
+    told = [f"{counted(now, 'spine')} linked alike would carry it between leaves"] if now else []
+    if after and now:
+        told.append(f"{after} also after one failure")
+    elif after:
+        told.append(f"{counted(after, 'spine')} linked alike would carry it after one failure, too")
+    room = capacity.reserved_spines
+    reserved = f"; the fabric keeps room for {room}" if room is not None else ""
+    yield f"{', '.join(told)} (now {capacity.spines}){reserved}"
+
+
+def number(value: float) -> str:
+    """`1,600`, `457.1`."""
+    return f"{round(value, 1):,.1f}".removesuffix(".0") if abs(value) < 1e6 else f"{value:,.0f}"
+
+
+def percent(share: float) -> str:
+    """`62.5 %`, `457 %`: never rounded to 100 % from above."""
+    value = share * 100
+    if value < 100:
+        return f"{min(value, 99.9):.1f} %"
+    return f"{value:,.0f} %" if value == 100 or value >= 100.5 else f"{value:.2f} %"

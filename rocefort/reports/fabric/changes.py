@@ -1,0 +1,77 @@
+"""Changes of switches: edits, conditions and what traffic feels, alike ones told together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from rocefort.models.rollout.edits import Edit
+from rocefort.models.rollout.plan import Change
+from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Items, Note, Section
+from rocefort.reports.wording import grouped, port_ranges
+
+
+def changes_report(changes: Iterable[Change]) -> Iterator[Block]:
+    """Changes device by device; devices that change alike are told together."""
+    alike = grouped((change for change in changes if not change.empty), _lines)
+    for (head, *lines), same in alike.items():
+        title = f"{', '.join(change.device for change in same)}: {head}"
+        felt = Items(tuple(service_lines(same[0])), strong=True)
+        yield Section(title, (Items(tuple(lines)), felt))
+    if not alike:
+        yield Note("nothing changes")
+
+
+def _lines(change: Change) -> tuple[str, ...]:
+    kept = counted(len(change.kept), "line")
+    stay = [f"{kept} that nobody owns stay"] if change.kept else []
+    return (headline(change), *edit_lines(change.edits), *condition_lines(change), *stay)
+
+
+def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
+    """One line for all edits that are alike on several ports, with which edits they are."""
+    alike: dict[tuple[str, str | None, str | None], list[tuple[int, str]]] = defaultdict(list)
+    for number, edit in enumerate(edits):
+        port, path = edit.port_and_rest
+        alike[path, edit.before_text, edit.after_text].append((number, port))
+    lines: dict[str, list[int]] = defaultdict(list)
+    for (path, before, after), found in alike.items():
+        named = [port for _, port in found if port]
+        where = f" on {counted(len(named), 'interface')}" if named else ""
+        line = f"{path or 'interface'}: {_arrow(before, after)}{where}"
+        lines[line] += [number for number, _ in found]
+    return lines
+
+
+def condition_lines(change: Change) -> Iterator[str]:
+    """Each condition once, with how many ports it holds on."""
+    found = Counter(str(line) for line in change.conditions)
+    within = {str(line) for line in change.conditions if line.view}
+    for text, count in found.items():
+        yield text + (f" ({counted(count, 'line')})" if text in within else "")
+
+
+def service_lines(change: Change) -> Iterator[str]:
+    """What traffic feels, with ports taken out and counted, so that forty ports are one line."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for reason in change.service_affecting:
+        ports = re.findall(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", reason)
+        text = re.sub(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", "a port", reason)
+        found[text] += ports
+    for text, ports in found.items():
+        named = f" ({', '.join(port_ranges(ports))})" if ports else ""
+        yield f"affects service: {text}{named}"
+
+
+def headline(change: Change) -> str:
+    """`modifying, 16 commands`."""
+    commands = [line for line in change.patch if line.strip() != "quit"]
+    return f"{change.kind.value}, {counted(len(commands), 'command')}"
+
+
+def _arrow(before: str | None, after: str | None) -> str:
+    if before is None:
+        return f"new {after}"
+    return f"{before} -> {after}" if after is not None else f"{before} removed"

@@ -1,0 +1,218 @@
+"""A Difference for readers and programs: switches that differ alike are told once.
+
+`diff` tells what changes from one side to the other. `drift` reads the same the way back to what is
+intended: it names the lines that run, and those that nobody owns.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.hardware.commit_conditions import ConditionedLine
+from rocefort.models.results.difference import (
+    Difference,
+    OneSided,
+    Ownership,
+    SwitchDifference,
+    Unowned,
+)
+from rocefort.models.rollout.edits import Edit
+from rocefort.models.rollout.plan import Change, Kind
+from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Code, Fold, Items, Note, Section, some
+from rocefort.reports.fabric.changes import condition_lines, edit_lines, headline, service_lines
+from rocefort.reports.wording import grouped, name_ranges
+
+MOST_PLACES = 3  # of a line that stands on many switches
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Parts of a difference that are told beside what changes."""
+
+    patch: bool = False
+    back: bool = False
+    places: bool = False  # where the lines are that are not as intended
+
+
+def diff_report(difference: Difference, shown: Shown) -> Iterator[Block]:
+    """Changes from one side to the other."""
+    yield from _switches(difference, shown)
+    yield from _one_sided(difference.only_before, "removed", f"only in {difference.before}")
+    yield from _one_sided(difference.only_after, "added", f"only in {difference.after}")
+    yield from _notes(difference)
+
+
+def drift_report(difference: Difference, shown: Shown) -> Iterator[Block]:
+    """Lines that run and are not intended."""
+    yield from _switches(_owned(difference), shown)
+    unowned = (line for switch in difference.switches for line in switch.unowned)
+    items = (
+        Items((text,), (_at(line.where for line in alike),), code=True)
+        for text, alike in grouped(unowned, lambda line: line.text).items()
+    )
+    if lines := tuple(items):
+        yield Section("lines that nobody owns", lines)
+    configs, fabric = difference.before, difference.after
+    yield from _one_sided(difference.only_after, "missing", f"no configuration in {configs}")
+    yield from _one_sided(difference.only_before, "unknown", f"not in {fabric}")
+    yield from _notes(difference)
+
+
+def drift_summary(difference: Difference) -> str:
+    """One line: how many switches drift."""
+    known = difference.compared + len(difference.only_after)
+    if not difference.drifts:
+        return f"no drift: {counted(known, 'switch')} as intended"
+    drifting = len(difference.switches)
+    ends = (
+        (len(difference.only_after), "missing"),
+        (len(difference.only_before), "not in the fabric"),
+    )
+    words = [f"{number} {what}" for number, what in ends if number]
+    return ", ".join([f"drift: {drifting} of {counted(difference.compared, 'switch')}", *words])
+
+
+def _owned(difference: Difference) -> Difference:
+    """The difference without lines that nobody owns, which are told on their own."""
+    switches = (switch.model_copy(update={"unowned": ()}) for switch in difference.switches)
+    return difference.model_copy(update={"switches": tuple(switches)})
+
+
+def _switches(difference: Difference, shown: Shown) -> Iterator[Section]:
+    """Switches that differ alike share a section."""
+
+    def key(switch: SwitchDifference) -> tuple[object, ...]:
+        change = switch.change
+        patch, back = change.patch * shown.patch, change.reverse * shown.back
+        lines = tuple(text for text, _ in _lines(switch, difference))
+        return _head(change), lines, tuple(service_lines(change)), patch, back
+
+    for alike in grouped(difference.changed, key).values():
+        change = alike[0].change
+        places: dict[str, list[str]] = defaultdict(list)
+        for text, at in chain.from_iterable(_lines(switch, difference) for switch in alike):
+            places[text] += at if shown.places else ()
+        lines = (Items((text,), (_at(at),) if at else (), code=True) for text, at in places.items())
+        felt = Items(tuple(service_lines(change)), strong=True)
+        scripts = (("patch", change.patch * shown.patch), ("back", change.reverse * shown.back))
+        folds = (Fold(name, (Code(commands),)) for name, commands in scripts if commands)
+        names = ", ".join(name_ranges(switch.device for switch in alike))
+        yield Section(f"{names}: {_head(change)}", (*lines, felt, *folds))
+
+
+def _head(change: Change) -> str:
+    if change.patch:
+        return headline(change)
+    return change.kind.value if change.edits else "what is modelled stays"
+
+
+def _lines(switch: SwitchDifference, difference: Difference) -> Iterator[tuple[str, list[str]]]:
+    """What differs, line by line, each with the places at which what goes stands."""
+    for fact in switch.facts:
+        yield fact, []
+    for text, numbers in edit_lines(switch.change.edits).items():
+        yield text, [place for n in numbers if (place := switch.places[n].before)]
+    for condition in condition_lines(switch.change):
+        yield condition, []
+    if switch.no_patch:
+        yield f"no patch: {switch.no_patch}", []
+    only = {Ownership.GOES: difference.before, Ownership.COMES: difference.after}
+    for line in switch.unowned:
+        if line.ownership in only:
+            yield f"only in {only[line.ownership]}, and nobody owns it: {line.text}", [line.where]
+    stay = sum(line.ownership is Ownership.STAYS for line in switch.unowned)
+    if stay:
+        yield f"{counted(stay, 'line')} that nobody owns stay", []
+
+
+def _at(places: Iterable[str]) -> str:
+    return f"at: {some(dict.fromkeys(places), MOST_PLACES)}"
+
+
+def _one_sided(switches: Sequence[OneSided], what: str, why: str) -> Iterator[Note]:
+    if switches:
+        counts = sorted({switch.lines for switch in switches})
+        size = counted(counts[-1], "line")
+        size = size if len(counts) == 1 else f"{counts[0]} to {size}"
+        names = ", ".join(name_ranges(switch.device for switch in switches))
+        yield Note(f"{names}: {what}, {size} ({why})")
+
+
+def _notes(difference: Difference) -> Iterator[Note]:
+    for note in dict.fromkeys(note for switch in difference.switches for note in switch.notes):
+        yield Note(f"note: {note}")
+
+
+class EditOutput(Edit):
+    """A difference of one value, and where each side has it: file:line."""
+
+    before_at: str
+    after_at: str
+
+
+class SwitchOutput(Frozen):
+    """A switch that both sides have: its patch, and the way back."""
+
+    device: str
+    changes: bool
+    kind: Kind | None = Field(serialization_alias="class")
+    service_affecting: tuple[str, ...]
+    edits: tuple[EditOutput, ...]
+    facts: tuple[str, ...]
+    patch: tuple[str, ...]
+    back: tuple[str, ...]
+    no_patch: str
+    conditions: tuple[ConditionedLine, ...]
+    unowned: tuple[Unowned, ...]
+    notes: tuple[str, ...]
+
+
+class DifferenceOutput(Frozen):
+    """How two sides differ."""
+
+    format: Literal[2] = 2  # values of edits have their type
+    before: str
+    after: str
+    differs: bool
+    compared: int
+    switches: tuple[SwitchOutput, ...]
+    only_before: tuple[OneSided, ...]
+    only_after: tuple[OneSided, ...]
+
+
+def difference_json(difference: Difference) -> str:
+    """Every switch on its own, with its patch and the way back; same difference, same bytes."""
+    values = dict(difference) | {
+        "differs": difference.differs,
+        "switches": tuple(map(_switch_output, difference.switches)),
+    }
+    return DifferenceOutput(**values).model_dump_json(indent=2, by_alias=True) + "\n"
+
+
+def _switch_output(switch: SwitchDifference) -> SwitchOutput:
+    change: Change = switch.change
+    pairs = zip(change.edits, switch.places, strict=True)
+    return SwitchOutput(
+        device=change.device,
+        changes=switch.changes,
+        kind=change.kind if change.edits else None,
+        service_affecting=change.service_affecting,
+        edits=tuple(
+            EditOutput(**vars(edit), before_at=at.before, after_at=at.after) for edit, at in pairs
+        ),
+        facts=switch.facts,
+        patch=change.patch,
+        back=change.reverse,
+        no_patch=switch.no_patch,
+        conditions=change.conditions,
+        unowned=switch.unowned,
+        notes=switch.notes,
+    )

@@ -1,0 +1,48 @@
+"""Exits of a network, one row each: for `rocefort show FABRIC exits` and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.models.network.exits import Exit, PrefixRange
+from rocefort.models.network.network import Network
+
+COLUMNS = (
+    "exit",
+    "leaf",
+    "port",
+    "address",
+    "peer",
+    "asn",
+    "default_route",
+    "accepts",
+    "announces",
+    "lossless",
+)
+
+
+def exit_rows(network: Network) -> Iterator[tuple[str | int | None, ...]]:
+    """All exits in the order of intent; nothing where they are not known."""
+    for exit_ in network.exits or ():
+        yield _row(exit_)
+
+
+def _row(exit_: Exit) -> tuple[str | int | None, ...]:
+    return (
+        exit_.name,
+        exit_.leaf,
+        exit_.port,
+        str(exit_.address),
+        str(exit_.peer),
+        exit_.asn,
+        exit_.default,
+        ", ".join(map(_range, exit_.accepts)) or None,
+        ", ".join(map(str, exit_.announces)) or None,
+        "yes" if exit_.lossless else "no",
+    )
+
+
+def _range(accepted: PrefixRange) -> str:
+    """A prefix, and how long its parts may be."""
+    more = accepted.longest > accepted.prefix.prefixlen
+    return f"{accepted.prefix} to /{accepted.longest}" if more else str(accepted.prefix)

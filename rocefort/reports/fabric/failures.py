@@ -1,0 +1,126 @@
+"""Costs of failures: those that cost alike share a row."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from rocefort.models.keyed import natural
+from rocefort.models.results.routing import Effect, Failure, FailureStudy
+from rocefort.models.wording import counted, listing
+from rocefort.reports.blocks import Note, Section, Table, columns
+
+SCOPES = {"single": "every single failure", "2": "every pair of failures"}
+MOST_LINES = 40
+
+
+def failures_report(study: FailureStudy) -> Section:
+    """What was studied, what failures cost, and whether one closes a circle of buffers."""
+    rows = [(who, cost) for who, cost, _ in failure_groups(study)]
+    more = len(rows) - MOST_LINES
+    rest = [Note(f"and {counted(more, 'row')} more, in --format json")] if more > 0 else []
+    table = Table(columns("failure", "costs", wraps=("failure", "costs")), tuple(rows[:MOST_LINES]))
+    return Section("", (Note(title(study)), table, *rest, Note(circles_text(study))))
+
+
+def failure_groups(study: FailureStudy) -> list[tuple[str, str, list[Effect]]]:
+    """Failures of one kind that cost alike: who fails, what it costs, and the effects."""
+    groups: defaultdict[tuple[str, str], list[Effect]] = defaultdict(list)
+    for effect in study.effects:
+        groups[_kind(effect.failure), costs(effect)].append(effect)
+    return [
+        (_who(kind, effects), f"{cost}{_own(effects)}", effects)
+        for (kind, cost), effects in groups.items()
+    ]
+
+
+def title(study: FailureStudy) -> str:
+    """What was studied: how many failures, of how many, chosen how."""
+    if study.seed is None:
+        return f"{SCOPES.get(study.scope, study.scope)}: {len(study.effects):,}"
+    kind = "single" if study.scope.startswith("single") else "pairs of"
+    sampled = f"{len(study.effects):,} of {study.population:,} {kind} failures"
+    return f"{sampled}, a sample with seed {study.seed}"
+
+
+def circles_text(study: FailureStudy) -> str:
+    """Whether a failure closes a circle of waiting buffers, or why that is not known."""
+    if not study.circles:
+        bad = sum(bool(effect.circle) for effect in study.effects)
+        said = counted(bad, "failure") if bad else "none"
+        return f"failures that close a circle of waiting buffers: {said}"
+    return f"circles of waiting buffers after a failure: {study.circles}"
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"[-_.]?\d.*$", "", name) or name
+
+
+def _kind(failure: Failure) -> str:
+    """What fails, without numbers: leaf-spine link, spine; of a pair, both."""
+    cables = ("-".join(sorted((_stem(a.device), _stem(b.device)))) for a, b in failure.links)
+    kinds = Counter((*(f"{cable} link" for cable in cables), *map(_stem, failure.nodes)))
+    if len(kinds) == 1 and kinds.total() == 1:
+        return next(iter(kinds))
+    return "pair of " + " and ".join(
+        f"a {kind}" if number == 1 else counted(number, kind)
+        for kind, number in sorted(kinds.items())
+    )
+
+
+def _who(kind: str, effects: Sequence[Effect]) -> str:
+    if len(effects) == 1:
+        return str(effects[0].failure)
+    if kind.startswith("pair of "):
+        return f"any of {len(effects)} pairs{kind.removeprefix('pair')}"
+    return f"any of {counted(len(effects), kind)}"
+
+
+def costs(effect: Effect) -> str:
+    """Costs of one failure in words, alike for failures that cost alike."""
+    parts = [*_widths(effect), *_pairs(effect)]
+    if effect.cut_off:
+        verb = "is" if len(effect.cut_off) == 1 else "are"
+        parts.append(f"{counted(len(effect.cut_off), 'leaf')} {verb} cut off")
+    if effect.bisection is not None and effect.bisection < 1:
+        parts.append(f"{effect.bisection:.1%} of the bisection left")
+    if effect.circle:
+        parts.append(f"a circle of waiting buffers: {effect.circle}")
+    return ", ".join(parts)
+
+
+def _own(effects: Sequence[Effect]) -> str:
+    """Servers on what fails, the fewest and the most."""
+    least, most = (pick(effect.own_servers for effect in effects) for pick in (min, max))
+    if not most:
+        return ""
+    said = counted(most, "server") if least == most else f"{least} to {most} servers"
+    one = all(len(effect.failure.nodes) < 2 for effect in effects)
+    return f", {said} of {'its' if one else 'their'} own"
+
+
+def _widths(effect: Effect) -> Iterable[str]:
+    """Losses of the leaves that have them to the most others: of a link's own leaf, not of those
+    that lose a path to it alone."""
+    reach: defaultdict[tuple[int, int], defaultdict[str, set[str]]]
+    reach = defaultdict(lambda: defaultdict(set))
+    for loss in effect.widths:
+        for leaf in loss.leaves:
+            reach[loss.was, loss.now][leaf].update(loss.towards)
+    for (was, now), leaves in sorted(reach.items(), reverse=True):
+        most = max(map(len, leaves.values()))
+        hit = sum(len(others) == most for others in leaves.values())
+        yield f"width {was} -> {now} for {counted(hit, 'leaf')}"
+
+
+def _pairs(effect: Effect) -> Iterable[str]:
+    if not effect.lost:
+        yield "no pair lost"
+        return
+    said = f"{counted(effect.pairs, 'pair')} lost"
+    leaves = sorted({loss.source for loss in effect.lost if not loss.expected}, key=natural)
+    if leaves:
+        shown = listing(leaves) if len(leaves) < 4 else counted(len(leaves), "leaf")
+        said += f" that cabling still joins, from {shown}"
+    yield said

@@ -1,0 +1,251 @@
+"""A growth of a fabric: what comes, what to plug, what it carries, and the proof."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.network.network import End
+from rocefort.models.results.growth import (
+    Addition,
+    Bandwidth,
+    Cable,
+    Growth,
+    NewSwitch,
+    Stage,
+    Staged,
+)
+from rocefort.models.wording import counted, listing
+from rocefort.reports.blocks import Block, Column, Note, Section, Table, Tone, columns
+from rocefort.reports.wording import grouped, name_ranges
+
+WITHOUT_OPTICS = ("dac", "aoc")  # cables that end in what goes into the port
+Fields = tuple[str, ...]
+
+
+def growth_report(growth: Growth, *, written: bool) -> Iterator[Block]:
+    """The whole growth; written: whether the file has it now."""
+    lines = counted(growth.lines, "line")
+    done = f"{growth.file}: {lines} added, every other byte kept"
+    would = f"{growth.file}: not written; {lines} would be added, every other byte kept"
+    yield Note(f"{growth.fabric} grows: {_size(growth.before)} -> {_size(growth.after)}")
+    yield Note(done if written else would)
+    yield _switches(growth.switches)
+    runs = tuple(_run_row(run) for run in _runs(growth.cables))
+    total = f"in all {_lengths(growth.cables)}; {_optics(growth.cables)}"
+    yield Section("", (Table(columns("plug", "into", "cables"), runs), Note(total)))
+    yield Section("", tuple(_capacity(growth.before, growth.after)))
+    yield Section("", tuple(_proof(growth)))
+
+
+def _size(bandwidth: Bandwidth) -> str:
+    return f"{counted(bandwidth.spines, 'spine')} x {counted(bandwidth.leaves, 'leaf')}"
+
+
+def _switches(switches: Sequence[NewSwitch]) -> Table:
+    """One row a switch; the rack where any has one."""
+    heads = columns("new switch", "id", "hardware", "release", "AS", "loopback", "rack")
+    rows = tuple(
+        (s.name, s.id, s.hardware, s.software, s.asn, str(s.loopback or "-"), s.rack or "")
+        for s in switches
+    )
+    if any(s.rack for s in switches):
+        return Table(heads, rows)
+    return Table(heads[:-1], tuple(row[:-1] for row in rows))
+
+
+def _fields(cable: Cable) -> Fields:
+    far = (cable.far.device, cable.far.interface) if isinstance(cable.far, End) else (cable.far, "")
+    return cable.near.device, cable.near.interface, *far
+
+
+def _runs(cables: Iterable[Cable]) -> Iterator[list[Cable]]:
+    """Neighbours that differ in the same names and ports, by one."""
+    run: list[Cable] = []
+    steps: tuple[int, ...] = ()
+    for cable in cables:
+        found = _steps(run[-1], cable) if run else ()
+        if run and found and (len(run) == 1 or found == steps):
+            steps = found
+        elif run:
+            yield run
+            run = []
+        run.append(cable)
+    if run:
+        yield run
+
+
+def _steps(a: Cable, b: Cable) -> tuple[int, ...]:
+    """By how much each name and port counts on, 0 or 1; empty where they are not of one run."""
+    if (a.length_m, a.medium) != (b.length_m, b.medium):
+        return ()
+    steps = []
+    for was, will in zip(_fields(a), _fields(b), strict=True):
+        (head, number), (other, following) = _numbered(was), _numbered(will)
+        if was == will:
+            steps.append(0)
+        elif head == other and following == number + 1:
+            steps.append(1)
+        else:
+            return ()
+    return tuple(steps)
+
+
+def _numbered(name: str) -> tuple[str, int]:
+    match = re.fullmatch(r"(.*?)([0-9]{1,9})", name)
+    return (match[1], int(match[2])) if match else (name, -1)
+
+
+def _run_row(run: Sequence[Cable]) -> Fields:
+    first, last = _fields(run[0]), _fields(run[-1])
+    near, near_port, far, far_port = (_span(a, b) for a, b in zip(first, last, strict=True))
+    length = f"{len(run)} x {_metres(run[0])}"
+    return f"{near} {near_port}", f"{far} {far_port}".rstrip(), f"{length} {run[0].medium or ''}"
+
+
+def _span(first: str, last: str) -> str:
+    if first == last:
+        return first
+    return f"{first}-{_numbered(last)[1]}" if "/" in first else f"{first} to {last}"
+
+
+def _metres(cable: Cable) -> str:
+    return "? m" if cable.length_m is None else f"{cable.length_m:g} m"
+
+
+def _lengths(cables: Sequence[Cable]) -> str:
+    kinds = Counter((_metres(cable), cable.medium or "") for cable in cables)
+    each = (f"{number} of {m} {medium}".rstrip() for (m, medium), number in kinds.items())
+    return f"{counted(len(cables), 'cable')}: {listing(each)}"
+
+
+def _optics(cables: Sequence[Cable]) -> str:
+    """Transceivers to order; a cable whose medium is not given is taken to need them."""
+    plugged = [cable for cable in cables if cable.medium not in WITHOUT_OPTICS]
+    modules: dict[tuple[str, str], str | None] = {}  # parts of a split port share one
+    for cable in plugged:
+        modules[cable.near.device, whole_port(cable.near.interface)] = cable.near_fits
+        if isinstance(cable.far, End):
+            modules[cable.far.device, whole_port(cable.far.interface)] = cable.far_fits
+    fits = Counter(kind or "of unknown form" for kind in modules.values())
+    nics = sum(not isinstance(cable.far, End) for cable in plugged)
+    kinds = [f"{number} {kind}" for kind, number in fits.items()]
+    said = [f"{listing(kinds)} in switches"] if kinds else []
+    said += [f"{nics} in servers"] if nics else []
+    open_ = any(cable.medium is None for cable in plugged)
+    note = " (their medium is not given)" if open_ else ""
+    return f"transceivers: {listing(said) or 'none'}{note}"
+
+
+def _capacity(was: Bandwidth, will: Bandwidth) -> Iterator[Block]:
+    rows = (
+        ("uplinks of a leaf, Gb/s", _range(was.uplinks_gbps), _range(will.uplinks_gbps)),
+        ("for each spine, Gb/s", _each(was), _each(will)),
+        ("bisection, Gb/s", _known(was.bisection_gbps), _known(will.bisection_gbps)),
+        ("ECMP width from leaf to leaf", _range(was.widths), _range(will.widths)),
+        ("server pairs by every path", _of(was.pairs), _of(will.pairs)),
+        *_oversubscription(was, will),
+    )
+    sides = (Column(title, "right") for title in ("before", "after"))
+    yield Table((Column("capacity", wraps=True), *sides), rows)
+    if refused := will.refused or was.refused:
+        yield Note(f"not verified: {refused}")
+
+
+def _known(value: int | None) -> str:
+    return "not known" if value is None else f"{value:,}"
+
+
+def _range(found: tuple[int, int] | None) -> str:
+    if found is None:
+        return "not known"
+    return f"{found[0]:,}" if found[0] == found[1] else f"{found[0]:,} to {found[1]:,}"
+
+
+def _each(bandwidth: Bandwidth) -> str:
+    """Uplinks of a leaf by spine: alike before and after, where throughput is linear in spines."""
+    if bandwidth.uplinks_gbps is None:
+        return "not known"
+    least, most = (gbps / bandwidth.spines for gbps in bandwidth.uplinks_gbps)
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
+
+
+def _of(pairs: tuple[int, int] | None) -> str:
+    return f"{pairs[0]} of {pairs[1]}" if pairs else "not known"
+
+
+def _oversubscription(was: Bandwidth, will: Bandwidth) -> Iterator[Fields]:
+    """Leaves that fare alike share a row."""
+    ratios = [{load.leaf: _ratio(load.ratio) for load in side.loads} for side in (was, will)]
+    alike = grouped(
+        (load.leaf for load in will.loads), lambda leaf: tuple(r.get(leaf, "-") for r in ratios)
+    )
+    for (before, after), leaves in alike.items():
+        yield f"servers to uplinks of {', '.join(name_ranges(leaves))}", before, after
+
+
+def _ratio(ratio: float | None) -> str:
+    return "not known" if ratio is None else f"{ratio:.2f} to 1"
+
+
+def _proof(growth: Growth) -> Iterator[Block]:
+    proof = growth.proof
+    stays = [f"{proof.lines} lines in their order", *map(_counted, proof.kept)]
+    comes = f"{counted(proof.lines_added, 'line')}: {listing(map(_counted, proof.additions))}"
+    rows = (
+        ("stays", f"{listing(stays)} of {counted(proof.switches, 'switch')}"),
+        ("comes", f"{comes}; nothing else is allowed (CHG201 to CHG203)"),
+        ("check", _checked(growth)),
+    )
+    yield Note("proof, from the texts and what they say")
+    yield Table((Column(), Column(wraps=True)), rows)
+    for warning in growth.warnings:
+        yield Note(f"warning: {warning}", Tone.WARNING)
+
+
+def _counted(addition: Addition) -> str:
+    irregular = {"address": "addresses", "announced prefix": "announced prefixes"}
+    if addition.number != 1 and addition.what in irregular:
+        return f"{addition.number} {irregular[addition.what]}"
+    if addition.number != 1 and addition.what == "member of a prefix list":
+        return f"{addition.number} members of prefix lists"
+    return counted(addition.number, addition.what)
+
+
+def _checked(growth: Growth) -> str:
+    words = f"no error that was not there before, {counted(len(growth.warnings), 'new warning')}"
+    return f"{words}, {max(growth.not_judged, 0)} more not judged for want of facts"
+
+
+NOTES = (
+    "isolated: configured, no cable to what is there; cabled: what is there has no line for it "
+    "yet; sessions up: it announces nothing; then it takes traffic"
+)
+
+
+def staged_report(staged: Staged) -> Iterator[Block]:
+    """Every state on the way as the routing engine judged it."""
+    heads = columns("stage", "sessions", "ECMP", "server pairs")
+    yield Table(heads, tuple(map(_stage, staged.stages)))
+    yield Note(NOTES)
+    if staged.drain:
+        drain, lift = (" / ".join(map(str.strip, part)) for part in (staged.drain, staged.lift))
+        yield Note(f"to announce nothing: `{drain}`; to take traffic: `{lift}`")
+    wrong = [f"error {stage.title}: {what}" for stage in staged.stages for what in stage.wrong]
+    yield from (Note(text, Tone.ERROR) for text in wrong)
+    if not wrong:
+        states = counted(len(staged.stages), "state")
+        yield Note(f"{staged.fabric}: {states}, no pair lost in any", Tone.GOOD)
+
+
+def _stage(stage: Stage) -> Fields:
+    fate = f"{stage.lost} lost" if stage.lost else "none lost"
+    delivered = f"{stage.pairs[0]} of {stage.pairs[1]}, {fate}"
+    return (
+        stage.title,
+        f"{stage.sessions[0]} of {stage.sessions[1]}",
+        _range(stage.widths),
+        delivered,
+    )

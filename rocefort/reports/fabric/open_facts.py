@@ -1,0 +1,78 @@
+"""The acceptance list for a person, and as a page of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from textwrap import fill
+
+from rocefort.models.results.open_facts import OpenFacts
+from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Items, Note, Section
+from rocefort.reports.wording import name_ranges
+
+PAGE = 100  # columns of the documentation
+Say = Callable[[str], str]
+HEAD = """\
+# What to ask a first real switch
+
+Written by `make golden` from the data that mark a fact as not confirmed: the syntax families and
+the switch models of `inventory/hardware`, and the open points of a trial
+(`rocefort/lab/switch/personality.py`). `rocefort facts FABRIC` lists what of it one fabric's
+switches use, with their names.
+
+Take one switch of each kind before it carries anything. Keep the outputs of «model and release»,
+«state of cards», «ports in brief» and «what runs with its defaults». Then ask what the tables name:
+a line that is asked for by «what runs» is entered and committed first, ` / ` leads into a view, `?`
+asks the command line for help, P is a port. What an output settles goes into the data with its
+source, and is gone from here. Forms of displays that are not confirmed are in
+[lab-displays.md](lab-displays.md): compare them with what the switch prints.
+"""
+HOW = (
+    "Enter each on one switch of its kind that carries nothing, and keep what it prints. "
+    "A line that is asked for by «what runs» is entered and committed first; "
+    "` / ` leads into a view, `?` asks the command line for help, P is a port."
+)
+
+
+def facts_report(found: OpenFacts, say: Say) -> Iterator[Block]:
+    """All of it; say: puts a text into the words of the vendor."""
+    facts, switches = counted(len(found.facts), "fact"), counted(found.switches, "switch")
+    yield Note(f"{found.name}: {facts} of {switches} that no source confirms")
+    yield Section("", (Note(say(HOW)),))
+    for of, group in groupby(found.facts, key=lambda fact: fact.of):
+        rows = tuple(group)
+        names = tuple(dict.fromkeys(name for row in rows for name in row.used))
+        items = tuple(
+            Items(
+                (f"> {row.ask}",),
+                (row.fact, *((f"at: {_names(row.used)}",) if row.used != names else ())),
+            )
+            for row in rows
+        )
+        yield Section(f"{of}: {_names(names)}", items)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(name_ranges(names))
+
+
+def facts_page(found: OpenFacts, say: Say) -> str:
+    """The page of the documentation: a heading for each family and model, and its facts.
+
+    say: as of `facts_report`.
+    """
+    paragraphs = HEAD.rstrip("\n").split("\n\n")
+    lines = ["\n\n".join(fill(say(text), PAGE, break_on_hyphens=False) for text in paragraphs)]
+    for of, group in groupby(found.facts, key=lambda fact: fact.of):
+        rows = tuple(group)
+        models = (
+            [f"Models: {', '.join(rows[0].used)}.", ""] if rows[0].used not in ((), (of,)) else []
+        )
+        lines += ["", f"## {of}", "", *models, "| ask | what is open |", "|---|---|"]
+        lines += [f"| `{_cell(row.ask)}` | {_cell(row.fact)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

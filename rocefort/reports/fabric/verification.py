@@ -1,0 +1,75 @@
+"""What a verification covered: who answered, what was asked, what came back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rocefort.models.results.reachability import Reachability
+from rocefort.models.results.routing import RoutingState, SessionStatus, Timing
+from rocefort.models.results.routing_change import RoutingChange
+from rocefort.models.wording import counted
+from rocefort.reports.blocks import Column, Note, Section, Table
+
+SEGMENTS = 8  # side by side
+
+
+def verified_report(state: RoutingState, engines: Sequence[str], note: str = "") -> Section:
+    """What was verified and by which engine."""
+    up = sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions)
+    widths = Counter(route.width for route in state.routes)
+    reached = state.reachability
+    shares = ", ".join(f"{widths[width]} of width {width}" for width in sorted(widths))
+    sentences = (
+        f"verified by: {' and '.join(engines)}" + (f" ({note})" if note else ""),
+        f"BGP sessions established: {up} of {len(state.sessions)} ends",
+        f"BGP routes: {len(state.routes)} ({shares or 'none'})",
+        f"server pairs delivered by every path: {reached.delivered} of {reached.pairs}",
+    )
+    return Section("", (*map(Note, sentences), *segments(reached)))
+
+
+def segments(reached: Reachability) -> Iterator[Table]:
+    """Which segment reaches which: all, some or none of its pairs; nothing where there is one."""
+    names = reached.segments
+    if len(names) < 2:
+        return
+    cells = {(pair.source, pair.destination): pair.share for pair in reached.by_segment()}
+    for start in range(0, len(names), SEGMENTS):
+        others = list(enumerate(names, 1))[start : start + SEGMENTS]
+        heads = (Column(str(number), "right") for number, _ in others)
+        rows = (
+            (f"{number:>4} {name}", *(cells[name, other] for _, other in others))
+            for number, name in enumerate(names, 1)
+        )
+        yield Table((Column("pairs delivered, from segment"), *heads), tuple(rows))
+
+
+def change_report(change: RoutingChange, against: str) -> Section:
+    """One version against another, by one engine."""
+    routes = (
+        ("gone", change.gone),
+        ("new", change.new),
+        ("narrower", change.narrower),
+        ("wider", change.wider),
+        ("over other next hops", change.moved),
+    )
+    moved = ", ".join(f"{len(some)} {what}" for what, some in routes if some)
+    pairs = f"{counted(len(change.lost), 'server pair')} lost, {len(change.gained)} gained"
+    first = Note(f"against {against}, by {change.engine}: {pairs}")
+    return Section("", (first, Note(f"BGP routes: {moved or 'as before'}")))
+
+
+def timings_report(timings: Sequence[Timing], version: str) -> Section:
+    """How long each question took; equal questions share a row."""
+    seconds: dict[str, list[float]] = {}
+    for timing in timings:
+        seconds.setdefault(timing.question.partition(",")[0], []).append(timing.seconds)
+    total = sum(timing.seconds for timing in timings)
+    rows = tuple(
+        (question, f"{len(own)} x", f"{sum(own):.2f} s")
+        for question, own in sorted(seconds.items(), key=lambda item: -sum(item[1]))
+    )
+    head = Note(f"Batfish {version}: {counted(len(timings), 'question')}, {total:.1f} s")
+    heads = (Column(), Column(align="right"), Column(align="right"))
+    return Section("", (head, Table(heads, rows)))

@@ -1,0 +1,1 @@
+"""Reports for programs and for docs: JSON, SARIF, JUnit and texts of rules."""

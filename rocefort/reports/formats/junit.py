@@ -1,0 +1,103 @@
+"""A Report as JUnit XML, for test dashboards: one test case a rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from xml.etree import ElementTree as ET
+
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
+from rocefort.models.wording import counted
+from rocefort.reports.formats.rule_text import RuleText, rules_of
+
+NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
+
+
+def as_junit(report: Report, rules: Sequence[RuleText]) -> str:
+    """The report as one test suite; same report, same bytes.
+
+    A rule with errors is a failure. A rule without, that could not judge something or of which a
+    finding is waived, is skipped: it has not passed. Warnings and what only tells stand in the
+    case's output.
+    """
+    texts = rules_of(report, rules)
+    suite = ET.Element("testsuite", name=_clean(report.network))
+    for rule in texts:
+        findings = [f for f in report.findings if f.rule == rule.id]
+        unjudged = [n for n in report.not_judged if n.rule == rule.id]
+        waived = [w for w in report.waived if w.finding.rule == rule.id]
+        suite.append(_case(report.network, rule, findings, unjudged, waived))
+    for attribute, tag in (("failures", "failure"), ("skipped", "skipped")):
+        suite.set(attribute, str(len(suite.findall(f"testcase/{tag}"))))
+    suite.set("errors", "0")
+    suite.set("tests", str(len(texts)))
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+
+
+def _case(
+    network: str,
+    rule: RuleText,
+    findings: Sequence[Finding],
+    unjudged: Sequence[NotJudged],
+    waived: Sequence[Waived],
+) -> ET.Element:
+    case = ET.Element(
+        "testcase", classname=_clean(f"rocefort.{network}"), name=_clean(f"{rule.id} {rule.title}")
+    )
+    errors = [f for f in findings if f.severity is Severity.ERROR]
+    others = [f for f in findings if f.severity is not Severity.ERROR]
+    open_ends = (*_waived(waived), *_unjudged(unjudged))
+    if errors:
+        message = counted(len(errors), "error") if len(errors) > 1 else errors[0].message
+        _add(case, "failure", _found(errors), message=message, type=rule.id)
+        _add(case, "system-out", (*_found(others), *open_ends))
+    elif open_ends:
+        _add(case, "skipped", open_ends, message="; ".join(_why(unjudged, waived)))
+        _add(case, "system-out", _found(others))
+    else:
+        _add(case, "system-out", _found(others))
+    return case
+
+
+def _why(unjudged: Sequence[NotJudged], waived: Sequence[Waived]) -> Iterator[str]:
+    if waived:
+        reasons = dict.fromkeys(f"{w.why} (until {w.until})" for w in waived)
+        yield f"{len(waived)} waived: {', '.join(reasons)}"
+    if unjudged:
+        yield f"not judged in {counted(len(unjudged), 'place')}"
+
+
+def _add(case: ET.Element, tag: str, lines: Iterable[str], **attributes: str) -> None:
+    text = "\n".join(map(_clean, lines))
+    if text:
+        clean = {name: _clean(value) for name, value in attributes.items()}
+        ET.SubElement(case, tag, clean).text = text
+
+
+def _found(findings: Iterable[Finding]) -> Iterator[str]:
+    for finding in findings:
+        fix = f"; fix: {finding.hint}" if finding.hint else ""
+        yield f"{finding.severity}: {_at(finding)}{finding.message}{fix}"
+
+
+def _waived(entries: Iterable[Waived]) -> Iterator[str]:
+    for entry in entries:
+        finding = entry.finding
+        yield f"waived until {entry.until}: {_at(finding)}{finding.message}; why: {entry.why}"
+
+
+def _unjudged(entries: Iterable[NotJudged]) -> Iterator[str]:
+    for entry in entries:
+        yield f"not judged: {_at(entry)}{entry.reason}"
+
+
+def _at(verdict: Finding | NotJudged) -> str:
+    return f"{verdict.where}: " if str(verdict.where) else ""
+
+
+def _clean(text: str) -> str:
+    """Text without the characters that no XML document may hold."""
+    return NOT_XML.sub("\ufffd", text)

@@ -1,0 +1,168 @@
+"""Verdicts as the report page needs them: grouped by sentence, each place with its text line."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
+from rocefort.models.network.network import Network
+from rocefort.reports.page.content import PageContent
+from rocefort.reports.wording import device_ports, file_lines, grouped
+
+WAIVED, UNJUDGED = "waived", "unjudged"  # kinds beside the three severities; CSS classes too
+SEVERITIES = tuple(severity.value for severity in Severity)
+KINDS = (*SEVERITIES, WAIVED, UNJUDGED)
+SHOWN = 12  # places that the page's first view names
+Verdict = Finding | Waived | NotJudged
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one verdict stands: text_line is 1-based in the device's configuration."""
+
+    where: Where
+    text_line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Verdicts of one rule and kind that say the same; note: its fix, or why it is waived."""
+
+    number: int
+    kind: str
+    rule: str
+    message: str
+    note: str
+    places: tuple[Place, ...]
+
+    @property
+    def devices(self) -> str:
+        """Where it is, in short: the reader without the script has no more."""
+        return _some(device_ports(place.where for place in self.places))
+
+    @property
+    def sources(self) -> str:
+        """Lines of the intent or of the files that were read, in short."""
+        files = file_lines(place.where for place in self.places)
+        return "; ".join(f"{file}:{_some(list(map(str, lines)))}" for file, lines in files.items())
+
+
+def _some(words: list[str]) -> str:
+    more = len(words) - SHOWN
+    return ", ".join(words[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def groups_of(content: PageContent) -> tuple[Group, ...]:
+    """All verdicts, the worst kind first, grouped as in the terminal."""
+    in_order = sorted(_verdicts(content.report), key=lambda verdict: KINDS.index(kind_of(verdict)))
+    lines = _TextLines(content)
+    return tuple(
+        Group(number, *told, places=tuple(Place(_where(v), lines.find(v)) for v in alike))
+        for number, (told, alike) in enumerate(grouped(in_order, _told).items())
+    )
+
+
+def kind_of(verdict: Verdict) -> str:
+    """`error`, `warning`, `info`, `waived` or `unjudged`."""
+    if isinstance(verdict, Waived):
+        return WAIVED
+    return verdict.severity.value if isinstance(verdict, Finding) else UNJUDGED
+
+
+def _where(verdict: Verdict) -> Where:
+    return verdict.finding.where if isinstance(verdict, Waived) else verdict.where
+
+
+def _told(verdict: Verdict) -> tuple[str, str, str, str]:
+    if isinstance(verdict, Finding):
+        note = f"Fix: {verdict.hint}" if verdict.hint else ""
+        return kind_of(verdict), verdict.rule, verdict.message, note
+    if isinstance(verdict, Waived):
+        note = f"Waived until {verdict.until}: {verdict.why}"
+        return WAIVED, verdict.finding.rule, verdict.finding.message, note
+    return UNJUDGED, verdict.rule, verdict.reason, ""
+
+
+class _TextLines:
+    """At which line of its device's configuration a verdict is shown."""
+
+    def __init__(self, content: PageContent) -> None:
+        own = content.report if content.network.origin == "text" else content.text_report
+        self._known: dict[object, list[int]] = defaultdict(list)
+        for verdict in _verdicts(own):
+            if (line := _where(verdict).line) is not None:
+                self._known[_identity(verdict)].append(line)
+        self._texts = content.texts
+        self._views: dict[str, dict[str, int]] = {}
+
+    def find(self, verdict: Verdict) -> int | None:
+        """Line of a verdict, each of those that are alike once; None without a configuration."""
+        where = _where(verdict)
+        device = where.device
+        if device is None or device not in self._texts:
+            return None
+        if known := self._known.get(_identity(verdict)):
+            return min(known.pop(0) if len(known) > 1 else known[0], self._length(device))
+        if device not in self._views:
+            self._views[device] = views_of(self._texts[device])
+        views = self._views[device]
+        return views.get(where.interface or "") or views.get("", 1)
+
+    def _length(self, device: str) -> int:
+        return max(len(self._texts[device].splitlines()), 1)
+
+
+def _verdicts(report: Report | None) -> Iterator[Verdict]:
+    if report is not None:
+        yield from report.findings
+        yield from report.waived
+        yield from report.not_judged
+
+
+def _identity(verdict: Verdict) -> object:
+    where = _where(verdict)
+    return (*_told(verdict), where.device, where.interface)
+
+
+def views_of(text: str) -> dict[str, int]:
+    """Line of each interface's view by its name, and of the sysname by an empty one."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := re.match(r"interface (\S.*)|sysname ", line):
+            found.setdefault("".join((match[1] or "").split()), number)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The worst kind of verdict by device and by port, and how many of each a device has."""
+
+    ports: Mapping[tuple[str, str], str]
+    counts: Mapping[str, Mapping[str, int]]
+
+    def of_device(self, device: str) -> str:
+        """Worst finding of a device, `none` without any; nothing waived, nothing not judged."""
+        counts = self.counts.get(device, {})
+        return next((kind for kind in SEVERITIES if counts.get(kind)), "none")
+
+    def of_link(self, *ends: tuple[str, str]) -> str:
+        """Worst finding at the ports of a link."""
+        found = {self.ports.get(end) for end in ends}
+        return next((kind for kind in SEVERITIES if kind in found), "none")
+
+
+def worst_of(network: Network, groups: tuple[Group, ...]) -> Worst:
+    """What colours the picture, and the counts beside each configuration."""
+    ports: dict[tuple[str, str], str] = {}
+    counts: dict[str, dict[str, int]] = {node.name: {} for node in network.nodes}
+    for group in groups:  # the worst kinds come first
+        for place in group.places:
+            device, interface = place.where.device, place.where.interface
+            if device in counts:
+                counts[device][group.kind] = counts[device].get(group.kind, 0) + 1
+            if device and interface and group.kind in SEVERITIES:
+                ports.setdefault((device, interface), group.kind)
+    return Worst(ports, counts)

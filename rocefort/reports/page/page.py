@@ -1,0 +1,247 @@
+"""The report page: one HTML file that shows a fabric, what was found, and where it stands."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rocefort.models.finding import Report, Severity
+from rocefort.models.network.network import Network, Role
+from rocefort.models.results.reachability import SegmentPair
+from rocefort.models.results.routing import RoutingState, SessionStatus
+from rocefort.models.wording import counted
+from rocefort.reports.fabric.utilisation import LEVELS, OVER
+from rocefort.reports.page.capacity import picture
+from rocefort.reports.page.configs import packed_texts
+from rocefort.reports.page.content import DeviceBudget, Fit, PageContent, PortBudget
+from rocefort.reports.page.ecmp_matrix import matrix_of
+from rocefort.reports.page.failures import failure_table
+from rocefort.reports.page.findings import KINDS, UNJUDGED, WAIVED, Group, groups_of, worst_of
+from rocefort.reports.page.paths import paths_of
+from rocefort.reports.page.tables import Table, as_json_value, tables_of
+from rocefort.reports.page.topology import draw
+from rocefort.reports.wording import grouped, name_ranges, severity_counts, unjudged, verdict
+from rocefort.reports.writers.templates import environment, file_text
+
+__all__ = ["DeviceBudget", "Fit", "PageContent", "PortBudget", "page"]
+
+LABELS = {
+    "error": "error",
+    "warning": "warning",
+    "info": "info",
+    WAIVED: "waived",
+    UNJUDGED: "not judged",
+}
+MOST = 20  # sessions and server pairs named
+
+
+def page(content: PageContent) -> str:
+    """The page: style, script and data inline, nothing fetched; same content, same bytes.
+
+    Every value is escaped by the template; the script is the only one that the page's own
+    Content-Security-Policy lets run, so a value that slipped through could not.
+    """
+    groups = groups_of(content)
+    worst = worst_of(content.network, groups)
+    tables = _tables(content)
+    script = file_text("page.js") + file_text("page_routing.js")
+    paths = paths_of(content.network, content.routing)
+    matrix = matrix_of(paths)
+    return (
+        environment()
+        .get_template("page.html.j2")
+        .render(
+            content=content,
+            network=content.network,
+            report=content.report,
+            verdict=verdict(content.report),
+            sizes=_sizes(content.network),
+            tiles=_tiles(content.report),
+            kinds=KINDS,
+            labels=LABELS,
+            findings=_by_rule(group for group in groups if group.kind != UNJUDGED),
+            unjudged=_by_rule(group for group in groups if group.kind == UNJUDGED),
+            drawing=draw(content.network, worst),
+            counts=worst.counts,
+            bars=list(_bars(content)),
+            capacity=picture(content.capacity),
+            routing=_routing(content.routing),
+            most=MOST,
+            levels=(*((name, f"to {share:.0%}") for share, name in LEVELS), (OVER, "more")),
+            paths=paths,
+            matrix=matrix,
+            tables=tables,
+            style=file_text("page.css"),
+            script=script,
+            script_hash=_hash(script),
+            data={
+                "labels": LABELS,
+                "groups": [_group(group) for group in groups],
+                "tables": as_json_value(tables),
+                **packed_texts(content.texts),
+                "paths": paths.as_json_value() if paths else None,
+                "matrix": matrix.as_json_value() if matrix else None,
+            },
+        )
+    )
+
+
+def _tables(content: PageContent) -> tuple[Table, ...]:
+    failures = failure_table(content.failures, content.failures_note)
+    return (*((failures,) if failures else ()), *tables_of(content))
+
+
+def _hash(script: str) -> str:
+    """What the page's Content-Security-Policy knows the script by."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _sizes(network: Network) -> list[str]:
+    roles = [node.role for node in network.nodes]
+    sizes = [counted(roles.count(Role.SPINE), "spine"), counted(roles.count(Role.LEAF), "leaf")]
+    if None in roles:
+        sizes.append(f"{counted(roles.count(None), 'switch')} of unknown role")
+    sizes.append(
+        "links not known" if network.links is None else counted(len(network.links), "link")
+    )
+    servers = network.servers
+    sizes.append("servers not known" if servers is None else counted(len(servers), "server"))
+    return sizes
+
+
+def _tiles(report: Report) -> list[tuple[str, str]]:
+    """Kind and words of each count in the head."""
+    words = {
+        severity: f"{count} info" if severity is Severity.INFO else counted(count, severity)
+        for severity, count in severity_counts(report).items()
+    }
+    waived = [(WAIVED, f"{len(report.waived)} waived")] if report.waived else []
+    return [*((s.value, text) for s, text in words.items()), *waived, (UNJUDGED, unjudged(report))]
+
+
+def _by_rule(groups: Iterable[Group]) -> dict[tuple[str, str], list[Group]]:
+    return grouped(groups, lambda group: (group.kind, group.rule))
+
+
+def _group(group: Group) -> dict[str, object]:
+    """A group for the script: it draws the places, and the notes in the configurations."""
+    return {
+        "kind": group.kind,
+        "rule": group.rule,
+        "message": group.message,
+        "places": [
+            [
+                place.where.device,
+                place.where.interface,
+                place.text_line,
+                f"{place.where.file}:{place.where.line}" if place.where.file else None,
+            ]
+            for place in group.places
+        ],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Budgets of switches that are alike; shares in percent of the bar.
+
+    The whole bar is the buffer, or the demand where that is larger: then `end_percent` is where
+    the buffer ends. An unknown buffer or demand is not drawn at all.
+    """
+
+    devices: tuple[str, ...]
+    name: str
+    hardware: str
+    budget: DeviceBudget
+    drawn: bool
+    xoff_percent: float
+    headroom_percent: float
+    end_percent: float | None
+    words: str
+    split: str
+
+
+def _bars(content: PageContent) -> Iterator[Bar]:
+    """One bar for all switches with the same hardware and figures; the worst first."""
+    models = {n.name: n.hardware.model for n in content.network.nodes if n.hardware}
+
+    def same(budget: DeviceBudget) -> tuple[object, ...]:
+        figures = budget.model_copy(update={"device": "", "ports": ()})
+        return figures, len(budget.ports), models.get(budget.device, "hardware not known")
+
+    order = (Fit.OVER, Fit.UNKNOWN, Fit.UNCONFIRMED, Fit.FITS)
+    alike = grouped(content.budgets, same).items()
+    for (*_, model), budgets in sorted(alike, key=lambda item: order.index(item[1][0].fit)):
+        yield _bar(tuple(budget.device for budget in budgets), str(model), budgets[0])
+
+
+def _bar(devices: tuple[str, ...], model: str, budget: DeviceBudget) -> Bar:
+    size, over = budget.buffer_kbytes or 0, budget.fit is Fit.OVER
+    scale = max(size, budget.demand_kbytes or 0, 1)
+    return Bar(
+        devices=devices,
+        name=", ".join(name_ranges(devices)),
+        hardware=model,
+        budget=budget,
+        drawn=budget.fit is not Fit.UNKNOWN,
+        xoff_percent=100 * (budget.xoff_kbytes or 0) / scale,
+        headroom_percent=100 * (budget.headroom_kbytes or 0) / scale,
+        end_percent=100 * size / scale if over else None,
+        words=_budget_words(budget),
+        split=_split(budget),
+    )
+
+
+def _budget_words(budget: DeviceBudget) -> str:
+    demand, size = budget.demand_kbytes, budget.buffer_kbytes
+    if demand is None:
+        had = "a buffer that is not known either" if size is None else f"{_kbytes(size)} of buffer"
+        return f"what the ports may take of {had} cannot be added up"
+    if size is None:
+        return f"{_kbytes(demand)} of a buffer that is not known"
+    share = f"{_kbytes(demand)} of {_kbytes(size)}, {100 * demand / max(size, 1):.1f} %"
+    return f"{share}: {_kbytes(demand - size)} too much" if budget.fit is Fit.OVER else share
+
+
+def _split(budget: DeviceBudget) -> str:
+    parts = (("xoff", budget.xoff_kbytes), ("headroom", budget.headroom_kbytes))
+    told = [f"{name} {'not known' if kb is None else _kbytes(kb)}" for name, kb in parts]
+    ports = [counted(len(budget.ports), "lossless port")] if budget.ports else []
+    return ", ".join((*told, *ports))
+
+
+def _kbytes(number: int) -> str:
+    return f"{number:,} KB".replace(",", "\u202f")  # a narrow blank between thousands
+
+
+def _lost(pair: SegmentPair) -> str:
+    """`compute to storage: 3 of 12 pairs, first node01 to store01`."""
+    lost, first = pair.pairs - pair.delivered, " to ".join(pair.witness or ())
+    return f"{pair.source} to {pair.destination}: {lost} of {pair.pairs} pairs, first {first}"
+
+
+def _routing(state: RoutingState | None) -> dict[str, object] | None:
+    """What a verification found, in the words of the page."""
+    if state is None:
+        return None
+    widths = Counter(route.width for route in state.routes)
+    reached = state.reachability
+    return {
+        "engine": state.engine,
+        "up": sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions),
+        "sessions": len(state.sessions),
+        "down": [
+            f"{s.device} {s.peer}: {s.status.value}"
+            for s in state.sessions
+            if s.status is not SessionStatus.ESTABLISHED
+        ],
+        "routes": len(state.routes),
+        "widths": [f"{widths[width]} of width {width}" for width in sorted(widths)],
+        "pairs": reached.pairs,
+        "delivered": reached.delivered,
+        "lost": [_lost(pair) for pair in reached.by_segment() if pair.witness],
+    }

@@ -1,0 +1,76 @@
+"""An RDMA run as one HTML page: pictures and sentences; no script, nothing fetched."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from rocefort.models.base import Frozen
+from rocefort.models.results.rdma_plan import Program
+from rocefort.models.results.rdma_result import Measurement, RdmaResult, Verdict
+from rocefort.reports.rdma.charts import heat_maps, latency_spreads, over_time, sparks, sweeps
+from rocefort.reports.rdma.run import verdict_words
+from rocefort.reports.rdma.tables import WORDS, figure, label
+from rocefort.reports.writers.templates import environment, file_text
+
+OUTLIERS = "slow pairs"  # subject of what is judged of them
+MOST_LINES = 2000
+
+
+class Series(Frozen):
+    """All values of one program, pair, size and load: run, when, value, whether it was good.
+
+    what: the program in words, with what tells it from another run of it.
+    """
+
+    program: Program
+    what: str = ""
+    pair: str
+    size_bytes: int | None
+    points: tuple[tuple[str, datetime, float, bool], ...]
+
+
+class RdmaPageContent(Frozen):
+    """What the page shows: a run, and the earlier values of its pairs."""
+
+    result: RdmaResult
+    history: tuple[Series, ...] = ()
+
+
+def rdma_page(content: RdmaPageContent) -> str:
+    """The page; every value is escaped by the template. Same content, same bytes."""
+    result = content.result
+    drawn, more = sparks(
+        (s.program, s.what or s.program.value, s.pair, s.size_bytes, s.points)
+        for s in content.history
+    )
+    slow = [m for m in result.measurements if m.verdict is Verdict.TOO_SLOW]
+    lost = [m for m in result.measurements if m.verdict is Verdict.NOT_MEASURED]
+    return (
+        environment()
+        .get_template("rdma.html.j2")
+        .render(
+            result=result,
+            plan=result.plan,
+            verdict=verdict_words(result),
+            heat=heat_maps(result),
+            spreads=latency_spreads(result),
+            sweeps=sweeps(result),
+            over_time=over_time(result),
+            sparks=drawn,
+            more_sparks=more,
+            outliers=[j.sentence for j in result.judged if j.subject == OUTLIERS],
+            slow=slow,
+            lost=[*result.unmeasured, *(m.sentence for m in lost)],
+            judged=[j for j in result.judged if j.subject != OUTLIERS],
+            rows=[
+                (m.run.pair, label(m.run), _size(m), figure(m), WORDS[m.verdict])
+                for m in result.measurements[:MOST_LINES]
+            ],
+            style=file_text("page.css") + file_text("rdma.css"),
+        )
+    )
+
+
+def _size(each: Measurement) -> int | None:
+    """Of MPI the size that the figure is of."""
+    return each.sizes[0].size_bytes if each.sizes else each.run.size_bytes

@@ -1,0 +1,119 @@
+"""Runs of RDMA tests for a person: figures, what was judged, what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from rocefort.models.results.rdma_result import Measurement, RdmaResult, RunLine, Stopped, Verdict
+from rocefort.models.wording import counted
+from rocefort.reports.blocks import (
+    Block,
+    Column,
+    Items,
+    Note,
+    Section,
+    Table,
+    Tone,
+    columns,
+)
+from rocefort.reports.rdma.tables import measured_tables
+
+MOST_ROWS = 60  # of one section
+
+
+def result_report(result: RdmaResult) -> Iterator[Block]:
+    """One run: a row a measurement, then what was judged beside them."""
+    yield Note(f"{_title(result)}: {verdict_words(result)}")
+    if result.conditions:
+        conditions = (
+            f"{name.replace('_', ' ')}: {value}" for name, value in result.conditions.items()
+        )
+        yield Note("; ".join(conditions))
+    yield from measured_tables(result)
+    planned = [f"not planned: {why}" for why in result.plan.unmeasured]
+    sections = {
+        "too slow": _sentences(result.measurements, Verdict.TOO_SLOW),
+        "not measured": [
+            *result.unmeasured,
+            *_sentences(result.measurements, Verdict.NOT_MEASURED),
+        ],
+        "bad": [j.sentence for j in result.judged if j.ok is False],
+        "good": [j.sentence for j in result.judged if j.ok is True],
+        "told, not judged": [j.sentence for j in result.judged if j.ok is None],
+        "of the plan": [*planned, *result.plan.notes],
+    }
+    for title, sentences in sections.items():
+        counts = Counter(sentences)
+        told = [f"{said} ({many} times)" if many > 1 else said for said, many in counts.items()]
+        more = len(told) - MOST_ROWS
+        rest = [f"and {more} more; --format json has them all"] if more > 0 else []
+        if told:
+            yield Section(f"{title}:", (Items((*told[:MOST_ROWS], *rest)),))
+
+
+def _title(result: RdmaResult) -> str:
+    return f"{result.plan.fabric}, {result.plan.suite}, run {result.id}"
+
+
+def verdict_words(result: RdmaResult) -> str:
+    """`passed`, or how much was not measured and what is bad."""
+    lost = sum(m.verdict is Verdict.NOT_MEASURED for m in result.measurements)
+    slow = sum(m.verdict is Verdict.TOO_SLOW for m in result.measurements)
+    bad = sum(j.ok is False for j in result.judged)
+    told = [f"{lost} of {len(result.measurements)} runs not measured"] if lost else []
+    if result.unmeasured:
+        told.append(f"{counted(len(result.unmeasured), 'server')} left out")
+    told += [f"{slow} too slow"] if slow else []
+    told += [f"{bad} judged bad"] if bad else []
+    if not result.measurements:
+        told.append("nothing was measured")
+    if told:
+        return ", ".join(told)
+    judged = any(m.verdict is Verdict.PASSED for m in result.measurements)
+    return "passed" if judged else "all measured, speed not judged"
+
+
+def _sentences(measurements: Iterable[Measurement], verdict: Verdict) -> list[str]:
+    return [m.sentence for m in measurements if m.verdict is verdict]
+
+
+def compared_report(title: str, notes: Sequence[str], sentences: Sequence[str]) -> Iterator[Block]:
+    """A run beside published figures, or beside another run."""
+    yield Section("", tuple(map(Note, (title, *notes))))
+    yield Section("", tuple(map(Note, sentences)))
+
+
+def history_report(runs: Sequence[RunLine]) -> Block:
+    """All runs, a row each, the latest first."""
+    heads = columns("run", "began (UTC)", "fabric", "suite", "runs", "result")
+    rows = tuple(
+        (each.id, f"{each.began:%Y-%m-%d %H:%M}", each.fabric, each.suite, each.runs, _word(each))
+        for each in runs
+    )
+    return Table(heads, rows) if rows else Note("no runs yet")
+
+
+def _word(run: RunLine) -> str:
+    if not run.complete:
+        missing = run.runs - run.measured
+        return f"{missing} not measured" if missing > 0 else "not complete"
+    if not run.passed:
+        return "failed"
+    return "passed" if run.judged else "measured"
+
+
+def pair_report(rows: Sequence[tuple[str, str, str, str]]) -> Table:
+    """All values of one pair: run (whose id begins with its time, UTC), suite, what, figure."""
+    return Table((*columns("run (UTC)", "suite", "what"), Column("figure", "right")), tuple(rows))
+
+
+def stopped_report(found: Sequence[Stopped]) -> Iterator[Block]:
+    """What was ended, server by server."""
+    for each in found:
+        if each.why:
+            yield Note(each.why, Tone.WARNING)
+        elif not each.ended:
+            yield Note(f"{each.server}: nothing of ours runs")
+        else:
+            yield Section(f"{each.server}: {len(each.ended)} of ours ended", (Items(each.ended),))

@@ -1,0 +1,1 @@
+"""Reports of a review of a change."""

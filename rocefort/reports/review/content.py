@@ -1,0 +1,405 @@
+"""What a review tells, in order, as sections that Markdown and the page write each in its way."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.results.difference import OneSided, SwitchDifference
+from rocefort.models.results.review import ChangedLine, ManagementPath, Review, SwitchLines
+from rocefort.models.results.routing_change import RoutingChange
+from rocefort.models.rollout.plan import Kind
+from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Code, Fold, Items, Note, Section, Tone, code, some
+from rocefort.reports.fabric.changes import condition_lines, edit_lines, headline, service_lines
+from rocefort.reports.fabric.failures import costs
+from rocefort.reports.review.advice import advice_section
+from rocefort.reports.wording import grouped, name_ranges, port_ranges
+
+SHORT = 8
+MOST_NOTES = 20
+NO_BASE = "Not known: there is no base to compare with."
+AFFECTS = "affects service"
+PLACES = 3
+PORT = re.compile(r"interface (\d+GE\S+)")
+OWN_AS = re.compile(r"^bgp \d+$")  # the view of BGP, by each switch's own AS number
+
+
+def verdict_of(review: Review) -> str:
+    """The review in a few words."""
+    errors = sum(finding.severity is Severity.ERROR for finding in review.findings.new)
+    return counted(errors, "new error") if errors else "no new errors"
+
+
+def review_summary(review: Review) -> Section:
+    """The sum of every section."""
+    head = f"{review.fabric}: {review.base} -> {review.head}: {verdict_of(review)}"
+    leads = (f"{each.title.lower()}: {each.lead}" for each in sections_of(review, {}))
+    return Section(head, (Items(tuple(leads)),), tone=Tone.ERROR if review.failed else Tone.GOOD)
+
+
+def review_comment(review: Review, titles: Mapping[str, str]) -> Section:
+    """The whole review as a comment on a pull request."""
+    sides = f"From {review.base} to {review.head}, {review.file}."
+    notes = (Note(note, Tone.WARNING) for note in notes_of(review)[:MOST_NOTES])
+    blocks: tuple[Block, ...] = (Note(sides), *notes, *sections_of(review, titles))
+    return Section(f"Rocefort: {review.fabric}: {verdict_of(review)}", blocks)
+
+
+def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...]:
+    """Every section, those without anything to tell included: nothing found is told, too."""
+    return (
+        _intent(review),
+        advice_section(review.advice, compared=bool(review.difference.compared)),
+        _switches(review),
+        _blast(review),
+        _servers(review),
+        _management(review),
+        _findings(review, titles),
+        _verification(review),
+        _failures(review),
+    )
+
+
+def notes_of(review: Review) -> tuple[str, ...]:
+    """What a reader must know of the sides before all else."""
+    problems = [f"the base does not parse: {problem}" for problem in review.base_problems]
+    if problems:
+        problems.append(
+            "so the switches, the blast radius and the management path are not compared, and every "
+            "finding counts as new"
+        )
+    return (*review.notes, *problems)
+
+
+def _intent(review: Review) -> Section:
+    lines = [
+        f"{code(change.path)}: {code('none' if change.before is None else change.before)} -> "
+        f"{code('none' if change.after is None else change.after)} at {change.at}"
+        for change in review.intent
+    ]
+    lead = f"{counted(len(lines), 'value')} of the intent changed."
+    if not lines:
+        new = review.difference.only_after and not review.difference.compared
+        lead = "All of the fabric is new." if new else "No value of the intent differs."
+        if review.base_problems:
+            lead = "Not compared: the base does not parse."
+    return Section("Intent", (Items(tuple(lines)),) if lines else (), lead, "intent")
+
+
+def _switches(review: Review) -> Section:
+    change = review.difference
+    lines = {found.device: found for found in review.lines}
+
+    def key(switch: SwitchDifference) -> tuple[object, ...]:
+        return (*_told(switch), *(OWN_AS.sub("bgp", line) for line in switch.change.patch))
+
+    blocks = [
+        _group(alike, [lines[s.device] for s in alike if s.device in lines])
+        for alike in grouped(change.changed, key).values()
+    ]
+    blocks += _one_sided(change.only_after, "new")
+    blocks += _one_sided(change.only_before, "removed")
+    return Section("Switches", tuple(blocks), _switches_lead(review), "switches")
+
+
+def _switches_lead(review: Review) -> str:
+    change = review.difference
+    if review.base_problems:
+        return "Not compared: the base does not parse."
+    if not change.differs:
+        return "No switch changes."
+    kinds = Counter(switch.change.kind for switch in change.changed if switch.change.edits)
+    felt = sum(bool(s.change.service_affecting or s.facts) for s in change.changed)
+    felt += len(change.only_before)  # what is removed serves nobody
+    words = [f"{kinds[kind]} {kind.value}" for kind in Kind if kinds[kind]]
+    words += [f"{len(change.only_after)} new"] if change.only_after else []
+    words += [f"{len(change.only_before)} removed"] if change.only_before else []
+    said = ", ".join(words) or "no configuration differs"
+    service = f"{counted(felt, 'switch')} affected in service" if felt else "none affects service"
+    still = change.compared - len(change.changed)
+    return f"{said}; {service}; {still} unchanged."
+
+
+def _told(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    change = switch.change
+    head = headline(change) if change.patch else change.kind.value if change.edits else "as it was"
+    facts = (*switch.facts, *([f"no patch: {switch.no_patch}"] if switch.no_patch else []))
+    lines = (*facts, *edit_lines(change.edits), *condition_lines(change))
+    return head, lines, tuple(service_lines(change))
+
+
+def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> Section:
+    head, told, felt = _told(alike[0])
+    names = list(name_ranges(switch.device for switch in alike))
+    size = f"{counted(len(alike), 'switch')}: " if names[SHORT:] else ""
+    blocks: list[Block] = []
+    if names[SHORT:]:
+        blocks.append(Fold("all of them", (Items((", ".join(names),)),)))
+    blocks.append(Items(told, code=True))
+    if felt:
+        blocks.append(Items(felt, strong=True))
+    change = alike[0].change
+    scripts = (("patch", change.patch), ("the way back", change.reverse))
+    own = any(s.change.patch != change.patch for s in alike)
+    same = f", the same for each but for its AS number; this is {alike[0].device}'s"
+    for name, commands in scripts:
+        if commands:
+            like = (same if own else ", the same for each") if alike[1:] else ""
+            blocks.append(Fold(f"{name}{like}", (Code(commands),)))
+    if lines:
+        blocks.append(Fold("where each line comes from", (Code(tuple(_provenance(lines))),)))
+    badge = AFFECTS if felt or alike[0].facts else ""
+    return Section(f"{size}{some(names, SHORT)}: {head}", tuple(blocks), badge=badge)
+
+
+def _provenance(found: Sequence[SwitchLines]) -> Iterator[str]:
+    """Each changed line once with the views that it is in and the YAML lines that it is from."""
+    views: dict[tuple[bool, str], dict[str, None]] = defaultdict(dict)
+    places: dict[tuple[bool, str], dict[str, None]] = defaultdict(dict)
+    for line in (line for switch in found for line in switch.lines):
+        views[_line(line)][line.view] = None
+        places[_line(line)][line.place] = None
+    for key, own in views.items():
+        sign = "+" if key[0] else "-"
+        where = some(filter(None, places[key]), PLACES) or "no line of the intent"
+        view = _views(own)
+        yield f"{sign} {key[1]}  <- {where}" + (f"  (in {view})" if view else "")
+
+
+def _line(line: ChangedLine) -> tuple[bool, str]:
+    return line.added, line.text
+
+
+def _views(views: Iterable[str]) -> str:
+    ports: list[str] = []
+    others: list[str] = []
+    for view in views:
+        match = PORT.fullmatch(view)
+        (ports if match else others).append(match[1] if match else view)
+    return some([*port_ranges(ports), *filter(None, others)], PLACES)
+
+
+def _one_sided(found: Sequence[OneSided], what: str) -> Iterator[Section]:
+    for lines, alike in grouped(found, lambda switch: switch.lines).items():
+        names = ", ".join(name_ranges(switch.device for switch in alike))
+        places = f"from {some(dict.fromkeys(s.where for s in alike), PLACES)}"
+        badge = AFFECTS if what == "removed" else ""
+        title = f"{names}: {what}, {counted(lines, 'line')}"
+        yield Section(title, (Items((places,)),), badge=badge)
+
+
+def _blast(review: Review) -> Section:
+    blast = review.blast
+    if not review.verification or not review.difference.compared:
+        return Section("Blast radius", lead=NO_BASE, id="blast")
+    parts = (
+        ("BGP session", blast.sessions),
+        ("link", blast.links),
+        ("server", blast.servers),
+        ("segment", blast.segments),
+    )
+    counts = [counted(len(found), what) for what, found in parts if found]
+    if not counts and not blast.redundancy:
+        return Section("Blast radius", lead="Traffic feels nothing of this change.", id="blast")
+    lead = f"Touched: {', '.join(counts)}; {blast.pairs} of {blast.pairs_in_all} RDMA pairs."
+    blocks: list[Block] = [Items(tuple(_redundancy(review)))]
+    blocks += [
+        Fold(counted(len(found), what), (Items((some(found),)),)) for what, found in parts if found
+    ]
+    return Section("Blast radius", tuple(blocks), lead, "blast")
+
+
+def _redundancy(review: Review) -> Iterator[str]:
+    if not review.blast.redundancy:
+        yield "no cable and no session goes down, so every leaf keeps its uplinks"
+    groups: dict[tuple[bool, int, int], list[tuple[str, str]]] = defaultdict(list)
+    for row in review.blast.redundancy:
+        own = row.changing == row.leaf
+        groups[own, row.uplinks, row.left].append((row.changing, row.leaf))
+    for (own, uplinks, left), rows in groups.items():
+        changing = some(name_ranges(dict.fromkeys(name for name, _ in rows)), SHORT)
+        leaves = some(name_ranges(dict.fromkeys(leaf for _, leaf in rows)), SHORT)
+        if own:
+            any_of = "any of " if len(rows) > 1 else ""
+            yield f"while {any_of}{leaves} changes: it keeps {left} of {uplinks} uplinks itself"
+        else:
+            verb = "keeps" if len({leaf for _, leaf in rows}) == 1 else "keep"
+            yield f"while {changing} changes: {leaves} {verb} {left} of {uplinks} uplinks"
+
+
+def _servers(review: Review) -> Section:
+    lost, title = review.blast.lost, "Servers that lose service"
+    if not review.difference.compared:
+        return Section(title, lead=NO_BASE, id="servers")
+    if not lost:
+        return Section(title, lead="None.", id="servers")
+    lines = [
+        f"{server.server} on {server.leaf}: {server.why}; owner {server.owner or 'not known'}, "
+        f"maintenance {server.maintenance or 'not known'}"
+        for server in lost
+    ]
+    lead = f"{counted(len(lost), 'server')}, {'each ' if lost[1:] else ''}on one leaf only."
+    return Section(title, (Items(tuple(lines)),), lead, "servers")
+
+
+def _management(review: Review) -> Section:
+    path = review.management
+    title = "Management path"
+    if not path.switches:
+        return Section(
+            title, lead="Not compared: there is no base to compare with.", id="management"
+        )
+    aspects = ", ".join(path.aspects)
+    sides = [f"{len(path.new)} new"] if path.new else []
+    sides += [f"{len(path.removed)} removed"] if path.removed else []
+    beside = f"; {', '.join(sides)}, on one side only" if sides else ""
+    apart = tuple(_one_sided_access(path))
+    if not path.changes:
+        lead = f"Unchanged on all of {counted(path.switches, 'switch')}: {aspects}{beside}."
+        return Section(title, (Items(apart),) if apart else (), lead, "management")
+    alike = grouped(path.changes, lambda change: (change.aspect, change.what))
+    lines = [
+        f"{', '.join(name_ranges(c.device for c in found))}: {aspect}: {code(what)}"
+        for (aspect, what), found in alike.items()
+    ]
+    changing = f"{path.switches - path.untouched} of {counted(path.switches, 'switch')}"
+    lead = f"Changes on {changing}; compared: {aspects}{beside}."
+    blocks = (Items(tuple(lines), strong=True), *([Items(apart)] if apart else []))
+    return Section(title, blocks, lead, "management")
+
+
+def _one_sided_access(path: ManagementPath) -> Iterator[str]:
+    """Switches that only one side has: what ends, and how what comes is reached."""
+    for access in path.removed:
+        at = f" ({access.address})" if access.address else ""
+        yield (
+            f"{access.device}: removed, so access to it{at} ends by intent; it answers until it is "
+            "switched off"
+        )
+    for access in path.new:
+        at = f" at {access.address}" if access.address else ", at an address that is not known,"
+        on = f" on {access.port}" if access.port else ""
+        yield (
+            f"{access.device}: new, reached by SSH{at}{on}, once its console has what "
+            f"{code(f'rocefort day0 {access.device}')} prints"
+        )
+
+
+def _findings(review: Review, titles: Mapping[str, str]) -> Section:
+    found = review.findings
+    lead = (
+        f"{len(found.new)} new, {len(found.fixed)} fixed, {len(found.changed)} with other figures, "
+        f"{len(found.unchanged)} unchanged; {len(review.report.waived)} waived, "
+        f"{len(review.report.not_judged)} not judged."
+    )
+    blocks: list[Block] = []
+    for severity in Severity:
+        own = [finding for finding in found.new if finding.severity is severity]
+        if own:
+            info = severity is Severity.INFO
+            size = f"{len(own)} info" if info else counted(len(own), severity.value)
+            blocks.append(Section(f"new: {size}", (Items(tuple(_sentences(own, titles))),)))
+    others = (
+        ("fixed", found.fixed),
+        ("with other figures", tuple(pair.after for pair in found.changed)),
+        ("unchanged", found.unchanged),
+    )
+    for what, findings in others:
+        if findings:
+            own_lines = tuple(_sentences(findings, titles))
+            blocks.append(Fold(f"{len(findings)} {what}", (Items(own_lines),)))
+    return Section("Findings", tuple(blocks), lead, "findings")
+
+
+def _sentences(findings: Iterable[Finding], titles: Mapping[str, str]) -> Iterator[str]:
+    """One line for findings of one rule that say the same."""
+    alike = grouped(findings, lambda f: (f.rule, f.severity, f.message, f.hint))
+    for (rule, severity, message, hint), same in alike.items():
+        places = dict.fromkeys(str(finding.where) for finding in same)
+        at = some(filter(None, places), PLACES)
+        fix = f"; fix: {hint}" if hint else ""
+        title = f" ({titles[rule]})" if rule in titles else ""
+        yield f"{rule} {severity.value}{title}: {message}" + (f", at {at}" if at else "") + fix
+
+
+def _verification(review: Review) -> Section:
+    done = review.verification
+    if done is None:
+        return Section("Verification", lead="Not done.", id="verification")
+    head = done.head
+    lead = (
+        f"By {' and '.join(done.engines)}: {head.established} of {head.sessions} sessions, "
+        f"{head.routes} routes ({_widths(head.widths)}), {head.delivered} of {head.pairs} "
+        "server pairs by every path."
+    )
+    lines = [done.note] if done.note else []
+    if done.same:
+        lines.append("as at the base: nothing that routing reads differs")
+    elif done.base is None:
+        lines.append("no base to compare with")
+    else:
+        base = done.base
+        lines.append(
+            f"base: {base.established} of {base.sessions} sessions, {base.routes} routes "
+            f"({_widths(base.widths)}), {base.delivered} of {base.pairs} server pairs"
+        )
+    for change in done.changes:
+        lines += _routing(change)
+    if done.new_pairs:
+        lines.append(f"{done.new_pairs} server pairs are new")
+    return Section("Verification", (Items(tuple(lines)),) if lines else (), lead, "verification")
+
+
+def _widths(widths: Iterable[tuple[int, int]]) -> str:
+    return ", ".join(f"{count} of width {width}" for width, count in widths) or "none"
+
+
+def _routing(change: RoutingChange) -> Iterator[str]:
+    """ECMP widths that change, then who is gained and lost."""
+    moves: dict[tuple[int, int], dict[str, None]] = defaultdict(dict)
+    counts: Counter[tuple[int, int]] = Counter()
+    for route in change.routes:
+        moves[route.was, route.now][route.device] = None
+        counts[route.was, route.now] += 1
+    for (was, now), devices in moves.items():
+        what = f"ECMP width {was} -> {now}" if was != now else f"other next hops, width {now},"
+        yield f"{what} for {counts[was, now]} routes of {some(name_ranges(devices), SHORT)}"
+    for word, pairs in (("lost", change.lost), ("gained", change.gained)):
+        named = some((f"{a} to {b}" for a, b in pairs[:SHORT]), SHORT)
+        first = f": {named}" if pairs else ""
+        more = f" and {len(pairs) - SHORT} more" if len(pairs) > SHORT else ""
+        yield f"{len(pairs)} server pairs {word}{first}{more}"
+
+
+def _failures(review: Review) -> Section:
+    done = review.verification
+    found = done.failures if done else None
+    title = "Failure tolerance"
+    if found is None or not found.studied_after:
+        why = found.note if found and found.note else "Not studied."
+        return Section(title, lead=why[:1].upper() + why[1:], id="failures")
+    lead = (
+        f"{found.studied_after} failures studied: {found.parting_after} lose pairs of standing "
+        f"leaves or cut one off, {found.losing_after} of them where cabling still joins the pair"
+    )
+    if found.studied_before:
+        parting, losing = found.parting_before, found.losing_before
+        lead += f"; at the base {found.studied_before}: {parting}, {losing} of them"
+    alike = grouped(
+        found.changes,
+        lambda c: (
+            costs(c.before) if c.before else "could not happen",
+            costs(c.after) if c.after else "cannot happen",
+        ),
+    )
+    lines = [
+        f"{some((change.failure for change in same), PLACES)}: {was} -> {now}"
+        if was != now
+        else f"{some((change.failure for change in same), PLACES)}: {now}, in other places"
+        for (was, now), same in alike.items()
+    ]
+    blocks = (Fold(f"{len(found.changes)} failures cost something else", (Items(tuple(lines)),)),)
+    return Section(title, blocks if lines else (), lead + ".", "failures")

@@ -1,0 +1,116 @@
+"""A Review as SARIF 2.1.0: findings at their YAML lines, and what the change does to service.
+
+Each result says by `baselineState` whether the base had it: new, or updated (other figures). What
+is unchanged or not judged is not of this change: `rocefort check --format sarif` tells it. What is
+fixed is no result, because code scanning shows every one as an alert.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rocefort.models.finding import Finding, Severity, Where
+from rocefort.models.results.difference import SwitchDifference
+from rocefort.models.results.review import Review
+from rocefort.models.wording import counted
+from rocefort.reports.formats.rule_text import RuleText
+from rocefort.reports.formats.sarif import as_sarif
+from rocefort.reports.wording import grouped
+
+SERVICE, MANAGEMENT, ADVICE = "REV001", "REV002", "REV003"
+WORDS = (
+    RuleText(
+        id=SERVICE,
+        title="What the change does to traffic is told",
+        severity=Severity.WARNING,
+        explanation="A value that changes at this line is felt by traffic while it is applied.",
+    ),
+    RuleText(
+        id=MANAGEMENT,
+        title="What the change does to the management path is told",
+        severity=Severity.WARNING,
+        explanation="A switch may be cut off from who manages it, so look at it twice.",
+    ),
+    RuleText(
+        id=ADVICE,
+        title="How to make a change that is no growth is told",
+        severity=Severity.INFO,
+        explanation="A switch goes or is exchanged, a server moves, or a value changes that "
+        "traffic feels: the review has the steps.",
+    ),
+)
+KEY = re.compile(r"\[([^]]+)\]")  # what a path names: its first brackets
+PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?\b|\bEth-Trunk\d+\b|\b\d+(?:\.\d+){3}(?:/\d+)?")
+
+
+def review_sarif(review: Review, rules: Sequence[RuleText]) -> str:
+    """The review as one SARIF run; same review, same bytes. rules: the words of all rules."""
+    found = review.findings
+    told = tuple(_told(review))
+    findings = (*told, *found.new, *(pair.after for pair in found.changed))
+    states = ["new"] * (len(told) + len(found.new)) + ["updated"] * len(found.changed)
+    report = review.report.model_copy(update={"findings": findings, "not_judged": (), "waived": ()})
+    log = json.loads(as_sarif(report, (*rules, *WORDS), subject=review.file))
+    run = log["runs"][0]
+    run["automationDetails"] = {"id": f"rocefort-review/{review.fabric}/"}
+    for result, state in zip(run["results"], states, strict=True):
+        result["baselineState"] = state
+    return json.dumps(log, indent=2) + "\n"
+
+
+def _told(review: Review) -> Iterator[Finding]:
+    """One result for each line of YAML and what its change does, whatever number of switches."""
+    moved = {change.before_at: change.after_at for change in review.intent if change.after_at}
+    places = {switch.device: _Places(switch, moved) for switch in review.difference.changed}
+    service = [
+        (places[switch.device].of(reason), PORT.sub("a port or peer", reason), switch.device)
+        for switch in review.difference.changed
+        for reason in switch.change.service_affecting
+    ]
+    yield from _alike(SERVICE, service, "affects service")
+    management = [
+        (places[c.device].of(c.what), f"{c.aspect}: {c.what}", c.device)
+        for c in review.management.changes
+    ]
+    yield from _alike(MANAGEMENT, management, "management path changes")
+    for advice in review.advice:
+        file, _, line = (advice.place or review.file).rpartition(":")
+        where = Where(file=file or line, line=int(line) if file else None)
+        message = f"{advice.title}: {' '.join(advice.traffic)}"
+        yield Finding(rule=ADVICE, severity=Severity.INFO, where=where, message=message)
+
+
+def _alike(rule: str, found: Iterable[tuple[str, str, str]], what: str) -> Iterator[Finding]:
+    for (place, text), same in grouped(found, lambda item: item[:2]).items():
+        devices = list(dict.fromkeys(device for _, _, device in same))
+        file, _, line = place.rpartition(":")
+        where = Where(file=file or None, line=int(line) if line.isdigit() else None)
+        who = devices[0] if len(devices) == 1 else counted(len(devices), "switch")
+        message = f"{what} on {who}: {text}"
+        yield Finding(rule=rule, severity=Severity.WARNING, where=where, message=message)
+
+
+class _Places:
+    """Lines of the intent that the edits of a switch come from, by what their paths name.
+
+    moved: where a value of the intent stands now, by where it stood; for what goes.
+    """
+
+    def __init__(self, switch: SwitchDifference, moved: Mapping[str, str]) -> None:
+        self._of: dict[str, str] = {}
+        for edit, at in zip(switch.change.edits, switch.places, strict=True):
+            place = at.after or moved.get(at.before, "")
+            if place:
+                key = KEY.search(edit.path)
+                self._of.setdefault(edit.path, place)
+                self._of.setdefault(key[1] if key else edit.path, place)
+
+    def of(self, text: str) -> str:
+        """Line of the first edit that a sentence names, else of the first that has one."""
+        path = text.partition(":")[0]
+        if path in self._of:
+            return self._of[path]
+        named = (place for word, place in self._of.items() if word in text)
+        return next(named, next(iter(self._of.values()), ""))

@@ -1,0 +1,1 @@
+"""Reports on plans, rehearsals and rollouts."""

@@ -1,0 +1,214 @@
+"""A rollout as lines: what each wave does while it runs, and how all of it ended."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocefort import internal_errors
+from rocefort.models.base import Frozen
+from rocefort.models.rollout.events import Applied, Event, Phase, step_of
+from rocefort.models.rollout.runs import RolloutStatus
+from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Code, Note, Section, Tone
+
+
+class StepOutput(Frozen):
+    """One event of a rollout, a line while it runs."""
+
+    at: str
+    wave: str
+    device: str
+    act: str
+    phase: str
+    detail: str
+    code: int
+
+
+class EndOutput(Frozen):
+    """How a rollout ended, the last line."""
+
+    ended: Applied
+    journal: str
+    head: str
+    damage: str
+
+
+class FollowedOutput(Frozen):
+    """State of a run that no controller carries any more, the last line."""
+
+    state: str
+    exit_code: int
+    journal: str
+    damage: str
+
+
+class JsonLines:
+    """Listener of a rollout that says every event as one line of JSON."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+
+    def __call__(self, event: Event, /) -> None:
+        """Take one event."""
+        self.tell(event, datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+    def tell(self, event: Event, at: str) -> None:
+        """Say an event that happened at a time."""
+        self._say(StepOutput.model_validate({"at": at, **step_of(event)}).model_dump_json())
+
+
+class WaveLines:
+    """Listener of a rollout that says one line for each act of a wave when it has ended."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._open: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._failed: set[tuple[str, str]] = set()
+
+    def __call__(self, event: Event, /) -> None:
+        """Take one event; a failure is said at once, success when the wave's last device has it."""
+        key = (event.wave, event.act)
+        if event.act == "approve":  # each is told: after one that does not hold comes another
+            failed = "FAILED " if event.phase is Phase.FAILED else ""
+            # in one line, so that the command in it can be copied
+            self._say(f"{event.wave:<14} {event.act:<8} {failed}{event.detail}")
+            return
+        if event.phase is Phase.INTENT:
+            if event.act == "soak" and not self._open[key]:
+                self._tell(event, f"waits {event.detail}")
+            self._open[key].add(event.device)
+            return
+        self._open[key].discard(event.device)
+        if event.phase is Phase.FAILED:
+            self._failed.add(key)
+            self._tell(event, f"FAILED {event.detail}")
+        elif not self._open[key] and key not in self._failed:
+            self._tell(event, event.detail or "ok")
+
+    def _tell(self, event: Event, text: str) -> None:
+        from rocefort.reports.writers.terminal import headed, width_of  # noqa: PLC0415 - rich
+
+        for line in headed(f"{event.wave:<14} {event.act:<8} ", text, width_of()):
+            self._say(line)
+
+
+SAYS_HOW = "to go on"  # the end of a failure that tells it itself: an interruption
+RESUME = "`rocefort resume`"
+INTERNAL = internal_errors.EXIT_CODE
+GO_ON = (
+    "to go on: find out what stopped it (`rocefort history PLAN` has every step), correct it, and "
+    "plan again; what is confirmed stays"
+)
+
+
+class WaveSummary:
+    """Listener of a rollout that says one thing for each wave when it has ended.
+
+    `say` takes the kind of wave (canary, leaves, spine) and the sentence.
+    """
+
+    def __init__(self, say: Callable[[str, str], None]) -> None:
+        self._say = say
+        self._open: dict[str, set[str]] = defaultdict(set)
+        self._ended: dict[str, list[str]] = defaultdict(list)  # by what became of them
+        self._gate = self._soak = ""
+        self._failures: list[str] = []
+
+    def __call__(self, event: Event, /) -> None:
+        """Take one event; speaks when the last switch of a wave is confirmed or rolled back."""
+        if event.phase is Phase.FAILED:
+            self._failures.append(f"{event.act}: {event.detail}")
+        if event.act == "gate" and event.phase is Phase.DONE:
+            self._gate = event.detail
+        if event.act == "trial":
+            self._soak = ""
+        if event.act == "soak" and event.phase is Phase.INTENT:
+            self._soak = f", soaked {event.detail.partition(':')[0].rpartition(', ')[2]}"
+        if event.act not in ("confirm", "abort"):
+            return
+        if event.phase is Phase.INTENT:
+            self._open[event.act].add(event.device)
+            if event.act == "abort":  # it asks every switch of the wave where it stands
+                self._ended.clear()
+            return
+        self._open[event.act].discard(event.device)
+        self._ended[_end_of(event)].append(event.device)
+        if not self._open[event.act] and (event.act == "abort" or not self._failures):
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        kind = event.wave.split()[0]
+        if event.act == "confirm":
+            names = ", ".join(self._ended["confirmed"])
+            leg = f" ({event.detail})" if event.detail else ""  # a drained switch has three
+            self._say(kind, f"{names}{leg}: trial, read back, {self._gate}{self._soak}, confirmed")
+        else:
+            parts = [f"{', '.join(names)} {end}" for end, names in self._ended.items()]
+            self._say(kind, "; ".join([*parts, *self._failures]))
+        self._ended.clear()
+
+
+def _end_of(event: Event) -> str:
+    """What became of a switch: the detail of an abort says that it had taken its confirmation."""
+    if event.phase is Phase.FAILED:
+        return "in an unknown state"
+    return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
+
+
+def applied_report(applied: Applied) -> Iterator[Note]:
+    """How a rollout ended, in sentences."""
+    if applied.failure:
+        yield Note(f"stopped: {applied.failure}", Tone.ERROR)
+    for devices, words, tone in (
+        (applied.confirmed, "confirmed, read back and saved", Tone.GOOD),
+        (applied.already, "ran as intended before", Tone.PLAIN),
+        (applied.rolled_back, "rolled back to what ran before", Tone.WARNING),
+        (applied.unknown, "IN AN UNKNOWN STATE, look at them", Tone.ERROR),
+    ):
+        if devices:
+            text = f"{counted(len(devices), 'switch')} {words}"
+            yield Note(f"{text}: {', '.join(devices)}", tone)
+    if applied.unfinished:
+        if RESUME not in applied.failure:
+            yield Note(f"to go on: mend what stopped it, then {RESUME} takes the run up")
+    elif _says_too_little(applied):
+        yield Note(GO_ON)
+
+
+def _says_too_little(applied: Applied) -> bool:
+    """Whether a failure does not tell how to go on: one that touched no switch does."""
+    touched = applied.rolled_back or applied.confirmed or applied.exit_code == INTERNAL
+    return bool(applied.failure and touched) and not applied.failure.endswith(SAYS_HOW)
+
+
+def seal_report(journal: Path | str, rows: int, head: str, damage: str = "") -> Iterator[Block]:
+    """Length of a journal and its newest link; who keeps that elsewhere can tell a forged one.
+
+    damage: what happened to it meanwhile; the run that ends did not go by that.
+    """
+    if damage:
+        yield Note(f"THE JOURNAL IS DAMAGED: {damage}", Tone.ERROR)
+    if rows:
+        title = f"journal {journal}: {counted(rows, 'row')}, its newest link is"
+        yield Section("", (Section(title, (Code((head,)),)),))
+
+
+def ended_json(applied: Applied, journal: Path, head: str, damage: str = "") -> str:
+    """How a rollout ended, as one line of JSON."""
+    content = EndOutput(ended=applied, journal=str(journal), head=head, damage=damage)
+    return content.model_dump_json()
+
+
+def followed_json(status: RolloutStatus) -> str:
+    """Where a run stands that no controller carries any more, as one line of JSON."""
+    journal = status.journal
+    content = FollowedOutput(
+        state=status.state,
+        exit_code=status.code,
+        journal=journal.path,
+        damage=journal.damage,
+    )
+    return content.model_dump_json() + "\n"

@@ -1,0 +1,109 @@
+"""A plan as a table that a person can approve, and the procedures for what it cannot do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from rocefort.models.rollout.plan import Gate, Plan, Wave
+from rocefort.models.wording import listing
+from rocefort.reports.blocks import Block, Items, Note, Section, Table, Tone, columns
+from rocefort.reports.rollout.instructions import Instruction, instructions_report
+
+CHECKS = (
+    "checks of every switch: its own diff is the planned one, what it runs is read back, BGP "
+    "sessions come back, a new login works, and the RDMA gate of its wave; then confirmed, read "
+    "back, saved; what can break later than at once soaks on trial, then all checks are made again"
+)
+DRAINED = (
+    "a switch that is drained takes three changes, each under a commit trial of its own: it "
+    "announces nothing, it changes, it announces again"
+)
+HEADS = columns("wave", "switches", "change", "gate", wraps=("switches", "change", "gate"))
+
+
+def plan_report(plan: Plan) -> Iterator[Block]:
+    """Waves with their switches, what each change is, who feels it, and its gate."""
+    title = f"plan {plan.digest[:12]}: {plan.fabric}, commit trial {plan.trial_s} s"
+    drained = [DRAINED] if any(wave.drained for wave in plan.waves) else []
+    yield Section("", tuple(map(Note, (title, CHECKS, *drained, _owned(plan)))))
+    rows = tuple(
+        (wave.name, ", ".join(wave.devices), _change(plan, wave), _gate(wave.gate))
+        for wave in plan.waves
+    )
+    yield Table(HEADS, rows)
+    for wave in plan.waves:
+        if details := tuple(_details(plan, wave)):
+            yield Section(f"{wave.name}:", (Items(details),))
+    yield from _warnings(plan.waves)
+    changed = sum(not change.empty for change in plan.changes)
+    yield Note(f"{changed} of {len(plan.changes)} switches change")
+
+
+def _change(plan: Plan, wave: Wave) -> str:
+    """`modifying, felt by traffic`."""
+    changes = [plan.change(device) for device in wave.devices]
+    kinds = listing(dict.fromkeys(change.kind.value for change in changes))
+    felt = any(change.service_affecting for change in changes)
+    return f"{kinds}, felt by traffic" if felt else kinds
+
+
+def _gate(gate: Gate) -> str:
+    pairs = [f"{pair.client} > {pair.server}" for pair in gate.pairs]
+    return ", ".join([*pairs, *(f"not measured: {reason}" for reason in gate.unmeasured)])
+
+
+def _details(plan: Plan, wave: Wave) -> Iterator[str]:
+    drained = [each.meanwhile for each in wave.drained]
+    yield from (f"drained first: {text}" for text in drained)
+    yield from (f"meanwhile: {text}" for text in wave.unavailable if text not in drained)
+    yield from (f"soaks on trial: {soak}" for soak in dict.fromkeys(_soaks(plan, wave)))
+
+
+def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
+    """How long each switch waits before its checks are made again, and why."""
+    for device in wave.devices:
+        for part in plan.parts(wave, device):
+            if part.soak:
+                yield f"{device} {part.soak.seconds} s, {part.soak.why}"
+
+
+def _warnings(waves: Iterable[Wave]) -> Iterator[Note]:
+    """Each warning once, with the waves that it is about."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for wave in waves:
+        for text in wave.warnings:
+            found[text].append(wave.name)
+    for text, names in found.items():
+        yield Note(f"WARNING of {listing(names)}: {text}", Tone.WARNING)
+
+
+def _owned(plan: Plan) -> str:
+    """What is known of drift."""
+    if plan.adopted:
+        return f"drift that is overwritten: {listing(plan.adopted)}"
+    if plan.base:
+        return f"nothing runs that neither {plan.base} nor the fabric has, but lines that stay"
+    return (
+        "not known: whether somebody typed what is overwritten; --base names the intent that was "
+        "rolled out last"
+    )
+
+
+class Step(Protocol):
+    """One step of a procedure."""
+
+    @property
+    def what(self) -> str:
+        """What to do."""
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What to type."""
+
+
+def procedure_report(device: str, why: Iterable[str], steps: Iterable[Step]) -> Iterator[Block]:
+    """How to make by hand what no trial can make."""
+    title = f"maintenance of {device}: {'; '.join(why)}"
+    return instructions_report(title, [Instruction(step.what, step.commands) for step in steps])

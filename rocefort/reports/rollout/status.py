@@ -1,0 +1,251 @@
+"""Where a rollout stands, and what a journal tells, as blocks and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from rocefort.models.base import Frozen
+from rocefort.models.rollout import progress as words
+from rocefort.models.rollout.events import Phase, Rules, own_values, step_of
+from rocefort.models.rollout.runs import Happened, JournalContents, Life, RolloutStatus, Run
+from rocefort.reports.blocks import Block, Column, Note, Section, Table, Tone
+from rocefort.reports.rollout.events import seal_report
+
+FOOT = "This is what the journal says; no switch was asked."
+
+
+def status_report(status: RolloutStatus) -> Iterator[Block]:
+    """Wave by wave; switches one by one where a wave is under way or did not end well."""
+    yield Note(f"plan {status.plan[:12]} of {status.fabric}")
+    yield Note(f"state: {status.state}")
+    if status.rehearsal:
+        yield Note(f"rehearsal: {status.rehearsal}")
+    if status.journal.damage:
+        yield Note(f"THE JOURNAL IS DAMAGED: {status.journal.damage}", Tone.ERROR)
+    rows = Table((Column(), Column(), Column(wraps=True)), tuple(_wave_rows(status)))
+    notes = (*map(Note, status.progress.history.notes), *_seal(status.journal), Note(FOOT))
+    yield Section("", (rows, *notes))
+
+
+def _wave_rows(status: RolloutStatus) -> Iterator[tuple[str, str, str]]:
+    progress, now = status.progress, status.now.timestamp()
+    for wave in progress.plan.waves:
+        state = progress.state_of(wave)
+        gate, approval = progress.gate(wave), progress.approval(wave)
+        told = [f"gate: {gate}"] if gate else []
+        told += [f"approved {approval}"] if approval else []
+        yield wave.name, state, ", ".join(told or wave.devices)
+        if state in (words.DONE, words.WAITING, words.NEEDS_APPROVAL):
+            continue
+        for name in wave.devices:
+            trouble, left = progress.trouble(name), progress.left_s(name, now)
+            timer = "" if left is None else f"{left} s left of its trial"
+            yield f"  {name}", progress.word(name), "; ".join(filter(None, (timer, trouble)))
+
+
+def _seal(contents: JournalContents) -> Iterator[Block]:
+    """What seals the journal, where it has a row; one that is damaged is sealed by nothing."""
+    if contents.head and not contents.damage:
+        yield from seal_report(contents.path, contents.rows, contents.head)
+
+
+class DeviceOutput(Frozen):
+    """State of one switch; trial_left_s: seconds until its trial ends, None without one."""
+
+    name: str
+    state: str
+    trial_left_s: int | None
+    trouble: str
+
+
+class WaveOutput(Frozen):
+    """State of a wave and of its switches."""
+
+    name: str
+    state: str
+    gate: str
+    approval: str
+    devices: tuple[DeviceOutput, ...]
+
+
+class JournalOutput(Frozen):
+    """The journal: how many rows it has, and the link that seals them, "" where it is damaged."""
+
+    file: str
+    rows: int
+    head: str
+    damage: str
+
+
+class StatusOutput(Frozen):
+    """State of a rollout."""
+
+    plan: str
+    fabric: str
+    state: str
+    controller: str
+    rehearsal: str
+    at: str
+    waves: tuple[WaveOutput, ...]
+    notes: tuple[str, ...]
+    journal: JournalOutput
+
+
+def status_json(status: RolloutStatus) -> str:
+    """The same as data."""
+    progress, now = status.progress, status.now.timestamp()
+    waves = (
+        WaveOutput(
+            name=wave.name,
+            state=progress.state_of(wave),
+            gate=progress.gate(wave),
+            approval=progress.approval(wave),
+            devices=tuple(
+                DeviceOutput(
+                    name=name,
+                    state=progress.word(name),
+                    trial_left_s=progress.left_s(name, now),
+                    trouble=progress.trouble(name),
+                )
+                for name in wave.devices
+            ),
+        )
+        for wave in progress.plan.waves
+    )
+    content = StatusOutput(
+        plan=status.plan,
+        fabric=status.fabric,
+        state=status.state,
+        controller=status.holder,
+        rehearsal=status.rehearsal,
+        at=status.now.isoformat(timespec="seconds"),
+        waves=tuple(waves),
+        notes=tuple(progress.history.notes),
+        journal=_sealed(status.journal),
+    )
+    return content.model_dump_json(indent=1) + "\n"
+
+
+def _sealed(contents: JournalContents) -> JournalOutput:
+    head = "" if contents.damage else contents.head  # what is damaged is sealed by nothing
+    return JournalOutput(file=contents.path, rows=contents.rows, head=head, damage=contents.damage)
+
+
+def history_report(contents: JournalContents) -> Iterator[Block]:
+    """Every run with who carried it, what was done and when; intents are in the JSON alone."""
+    yield from map(_run, contents.runs)
+    if not contents.runs:
+        yield Note("no run")
+    yield Section("", tuple(_seal(contents)))
+    if contents.damage:
+        yield Note(f"THE JOURNAL IS DAMAGED: {contents.damage}", Tone.ERROR)
+    else:
+        yield Note("its chain holds")
+
+
+def _run(run: Run) -> Section:
+    steps = tuple(_step(each) for each in run.events if each.event.phase is not Phase.INTENT)
+    broken = tuple(f"WENT ON WITHOUT APPROVALS {one}" for one in run.broken_glass)
+    ended = f"ended {_moment(run.ended_at)}: {run.ended}" if run.ended else "has not ended"
+    name = f"plan {run.plan[:12]}" + (f", run {run.history.run[:8]}" if run.history.run else "")
+    heads = (Column(), Column(), Column(), Column(), Column(wraps=True))
+    return Section(
+        "",
+        (
+            Note(name),
+            *map(Note, map(_life, run.lives)),
+            Table(heads, steps),
+            *(Note(text, Tone.WARNING) for text in broken),
+            Note(ended),
+        ),
+    )
+
+
+def _step(each: Happened) -> tuple[str, ...]:
+    event = each.event
+    failed = "FAILED " if event.phase is Phase.FAILED else ""
+    return each.at[11:19], event.wave, event.device, str(event.act), failed + event.detail
+
+
+def _life(life: Life) -> str:
+    who = f"{life.user or 'somebody'} on {life.host}, process {life.process}, rocefort {life.tool}"
+    return f"{life.mode} {_moment(life.at)} by {who}"
+
+
+def _moment(at: str) -> str:
+    return f"{at[:10]} {at[11:19]} UTC"
+
+
+class EventOutput(Frozen):
+    """One step; data: what the events of its act have beside."""
+
+    at: str
+    wave: str
+    device: str
+    act: str
+    phase: str
+    detail: str
+    code: int
+    data: dict[str, JsonValue]
+
+
+class RulesOutput(Frozen):
+    """Rules that a run began with; approve: waves that wait for an approval."""
+
+    max_unavailable: int
+    approve: tuple[str, ...]
+    not_author: bool
+
+
+class RunOutput(Frozen):
+    """One run of a plan; lives: the processes that carried it."""
+
+    plan: str
+    run: str
+    lives: tuple[Life, ...]
+    rules: RulesOutput | None
+    break_glass: tuple[str, ...]
+    events: tuple[EventOutput, ...]
+    ended: str
+    ended_at: str
+
+
+class HistoryOutput(Frozen):
+    """Runs of a journal, intents included."""
+
+    runs: tuple[RunOutput, ...]
+    journal: JournalOutput
+
+
+def history_json(contents: JournalContents) -> str:
+    """The same as data, with intents."""
+    runs = (
+        RunOutput(
+            plan=run.plan,
+            run=run.history.run,
+            lives=tuple(run.lives),
+            rules=_rules(run.history.rules),
+            break_glass=tuple(run.broken_glass),
+            events=tuple(map(_event_output, run.events)),
+            ended=run.ended,
+            ended_at=run.ended_at,
+        )
+        for run in contents.runs
+    )
+    content = HistoryOutput(runs=tuple(runs), journal=_sealed(contents))
+    return content.model_dump_json(indent=1) + "\n"
+
+
+def _rules(rules: Rules | None) -> RulesOutput | None:
+    if rules is None:
+        return None
+    return RulesOutput(
+        max_unavailable=rules.max_unavailable, approve=rules.approve, not_author=rules.not_author
+    )
+
+
+def _event_output(each: Happened) -> EventOutput:
+    values = step_of(each.event) | {"at": each.at, "data": own_values(each.event)}
+    return EventOutput.model_validate(values)

@@ -1,0 +1,1 @@
+"""The controller of a rollout: what it does next, and how it does it."""

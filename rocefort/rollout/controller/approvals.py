@@ -1,0 +1,159 @@
+"""Whether an approval holds: for this plan, this run and this wave, not too old, of the right one.
+
+Asked twice by the same function: by `rocefort approve`, which tells the person, and by the
+controller, which believes no row that somebody else wrote.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from rocefort.errors import RocefortError
+from rocefort.models.fabric.approvals import Approval, Approvals
+from rocefort.models.rollout.events import ApprovalEvent, Phase, Request, Rules
+from rocefort.models.rollout.history import History
+from rocefort.models.rollout.plan import Plan
+from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.planning.signing import signer_of_text, signers_file
+
+NAMESPACE = "rocefort-approval"  # of a signature: one for a plan approves nothing
+SKEW = timedelta(minutes=5)  # by which clocks of two machines may differ
+RAN_OUT = "nobody has approved it in that time"
+
+
+def rules_for(
+    plan: Plan, policy: Approvals, max_unavailable: int, author: str, options: ApplyOptions
+) -> Rules:
+    """Rules of a new run: what its fabric asks for, and what its caller asks for beside."""
+    ruled = policy.asked_of(
+        sum(len(wave.devices) for wave in plan.waves),
+        service_affecting=any(change.service_affecting for change in plan.changes),
+    )
+    waits = ruled or options.required or options.each_wave
+    return Rules(
+        max_unavailable=max_unavailable,
+        approve=tuple(wave.name for wave in plan.waves) if waits else (),
+        not_author=options.required or (ruled and policy.not_author),
+        expires_h=options.expires_h or policy.expires_h,
+        author=author,
+        signers=str(options.signers.resolve()) if options.signers else "",
+        allow_sick=options.allow_sick,
+        keys=policy.signers,
+        count=policy.count,
+    )
+
+
+def awaited(rules: Rules, wave: str, patience_s: float, command: str) -> str:
+    """What a wave waits for: how long, whose approval, and what that person types.
+
+    command: `rocefort approve PLAN`, with what else finds the run.
+    """
+    by = f"another person than {rules.author}" if rules.not_author else "anybody"
+    if rules.who_signs:
+        by += f" with a key of {rules.who_signs}"
+    words = f"{command} --wave {shlex.quote(wave)}" + (" --key FILE" if rules.who_signs else "")
+    what = "an approval" if rules.count == 1 else f"{rules.count} approvals, each"
+    return f"waits up to {patience_s:g} s for {what} by {by}: `{words}`"
+
+
+@contextmanager
+def allowed_by(rules: Rules) -> Iterator[Path]:
+    """The file of those who may sign under some rules."""
+    if not rules.keys:
+        yield Path(rules.signers)
+        return
+    with signers_file(rules.keys) as file:
+        yield file
+
+
+def expiry(approval: Approval, rules: Rules) -> datetime:
+    """When an approval ends to hold; raises ValueError for a time that is none."""
+    at = datetime.fromisoformat(approval.at)
+    if at.tzinfo is None:
+        raise ValueError("a time without its offset")
+    return at + timedelta(hours=rules.expires_h)
+
+
+def refusal(approval: Approval | None, plan: Plan, history: History, now: datetime) -> str:
+    """Why an approval does not hold, as what it is; empty: it holds."""
+    rules = history.rules
+    if approval is None:
+        return "is not in the form of an approval"
+    if approval.plan != plan.digest:
+        return "is for another plan"
+    if rules is None or not history.running or approval.run != history.run:
+        return "is for another run of this plan"
+    return (
+        _of_no_such_wave(approval.wave, plan, history, rules)
+        or _out_of_time(approval, rules, now)
+        or _of_another(approval, rules)
+        or _given_before(approval, history)
+    )
+
+
+def _given_before(approval: Approval, history: History) -> str:
+    if f"by {approval.by}" in history.given.get(approval.wave, {}):
+        return f"is by {approval.by}, who has approved this wave already; another has to"
+    return ""
+
+
+def _of_no_such_wave(wave: str, plan: Plan, history: History, rules: Rules) -> str:
+    if wave in history.approved:
+        return "is for a wave that is approved already"
+    if wave not in {each.name for each in plan.waves}:
+        return "is for a wave that the plan does not have"
+    return "" if wave in rules.approve else "is for a wave that needs none"
+
+
+def _out_of_time(approval: Approval, rules: Rules, now: datetime) -> str:
+    try:
+        if datetime.fromisoformat(approval.at) > now + SKEW:
+            return f"is of {approval.at}, which is not yet"
+        if expiry(approval, rules) <= now:
+            return f"of {approval.at} has expired: it holds {rules.expires_h:g} h"
+    except (ValueError, TypeError, OverflowError):
+        return "has no time that can be read"
+    return ""
+
+
+def _of_another(approval: Approval, rules: Rules) -> str:
+    """Who gave it: not the author where the rules say so, and somebody whose key is known."""
+    if rules.not_author and approval.by == rules.author:
+        return f"is by {approval.by}, who made the plan; another person has to approve it"
+    if not rules.who_signs:
+        how = "but the rollout was begun without --allowed-signers, so no key is known"
+        return f"is signed, {how}" if approval.signature else ""
+    if not approval.signature:
+        return f"is not signed, and has to be, by one of {rules.who_signs}"
+    try:
+        with allowed_by(rules) as allowed:
+            signer = signer_of_text(
+                approval.content, approval.signature, allowed, NAMESPACE, approval.by
+            )
+    except RocefortError as error:
+        return f"cannot be judged: {error.problem.what}"
+    return "" if signer else f"has no signature of {approval.by} by a key of {rules.who_signs}"
+
+
+def judged(request: Request, plan: Plan, history: History, now: datetime) -> ApprovalEvent:
+    """An approval as a journal notes it: that it holds, and until when; or why it does not."""
+    given = request.approval
+    why = refusal(given, plan, history, now)
+    if given is None or history.rules is None or why or given.wave != request.wave:
+        refused = f"the approval by {request.by} {why or 'is for another wave'}"
+        return ApprovalEvent(wave=request.wave, phase=Phase.FAILED, detail=refused)
+    until = expiry(given, history.rules).isoformat()
+    by = f"by {given.by}"
+    return ApprovalEvent(wave=given.wave, phase=Phase.DONE, detail=by, until=until)
+
+
+def expired(history: History, now: datetime) -> Iterator[ApprovalEvent]:
+    """Approvals whose time is over; a wave that has begun is brought to its end all the same."""
+    for wave, people in history.given.items():
+        if any(until and datetime.fromisoformat(until) <= now for until in people.values()):
+            over = "has expired"
+            yield ApprovalEvent(wave=wave, phase=Phase.FAILED, detail=over, expired=True)

@@ -1,0 +1,51 @@
+"""Everything that a rollout works with, fixed before its loop begins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import uuid4
+
+from rocefort.clock import utc_now
+from rocefort.models.rollout.events import Rules, Seen
+from rocefort.models.rollout.plan import Plan
+from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.protocols import RunGate, Switches, Texts, Watching
+from rocefort.rollout.controller.timeout import nothing
+from rocefort.rollout.journal.journal import Journal, Listener
+
+
+@dataclass(frozen=True)
+class RolloutConfig:
+    """Configuration of one life of a controller that carries out one plan.
+
+    The journal, then the listeners, hear of every act before and after it. stop: asked before
+    every act; once it says yes, the wave under way is rolled back. rules, run_id, fabric: of a new
+    run: its rules, the id that switches are told, the digest under which its fabric is kept.
+    sleep, monotonic: of the switches' time. now: by which approvals expire. approve_with: the
+    command that approves a wave, without the wave. live: the live checks. end_checks: takes its
+    sessions from a live check or a gate that hangs, for good. check_plan: asked once by a new run
+    before its first act.
+    """
+
+    plan: Plan
+    switches: Switches
+    run_gate: RunGate
+    journal: Journal
+    texts: Texts
+    listeners: Sequence[Listener] = ()
+    options: ApplyOptions = field(default_factory=ApplyOptions)
+    stop: Callable[[], bool] = lambda: False
+    rules: Rules | None = None
+    run_id: str = field(default_factory=lambda: uuid4().hex)
+    fabric: str = ""
+    sleep: Callable[[float], None] = lambda _: None  # asks again at once
+    monotonic: Callable[[], float] = time.monotonic
+    scale: float = 1.0  # seconds of the switches, and of `sleep`, in one of this machine
+    now: Callable[[], datetime] = utc_now
+    approve_with: str = "rocefort approve PLAN"
+    live: Watching | None = None
+    end_checks: Callable[[], None] = nothing
+    check_plan: Callable[[Mapping[str, Seen]], None] = lambda _: None

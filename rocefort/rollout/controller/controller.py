@@ -1,0 +1,448 @@
+"""The rollout: observe, decide, write down what is meant, act, write down its result; again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from rocefort import internal_errors
+from rocefort.errors import DeviceFailed, Refused, RocefortError, ServiceFailed
+from rocefort.fleet.secret_masking import masked
+from rocefort.models.rollout.events import (
+    Act,
+    ActEvent,
+    Applied,
+    ApprovalEvent,
+    Event,
+    HealthEvent,
+    Phase,
+    Request,
+    Rules,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+    Seen,
+    StepEvent,
+    Whose,
+)
+from rocefort.models.rollout.history import AFTER, BEFORE, FINISHED, History, history_of
+from rocefort.models.rollout.plan import Wave, longest_soak_s
+from rocefort.rollout import operator
+from rocefort.rollout.controller import approvals, outcome
+from rocefort.rollout.controller.config import RolloutConfig
+from rocefort.rollout.controller.device_state import Device
+from rocefort.rollout.controller.next_action import (
+    Action,
+    Await,
+    Do,
+    Fault,
+    Measure,
+    Table,
+    Wait,
+    Watch,
+    next_action,
+    table,
+)
+from rocefort.rollout.controller.protocols import Outcome, Verdict
+from rocefort.rollout.controller.timeout import within
+from rocefort.rollout.journal.journal import JournalFailed
+
+Kept = Mapping[str, Mapping[str, Any]]  # by device, what a precheck found there
+SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
+ROUNDED_S = 1.0  # a switch shows whole seconds
+
+
+class Rollout:
+    """The loop of one life of a controller.
+
+    observed: what each switch of the plan said last. history: the run up to now.
+    """
+
+    def __init__(self, config: RolloutConfig) -> None:
+        self.config, self.plan, self.switches = config, config.plan, config.switches
+        self.observed: dict[str, Seen] = {}
+        self.history = History()
+        self._listeners = config.listeners
+        self._patience_s = config.options.patience_s
+        self._raised: BaseException | None = None  # a defect, or the end of this process
+        self._defect = ""  # as one sentence: told once the wave is back
+        self._spoilt = False  # the journal failed once
+        self._late = frozenset[int]()  # requests that were asked of an earlier run
+        self._awaited = ""  # the wave whose approval is waited for, once that was said
+
+    def run(self) -> Applied:
+        """Apply all waves; the first failure rolls its wave back and stops."""
+        self.history = self._begin()
+        try:
+            if self.config.options.resume:
+                self._take_up()
+            self._observe(self.plan.waves)
+            if not self.config.options.resume:
+                self.config.check_plan(self.observed)
+            if self.config.options.break_glass:
+                detail = f"by {operator.user()}: {self.config.options.break_glass}"
+                self._say(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))
+            applied = self._loop()
+        except JournalFailed as error:
+            applied = self._with_defect(outcome.cut_short(self._table, error))
+        except Exception as error:
+            if not self.history.failure:
+                raise
+            applied = self._with_defect(outcome.cut_short(self._table, _sentence_of(error)))
+        if self._raised and not self._defect:
+            raise self._raised
+        return applied
+
+    def _begin(self) -> History:
+        if self.config.options.resume:
+            return history_of(self.config.journal.events())
+        self._late = frozenset(request.number for request in self.config.journal.requests())
+        sizes = (len(wave.devices) for wave in self.plan.waves)
+        rules = self.config.rules or Rules(max(sizes, default=0))
+        return History(rules=replace(rules, live=self.config.live is not None))
+
+    def _loop(self) -> Applied:
+        while True:
+            try:
+                self._hear()
+                action = next_action(self.plan, self.history, self.observed)
+                if applied := self._carried_out(action):
+                    return applied
+            except JournalFailed as error:
+                if self._spoilt:
+                    raise
+                self._spoilt = True  # no act without a record: but it may take the way back
+                self._fail(str(error), error.exit_code)
+            except RocefortError as error:
+                if self.history.failure:  # the way back would fail for ever
+                    raise
+                self._fail(str(error), error.exit_code)
+            except BaseException as error:  # a defect: trials need not wait for it
+                if self._raised:
+                    raise
+                self._raised, self._listeners = error, ()  # one of them may be what failed
+                if isinstance(error, Exception):
+                    self._defect = str(_sentence_of(error))
+                text = f"wave {self._wave}: {self._defect or 'the controller ends'}"
+                self._fail(text, internal_errors.EXIT_CODE)
+
+    def _hear(self) -> None:
+        """Take up what others ask for, and the wish to stop."""
+        for request in self.config.journal.requests():
+            self._take(request)
+        for event in approvals.expired(self.history, self.config.now()):
+            self._say(event)
+        if self.config.stop() and not self.history.failure and (wave := self._wave):
+            again = self.config.options.again
+            self._say(_failed("stop", wave, f"wave {wave}: interrupted; {again}"))
+
+    def _take(self, request: Request) -> None:
+        told_by = f"by {request.by}"
+        if request.number in self._late:
+            late = f"{request.kind} {told_by}, asked of an earlier run"
+            ignored = StepEvent(act="ignored", wave=request.wave, phase=Phase.DONE, detail=late)
+            self._say(ignored, request)
+        elif request.kind == "pause":
+            paused = StepEvent(act="pause", phase=Phase.DONE, detail=request.by)
+            self._say(paused, request)
+        elif request.kind == "approve":
+            now = self.config.now()
+            self._say(approvals.judged(request, self.plan, self.history, now), request)
+        elif not self.history.failure and (wave := self._wave):
+            self._say(_failed("stop", wave, f"wave {wave}: aborted {told_by}"), request)
+
+    def _carried_out(self, action: Action) -> Applied | None:
+        """Do what was decided; how it ended, where it ends."""
+        match action:
+            case Do():
+                self._do(action)
+            case Watch():
+                self._watch(action)
+            case Measure(wave):
+                self._measure(next(each for each in self.plan.waves if each.name == wave))
+            case Wait():
+                self._wait(action)
+            case Fault(wave, troubles):
+                for device, trouble in troubles:
+                    self._say(_failed("fault", wave, trouble.text, trouble.code, device))
+            case Await(wave) if self._patient(wave):
+                pass
+            case _:
+                return self._ended(action)
+        return None
+
+    # --- acts -------------------------------------------------------------------------------------
+
+    def _do(self, action: Do) -> None:
+        known = {device.name: device for device in self._table.of(action.wave)}
+        devices = [known[name] for name in action.devices]
+        for each in devices:
+            self._say(each.event(action.act, devices))
+        outcome, kept = self._call(action.act, devices)
+        self._observe([self._wave_of(action.wave)])
+        for each in devices:
+            event = each.event(action.act).like(**kept.get(each.name, {}), phase=Phase.DONE)
+            self._say(self._result(event, each, outcome.get(each.name)))
+
+    def _call(self, act: Act, devices: Sequence[Device]) -> tuple[Outcome, Kept]:
+        changes = [each.change for each in devices]
+        words = {each.name: each.word for each in devices}
+        before = {each.name: each.course.before for each in devices}
+        calls: dict[Act, Callable[[], Outcome]] = {
+            Act.LOAD: lambda: self.switches.load(changes),
+            Act.TRIAL: lambda: self.switches.trial(changes, self.plan.trial_s, words),
+            Act.CHECK: lambda: self.switches.check(changes, before),
+            Act.SOAK: lambda: self._soak(devices),
+            Act.CONFIRM: lambda: self.switches.confirm(changes, before),
+            Act.SAVE: lambda: self.switches.save(changes),
+            Act.ABORT: lambda: self.switches.abort(changes),
+        }
+        if act is Act.PRECHECK:
+            return self._precheck(devices)
+        return calls[act](), {}
+
+    def _precheck(self, devices: Sequence[Device]) -> tuple[Outcome, Kept]:
+        """Keep what runs before anything is done to it."""
+        outcome, kept = {}, {}
+        for device, found in self.switches.precheck([each.change for each in devices]).items():
+            if isinstance(found, RocefortError):
+                outcome[device] = found
+                continue
+            running, sessions = self.config.texts.keep(found.text), tuple(sorted(found.established))
+            kept[device] = {"running": running, "established": sessions}
+        return outcome, kept
+
+    def _soak(self, devices: Sequence[Device]) -> Outcome:
+        """Wait until what the change may break has had its time, which the switches prove.
+
+        A trial's own timer counts: whatever this machine's clock says, it has run for so long.
+        """
+        wave = self._wave_of(devices[0].wave)
+        self._observe([wave])
+        begun = {each.name: self.observed[each.name].left_s or 0 for each in devices}
+        outcome: dict[str, RocefortError] = {}
+        for each in devices:
+            left = begun[each.name]
+            if left < each.rest_s:
+                what = f"only {left} s are left of its trial, and {each.rest_s:.0f} s are needed"
+                outcome[each.name] = DeviceFailed(f"{what} to soak", where=each.name)
+        seconds = longest_soak_s(each.change for each in devices)
+        left_s = 0.0 if outcome else float(seconds)
+        while left_s > 0:
+            until = self.config.monotonic() + left_s
+            while (wait := until - self.config.monotonic()) > 0:
+                self.config.sleep(min(SLICE_S, wait))
+                self._hear()
+                if self.history.failure and not devices[0].leg.back:  # somebody stops it
+                    return {d.name: DeviceFailed("did not soak", where=d.name) for d in devices}
+            self._observe([wave])
+            left_s = max(seconds - self._ran_s(name, left) for name, left in begun.items())
+        return outcome
+
+    def _ran_s(self, device: str, left_s: int) -> float:
+        """For how long a trial has run that had so much left; one that has ended is not waited for.
+
+        Where nothing shows what is left now, it counts as not run.
+        """
+        now = self.observed[device]
+        if now.trouble or now.trial is not Whose.OURS:
+            return float("inf")
+        return 0.0 if now.left_s is None else left_s - now.left_s + ROUNDED_S
+
+    def _result(self, done: ActEvent, device: Device, error: RocefortError | None) -> ActEvent:
+        if done.act is Act.ABORT:
+            end = outcome.after_abort(device, self.observed[device.name], error)
+            phase = Phase.FAILED if end.code else Phase.DONE
+            return done.like(phase=phase, detail=end.text, code=end.code)
+        if error:
+            return done.like(phase=Phase.FAILED, detail=str(error), code=error.exit_code)
+        return done
+
+    def _measure(self, wave: Wave) -> None:
+        """Run the gate; one whose plan says that nothing can be measured there goes on without."""
+        gate, passed, said = wave.gate, True, []
+        begun = StepEvent(act="gate", wave=wave.name, phase=Phase.INTENT)
+        self._say(begun)
+        if gate.pairs or not gate.unmeasured:
+            verdict = self._in_time(wave, "the RDMA gate", lambda: self.config.run_gate(gate))
+            passed, said = verdict.passed, [verdict.summary]
+        if gate.unmeasured:
+            said.append(f"not measured: {', '.join(gate.unmeasured)}")
+        self._observe([wave])
+        summary = "; ".join(said)
+        if passed:
+            self._say(begun.like(phase=Phase.DONE, detail=summary))
+            return
+        failed = f"wave {wave.name}: the RDMA gate failed: {summary}"
+        self._say(begun.like(phase=Phase.FAILED, detail=failed, code=3))
+
+    def _watch(self, action: Watch) -> None:
+        """Run the live checks; before the wave ends by itself what they found is in the journal."""
+        wave, when = self._wave_of(action.wave), action.when
+        asked, rules = self.config.live, self.history.rules
+        if asked is None:
+            raise Refused("its live checks are not at hand", where=f"wave {wave.name}")
+        begun = HealthEvent(wave=wave.name, phase=Phase.INTENT, when=when)
+        self._say(begun)
+        sick = rules is not None and rules.allow_sick
+        verdict = self._in_time(
+            wave, "the live check", lambda: asked(wave.devices, when, allow_sick=sick)
+        )
+        self._observe([wave])
+        passed = Phase.DONE if verdict.passed else Phase.FAILED
+        said = f"{when}: {verdict.summary}"
+        if not verdict.passed:
+            stays = "; it stays confirmed" if when == AFTER else ""
+            said = f"wave {wave.name}: the live checks {when} it failed: {verdict.summary}{stays}"
+        code = 0 if verdict.passed else 4 if when == BEFORE else 3
+        self._say(begun.like(phase=passed, detail=said, code=code))
+
+    def _in_time(self, wave: Wave, what: str, ask: Callable[[], Verdict]) -> Verdict:
+        """A verdict while there is time to act on it; after that nothing of it goes on."""
+        left, config = self._left_s(wave), self.config
+        seconds = None if left is None else left / config.scale
+        return within(seconds, what, ask, config.end_checks)
+
+    def _left_s(self, wave: Wave) -> float | None:
+        """What the trials of a wave leave, by their switches' own clocks; None: none runs."""
+        seen = [self.observed[name] for name in wave.devices]
+        left = [each.left_s or 0 for each in seen if each.trial is Whose.OURS]
+        return min(left) - self.plan.margin_s if left else None
+
+    def _wait(self, action: Wait) -> None:
+        for device in action.devices:
+            detail = f"its trial ends in {action.seconds} s"
+            self._say(_wait(action, device).like(detail=detail))
+        left = float(action.seconds + 1)
+        while left > 0 and (self.history.failure or not self.config.stop()):
+            self.config.sleep(min(SLICE_S, left))
+            left -= SLICE_S
+        self._observe([self._wave_of(action.wave)])
+        for device in action.devices:
+            self._say(_wait(action, device).like(phase=Phase.DONE))
+
+    def _patient(self, wave: str) -> bool:
+        """Wait a little for the approval of a wave, which begins with a fresh look."""
+        self._open()  # what is approved is a run
+        request = ApprovalEvent(wave=wave, phase=Phase.INTENT)
+        if self._patience_s <= 0:
+            if self._awaited == wave:
+                self._say(request.like(phase=Phase.FAILED, detail=approvals.RAN_OUT, code=4))
+            return False
+        if self._awaited != wave:
+            rules = self.history.rules or Rules(0)
+            text = approvals.awaited(rules, wave, self._patience_s, self.config.approve_with)
+            self._say(request.like(detail=text))
+            self._awaited = wave
+        self._patience_s -= SLICE_S
+        self.config.sleep(SLICE_S * self.config.scale)
+        self._observe([self._wave_of(wave)])
+        return True
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def _table(self) -> Table:
+        return table(self.plan, self.history, self.observed)
+
+    @property
+    def _wave(self) -> str:
+        focus = self._table.focus
+        return focus[0].name if focus else ""
+
+    def _wave_of(self, name: str) -> Wave:
+        return next(wave for wave in self.plan.waves if wave.name == name)
+
+    def _observe(self, waves: Sequence[Wave]) -> None:
+        """Look at waves anew, and at the next one where they are done with."""
+        ways = [self.plan.parts(wave, d) for wave in waves for d in wave.devices]
+        self.observed.update(self.switches.observe(ways))
+        names = {wave.name for wave in waves}
+        if (focus := self._table.focus) and focus[0].name not in names:
+            ways = [self.plan.parts(focus[0], d) for d in focus[0].devices]
+            self.observed.update(self.switches.observe(ways))
+
+    def _take_up(self) -> None:
+        """Say in the journal that another controller goes on, and how it finds the switches."""
+        self._mark(RunResumed(phase=Phase.INTENT, **self._process))
+        self._observe(self.plan.waves)
+        for device in self._table.devices:
+            if device.touched:
+                text = outcome.found(self.observed[device.name])
+                name, wave = device.name, device.wave
+                self._say(
+                    StepEvent(act="found", wave=wave, device=name, phase=Phase.DONE, detail=text)
+                )
+
+    # --- what is said -----------------------------------------------------------------------------
+
+    def _say(self, event: Event, request: Request | None = None) -> None:
+        """Make an event durable, then known, then heard."""
+        self._open()
+        event = event.like(detail=masked(event.detail))
+        self.config.journal.append(event, request)
+        self.history = self.history.after(event)
+        for listener in self._listeners:
+            listener(event)
+
+    def _open(self) -> None:
+        """Begin the run in the journal, where that is not done."""
+        if not self.history.running:
+            rules = self.history.rules or Rules(0)
+            which = {"run": self.config.run_id, "fabric": self.config.fabric, "rules": rules}
+            self._mark(RunStarted(phase=Phase.INTENT, **which, **self._process))
+
+    @property
+    def _process(self) -> dict[str, Any]:
+        by = {"tool": operator.release(), "host": operator.host(), "user": operator.user()}
+        return {**by, "process": os.getpid(), "scale": self.config.scale}
+
+    def _mark(self, event: RunStarted | RunResumed | RunEnded) -> None:
+        """Begin, resume or end the run in the journal."""
+        self.config.journal.append(event, None)
+        self.history = self.history.after(event)
+
+    def _fail(self, text: str, code: int) -> None:
+        if self.history.failure:
+            return  # on the way back already
+        self._say(_failed("fault", self._wave, text, code))
+        self._observe([self._wave_of(self._wave)] if self._wave else [])
+
+    # --- how it ends ------------------------------------------------------------------------------
+
+    def _ended(self, action: Action) -> Applied:
+        applied = self._with_defect(outcome.ended(self._table, action))
+        if self.history.running and not applied.unfinished:
+            how, code = applied.failure or FINISHED, applied.exit_code
+            self._mark(RunEnded(phase=Phase.DONE, ended=how, code=code, **self._process))
+        return applied
+
+    def _with_defect(self, applied: Applied) -> Applied:
+        """How it ended; an internal error is told whatever else failed."""
+        if not self._defect:
+            return applied
+        failure = applied.failure
+        if self._defect not in failure:
+            failure = "; ".join(filter(None, (failure, self._defect)))
+        return replace(applied, failure=failure, exit_code=internal_errors.EXIT_CODE)
+
+
+def _sentence_of(error: Exception) -> RocefortError:
+    """An error as one that can be shown; the traceback of a defect is kept in a file."""
+    if isinstance(error, RocefortError):
+        return error
+    what, how = internal_errors.told(error)
+    return ServiceFailed(what, how=how)
+
+
+def _wait(wait: Wait, device: str) -> StepEvent:
+    return StepEvent(act="wait", wave=wait.wave, device=device, phase=Phase.INTENT)
+
+
+def _failed(
+    act: Literal["fault", "stop"], wave: str, text: str, code: int = 3, device: str = ""
+) -> StepEvent:
+    failed = StepEvent(act=act, wave=wave, device=device, phase=Phase.FAILED)
+    return failed.like(detail=text, code=code)

@@ -1,0 +1,263 @@
+"""Where one device of a rollout stands: what it says, and what this life of the controller did.
+
+A device takes one change, or, where it is drained, three: it is drained, changed, and let back.
+Each is a leg of its way with a trial of its own, and what is confirmed between two legs may last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from rocefort.models.rollout.events import Act, ActEvent, Leg, Phase, Runs, Seen, Trouble, Whose
+from rocefort.models.rollout.history import Course, History
+from rocefort.models.rollout.plan import Change, Plan, Soak
+
+LEGS = ("drain", "change while drained", "end of the drain")  # also of a commit's description
+UNDONE = " undone"
+CHANGED = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK, Act.CONFIRM})
+
+
+class Stand(Enum):
+    """Where one device stands on its leg."""
+
+    TROUBLED = auto()
+    OLD = auto()
+    LOADED = auto()
+    ON_TRIAL = auto()  # ours, ours to confirm
+    STRAY = auto()  # a trial of ours that is not taken up
+    UNSAVED = auto()
+    NEW = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device of the plan on the leg that it is on, with all that is known of it.
+
+    seen: told of this leg, OLD before it and NEW behind it. touched: on whatever leg. amid: it is
+    drained, or may be.
+    """
+
+    name: str
+    wave: str
+    parts: tuple[Change, ...]
+    leg: Leg
+    course: Course
+    seen: Seen
+    trial_s: int
+    margin_s: float  # what must be left of a trial to confirm it
+    rest_s: float  # what must be left to soak with its wave and then confirm it
+    touched: bool
+    amid: bool
+
+    @property
+    def change(self) -> Change:
+        """What this leg does."""
+        part = self.parts[self.leg.part]
+        return part.undone if self.leg.back else part
+
+    @property
+    def soak(self) -> Soak | None:
+        """How long this leg has to soak; taken back, as long: it may end the same sessions."""
+        return self.change.soak
+
+    @property
+    def word(self) -> str:
+        """What this leg is; empty for a change that needs no drain."""
+        if len(self.parts) == 1:
+            return ""
+        return LEGS[self.leg.part] + (UNDONE if self.leg.back else "")
+
+    def event(self, act: Act, at_once: Sequence[Device] = ()) -> ActEvent:
+        """An act on this leg that begins; at_once: the devices that it is for.
+
+        What people read of it: the leg of a drain, and how long all soak, and why.
+        """
+        event = ActEvent(act=act, wave=self.wave, device=self.name, phase=Phase.INTENT)
+        detail, soaks = self.word, [(each.name, each.soak) for each in at_once if each.soak]
+        if act is Act.SOAK and soaks:
+            name, soak = max(soaks, key=lambda each: (each[1].seconds, each[0] == self.name))
+            whose = "" if name == self.name else f"{name}: "
+            detail = ", ".join(filter(None, (detail, f"{soak.seconds} s: {whose}{soak.why}")))
+        if len(self.parts) == 1:
+            return event.like(detail=detail)
+        part, back = self.leg
+        return event.like(detail=detail, part=part, of=len(self.parts), back=back)
+
+    @property
+    def stand(self) -> Stand:
+        """Where it stands."""
+        seen = self.seen
+        if self.trouble:
+            return Stand.TROUBLED
+        if seen.trial is Whose.OURS:
+            return Stand.ON_TRIAL if self._ours_to_confirm else Stand.STRAY
+        if seen.trial is Whose.UNKNOWN:
+            return Stand.STRAY
+        if seen.runs is Runs.NEW:
+            return Stand.NEW if _saved(self.change, self.course, seen) else Stand.UNSAVED
+        return Stand.LOADED if seen.loaded else Stand.OLD
+
+    @property
+    def _ours_to_confirm(self) -> bool:
+        seen = self.seen
+        left_s = seen.left_s
+        enough = left_s is not None and left_s * 2 >= self.trial_s and left_s >= self.rest_s
+        return self.mine or (seen.runs is Runs.NEW and seen.held and enough)
+
+    @property
+    def wait_s(self) -> int:
+        """Seconds until its trial is over, at most."""
+        return self.trial_s if self.seen.left_s is None else self.seen.left_s
+
+    @property
+    def mine(self) -> bool:
+        """Whether this life of the controller began its trial, or took it up and checked it."""
+        begun = self.course.done & {Act.TRIAL, Act.CHECK, Act.SOAK}
+        return not self.course.confirmed and bool(begun)
+
+    @property
+    def begun(self) -> bool:
+        """Whether it was changed without being brought to an end."""
+        return self.amid or bool(self.course.done & CHANGED)
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why nothing may be done with it, whatever was done before."""
+        if self.seen.trouble:
+            return self.seen.trouble
+        if self.seen.trial is Whose.FOREIGN:
+            return Trouble(f"{self.name}: {_foreign(self.seen)}", 4)
+        if self.seen.runs is Runs.OTHER and not self.mine:
+            what = "its running configuration is not the one that the plan was made against"
+            return Trouble(f"{self.name}: {what}; plan again", 4)
+        return None
+
+    @property
+    def surprise(self) -> Trouble | None:
+        """What happened to it behind the back of this life of the controller."""
+        if self.trouble:
+            return self.trouble
+        what = self._ended_trial() if self.mine else self._ended_leg()
+        return Trouble(f"{self.name}: {what}") if what else None
+
+    def _ended_trial(self) -> str:
+        seen = self.seen
+        if seen.runs is Runs.OTHER or (seen.runs is Runs.OLD and seen.trial is Whose.OURS):
+            return "after the trial commit, the switch does not run what was planned"
+        if seen.trial is Whose.NOBODY:
+            old = seen.runs is Runs.OLD
+            ended = "its trial ended before it was confirmed"
+            return ended if old else "somebody else confirmed its trial"
+        if not seen.held:
+            return "the session that its trial began in is lost, and no other can confirm it"
+        if seen.left_s is None:
+            return "its switch does not show what is left of its trial, maybe too little"
+        if seen.left_s < self.margin_s:
+            left = f"only {seen.left_s} s are left of its trial"
+            return f"{left}, too little to confirm it, which may take {self.margin_s:.0f} s"
+        return ""
+
+    def _ended_leg(self) -> str:
+        seen, done = self.seen, self.course.done
+        if Act.CONFIRM in done and (seen.runs is not Runs.NEW or seen.trial is Whose.OURS):
+            return "after the confirmation, the switch does not run what was planned"
+        if Act.LOAD in done and self.stand is Stand.OLD:
+            return "what was loaded is gone from its candidate"
+        return ""
+
+
+def _foreign(seen: Seen) -> str:
+    """A trial that is not this run's, and what to do about it."""
+    if seen.other_run:
+        what = f"another run of this plan, {seen.other_run}, has a trial pending"
+        return f"{what}; one run at a time: go on with that one, or wait for its end"
+    what = "a trial is pending that this rollout did not start"
+    return f"{what}; wait for its timer, or confirm or abort it on the switch"
+
+
+def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
+    plan: Plan,
+    wave: str,
+    name: str,
+    parts: tuple[Change, ...],
+    history: History,
+    seen: Seen,
+    rest_s: float,
+) -> Device:
+    """A device on the leg that it is on, by what it says and what was done with it."""
+    if len(parts) == 1:
+        between = seen.runs is Runs.BETWEEN
+        leg, seen, amid = Leg(), replace(seen, runs=Runs.OTHER) if between else seen, False
+    else:
+        leg, seen, amid = _on_the_way(name, parts, history, seen)
+    return Device(
+        name=name,
+        wave=wave,
+        parts=parts,
+        leg=leg,
+        course=history.course(name, leg),
+        seen=seen,
+        trial_s=plan.trial_s,
+        margin_s=plan.margin_s,
+        rest_s=rest_s,
+        touched=history.touched(name),
+        amid=amid,
+    )
+
+
+def _on_the_way(
+    name: str, parts: Sequence[Change], history: History, seen: Seen
+) -> tuple[Leg, Seen, bool]:
+    """Leg, what is seen as this leg has it, and whether the device is drained."""
+    if seen.trouble or seen.runs is Runs.OTHER:
+        leg = history.leg(name)
+        begun = leg.part > 0 or leg.back or history.course(name).confirmed
+        return leg, seen, begun
+    at = min(seen.at, len(parts))
+    if at == 1 and parts[1].only_secrets and history.course(name, Leg(1)).confirmed:
+        at = 2  # its text is the same; only who set the secret knows
+    leg = _leg(name, parts, history, replace(seen, at=at))
+    behind = at <= leg.part if leg.back else at > leg.part
+    amid = 0 < at < len(parts)
+    return leg, replace(seen, at=at, runs=Runs.NEW if behind else Runs.OLD), amid
+
+
+def _leg(name: str, parts: Sequence[Change], history: History, seen: Seen) -> Leg:
+    at, failed = seen.at, bool(history.failure)
+    back = history.course(name, Leg(min(at, len(parts) - 1), back=True))
+    if seen.trial is not Whose.NOBODY:
+        going_back = failed and at < len(parts) and back.done & {Act.TRIAL, Act.CHECK}
+        return Leg(at, back=True) if going_back else Leg(max(at - 1, 0))
+    came = Leg(at - 1) if at else Leg()
+    if at and not _saved(parts[came.part], history.course(name, came), seen):
+        return Leg(at, back=True) if failed and back.done and at < len(parts) else came
+    if at == len(parts):
+        return came
+    return _from(name, history, seen) if failed else Leg(at)
+
+
+def _from(name: str, history: History, seen: Seen) -> Leg:
+    """The way back from what is confirmed and saved: first what is begun there is ended."""
+    if seen.at == 0:
+        unsaved = not seen.saved and history.touched(name)
+        return Leg(0, back=unsaved)
+    ended = not to_abort(history.course(name, Leg(seen.at)))
+    return Leg(seen.at - 1, back=True) if ended else Leg(seen.at)
+
+
+def to_abort(course: Course) -> bool:
+    """Whether what was begun of a leg is still to be ended."""
+    return course.touched and not course.confirmed and not asked_to_end(course)
+
+
+def asked_to_end(course: Course) -> bool:
+    """Whether this life has tried to end a leg."""
+    return Act.ABORT in course.done or bool(course.failures(Act.ABORT))
+
+
+def _saved(change: Change, course: Course, seen: Seen) -> bool:
+    if change.only_secrets and course.touched:
+        return course.saved  # what it saved shows no secret
+    return seen.saved

@@ -1,0 +1,374 @@
+"""What a rollout does with one switch through its driver: look, load, try, check, confirm, abort.
+
+Every step is told the driver of the session that is open now. Which session a candidate or a trial
+belongs to is remembered here, because a switch does not say it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from napalm.base.exceptions import CommitError
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.placeholders import filled
+from rocefort.errors import BadInput, DeviceFailed, Refused
+from rocefort.fleet.credentials import Secret
+from rocefort.models.fabric.trial_time import SETTLE_S
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.rollout.events import Runs, Seen, Trouble, Whose
+from rocefort.models.rollout.plan import Change
+from rocefort.rollout.controller.device_state import LEGS, UNDONE
+from rocefort.rollout.controller.protocols import Before
+from rocefort.rollout.controller.trial_label import Label, run_told
+from rocefort.rollout.controller.trial_owner import (
+    Began,
+    Commit,
+    Owner,
+    TrialStatus,
+    described,
+    owner_of,
+)
+from rocefort.rollout.planning.pending_trials import Pending
+from rocefort.rollout.planning.plan import running_digest
+
+
+class Driver(Protocol):
+    """The part of napalm_cloudengine that a rollout uses."""
+
+    def get_config(self, retrieve: str) -> dict[str, str]: ...  # noqa: D102 - NAPALM's
+    def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
+    def compare_config(self) -> str: ...  # noqa: D102
+    def trial_status(self) -> TrialStatus: ...  # noqa: D102
+    def newest_commit(self) -> Commit | None: ...  # noqa: D102
+    def has_pending_commit(self) -> bool: ...  # noqa: D102
+    def load_merge_candidate(self, *, config: str) -> None: ...  # noqa: D102
+    def commit_config(self, message: str, revert_in: int) -> None: ...  # noqa: D102
+    def confirm_commit(self) -> None: ...  # noqa: D102
+    def abort_commit(self, persist_id: str = "") -> None: ...  # noqa: D102
+    def discard_config(self) -> None: ...  # noqa: D102
+    def save_config(self) -> None: ...  # noqa: D102
+
+
+def pending_trial(driver: Driver) -> Pending | None:
+    """The trial that runs on a switch, whoever began it."""
+    trial = driver.trial_status()
+    if trial.state == "INACTIVE":
+        return None
+    plan, run = run_told(trial.persist_id, described(driver.newest_commit()))
+    return Pending(trial.seconds_left, plan, run)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a configuration's text says: which switch, and what it means as a digest."""
+
+    name: str
+    digest: str
+
+
+@dataclass
+class DeviceSteps:
+    """The steps of one run; several switches may take theirs at once.
+
+    settle_s: how long sessions may take to come back after a commit. clock, sleep: of this
+    machine, to wait for that; what a trial has left is asked of its switch.
+    """
+
+    label: Label
+    families: Mapping[str, Family | None]
+    secrets: Mapping[str, Secret] = field(default_factory=dict)  # by reference, of all patches
+    settle_s: float = SETTLE_S
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _loaded: dict[str, Driver] = field(default_factory=dict)  # whose candidate holds the patch
+    _began: dict[str, Began] = field(default_factory=dict)  # the trial that began last
+    running: dict[str, str] = field(default_factory=dict)  # by device, as it was shown last
+    _words: dict[str, str] = field(default_factory=dict)  # of the trial that began last
+    _known: dict[tuple[str, str], Said] = field(default_factory=dict)  # by device and text
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def observe(self, driver: Driver, parts: Sequence[Change]) -> Seen:
+        """Where the switch stands, as it says itself; parts: its change, or a drain's three."""
+        change = parts[0]
+        running = driver.get_config("running")["running"]
+        said = self._said(running, change, "running")
+        if said.name != change.device:
+            what = f"the switch calls itself {said.name!r}"
+            how = "check its management address; nothing was changed on it"
+            return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))
+        self.running[change.device] = running
+        trial, newest = driver.trial_status(), driver.newest_commit()
+        at = _state(said.digest, parts, self._words_of(driver, change, newest))
+        owner = self._owner(driver, trial, newest, parts, lambda: said.digest)
+        whose = owner.whose
+        loaded = self._loaded.get(change.device) is driver
+        if whose is Whose.NOBODY and not loaded and driver.compare_config():
+            what = "its candidate holds changes that this rollout did not load"
+            how = "let their owner commit or clear them"
+            return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))
+        pending = whose is not Whose.NOBODY
+        runs = _runs(at, len(parts))
+        told = runs is Runs.NEW or (len(parts) > 1 and runs is not Runs.OTHER)
+        return Seen(
+            runs=runs,
+            at=max(at, 0),
+            saved=told and not pending and self._saved(driver, change, said.digest),
+            trial=whose,
+            held=whose is Whose.OURS and self._held(driver, change, trial),
+            left_s=self._left_s(driver, change, trial) if pending else 0,
+            loaded=loaded,
+            other_run=owner.run if whose is Whose.FOREIGN else "",
+        )
+
+    def _owner(
+        self,
+        driver: Driver,
+        trial: TrialStatus,
+        newest: Commit | None,
+        parts: Sequence[Change],
+        running: Callable[[], str],
+    ) -> Owner:
+        """Owner of the trial. running: digest of what runs."""
+        device, states = parts[0].device, _states(parts)
+        begun = self.label.left_trials or device in self._began
+        led = states if len(parts) > 1 else states[1:]  # a drain is taken back by trials, too
+        return owner_of(
+            self.label,
+            trial,
+            newest,
+            self._own_trial(driver, parts[0]),
+            led_to=lambda words: running() == dict(enumerate(states)).get(_led_to(words, parts)),
+            may_be_ours=lambda: begun and running() in led,
+        )
+
+    def _own_trial(self, driver: Driver, change: Change) -> Began | None:
+        """The trial that this session began, as long as it cannot be over."""
+        began = self._began.get(change.device)
+        mine = began is not None and began.session is driver and self.clock() <= began.ends_by
+        return began if mine else None
+
+    def _words_of(self, driver: Driver, change: Change, newest: Commit | None) -> str | None:
+        """Words of the newest commit where it is of this plan; None: it is not, or has none.
+
+        Where the switch does not list it, this session knows what it committed. A commit that came
+        by itself, as the end of a trial does, has no words.
+        """
+        began = self._began.get(change.device)
+        if began is not None and began.session is driver and newest == began.newest:
+            return self._words.get(change.device)
+        mark = self.label.read(described(newest))
+        return mark[1] if mark else None
+
+    def _held(self, driver: Driver, change: Change, trial: TrialStatus) -> bool:
+        """Whether this session can confirm it: it began here, or has this run's persist id."""
+        if trial.state != "ACTIVE":
+            return False
+        mine = self._own_trial(driver, change) is not None
+        return mine or trial.persist_id == self.label.persist_id
+
+    def _left_s(self, driver: Driver, change: Change, trial: TrialStatus) -> int | None:
+        """Seconds left of the trial; where the switch does not show them, the least by our clock.
+
+        None: neither is known.
+        """
+        began = self._own_trial(driver, change)
+        if trial.seconds_left is not None or began is None:
+            return trial.seconds_left
+        return max(0, int(began.ends_from - self.clock()))
+
+    def _saved(self, driver: Driver, change: Change, digest: str) -> bool:
+        text = driver.get_config("startup")["startup"]
+        try:
+            return self._said(text, change, "saved").digest == digest
+        except BadInput:  # there is none, or none that can be read
+            return False
+
+    def precheck(self, driver: Driver, change: Change) -> Before:
+        """What runs, as shown, and its sessions; refused where it is not as planned."""
+        refuse_pending(driver, change)
+        text = driver.get_config("running")["running"]
+        if self._said(text, change, "running").digest != change.running_digest:
+            raise Refused(
+                "its running configuration is not the one that the plan was made against",
+                where=change.device,
+                how="plan again",
+            )
+        self._refuse_unsaved(driver, change)
+        return Before(text, established(driver))
+
+    def _refuse_unsaved(self, driver: Driver, change: Change) -> None:
+        """Raise Refused where a reload would bring something else than what runs."""
+        saved = driver.get_config("startup")["startup"]
+        try:
+            same = self._said(saved, change, "saved").digest == change.running_digest
+        except BadInput:  # there is none, or none that can be read
+            same = False
+        if not same:
+            raise Refused(
+                "what it runs is not saved",
+                where=change.device,
+                how="save it on the switch, or go back to what is saved and plan again",
+            )
+
+    # --- changing ---------------------------------------------------------------------------------
+
+    def load(self, driver: Driver, change: Change) -> None:
+        """Load the patch; what the switch says of it, and would run, must be what was planned."""
+        known = {name: secret.reveal() for name, secret in self.secrets.items()}
+        driver.load_merge_candidate(config="\n".join(filled(line, known) for line in change.patch))
+        self._loaded[change.device] = driver
+        self._expect_planned(driver, change)
+        candidate = driver.get_config("candidate")["candidate"]
+        self._expect(self._said(candidate, change, "candidate"), change, "with the patch loaded")
+
+    def _expect_planned(self, driver: Driver, change: Change) -> None:
+        """Compare by meaning; what was loaded is discarded where that differs."""
+        text, said = driver.get_config("running")["running"], driver.compare_config()
+        family = self._family(change)
+        differs = dialect_of(family).same_change(change, said, text, family)
+        if differs:
+            del self._loaded[change.device]
+            driver.discard_config()
+            what = "the switch would not change what was planned: " + "; ".join(differs)
+            raise DeviceFailed(what, where=change.device, how="plan again, or look at the switch")
+
+    def trial(self, driver: Driver, change: Change, seconds: int, word: str = "") -> None:
+        """A trial; plan, run and the leg's word go into the description."""
+        refuse_pending(driver, change)  # someone else's: it must not be taken for ours
+        newest, begins = driver.newest_commit(), self.clock()
+        self._words.pop(change.device, None)
+        self._loaded.pop(change.device, None)
+        self._began.pop(change.device, None)
+        refused = False
+        try:
+            driver.commit_config(self.label.description(word), seconds)
+            self._words[change.device] = word
+        except CommitError:  # a trial that runs now is somebody else's
+            refused = True
+            raise
+        finally:  # what came of it may not be known: the trial may run
+            if not refused:
+                ends = begins + seconds, self.clock() + seconds
+                self._began[change.device] = Began(driver, newest, *ends)
+
+    def check(self, driver: Driver, change: Change, before: Collection[str]) -> None:
+        """Configuration read back as intended, and BGP sessions up that were up before."""
+        self._expect_running(driver, change, "after the trial commit")
+        removed = {edit.path for edit in change.edits if edit.after is None}
+        wanted = {peer for peer in before if f"bgp.peers[{peer}]" not in removed}
+        deadline = self.clock() + self.settle_s
+        while missing := wanted - established(driver):
+            if self.clock() > deadline:
+                raise DeviceFailed(
+                    f"BGP sessions did not come back: {', '.join(sorted(missing))}",
+                    where=change.device,
+                )
+            self.sleep(min(1.0, self.settle_s / 5))
+
+    def check_anew(self, driver: Driver, change: Change) -> None:
+        """Read back from a session that did not make the change: it may have locked us out."""
+        self._expect_running(driver, change, "seen from a new session")
+
+    def confirm(self, driver: Driver, change: Change, before: Collection[str]) -> None:
+        """Check once more, for the gate took its time; confirm, read back."""
+        self.check(driver, change, before)
+        driver.confirm_commit()
+        self._expect_running(driver, change, "after the confirmation")
+
+    def abort(self, driver: Driver, change: Change) -> None:
+        """End the trial or the candidate of this run; nobody else's is touched."""
+        trial, newest = driver.trial_status(), driver.newest_commit()
+
+        def running() -> str:
+            return self._said(driver.get_config("running")["running"], change, "running").digest
+
+        owner = self._owner(driver, trial, newest, [change], running)
+        if owner.whose is Whose.OURS:
+            driver.abort_commit(trial.persist_id)  # of an earlier run of this journal, maybe
+            self._words.pop(change.device, None)
+        elif self._loaded.pop(change.device, None) is driver:
+            driver.discard_config()
+
+    def _expect_running(self, driver: Driver, change: Change, when: str) -> None:
+        text = driver.get_config("running")["running"]
+        self._expect(self._said(text, change, "running"), change, when)
+
+    @staticmethod
+    def _expect(said: Said, change: Change, when: str) -> None:
+        if said.digest != change.intended_digest:
+            what = f"{when}, the switch does not run what was planned"
+            raise DeviceFailed(what, where=change.device)
+
+    def _said(self, text: str, change: Change, kind: str) -> Said:
+        """What a text says; a switch that nobody changes shows the same again and again."""
+        key = (change.device, text)
+        if key not in self._known:
+            family = self._family(change)
+            parsed = dialect_of(family).parse(text, f"{change.device} ({kind})")
+            digest = running_digest(parsed, family)
+            self._known[key] = Said(parsed.device.name, digest)
+        return self._known[key]
+
+    def _family(self, change: Change) -> Family:
+        family = self.families[change.device]
+        if family is None:
+            raise Refused("its syntax family is not known", where=change.device)
+        return family
+
+
+def _state(digest: str, parts: Sequence[Change], newest: str | None) -> int:
+    """Which state of its way a switch runs, -1 for none.
+
+    No secret shows, so two states may have one digest: then the words of its newest commit tell.
+    """
+    states = _states(parts)
+    found = [at for at, state in enumerate(states) if state == digest]
+    if len(found) > 1 and newest is not None:
+        came = _led_to(newest, parts)
+        return came if came in found else found[0]
+    return found[0] if found else -1
+
+
+def _states(parts: Sequence[Change]) -> tuple[str, ...]:
+    """Digests of the states that a switch goes through."""
+    return (parts[0].running_digest, *(part.intended_digest for part in parts))
+
+
+def _led_to(newest: str, parts: Sequence[Change]) -> int:
+    """The state that a commit with these words led to."""
+    if len(parts) == 1:
+        return 1
+    name, back = newest.removesuffix(UNDONE), newest.endswith(UNDONE)
+    return LEGS.index(name) + (not back) if name in LEGS else -1
+
+
+def _runs(at: int, parts: int) -> Runs:
+    if at < 0:
+        return Runs.OTHER
+    return {0: Runs.OLD, parts: Runs.NEW}.get(at, Runs.BETWEEN)
+
+
+def refuse_pending(driver: Driver, change: Change) -> None:
+    """Raise Refused where a trial is pending."""
+    if driver.has_pending_commit():
+        raise Refused(
+            "a trial is pending that this rollout did not start",
+            where=change.device,
+            how="wait for its timer, or confirm or abort it on the switch",
+        )
+
+
+def established(driver: Driver) -> frozenset[str]:
+    """BGP peers whose sessions are up."""
+    neighbours = driver.get_bgp_neighbors()
+    return frozenset(
+        peer
+        for instance in neighbours.values()
+        for peer, state in instance["peers"].items()
+        if state["is_up"]
+    )

@@ -1,0 +1,215 @@
+"""The switches of a rollout, reached by Nornir and NAPALM; results are data, never exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from napalm.base.exceptions import ConnectionClosedException, NapalmException
+from nornir.core import Nornir
+from nornir.core.inventory import Host
+from nornir.core.task import Result, Task
+
+from rocefort import internal_errors
+from rocefort.clock import Clock
+from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.fleet.credentials import Secret
+from rocefort.fleet.inventory import NEW_SESSION, SESSION
+from rocefort.fleet.secret_masking import masked
+from rocefort.models.fabric.trial_time import SETTLE_S
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.events import Seen, Trouble
+from rocefort.models.rollout.plan import Change
+from rocefort.rollout.controller.device_steps import DeviceSteps, Driver, pending_trial
+from rocefort.rollout.controller.protocols import Before, Outcome
+from rocefort.rollout.controller.trial_label import Label
+from rocefort.rollout.planning.pending_trials import Pending
+
+Step = Callable[[Driver, Change], object]
+
+
+def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
+    """Running configuration by device; raises DeviceFailed with every switch that gave none."""
+    results = _run(nornir, devices, lambda driver, _: driver.get_config("running")["running"])
+    failed = [value for value in results.values() if isinstance(value, RocefortError)]
+    if failed:
+        raise DeviceFailed("\n".join(map(str, failed)))
+    return {device: str(text) for device, text in results.items()}
+
+
+def collect_trials(
+    nornir: Nornir, devices: Sequence[str]
+) -> dict[str, Pending | RocefortError | None]:
+    """The trial that runs on each device, or why it does not tell; None: there is none."""
+    results = _run(nornir, devices, lambda driver, _: pending_trial(driver))
+    return cast("dict[str, Pending | RocefortError | None]", results)
+
+
+class NapalmSwitches:
+    """Switches by name in a Nornir inventory; implements
+    rocefort.rollout.controller.controller.Switches."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what is reached, as whom, and how it waits
+        self,
+        nornir: Nornir,
+        network: Network,
+        label: Label,
+        secrets: Mapping[str, Secret] | None = None,
+        settle_s: float = SETTLE_S,
+        clock: Clock | None = None,
+    ) -> None:
+        self._nornir = nornir
+        families = {node.name: node.family for node in network.nodes}
+        clock = clock or Clock()
+        self._steps = DeviceSteps(
+            label, families, secrets or {}, settle_s, clock=clock.now, sleep=clock.sleep
+        )
+        for node in network.nodes:
+            _name_trials(nornir.inventory.hosts[node.name], label.persist_id)
+
+    @property
+    def running(self) -> Mapping[str, str]:
+        """What each switch ran when it was observed last."""
+        return self._steps.running
+
+    def observe(self, ways: Sequence[Sequence[Change]]) -> dict[str, Seen]:
+        """What each switch says now; one whose session is lost is asked once more in a new one."""
+        by_device = {parts[0].device: parts for parts in ways}
+        changes = [parts[0] for parts in ways]
+
+        def look(driver: Driver, change: Change) -> Seen:
+            return self._steps.observe(driver, by_device[change.device])
+
+        found = self._each(changes, look)
+        again = [c for c in changes if isinstance(found[c.device], _SessionLost)]
+        found |= self._each(again, look) if again else {}
+        return {name: _seen(value) for name, value in found.items()}
+
+    def precheck(self, changes: Sequence[Change]) -> dict[str, Before | RocefortError]:
+        """What is there before the first act."""
+        return cast("dict[str, Before | RocefortError]", self._each(changes, self._steps.precheck))
+
+    def load(self, changes: Sequence[Change]) -> Outcome:
+        """Load the patch; running and candidate together must be what was planned."""
+        return _errors(self._each(changes, self._steps.load))
+
+    def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
+        """A trial; plan, run and the leg's word go into the description."""
+        steps = self._steps
+        return _errors(
+            self._each(changes, lambda d, c: steps.trial(d, c, seconds, words[c.device]))
+        )
+
+    def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
+        """Configuration read back as intended, BGP back up, and a new login still possible."""
+        outcome = _errors(
+            self._each(changes, lambda d, c: self._steps.check(d, c, before[c.device]))
+        )
+        # The session that made the change stays open beside the new one: on some releases a trial
+        # ends with the session that it began in.
+        left = [change for change in changes if change.device not in outcome]
+        return {**outcome, **_errors(self._each(left, self._steps.check_anew, NEW_SESSION))}
+
+    def confirm(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
+        """Check once more, confirm, read back."""
+        return _errors(
+            self._each(changes, lambda d, c: self._steps.confirm(d, c, before[c.device]))
+        )
+
+    def save(self, changes: Sequence[Change]) -> Outcome:
+        """Save what runs."""
+        return _errors(self._each(changes, lambda driver, _: driver.save_config()))
+
+    def abort(self, changes: Sequence[Change]) -> Outcome:
+        """End the trial and the candidate of this rollout."""
+        return _errors(self._each(changes, self._steps.abort))
+
+    def _each(
+        self, changes: Sequence[Change], step: Step, session: str = SESSION
+    ) -> dict[str, object]:
+        by_device = {change.device: change for change in changes}
+        return _run(self._nornir, list(by_device), step, by_device, session)
+
+
+class _SessionLost(DeviceFailed):
+    """The session broke; a new one may be had."""
+
+
+def _name_trials(host: Host, name: str) -> None:
+    """Let the trials of a switch carry an id that a later controller of this run knows."""
+    for session in (SESSION, NEW_SESSION):
+        extras = host.connection_options[session].extras or {}
+        extras = {**extras, "optional_args": {**extras["optional_args"], "persist_id": name}}
+        host.connection_options[session].extras = extras
+
+
+def _run(
+    nornir: Nornir,
+    devices: Sequence[str],
+    step: Callable[[Driver, Any], object],
+    changes: Mapping[str, Change] | None = None,
+    session: str = SESSION,
+) -> dict[str, object]:
+    """Run a step on every device at once; a device's value is its result or its error."""
+
+    def task(task: Task) -> Result:
+        change = changes[task.host.name] if changes else None
+        try:
+            return Result(host=task.host, result=step(_driver(task, session), change))
+        finally:
+            if session != SESSION and session in task.host.connections:
+                task.host.close_connection(session)
+
+    chosen = nornir.filter(filter_func=lambda host: host.name in set(devices))
+    absent = [device for device in devices if device not in chosen.inventory.hosts]
+    values: dict[str, object] = {
+        name: DeviceFailed("is not in the connections", where=name, how="add its address")
+        for name in absent
+    }
+    results = chosen.run(task=task, on_failed=True)  # cleanup must reach failed hosts too
+    for name, result in results.items():
+        host = chosen.inventory.hosts[name]
+        failed = result.exception
+        values[name] = _error(host, failed) if failed else result[0].result
+    return values
+
+
+def _driver(task: Task, session: str) -> Driver:
+    """The open session, or a new one where the last was lost: a wave must still be aborted."""
+    driver = task.host.get_connection(session, task.nornir.config)
+    if not driver.is_alive()["is_alive"]:
+        task.host.close_connection(session)
+        driver = task.host.get_connection(session, task.nornir.config)
+    return cast("Driver", driver)
+
+
+class _Defect(DeviceFailed):
+    """An error of ours, or of the machine, at a device; its traceback is kept in a file."""
+
+    exit_code = internal_errors.EXIT_CODE
+
+    def __init__(self, device: str, error: BaseException) -> None:
+        what, how = internal_errors.told(error)
+        super().__init__(what, where=device, how=how)
+
+
+def _error(host: Host, error: BaseException) -> RocefortError:
+    """What stopped a device, under its name, which the driver's sentences begin with."""
+    if isinstance(error, RocefortError):
+        return error
+    text = masked(" ".join(str(error).split()).removeprefix(f"{host.name}: "))
+    if isinstance(error, ConnectionClosedException):
+        return _SessionLost(text, where=host.name)
+    if isinstance(error, NapalmException):
+        return DeviceFailed(text, where=host.name)
+    return _Defect(host.name, error)
+
+
+def _seen(value: object) -> Seen:
+    if isinstance(value, RocefortError):
+        return Seen(trouble=Trouble(str(value), value.exit_code))
+    return cast("Seen", value)
+
+
+def _errors(results: Mapping[str, object]) -> Outcome:
+    return {name: value for name, value in results.items() if isinstance(value, RocefortError)}

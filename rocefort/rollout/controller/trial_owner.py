@@ -1,0 +1,95 @@
+"""Owner of a trial that is pending on a switch, by what the switch shows and what this run did.
+
+A release may show neither a trial's persist id, nor its commit in the list of commits, nor its time
+(docs/emulator.md has the behaviours). What is not shown is unknown: it is never taken for ours, for
+somebody else's, or for zero seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from rocefort.models.rollout.events import Whose
+from rocefort.rollout.controller.trial_label import Label
+
+
+class TrialStatus(Protocol):
+    """The trial of a switch, as the switch shows it; seconds_left: None where it is not shown."""
+
+    @property
+    def state(self) -> str: ...  # noqa: D102
+    @property
+    def seconds_left(self) -> int | None: ...  # noqa: D102
+    @property
+    def persist_id(self) -> str: ...  # noqa: D102
+
+
+class Commit(Protocol):
+    """A commit as the switch lists it; two that are equal are the same one."""
+
+    @property
+    def description(self) -> str: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A trial that this controller began after nothing was pending.
+
+    session: the driver's object, one for each session. newest: the newest commit that the switch
+    listed before it. ends_from, ends_by: times between which its timer ends it, by this
+    controller's clock.
+    """
+
+    session: object
+    newest: Commit | None
+    ends_from: float
+    ends_by: float
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Owner of a pending trial. run: of this plan, where the switch shows one."""
+
+    whose: Whose
+    run: str = ""
+
+
+def described(newest: Commit | None) -> str:
+    """Description of a commit; empty without one."""
+    return newest.description if newest else ""
+
+
+def owner_of(  # noqa: PLR0913 - all that is known of it
+    label: Label,
+    trial: TrialStatus,
+    newest: Commit | None,
+    began: Began | None,
+    *,
+    led_to: Callable[[str], bool],
+    may_be_ours: Callable[[], bool],
+) -> Owner:
+    """Owner of the trial that a switch shows.
+
+    newest: the newest commit as listed; None: there is no such list. began: the trial that this
+    session began and that cannot be over. led_to: whether a commit with these words led to what
+    runs. may_be_ours: the switch runs what a trial of this plan leads to, and this journal has
+    begun one.
+    """
+    if trial.state == "INACTIVE":
+        return Owner(Whose.NOBODY)
+    if trial.persist_id:
+        return _of_run(label, label.run_of(trial.persist_id))
+    mark = label.read(described(newest))
+    if began is not None and newest == began.newest:  # the list does not show it
+        return Owner(Whose.OURS, label.run)
+    if began is not None:
+        return _of_run(label, mark[0] if mark else "")
+    if mark is not None and led_to(mark[1]):
+        return _of_run(label, mark[0])
+    return Owner(Whose.UNKNOWN if may_be_ours() else Whose.FOREIGN)
+
+
+def _of_run(label: Label, run: str) -> Owner:
+    return Owner(Whose.OURS if label.owns(run) else Whose.FOREIGN, run)

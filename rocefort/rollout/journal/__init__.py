@@ -1,0 +1,1 @@
+"""The journal of a rollout, its locks and its files."""

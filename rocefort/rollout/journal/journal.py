@@ -1,0 +1,311 @@
+"""The journal of a rollout: what is about to be done is on disk before it is done.
+
+An SQLite file (write-ahead log, synchronous=FULL) with one writer. Each row carries the SHA-256 of
+itself and of the row before; the newest of these, the head, also stands in a file beside it, so
+that lost rows show. Requests of other processes are a table of their own, outside the chain: the
+controller takes each up as a row of the chain, in one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.models.fabric.approvals import Approval
+from rocefort.models.rollout.events import Event, Request, event_of, own_values, step_of
+from rocefort.models.wording import counted
+from rocefort.rollout.journal.hash_chain import COLUMNS, FIRST, HEADLESS, Head, Row, damage, linked
+from rocefort.rollout.journal.lock import locked
+from rocefort.rollout.journal.run_directory import RunDirectory
+
+FORMAT: Final = 3
+SCHEMA = """
+create table entry (id integer primary key, at text not null, plan text not null,
+  wave text not null, device text not null, act text not null, phase text not null,
+  detail text not null, code integer not null, data text not null, hash text not null);
+create view event as select id, at, plan, wave, device, act, phase, detail from entry
+  where act not in ('apply', 'resume', 'end');
+create table request (id integer primary key, at text not null, plan text not null,
+  kind text not null, by text not null, wave text not null, data text not null, taken integer);
+"""
+DAMAGED = (
+    "nothing is done by a journal that cannot be trusted; `rocefort status` shows what it says; "
+    "look at the switches themselves, then plan anew from what they run, under another name"
+)
+# Its rows may be sound and its last ones missing: going on could then go the wrong way.
+WITHOUT_HEAD = (
+    "whether its last rows are missing cannot be told without it; by the newest link, if you kept "
+    "what the last run printed: `rocefort history --journal {} --restore-head LINK`; otherwise "
+    "look at the switches themselves, then plan anew from what they run, under another name"
+)
+
+
+class JournalFailed(ServiceFailed):
+    """An event could not be made durable: whoever hears this acts no further."""
+
+
+class Listener(Protocol):
+    """Who hears of each event: progress, audit."""
+
+    def __call__(self, event: Event, /) -> None:
+        """Take one event; an exception rolls the wave under way back."""
+
+
+class Journal(Protocol):
+    """Events of one plan. Kept so small that another database could stand behind it."""
+
+    def append(self, event: Event, request: Request | None) -> None:
+        """Make one event durable, and with it that a request is taken; raises JournalFailed."""
+
+    def events(self) -> Sequence[Event]:
+        """All events of this plan, oldest first."""
+
+    def requests(self) -> Sequence[Request]:
+        """What was asked of this plan's controller and is not taken up yet."""
+
+
+class Connection(sqlite3.Connection):
+    """A connection all of whose errors are sqlite3.Error.
+
+    SQLite quotes a damaged schema byte for byte, and Python may be unable to decode the message.
+    """
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401 - as its
+        """As sqlite3.Connection's."""
+        try:
+            return super().execute(sql, parameters)
+        except UnicodeDecodeError:
+            raise sqlite3.DatabaseError("malformed database schema") from None
+
+
+class SqliteJournal:
+    """Events of one plan in an SQLite file, each durable before the call returns."""
+
+    def __init__(self, connection: sqlite3.Connection, plan_digest: str, head: Head) -> None:
+        self._connection = connection
+        self._plan = plan_digest
+        self._head = head
+
+    @property
+    def head(self) -> str:
+        """The newest link of the chain: kept elsewhere, too, it seals the journal."""
+        return self._head.link
+
+    def append(self, event: Event, request: Request | None = None) -> None:
+        """Write one event through to the disk."""
+        try:
+            with transaction(self._connection):
+                number, link = self._insert(event)
+                if request is not None:
+                    taken = "update request set taken = ? where id = ?"
+                    self._connection.execute(taken, (number, request.number))
+            self._head.move(number, link)
+        except (sqlite3.Error, OSError) as error:
+            raise JournalFailed(
+                f"the journal cannot be written: {error}", how="nothing is done without it"
+            ) from None
+
+    def _insert(self, event: Event) -> tuple[int, str]:
+        # Asked each time: after a commit whose outcome is not known, only the file knows the last.
+        newest = "select id, hash from entry order by id desc limit 1"
+        last, before = self._connection.execute(newest).fetchone() or FIRST
+        row = _row(last + 1, self._plan, event)
+        link = linked(before, row)
+        marks = ", ".join("?" * (len(row) + 1))
+        self._connection.execute(f"insert into entry values ({marks})", (*row, link))  # noqa: S608
+        return last + 1, link
+
+    def events(self) -> list[Event]:
+        """All events of this plan, oldest first."""
+        rows = self._connection.execute(
+            "select wave, device, act, phase, detail, code, data from entry where plan = ?"
+            " order by id",
+            (self._plan,),
+        )
+        return [event_of_row(row) for row in rows]
+
+    def requests(self) -> list[Request]:
+        """What was asked of this plan's controller and is not taken up yet."""
+        try:
+            rows = self._connection.execute(
+                "select id, kind, by, plan, wave, data from request"
+                " where plan = ? and taken is null order by id",
+                (self._plan,),
+            ).fetchall()
+        except sqlite3.Error as error:
+            raise JournalFailed(f"the journal cannot be read: {error}") from None
+        return [
+            Request(number, kind, by, plan, wave, Approval.of_json(data))
+            for number, kind, by, plan, wave, data in rows
+        ]
+
+
+STEP = ("wave", "device", "act", "phase", "detail", "code")
+
+
+def event_of_row(row: Sequence[Any]) -> Event:
+    """An Event of wave, device, act, phase, detail, code and data."""
+    *step, data = row
+    return event_of({**json.loads(data), **dict(zip(STEP, step, strict=True))})
+
+
+def _row(number: int, plan: str, event: Event) -> Row:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")  # for people: no decision reads it
+    return (number, at, plan, *step_of(event).values(), json.dumps(own_values(event)))
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One short write, all or nothing."""
+    connection.execute("begin immediate")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+
+
+@contextmanager
+def open_journal(path: Path, plan_digest: str) -> Iterator[SqliteJournal]:
+    """Open a journal for its owner alone; makes it where there is none.
+
+    Raises ServiceFailed where it is none, Refused where another controller has it, where it is of
+    another format, and where it is damaged.
+    """
+    run = RunDirectory.of_journal(path)
+    with locked(run.lock), closing(connected(path)) as connection:
+        head = Head(run.head)
+        with closing(head):
+            _prepared(connection, path, head)
+            yield SqliteJournal(connection, plan_digest, head)
+
+
+def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
+    """A connection that writes durably; raises ServiceFailed."""
+    try:
+        # before SQLite writes to it, because its side files take over the mode
+        flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
+        os.close(os.open(path, flags, 0o600))
+        path.chmod(0o600)
+        # Nornir's threads may write, one at a time: see rollout/controller/nornir_events.py
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, factory=Connection
+        )
+    except OSError as error:
+        raise ServiceFailed(f"cannot be opened: {error.strerror}", where=str(path)) from None
+    except sqlite3.Error as error:
+        raise ServiceFailed(f"cannot be opened: {error}", where=str(path)) from None
+    try:
+        connection.execute("pragma journal_mode=wal")
+        connection.execute("pragma synchronous=full")
+        # so that the file itself stays as it is while a copy is read: see status.py
+        connection.execute("pragma wal_autocheckpoint=0")
+    except sqlite3.Error as error:
+        connection.close()
+        raise ServiceFailed(f"is not a journal: {error}", where=str(path)) from None
+    return connection
+
+
+def _prepared(connection: sqlite3.Connection, path: Path, head: Head) -> None:
+    """Make the tables of a new journal; check those of an old one."""
+    try:
+        (found,) = connection.execute("pragma user_version").fetchone()
+        (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+        if not tables and head.fresh:
+            with transaction(connection):
+                for statement in (*SCHEMA.split(";\n"), f"pragma user_version = {FORMAT}"):
+                    connection.execute(statement)
+            return
+        if found != FORMAT:
+            raise _of_another_format(path, found)
+        rows, sound = _rows(connection)
+    except sqlite3.Error as error:
+        raise damaged(path, str(error)) from None
+    if wrong := damage(rows, head.read()) or sound:
+        raise damaged(path, wrong)
+    if rows:
+        head.move(*_newest(rows))
+
+
+def _rows(connection: sqlite3.Connection) -> tuple[list[Row], str]:
+    """All rows with their links, and what SQLite finds wrong; empty: nothing."""
+    rows = connection.execute(f"select {COLUMNS}, hash from entry order by id").fetchall()  # noqa: S608
+    (found,) = connection.execute("pragma integrity_check(1)").fetchone()
+    return rows, "" if found == "ok" else str(found)
+
+
+def _newest(rows: Sequence[Row]) -> tuple[int, str]:
+    return int(str(rows[-1][0])), str(rows[-1][-1])
+
+
+def damaged(path: Path, wrong: str) -> Refused:
+    """What to do about a journal that cannot be trusted."""
+    how = WITHOUT_HEAD.format(shlex.quote(str(path))) if wrong == HEADLESS else DAMAGED
+    return Refused(f"is damaged: {wrong}", where=str(path), how=how)
+
+
+def restore_head(path: Path, link: str) -> int:
+    """Write the lost head of a journal anew; gives how many rows it has.
+
+    link: the newest one, as it was kept elsewhere: the rows alone cannot tell that none is missing.
+    Raises Refused for any other, where rows were changed, and where the head is there; BadInput.
+    """
+    if not path.is_file():
+        raise BadInput("no such journal", where=str(path), how="check its name")
+    run = RunDirectory.of_journal(path)
+    with (
+        locked(run.lock),
+        closing(connected(path, create=False)) as connection,
+        closing(Head(run.head)) as head,
+    ):
+        try:
+            (found,) = connection.execute("pragma user_version").fetchone()
+            if found != FORMAT:
+                raise _of_another_format(path, found)
+            rows, sound = _rows(connection)
+        except sqlite3.Error as error:
+            raise damaged(path, str(error)) from None
+        wrong = damage(rows, head.read()) or sound
+        if not wrong:
+            raise Refused("has its head", where=str(path), how="go on without --restore-head")
+        if wrong != HEADLESS or sound:
+            raise damaged(path, sound or wrong)
+        _check_link(path, rows, link)
+        head.move(*_newest(rows))
+        return len(rows)
+
+
+def _check_link(path: Path, rows: Sequence[Row], link: str) -> None:
+    """Raise Refused for a link that is not the newest."""
+    links = [str(row[-1]) for row in rows]
+    if link == links[-1]:
+        return
+    if link not in links:
+        what = "none of its rows has that link: its last rows are missing, or it is another's"
+        raise Refused(what, where=str(path), how="look at the switches themselves, then plan anew")
+    after = len(links) - links.index(link) - 1
+    raise Refused(
+        f"{counted(after, 'row')} came after that link, and perhaps more that are missing",
+        where=str(path),
+        how="give the newest that was printed; where its run was killed and printed none, look at "
+        "the switches themselves, then plan anew",
+    )
+
+
+def _of_another_format(path: Path, found: int) -> Refused:
+    age = "a newer" if found > FORMAT else "an older"
+    return Refused(
+        f"was written by {age} Rocefort (format {found}, this one writes {FORMAT})",
+        where=str(path),
+        how="go on with that version, or begin a new journal once the switches are at rest",
+    )

@@ -1,0 +1,236 @@
+"""One controller at a time: locks that the kernel frees when their holder ends, however it ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
+from typing import IO, NoReturn
+
+from rocefort.errors import Refused, ServiceFailed
+from rocefort.fleet.open_files import make_room
+from rocefort.models.rollout.plan import digest_of
+from rocefort.rollout import operator
+
+HOLDER = re.compile(
+    r"process (?P<process>\d+) of (?:uid )?\S+ on (?P<host>\S+), "
+    r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
+)
+LOCKS = Path("/proc/locks")  # of Linux
+MOST_TOLD = 400  # bytes that are read of a lock: everybody may write there
+# Where everybody may make a file and nobody may remove another's. Not a matter of TMPDIR or of who
+# asks: the first of these that is such a directory is the one for all users of a machine.
+SHARED = (Path("/run/lock"), Path("/var/lock"), Path("/tmp"))  # noqa: S108 - made with care below
+FOR_ALL = 0o666
+MINE = 0o600
+TRIES = 20  # where others begin and end at the same moment
+
+
+@contextmanager
+def one_controller(switches: Iterable[str]) -> Iterator[None]:
+    """Hold switches for one controller, all of them or none, whatever its plan, journal and user.
+
+    switches: `host:port` of every switch of the site. One that two controllers know by different
+    names is not seen to be the same: there, as between machines, the switch itself decides, which
+    takes one trial at a time. Raises Refused, naming a switch and who has it, and ServiceFailed.
+    """
+    wanted = {_lock_of(switch): switch for switch in switches}
+    directory = shared_directory()
+    make_room(len(wanted))
+    with ExitStack() as held:
+        for name in sorted(wanted):  # one order for all
+            held.enter_context(locked(directory / name, FOR_ALL, wanted[name]))
+        yield
+
+
+def shared_directory() -> Path:
+    """Where the locks of switches are; raises ServiceFailed where a machine has no such place."""
+    for directory in SHARED:
+        try:
+            found = directory.stat()
+        except OSError:
+            continue
+        everybody = stat.S_IMODE(found.st_mode) & 0o1777 == 0o1777  # sticky
+        if stat.S_ISDIR(found.st_mode) and everybody and found.st_uid == 0:
+            return directory
+    raise ServiceFailed(
+        "none is root's with mode 1777, so controllers could not exclude each other",
+        where=", ".join(map(str, SHARED)),
+        how="make one so: install -d -m 1777 -o root /run/lock",
+    )
+
+
+def _lock_of(switch: str) -> str:
+    """The name of a switch's lock, from `host:port`: one way of writing an address is as good."""
+    host, _, port = switch.rpartition(":")
+    with suppress(ValueError):
+        host = str(ip_address(host.strip("[]")))
+    return f"rocefort-{digest_of(f'{host.lower()} {int(port)}')[:20]}.lock"
+
+
+@contextmanager
+def locked(path: Path, mode: int = MINE, what: str = "") -> Iterator[None]:
+    """Hold a lock file; raises Refused, naming who has it, where another does.
+
+    what: is locked, as the refusal names it; otherwise the file. The file goes at the end, but for
+    one that a dead controller of another user has left.
+    """
+    with _held(path, mode, what or str(path)) as handle:
+        _tell(
+            handle,
+            f"process {os.getpid()} of {operator.user()} on {operator.host()}, since {_now()}",
+        )
+        try:
+            yield
+        finally:  # before the lock goes
+            try:
+                path.unlink(missing_ok=True)
+            except OSError:  # of another user
+                _tell(handle, "")
+
+
+def _tell(handle: IO[str], words: str) -> None:
+    """Say who has a lock; where the disk is full nobody hears it, and it holds all the same."""
+    with suppress(OSError):
+        handle.truncate(0)
+        os.pwrite(handle.fileno(), words.encode(), 0)
+
+
+@contextmanager
+def _held(path: Path, mode: int, what: str) -> Iterator[IO[str]]:
+    """The locked file at a path: not one that its holder has just removed from there."""
+    for _ in range(TRIES):
+        with _opened(path, mode) as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                _refuse(handle, what)
+            if _is_at(handle, path):
+                yield handle
+                return
+    raise Refused("another controller has just ended", where=what, how="try again")
+
+
+def _opened(path: Path, mode: int) -> IO[str]:
+    """A regular file with one name: nothing that somebody has put there in its place.
+
+    One that is there is opened without O_CREAT, which a kernel may refuse for another user's file
+    in a directory for all (fs.protected_regular).
+    """
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        try:
+            number = os.open(path, flags)
+        except FileNotFoundError:
+            number = _made(path, flags, mode)
+        found = os.fstat(number)
+    except OSError as error:
+        what, how = f"cannot be opened: {error.strerror}", _way_out(error, path)
+        raise ServiceFailed(what, where=str(path), how=how) from None
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        os.close(number)
+        raise ServiceFailed(
+            "is not a lock file, somebody has put something else there",
+            where=str(path),
+            how="look whose it is, and remove it",
+        )
+    return os.fdopen(number, "r+", encoding="utf-8", errors="replace")
+
+
+def _way_out(error: OSError, path: Path) -> str:
+    """What to do about a lock file that another user's controller has, or left when it died."""
+    try:
+        owner = operator.name_of(path.lstat().st_uid)
+    except OSError:
+        return ""
+    if not isinstance(error, PermissionError):
+        return ""
+    return f"it is {owner}'s: let {owner} go on, or remove it once no controller of {owner} runs"
+
+
+def _made(path: Path, flags: int, mode: int) -> int:
+    """Make the file with its whole mode at once, or open what another has just made."""
+    try:
+        before = os.umask(0)
+        try:
+            return os.open(path, flags | os.O_CREAT | os.O_EXCL, mode)
+        finally:
+            os.umask(before)
+    except FileExistsError:
+        return os.open(path, flags)
+
+
+def _refuse(handle: IO[str], what: str) -> NoReturn:
+    found = HOLDER.match(handle.read(MOST_TOLD))
+    told = f" ({found[0]})" if found else ""
+    raise Refused(f"another controller{told} applies a plan", where=what, how="wait for it to end")
+
+
+def holder(path: Path) -> str:
+    """Who has a lock: `process N of USER on HOST, since TIME`; empty: nobody. Takes none.
+
+    A lock that was left by a controller that died is told apart by its process, also where its
+    number is another's by now. Of one that this user may not read, the process and its user.
+    """
+    try:
+        said = path.read_text(encoding="utf-8", errors="replace")[:MOST_TOLD]
+    except PermissionError:
+        return _unread(path)
+    except OSError:
+        return ""
+    found = HOLDER.match(said)
+    if found is None:
+        return ""
+    if found["host"] == operator.host():
+        try:
+            os.kill(int(found["process"]), 0)
+        except ProcessLookupError:
+            return ""
+        except PermissionError:  # it lives, and is another user's
+            pass
+        return found[0] if _locks(found["process"]) else ""
+    return found[0]
+
+
+def _unread(path: Path) -> str:
+    """Who has a lock whose file this user may not read, as the kernel lists it."""
+    with suppress(OSError):
+        found = path.stat()
+        for process, inode in _flocks():
+            ours = inode == found.st_ino and Path("/proc", process).stat().st_uid == found.st_uid
+            if ours:
+                return f"process {process} of {operator.name_of(found.st_uid)}"
+    return ""
+
+
+def _locks(process: str) -> bool:
+    """Whether a process has any such lock; where the system does not say, it may have one."""
+    try:
+        return any(each == process for each, _ in _flocks())
+    except OSError:
+        return True
+
+
+def _flocks() -> Iterator[tuple[str, int]]:
+    """Process and inode of every such lock of this machine: lines of proc_locks(5)."""
+    for line in LOCKS.read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words[1] == "FLOCK":
+            yield words[4], int(words[5].rpartition(":")[2])
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _is_at(handle: IO[str], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle.fileno()), path.stat())
+    except FileNotFoundError:
+        return False

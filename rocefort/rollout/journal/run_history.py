@@ -1,0 +1,99 @@
+"""The runs that a journal has: who began each, who went on with it, what was done, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+
+from rocefort.models.rollout.events import ActEvent, Event, Leg, Phase, RunEnded, RunStarted
+from rocefort.models.rollout.history import History
+from rocefort.models.rollout.plan import Plan, Wave
+from rocefort.models.rollout.progress import Progress
+from rocefort.models.rollout.runs import JournalContents, RolloutStatus, Run
+from rocefort.rollout.journal.lock import holder
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.status import Entry, status
+
+
+def contents_of(journal: Path, plan: str = "") -> JournalContents:
+    """All that a journal has, damaged or not; plan: only runs of this one, by its digest."""
+    found = status(journal)
+    runs = tuple(run for run in runs_of(found.entries) if plan in ("", run.plan))
+    return JournalContents(str(journal), runs, len(found.entries), found.head, found.damage)
+
+
+def runs_of(entries: Iterable[Entry]) -> list[Run]:
+    """All runs of a journal in the order in which they began."""
+    found: list[Run] = []
+    at_work: dict[str, int] = {}  # by plan, where its run that did not end stands
+    for entry in entries:
+        if isinstance(entry.event, RunStarted):
+            at_work[entry.plan] = len(found)
+            found.append(Run(entry.plan))
+        if (number := at_work.get(entry.plan)) is None:
+            continue
+        found[number] = found[number].after(entry.at, entry.event)
+        if isinstance(entry.event, RunEnded):
+            del at_work[entry.plan]
+    return found
+
+
+def confirmed_of(found: JournalContents) -> frozenset[str]:
+    """Devices that any run of a plan confirmed."""
+    events = (each.event for run in found.runs for each in run.events)
+    return frozenset(
+        event.device
+        for event in events
+        if (
+            (event.act, event.phase) == ("confirm", Phase.DONE)
+            or (event.act, event.phase, event.detail) == ("abort", Phase.DONE, "was confirmed")
+        )
+        and _last_leg(event)
+    )
+
+
+def _last_leg(event: Event) -> bool:
+    """Whether an act was on the last leg of its switch's way: a drain alone is no change."""
+    return isinstance(event, ActEvent) and event.leg == Leg(event.of - 1)
+
+
+def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
+    """Status of the last run of a plan; takes no lock, writes nothing beside the journal."""
+    there = journal.is_file()
+    at_work = holder(RunDirectory.of_journal(journal).lock) if there else ""
+    found = contents_of(journal, plan.digest) if there else JournalContents(str(journal))
+    last = found.runs[-1] if found.runs else None
+    state, code = _state(plan, last, at_work)
+    progress = Progress(plan, last.history, last.history.scale) if last else Progress(plan)
+    return RolloutStatus(
+        plan.digest, plan.fabric, state, at_work, progress, last, found, now, code=code
+    )
+
+
+def _state(plan: Plan, run: Run | None, at_work: str) -> tuple[str, int]:
+    """A run as a sentence, and the exit code that its controller ends with in this state."""
+    if run is None:
+        return "not begun; `rocefort apply` begins", 0
+    if run.ended:
+        return run.ended, run.code
+    return (f"under way by {at_work}", 0) if at_work else _left(plan, run.history)
+
+
+def _left(plan: Plan, history: History) -> tuple[str, int]:
+    """In what state a run was left that no controller carries."""
+    if history.failure:
+        return "failed, and not yet rolled back; `rocefort resume` does it", history.failure.code
+    if history.paused:
+        return f"paused by {history.paused}; `rocefort resume` goes on", 4
+    wave = next((w.name for w in plan.waves if not _done(plan, w, history)), "")
+    waits = history.rules.approve if history.rules and not history.unbound else ()
+    if wave in waits and wave not in history.approved:
+        how = "`rocefort approve`, then `rocefort resume`"
+        return f"wave {wave} waits for its approval; {how}", 4
+    return "interrupted, its controller is gone; `rocefort resume` goes on", 3
+
+
+def _done(plan: Plan, wave: Wave, history: History) -> bool:
+    lasts = ((device, Leg(len(plan.parts(wave, device)) - 1)) for device in wave.devices)
+    return all(history.course(device, last).saved for device, last in lasts)

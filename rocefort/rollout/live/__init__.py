@@ -1,0 +1,1 @@
+"""Live checks of a rollout."""

@@ -1,0 +1,204 @@
+"""The live checks of a rollout as one callable: before, during and after a wave.
+
+Before a wave, the fabric around it must be well: an error on a switch of the wave or on a cabled
+neighbour refuses the wave, unless somebody allows it by name. What was allowed, and what was there
+before the change in any case, is the baseline: afterwards only errors that are *new* stop a wave.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import is_not
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.errors import DeviceFailed, Refused, RocefortError
+from rocefort.models.fabric.trial_time import SETTLE_S
+from rocefort.models.finding import Finding, Report, Severity
+from rocefort.models.network.network import Network, Node, Sources
+from rocefort.models.network.observed import DeviceSeen, Observed
+from rocefort.models.wording import counted
+from rocefort.validators.checks import check_live, rules
+from rocefort.validators.rules.live.subject import (
+    Intended,
+    Limits,
+    LiveSubject,
+    Readings,
+    intended_of,
+)
+
+Observe = Callable[[Sequence[str], Sequence[str]], Observed]  # all devices; those beside a change
+IntendedOf = Callable[[Network], Intended]
+Given = TypeVar("Given")
+Got = TypeVar("Got")
+NOT_DURING = ("LIV020",)  # a trial that runs is not saved, and must not be
+
+
+class Latest(Generic[Given, Got]):
+    """A function that is asked again only where it is given another object than last time."""
+
+    def __init__(self, ask: Callable[[Given], Got]) -> None:
+        self._ask = ask
+        self._known: tuple[Given, Got] | None = None
+
+    def __call__(self, given: Given) -> Got:
+        """The answer, from last time where that was about the same object."""
+        if self._known is None or self._known[0] is not given:
+            self._known = given, self._ask(given)
+        return self._known[1]
+
+
+@dataclass(frozen=True)
+class Live:
+    """What the live checks found: a reading, all findings, and the errors that stop."""
+
+    observed: Observed
+    report: Report
+    new: tuple[Finding, ...]  # errors that the baseline does not have
+    old: tuple[Finding, ...] = ()  # errors that it has: told, and no reason to stop
+    first: bool = True  # the baseline itself
+
+    def refusal(self, *, allow_sick: bool = False) -> RocefortError | None:
+        """What stops the wave, in one sentence: Refused before a change, DeviceFailed after one."""
+        if not self.new or (self.first and allow_sick):
+            return None
+        count = counted(len(self.new), "error" if self.first else "new error")
+        first = self.new[0]
+        what = f"{count} of the live checks, the first: {first.rule} {first.message}"
+        if self.first:
+            how = "mend it first (`rocefort health` lists all), or allow a sick fabric"
+            return Refused(what, where=str(first.where), how=how)
+        return DeviceFailed(what, where=str(first.where), how=first.hint)
+
+
+@dataclass(frozen=True)
+class LiveChecks:
+    """The live checks of one rollout; call it with the devices of a wave and the baseline.
+
+    network: as the fabric is meant to be *at this moment* (see `MeantNow`). settle_s: how long
+    after a commit sessions, LLDP and AI-ECN may take; the checks are repeated until no new error is
+    left or the time is up. before: None before the wave; during and after it what that call gave,
+    judged against the fabric as it was meant to be then.
+    """
+
+    observe: Observe
+    sources: Sources | None = None
+    limits: Limits = field(default_factory=Limits)
+    settle_s: float = SETTLE_S
+    pause_s: float = 1.0
+    sleep: Callable[[float], None] = time.sleep
+    monotonic: Callable[[], float] = time.monotonic
+    intended: IntendedOf = field(default_factory=lambda: Latest(intended_of))
+
+    def __call__(
+        self,
+        network: Network,
+        devices: Sequence[str],
+        before: Live | None = None,
+        *,
+        on_trial: bool = False,
+        beside: Mapping[str, DeviceSeen] = MappingProxyType({}),
+    ) -> Live:
+        """Read the devices and their neighbours, and judge them.
+
+        on_trial: during or after the wave, also where no baseline was read: a controller that goes
+        on has none, and then every error counts. beside: neighbours that were read just now.
+        """
+        late = on_trial or before is not None
+        deadline = self.monotonic() + (self.settle_s if late else 0.0)
+        while True:
+            observed = self._read(network, devices, beside)
+            found = self._judged(network, observed, before, late=late)
+            if not found.new or self.monotonic() >= deadline:
+                return found
+            self.sleep(self.pause_s)
+
+    def _read(
+        self, network: Network, devices: Sequence[str], beside: Mapping[str, DeviceSeen]
+    ) -> Observed:
+        wanted = with_neighbours(network, devices)
+        known = {name: beside[name] for name in wanted if name in beside and name not in devices}
+        asked = [name for name in wanted if name not in known]
+        observed = self.observe(asked, [name for name in asked if name not in devices])
+        seen = {**observed.by_name, **known}
+        return observed.model_copy(update={"devices": tuple(seen[name] for name in wanted)})
+
+    def _judged(
+        self, network: Network, observed: Observed, before: Live | None, *, late: bool
+    ) -> Live:
+        run = rules(ignore=NOT_DURING if late else (), judges=LiveSubject)
+        readings = Readings(observed, before.observed if before else None, self.limits)
+        intended = self.intended(network)
+        report = check_live(network, readings, self.sources, run=run, intended=intended)
+        if before is None:
+            return Live(observed, report, new=errors_of(report), first=not late)
+        new, old = new_errors(report, before.report)
+        return Live(observed, report, new, old, first=False)
+
+
+def errors_of(report: Report) -> tuple[Finding, ...]:
+    """Findings of severity error that nobody waived."""
+    return tuple(f for f in report.findings if f.severity is Severity.ERROR)
+
+
+def new_errors(report: Report, baseline: Report) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Errors that a baseline does not have, and those that it has.
+
+    The same rule about the same thing at the same place is the same error, whatever its numbers.
+    """
+    known = {_identity(finding) for finding in errors_of(baseline)}
+    errors = errors_of(report)
+    new = tuple(finding for finding in errors if _identity(finding) not in known)
+    return new, tuple(finding for finding in errors if finding not in new)
+
+
+def _identity(finding: Finding) -> tuple[str, ...]:
+    """What a finding is about: the part of its sentence before the first colon."""
+    about, _, _ = finding.message.partition(": ")
+    where = finding.where
+    return finding.rule, where.device or "", where.interface or "", about
+
+
+def with_neighbours(network: Network, devices: Sequence[str]) -> tuple[str, ...]:
+    """Devices, and the switches at the other ends of their cables, in the network's order."""
+    wanted = set(devices)
+    for link in network.links or ():
+        ends = {link.a.device, link.b.device}
+        wanted |= ends if ends & set(devices) else set()
+    return tuple(node.name for node in network.nodes if node.name in wanted)
+
+
+@dataclass
+class MeantNow:
+    """The fabric between two waves: a switch that is not changed yet is meant to run what it ran.
+
+    A text is read once, and while no text is another one it is the same Network.
+    """
+
+    network: Network  # as it is meant to be in the end
+    _nodes: dict[str, tuple[str, Node]] = field(default_factory=dict)  # of the text read last
+    _now: Network | None = None
+
+    def __call__(self, running: Mapping[str, str], changed: Sequence[str] = ()) -> Network:
+        """running: texts by switch; changed: switches that run the intended text by now."""
+        nodes = tuple(
+            node
+            if node.name in changed or node.name not in running
+            else self._running(node, running[node.name])
+            for node in self.network.nodes
+        )
+        now = self._now
+        if now is None or any(map(is_not, nodes, now.nodes)):
+            now = self._now = self.network.model_copy(update={"nodes": nodes})
+        return now
+
+    def _running(self, node: Node, text: str) -> Node:
+        known = self._nodes.get(node.name)
+        if known is None or known[0] != text:
+            dialect = dialect_of(node)
+            device = dialect.parse(text, f"{node.name} (running)").device
+            known = self._nodes[node.name] = text, node.model_copy(update={"device": device})
+        return known[1]

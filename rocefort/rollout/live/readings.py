@@ -1,0 +1,142 @@
+"""Read the state of switches into an Observed, topic by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from napalm.base.exceptions import CommandErrorException, ConnectionException
+from nornir.core import Nornir
+from nornir.core.inventory import Host
+from nornir.core.task import Result, Task
+
+from rocefort.clock import utc_now
+from rocefort.dialects.choose import dialect_of
+from rocefort.errors import DeviceFailed, RocefortError
+from rocefort.fleet.inventory import LIVE_SESSION
+from rocefort.models.network.network import Network
+from rocefort.models.network.observed import DeviceSeen, Observed, Topic
+
+UNREADABLE = "what the switch shows could not be read (LIV001)"
+# Of a switch beside a change: what the change may do to it, and nothing that takes long to read;
+# the clock, because that of one switch alone does not tell whose clock is wrong.
+BESIDE = (Topic.FACTS, Topic.PEERS, Topic.ROUTES, Topic.NEIGHBOURS, Topic.PORTS, Topic.CLOCK)
+NOT_BESIDE = "it is read only of switches that change"
+
+
+def observe(  # noqa: PLR0913 - what of whom, and how
+    nornir: Nornir,
+    network: Network,
+    devices: Sequence[str],
+    now: Callable[[], datetime] = utc_now,
+    beside: Collection[str] = (),
+    *,
+    keep: bool = False,
+) -> Observed:
+    """Read switches at once; what fails on one is in its DeviceSeen, never raised.
+
+    beside: those of which only the topics BESIDE are read. keep: leave the sessions open, for they
+    are read again. In a session of its own: files are listed in the user view, and that of a
+    rollout may hold a candidate.
+    """
+    began = now()
+
+    def task(task: Task) -> Result:
+        host = task.host
+        topics = BESIDE if host.name in beside else tuple(Topic)
+
+        def read() -> DeviceSeen:
+            driver = host.get_connection(LIVE_SESSION, task.nornir.config)
+            return _read(driver, network, host.name, topics, now)
+
+        try:
+            return Result(host=host, result=_in_session(host, read))
+        finally:
+            if not keep:
+                close_sessions([host])
+
+    chosen = nornir.filter(filter_func=lambda host: host.name in set(devices))
+    results = chosen.run(task=task, on_failed=True)
+    seen = []
+    for name in devices:
+        if name not in results:
+            seen.append(_unread(name, began, "it is not in the connections"))
+        elif results[name].failed:
+            seen.append(_unread(name, began, _said(name, results[name].exception)))
+        else:
+            seen.append(results[name][0].result)
+    return Observed(fabric=network.name, at=began, devices=tuple(seen))
+
+
+def _in_session(host: Host, read: Callable[[], DeviceSeen]) -> DeviceSeen:
+    """Read; that a session which was kept is lost by now is no finding: a new one may be had."""
+    kept = LIVE_SESSION in host.connections
+    try:
+        return read()
+    except ConnectionException:
+        if not kept:
+            raise
+    close_sessions([host])
+    return read()
+
+
+def close_sessions(hosts: Iterable[Host]) -> None:
+    """End the sessions that readings left open."""
+    for host in hosts:
+        if LIVE_SESSION in host.connections:
+            host.close_connection(LIVE_SESSION)
+
+
+def as_beside(seen: DeviceSeen) -> DeviceSeen:
+    """What a reading of a switch says where only the topics BESIDE are asked for."""
+    others = [topic for topic in Topic if topic not in BESIDE]
+    missing = {topic: why for topic, why in seen.missing.items() if topic in BESIDE}
+    missing |= dict.fromkeys(others, NOT_BESIDE)
+    return seen.model_copy(update={"missing": missing, **dict.fromkeys(others)})
+
+
+def _unread(name: str, at: datetime, why: str) -> DeviceSeen:
+    return DeviceSeen(name=name, at=at, failed=(why,), missing=dict.fromkeys(Topic, why))
+
+
+def _said(name: str, error: BaseException | None) -> str:
+    """What an error says, without the name of the switch that the place of a finding has."""
+    if isinstance(error, RocefortError):
+        return "; ".join(p.what for p in error.problems)
+    return " ".join(str(error).split()).removeprefix(f"{name}: ")
+
+
+def _read(
+    driver: Any,  # noqa: ANN401 - NAPALM's, as the dialect of the switch takes it
+    network: Network,
+    name: str,
+    topics: Collection[Topic],
+    now: Callable[[], datetime],
+) -> DeviceSeen:
+    """Topics of one switch. A lost session ends it; what else fails is noted, and goes on."""
+    found: dict[str, Any] = {"name": name, "at": now()}
+    failed: list[str] = []
+    missing: dict[Topic, str] = {}
+    dialect = dialect_of(network.by_name[name])
+    ports = [port.end.interface for port in network.roce_ports if port.end.device == name]
+    for topic in Topic:
+        if topic not in topics:
+            missing[topic] = NOT_BESIDE
+            continue
+        try:
+            found[topic.value] = dialect.read_topic(driver, topic, name, ports, now)
+        except ConnectionException:
+            raise
+        except (CommandErrorException, NotImplementedError) as error:
+            missing[topic] = _refused(name, error)
+        except DeviceFailed as error:
+            failed.append(_said(name, error))
+            missing[topic] = UNREADABLE
+    return DeviceSeen(**found, failed=tuple(failed), missing=missing)
+
+
+def _refused(name: str, error: Exception) -> str:
+    if isinstance(error, NotImplementedError):
+        return "the driver does not read it"
+    return f"the switch does not tell: {_said(name, error)}"

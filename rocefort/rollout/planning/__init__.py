@@ -1,0 +1,1 @@
+"""From a change to a sealed plan: waves, drains, refusals and signatures."""

@@ -1,0 +1,115 @@
+"""What of a switch a change touches: ports, sessions and VLANs, and which of them it takes down."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import gateway_vlan
+from rocefort.models.effect import Timer, Touches
+from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.rollout.compare import classify, counts, effect_of
+from rocefort.models.rollout.edits import Edit
+
+EVERY_SESSION = "*"
+
+
+@dataclass
+class Touched:
+    """What of one switch is touched; `whole`: why all of it is, empty: it is not."""
+
+    ports: set[str] = field(default_factory=set)
+    peers: set[str] = field(default_factory=set)  # addresses; EVERY_SESSION
+    vlans: set[int] = field(default_factory=set)
+    prefixes: set[str] = field(default_factory=set)
+    whole: str = ""
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.ports or self.peers or self.vlans or self.prefixes or self.whole)
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What a change of one switch touches, and what of that it takes down for a while."""
+
+    felt: Touched
+    down: Touched
+
+
+def touch_of(
+    device: Device, edits: Iterable[Edit], lossless: Iterable[str], disrupts: Mapping[str, str]
+) -> Touch:
+    """What edits of a switch touch. device: before; lossless: names of its lossless ports.
+
+    disrupts: of the switch's dialect.
+    """
+    felt, down = Touched(), Touched()
+    names = tuple(lossless)
+    for edit in _felt(edits, disrupts):
+        _add(felt, device, edit, names)
+        if counts(edit, effect_of(edit).down):
+            _add(down, device, edit, names)
+    return Touch(felt, down)
+
+
+def replaced(why: str) -> Touch:
+    """The touch of a switch that goes as a whole."""
+    return Touch(Touched(whole=why), Touched(whole=why))
+
+
+def _felt(edits: Iterable[Edit], disrupts: Mapping[str, str]) -> Iterator[Edit]:
+    """Edits that traffic feels; those of one port are judged together."""
+    groups: dict[str, list[Edit]] = defaultdict(list)
+    for edit in edits:
+        groups[edit.port_and_rest[0] or f" {edit.path}"].append(edit)
+    for group in groups.values():
+        if classify(group, (), disrupts)[1]:
+            yield from group
+
+
+def timed(
+    device: Device, edits: Iterable[Edit], disrupts: Mapping[str, str]
+) -> dict[Timer, Touched]:
+    """What edits touch whose faults show only by a timer. device: before.
+
+    Of a filter that changes, the routed ports that apply one: it may drop what BGP sends.
+    """
+    found: dict[Timer, Touched] = {}
+    for edit in _felt(edits, disrupts):
+        effect = effect_of(edit)
+        if effect.timer in (None, Timer.NONE) or gateway_vlan(edit.port_and_rest[0]):
+            continue
+        touched = found.setdefault(effect.timer, Touched())
+        _add(touched, device, edit, ())
+        if effect.touches is Touches.EVERY_VLAN:
+            touched.ports |= {i.name for i in device.interfaces if i.filter_in or i.filter_out}
+    return found
+
+
+def _add(to: Touched, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:
+    name = next(iter(edit.keys), "")
+    match effect_of(edit).touches:
+        case Touches.PORT:
+            vlan = gateway_vlan(name)
+            if vlan is None:
+                to.ports.add(name)
+            else:
+                to.vlans.add(vlan)
+        case Touches.SPLIT:
+            to.ports |= {i.name for i in device.interfaces if whole_port(i.name) == name}
+        case Touches.PEER:
+            to.peers.add(name)
+        case Touches.EVERY_SESSION:
+            to.peers.add(EVERY_SESSION)
+        case Touches.PREFIX:
+            to.prefixes.add(name)
+        case Touches.LOSSLESS:
+            to.ports.update(lossless)
+        case Touches.VLAN:
+            to.vlans.add(int(name))
+        case Touches.EVERY_VLAN:
+            to.vlans |= set(device.vlans)

@@ -1,0 +1,115 @@
+"""Changes that a session needs at both ends at once, which waves cannot make: they are refused.
+
+A leaf changes before its spines. Where the session is not the same to a changed leaf and a spine
+that is not changed yet, it ends with its hold time at the latest, and stays down until the wave of
+the spine. No trial can bind the two ends together: one lasts 60 s at least, and a controller that
+dies between two trials leaves them apart for that long. A session that somebody has closed
+on purpose may change so: nobody waits for it. A keychain that is at both ends needs no change here,
+its keys follow each other by the clock (V300R023C00, `keychain`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.words import in_words
+from rocefort.errors import Refused
+from rocefort.models.device.bgp import HOLD_S, BgpSettings
+from rocefort.models.device.device import Device
+from rocefort.models.effect import Timer
+from rocefort.models.network.network import Link, Network, Role
+from rocefort.models.wording import counted
+from rocefort.rollout.planning.affected_objects import timed
+from rocefort.rollout.planning.plan import Sides
+
+HOW = (
+    "close the session first (drain the spine, «a closed session with: ..»), then plan, apply with "
+    "--allow-sick and open it: `rocefort review` lists the steps"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """A session over a cable, as the two ends of it have it."""
+
+    peers: tuple[IPv4Address, IPv4Address]  # as the first end calls the other, and the reverse
+    authentication: tuple[str | None, str | None]  # of the first end: password and keychain
+    hold_s: int
+
+
+def refuse_two_sided(network: Network, sides: Mapping[str, Sides]) -> None:
+    """Raise Refused where a session that is up would be down between the waves of its ends."""
+    found = list(_apart(network, sides))
+    if not found:
+        return
+    leaf, spine, why, hold_s = found[0]
+    more = f" ({counted(len(found), 'session')} in all)" if len(found) > 1 else ""
+    raise Refused(
+        f"its BGP session with {spine} ends within the hold time of {hold_s} s once it changes, "
+        f"for {spine} changes in a later wave: {why}{more}",
+        where=leaf,
+        how=in_words(HOW, sides[leaf].node),
+    )
+
+
+def _apart(network: Network, sides: Mapping[str, Sides]) -> Iterator[tuple[str, str, str, int]]:
+    """Leaf, spine, what they do not agree on, hold time."""
+    ends = {
+        name
+        for name, each in sides.items()
+        if Timer.HOLD in timed(each.running, each.whole.edits, dialect_of(each.family).disrupts)
+    }
+    for link in network.links or ():
+        leaf, spine = _leaf_first(network, link)
+        if not {leaf[0], spine[0]} <= ends:
+            continue
+        one, other = sides[leaf[0]], sides[spine[0]]
+        before = _joined(one.running, leaf[1], other.running, spine[1])
+        if before and any(_closed(s, p) for s, p in zip((one, other), before.peers, strict=True)):
+            continue
+        after = _joined(one.intended, leaf[1], other.intended, spine[1])
+        if before and after and _joined(one.intended, leaf[1], other.running, spine[1]) is None:
+            same = before.authentication == after.authentication
+            why = "an address or an AS number" if same else "the authentication"
+            yield leaf[0], spine[0], f"{why} differs meanwhile", before.hold_s
+
+
+def _closed(sides: Sides, peer: IPv4Address) -> bool:
+    """Whether a switch keeps a session closed, by its peer or its peer's group."""
+    found = set(map(dialect_of(sides.family).closed_peer, sides.kept)) - {None}
+    bgp = sides.running.bgp
+    row = bgp.by_address.get(peer) if bgp else None
+    return bool(found & {str(peer), row.group if row else None})
+
+
+def _leaf_first(network: Network, link: Link) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Both ends of a cable in the order in which they change."""
+    a, b = (link.a.device, link.a.interface), (link.b.device, link.b.interface)
+    return (b, a) if network.by_name[a[0]].role is Role.SPINE else (a, b)
+
+
+def _joined(one: Device, port: str, other: Device, far_port: str) -> _Joined | None:
+    """The session over a cable; None: what the two ends say does not fit together."""
+    near, far = one.by_interface.get(port), other.by_interface.get(far_port)
+    if near is None or far is None or not (near.enabled and far.enabled):
+        return None
+    if one.bgp is None or other.bgp is None:
+        return None
+    for here in near.addresses:
+        for there in far.addresses:
+            mine, theirs = one.bgp.settings_at(there.ip), other.bgp.settings_at(here.ip)
+            if here.network != there.network or mine is None or theirs is None:
+                continue
+            fits = (mine.asn, theirs.asn) == (other.bgp.asn, one.bgp.asn)
+            if fits and _authentication(mine) == _authentication(theirs):
+                holds = (HOLD_S if s.hold_s is None else s.hold_s for s in (mine, theirs))
+                return _Joined((there.ip, here.ip), _authentication(mine), min(holds))
+    return None
+
+
+def _authentication(settings: BgpSettings) -> tuple[str | None, str | None]:
+    """What authenticates a session; a password that only the switch knows is another one."""
+    return settings.password, settings.keychain

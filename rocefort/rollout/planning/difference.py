@@ -1,0 +1,280 @@
+"""How two sides differ, switch by switch: each side a fabric, or text that somebody wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from rocefort.dialects.changes import change_of
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.commit_conditions import conditions_of
+from rocefort.dialects.words import in_words
+from rocefort.errors import BadInput
+from rocefort.models.device.device import Device
+from rocefort.models.hardware.hardware import Family, Hardware
+from rocefort.models.network.network import Sources, TextLine
+from rocefort.models.results.difference import (
+    Difference,
+    OneSided,
+    Ownership,
+    Places,
+    SwitchDifference,
+    Unowned,
+)
+from rocefort.models.rollout.compare import classify, compare
+from rocefort.models.rollout.edits import Edit
+from rocefort.models.rollout.plan import Change, Kind
+from rocefort.rollout.planning.referenced_acls import with_used
+from rocefort.rollout.planning.secrets import with_known_secrets
+
+Families = Mapping[str, Family]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One switch of a side; what a text does not say of it is None or empty.
+
+    `text` is what somebody wrote, empty for a switch of a fabric. `cut_off_at`: its last line,
+    where its end is missing.
+    """
+
+    device: Device
+    file: str
+    family: Family | None = None
+    read_by: str | None = None  # dialect of its text, where no family is known
+    hardware: Hardware | None = None
+    software: str = ""
+    text: str = ""
+    unmodelled: tuple[TextLine, ...] = ()
+    cut_off_at: int | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether somebody wrote it, so that it may have lines that nobody owns."""
+        return bool(self.text)
+
+    @cached_property
+    def rendered(self) -> str:
+        """Its Device in the words of its own family; raises BadInput where that has none."""
+        if self.family is None:
+            raise BadInput("its syntax family is not known", where=self.device.name)
+        return dialect_of(self).render(self.device, self.family, self.hardware)
+
+    @property
+    def dialect(self) -> str | None:
+        """Dialect of its family, else the one that read its text."""
+        return self.family.dialect if self.family else self.read_by
+
+    @cached_property
+    def unowned(self) -> Mapping[str, TextLine]:
+        """Lines that no model knows, by their views and text; none that a switch writes anyway."""
+        written = dialect_of(self).written_by_itself
+        lines = (line for line in self.unmodelled if not written(line))
+        return {" / ".join((*line.path, line.text)): line for line in lines}
+
+
+@dataclass(frozen=True)
+class Side:
+    """All switches of one side, in its order. `sources` tell where their values stand."""
+
+    name: str
+    switches: Mapping[str, Switch]
+    sources: Sources
+    shown: Callable[[str], str] = str  # a place of the sources as a reader knows it
+
+
+def difference(before: Side, after: Side, families: Families) -> Difference:
+    """What takes each switch from one side to the other, and which switches only one side has.
+
+    A secret that a switch keeps encrypted is taken for the one that the other side refers to.
+    """
+    both = [name for name in after.switches if name in before.switches]
+    found = (_switch(name, before, after, families) for name in both)
+    return Difference(
+        before=before.name,
+        after=after.name,
+        compared=len(both),
+        switches=tuple(switch for switch in found if switch is not None),
+        only_before=tuple(_one_sided(before, after, families)),
+        only_after=tuple(_one_sided(after, before, families)),
+    )
+
+
+def _one_sided(side: Side, other: Side, families: Families) -> Iterator[OneSided]:
+    for name, switch in side.switches.items():
+        if name not in other.switches:
+            text = switch.text or _rendered(
+                switch, switch.device, _family(switch, switch, families)
+            )
+            lines = len(dialect_of(switch).lines(text))
+            yield OneSided(device=name, where=switch.file, lines=lines)
+
+
+def _switch(name: str, before: Side, after: Side, families: Families) -> SwitchDifference | None:
+    old, new = before.switches[name], after.switches[name]
+    unowned, facts = tuple(_unowned(old, new)), tuple(_facts(old, new))
+    if old.device == new.device and not facts:
+        return SwitchDifference(change=_nothing(name), unowned=unowned) if unowned else None
+    family = _family(old, new, families)
+    running, intended = _comparable(old, new, family)
+    if running == intended and not facts:
+        return SwitchDifference(change=_nothing(name), unowned=unowned) if unowned else None
+    change, no_patch = _change(old, running, new, intended, family)
+    return SwitchDifference(
+        change=change,
+        places=tuple(_places(name, edit, before, after) for edit in change.edits),
+        facts=facts,
+        notes=tuple(_notes(old, new)),
+        no_patch=no_patch,
+        unowned=unowned,
+    )
+
+
+def _nothing(name: str) -> Change:
+    return _told(name, (), {})
+
+
+def _told(name: str, edits: tuple[Edit, ...], disrupts: Mapping[str, str]) -> Change:
+    kind, reasons = classify(edits, (), disrupts)
+    return Change(
+        device=name,
+        kind=kind,
+        service_affecting=reasons,
+        edits=edits,
+        patch=(),
+        reverse=(),
+        running_digest="",
+        intended_digest="",
+    )
+
+
+def _comparable(old: Switch, new: Switch, family: Family) -> tuple[Device, Device]:
+    """Both Devices in the form in which a switch saves them, as far as they can mean the same."""
+    running, intended = old.device, new.device
+    if old.is_text or new.is_text:
+        dialect = dialect_of(family)
+        running, intended = (dialect.normal_form(each, family) for each in (running, intended))
+    running = with_known_secrets(running, intended, ())
+    intended = with_known_secrets(intended, running, ())
+    if not new.is_text:  # what a line that stays uses stays, too
+        intended = with_used(intended, running, old.unmodelled, family)
+    return running, intended
+
+
+def _change(
+    old: Switch, running: Device, new: Switch, intended: Device, family: Family
+) -> tuple[Change, str]:
+    """The change, and why there is no patch if there is none."""
+    no_patch = _other_syntax(old, new)
+    if not no_patch:
+        try:
+            change = change_of(
+                _rendered(old, running, family),
+                running,
+                _rendered(new, intended, family),
+                intended,
+                family,
+                (),
+            )
+        except BadInput as error:
+            no_patch = f"{error.problem.where}: {error.problem.what}"
+        else:
+            conditions = conditions_of(change.patch, family)
+            return change.model_copy(update={"conditions": conditions}), ""
+    disrupts = dialect_of(family).disrupts if old.dialect == new.dialect else {}
+    told = _told(intended.name, compare(running, intended), disrupts)
+    if told.kind is Kind.ADDITIVE:  # what is there does not stay as it is
+        told = told.model_copy(update={"kind": Kind.MODIFYING})
+    return told, no_patch
+
+
+def _other_syntax(old: Switch, new: Switch) -> str:
+    if old.dialect != new.dialect:
+        return f"{_systems(old, new)}: no patch leads from one system to another"
+    if old.family and new.family and old.family.name != new.family.name:
+        return (
+            f"{old.family.name} and {new.family.name} write the same in different "
+            "words: load the whole configuration with the new release"
+        )
+    return ""
+
+
+def _systems(old: Switch, new: Switch) -> str:
+    return " -> ".join(dialect_of(switch).name for switch in (old, new))
+
+
+def _rendered(switch: Switch, device: Device, family: Family) -> str:
+    if device is switch.device and switch.family and family.name == switch.family.name:
+        return switch.rendered
+    return dialect_of(family).render(device, family, switch.hardware)
+
+
+def _facts(old: Switch, new: Switch) -> Iterator[str]:
+    """What both sides know of a switch beside its configuration: system, model, release."""
+    if old.dialect != new.dialect:
+        yield f"system: {_systems(old, new)}"
+    if old.hardware and new.hardware and old.hardware.model != new.hardware.model:
+        yield f"hardware: {old.hardware.model} -> {new.hardware.model}"
+    was, will = old.software, new.software  # a text may say it with the service pack: ..SPC500
+    if not (was.startswith(will) or will.startswith(was)):
+        yield f"software: {was} -> {will}"
+
+
+def _notes(old: Switch, new: Switch) -> Iterator[str]:
+    for switch in (old, new):
+        if switch.cut_off_at is not None:
+            place = f"{switch.file}:{switch.cut_off_at}"
+            what = "no «end of a text» ends this text, so it may have been cut off"
+            yield f"{place}: {in_words(what, switch)}"
+
+
+def _unowned(old: Switch, new: Switch) -> Iterator[Unowned]:
+    for text, line in old.unowned.items():
+        goes = new.is_text and text not in new.unowned
+        if goes or not new.is_text:
+            ownership = Ownership.GOES if goes else Ownership.STAYS
+            yield Unowned(text=text, ownership=ownership, where=f"{old.file}:{line.line}")
+    for text, line in new.unowned.items():
+        if text not in old.unowned:
+            where = f"{new.file}:{line.line}"
+            yield Unowned(text=text, ownership=Ownership.COMES, where=where)
+
+
+def _places(name: str, edit: Edit, before: Side, after: Side) -> Places:
+    return Places(
+        before="" if edit.before is None else _place(name, edit, before),
+        after="" if edit.after is None else _place(name, edit, after),
+    )
+
+
+def _place(name: str, edit: Edit, side: Side) -> str:
+    position = side.sources.find(name, edit.path)
+    return side.shown(f"{position.file}:{position.line}") if position else ""
+
+
+def _family(old: Switch, new: Switch, families: Families) -> Family:
+    """Family of a switch: what a fabric says, else the one in whose words most lines come back."""
+    known = new.family or old.family
+    if known:
+        return known
+    released = [name for name in families if _may_be(old, name) and _may_be(new, name)]
+    likely = released or families  # of two that are as likely, the first of the file
+    return max(
+        (families[name] for name in likely),
+        key=lambda family: sum(_alike(switch, family) for switch in (old, new)),
+    )
+
+
+def _may_be(switch: Switch, name: str) -> bool:
+    """Whether a switch's release, where it is known, can be of a family: V300 is none of V200."""
+    return switch.software[:4].casefold() in ("", name[:4])
+
+
+def _alike(switch: Switch, family: Family) -> int:
+    """How many lines of a text a family writes in the same words; none where it has no words."""
+    try:
+        text = dialect_of(family).render(switch.device, family)
+    except BadInput:
+        return -1
+    return len(set(switch.text.splitlines()) & set(text.splitlines()))

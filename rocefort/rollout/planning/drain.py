@@ -1,0 +1,205 @@
+"""A drain: a switch that announces nothing, as a change, and what is left of the fabric then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.network_text import render_node
+from rocefort.models.device.bgp import PolicyNode
+from rocefort.models.device.device import Device
+from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.results.reachability import Reachability
+from rocefort.models.rollout.plan import Drained
+from rocefort.models.wording import counted
+from rocefort.rollout.planning.plan import Sides
+from rocefort.validators.capacity.bisection import widths
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.rules.fabric.growth_room import uplink_gbps
+
+DRAIN_NODE = 1  # of a route-policy; those of a fabric begin at 10
+
+
+def can_drain(device: Device) -> bool:
+    """Whether every peer has an export policy, and none a node in the drain's place.
+
+    Such a node would be one that is there already: somebody drained the switch by hand.
+    """
+    bgp = device.bgp
+    if bgp is None or not bgp.peers:
+        return False
+    nodes = {policy.name: {node.node for node in policy.nodes} for policy in device.route_policies}
+    settings = [bgp.settings(peer) for peer in bgp.peers]
+    imports = {each.import_policy for each in settings}
+    exports = {each.export_policy for each in settings}
+    return all(
+        name is not None and name not in imports and DRAIN_NODE not in nodes.get(name, {DRAIN_NODE})
+        for name in exports
+    )
+
+
+def silent(device: Device) -> Device:
+    """The Device that announces nothing: a first node of each export policy denies every route."""
+    deny = PolicyNode(node=DRAIN_NODE, action="deny")
+    bgp = device.bgp
+    exports = {bgp.settings(peer).export_policy for peer in bgp.peers} if bgp else set()
+    policies = tuple(
+        policy.model_copy(update={"nodes": (deny, *policy.nodes)})
+        if policy.name in exports
+        else policy
+        for policy in device.route_policies
+    )
+    return device.model_copy(update={"route_policies": policies})
+
+
+def kept_from_traffic(network: Network, names: Collection[str]) -> Network:
+    """The network with some switches announcing nothing."""
+    nodes = (
+        node.model_copy(update={"device": silent(node.device)}) if node.name in names else node
+        for node in network.nodes
+    )
+    return network.model_copy(update={"nodes": tuple(nodes)})
+
+
+def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Commands that drain a switch, and those that lift it; none where its syntax is not known."""
+    if node.family is None:
+        return (), ()
+    apart = node.model_copy(update={"device": silent(node.device)})
+    patch = dialect_of(node).patch(render_node(node), render_node(apart), node.family)
+    return patch.commands, patch.reverse
+
+
+def drained_change(sides: Sides, meanwhile: str) -> Drained:
+    """The three changes of a switch that is drained for the one that is asked for."""
+    change = sides.whole
+    old, new = silent(sides.running), silent(sides.intended)
+    inner = sides.change(old, new)
+    return Drained(
+        device=change.device,
+        drain=sides.change(sides.running, old),
+        change=inner.model_copy(
+            update={
+                "conditions": change.conditions,
+                "service_affecting": change.service_affecting,
+            }
+        ),
+        lift=sides.change(new, sides.intended),
+        meanwhile=meanwhile,
+    )
+
+
+@dataclass(frozen=True)
+class Left:
+    """What the routing engine finds of a fabric in some state of it.
+
+    widths: least and most equal-cost paths between leaves. lost: pairs of servers that were
+    delivered before.
+    """
+
+    widths: tuple[int, int] | None
+    lost: int
+    now: Reachability
+
+    @property
+    def least(self) -> int:
+        """Fewest paths between two leaves; of a single leaf there is nothing to be lost."""
+        return self.widths[0] if self.widths else 1
+
+    def __str__(self) -> str:
+        found = "-".join(map(str, dict.fromkeys(self.widths or ())))
+        width = f"ECMP width {found}" if found else "no path between leaves to count"
+        pairs = counted(self.lost, "server pair") if self.lost else "no server pair"
+        return f"{width}, {pairs} lost"
+
+
+def left_of(solution: Solution, start: Reachability, among: Set[str] | None = None) -> Left:
+    """What is left in a state; start: who reached whom before; among: widths of these leaves."""
+    now, servers = reachability_of(solution.trips), start.servers
+    lost = sum(start.delivers(*pair) for pair in now.lost_pairs() if servers.issuperset(pair))
+    return Left(widths(solution, among), lost, now)
+
+
+class Uplinks(NamedTuple):
+    """Uplinks of one leaf with a spine and without it, and the servers' ports there."""
+
+    links: int
+    links_left: int
+    gbps: int | None  # None: not known
+    gbps_left: int | None
+    load_gbps: int
+
+    def exceeds(self, limit: float | None) -> bool:
+        """Whether what is left is oversubscribed above a ratio; None: any is allowed."""
+        left = self.gbps_left
+        return bool(limit) and left is not None and self.load_gbps > (limit or 0) * left
+
+
+def uplinks_without(network: Network, spine: str, gone: Collection[str] = ()) -> dict[str, Uplinks]:
+    """Uplinks of each leaf; gone: spines that left before."""
+    base = _unlinked(network, gone)
+    rest = _unlinked(base, [spine])
+    gbps, gbps_left = uplink_gbps(base), uplink_gbps(rest)
+    links, links_left = _ends(base), _ends(rest)
+    load = Counter[str]()
+    for server in network.servers or ():
+        load[server.port.device] += server.speed_gbps
+    return {
+        n: Uplinks(links[n], links_left[n], gbps.get(n), gbps_left.get(n, 0), load[n])
+        for n in (leaf.name for leaf in network.role(Role.LEAF))
+    }
+
+
+def _unlinked(network: Network, names: Collection[str]) -> Network:
+    links = tuple(
+        link for link in network.links or () if not {link.a.device, link.b.device} & {*names}
+    )
+    return network.model_copy(update={"links": links})
+
+
+def _ends(network: Network) -> Counter[str]:
+    """How many links each switch has."""
+    return Counter(end.device for link in network.links or () for end in (link.a, link.b))
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A rollout on its way: what each switch runs, and runs in the end.
+
+    running: Devices by switch, before. done: those that run what is intended by now.
+    """
+
+    network: Network
+    running: Mapping[str, Device]
+
+    def at(self, done: frozenset[str]) -> Network:
+        """The fabric between two waves."""
+        return self.network.model_copy(
+            update={
+                "nodes": tuple(
+                    node
+                    if node.name in done or node.name not in self.running
+                    else node.model_copy(update={"device": self.running[node.name]})
+                    for node in self.network.nodes
+                )
+            }
+        )
+
+    @cached_property
+    def before(self) -> Solution:
+        """Routing as it runs; raises Refused for what the engine does not model."""
+        return analyse(self.at(frozenset()))
+
+    @cached_property
+    def _delivered(self) -> Reachability:
+        return reachability_of(self.before.trips)
+
+    def without(self, spine: str, done: frozenset[str]) -> Left:
+        """What is left while a spine is drained; raises Refused as `analyse` does."""
+        drained = kept_from_traffic(self.at(done), [spine])
+        return left_of(analyse(drained), self._delivered)

@@ -1,0 +1,102 @@
+"""The states through which a fabric grows, each judged by the routing engine: nothing is lost.
+
+One spine after the other, then all leaves: isolated (configured, no cable to what is there),
+cabled (what is there knows nothing of it yet), sessions up (it announces nothing), taking traffic.
+A switch is kept from traffic by a first node of its export policy that denies every route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rocefort.dialects.network_text import read_back, render_all
+from rocefort.models.network.network import Link, Network, Node, Role
+from rocefort.models.results.growth import Stage, Staged
+from rocefort.models.results.reachability import Reachability
+from rocefort.models.results.routing import SessionStatus
+from rocefort.models.wording import counted
+from rocefort.rollout.planning.drain import drain_commands, kept_from_traffic, left_of
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing.reachability_classes import reachability_of
+
+ISOLATED, CABLED, SESSIONS, TRAFFIC = "isolated", "cabled", "sessions up", "taking traffic"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One part of a growth: the Networks without and with its switches."""
+
+    before: Network
+    after: Network
+    new: tuple[str, ...]
+    title: str
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """What must hold in every state: the pairs of servers that there were in the beginning."""
+
+    start: Reachability
+
+    def stage(self, network: Network, title: str, spines: int, serving: Sequence[Node]) -> Stage:
+        """Solve a state; spines: those that take traffic; serving: leaves that do."""
+        solution = analyse(network)
+        left = left_of(solution, self.start, {leaf.name for leaf in serving})
+        up = sum(session.status is SessionStatus.ESTABLISHED for session in solution.sessions)
+        least = spines * min((leaf.links_per_pair or 1 for leaf in serving), default=1)
+        wrong = [f"{counted(left.lost, 'server pair')} lost"] if left.lost else []
+        if left.widths and left.least < least:
+            wrong.append(f"ECMP width {left.least} where {least} must be")
+        return Stage(
+            title=title,
+            sessions=(up, len(solution.sessions)),
+            in_service=(spines, len(serving)),
+            widths=left.widths,
+            pairs=(left.now.delivered, left.now.pairs),
+            lost=left.lost,
+            wrong=tuple(wrong),
+        )
+
+
+def staged(steps: Sequence[Step]) -> Staged:
+    """Every state of a growth, judged; raises Refused where the routing engine refuses one."""
+    first = _from_text(steps[0].before)
+    judge = _Judge(reachability_of(analyse(first).trips))
+    serving = first.role(Role.LEAF)
+    spines = len(first.role(Role.SPINE))
+    stages = [judge.stage(first, "as it is", spines, serving)]
+    for step in steps:
+        stages += _states(judge, step)
+    drain, lift = drain_commands(steps[0].after.by_name[steps[0].new[0]])
+    return Staged(fabric=first.name, stages=tuple(stages), drain=drain, lift=lift)
+
+
+def _states(judge: _Judge, step: Step) -> Iterator[Stage]:
+    old, final = step.before, _from_text(step.after)
+    drained = _from_text(kept_from_traffic(step.after, step.new))
+    old_devices = {node.name: node.device for node in old.nodes}
+    waiting = drained.model_copy(
+        update={
+            "nodes": tuple(
+                node.model_copy(update={"device": old_devices.get(node.name, node.device)})
+                for node in drained.nodes
+            )
+        }
+    )
+    apart = [link for link in final.links or () if not _joins_old_and_new(link, step.new)]
+    isolated = waiting.model_copy(update={"links": tuple(apart)})
+    spines, leaves = len(old.role(Role.SPINE)), old.role(Role.LEAF)
+    for state, word in ((isolated, ISOLATED), (waiting, CABLED), (drained, SESSIONS)):
+        yield judge.stage(state, f"{step.title} {word}", spines, leaves)
+    all_spines, all_leaves = len(final.role(Role.SPINE)), final.role(Role.LEAF)
+    yield judge.stage(final, f"{step.title} {TRAFFIC}", all_spines, all_leaves)
+
+
+def _joins_old_and_new(link: Link, new: Sequence[str]) -> bool:
+    return (link.a.device in new) != (link.b.device in new)
+
+
+def _from_text(network: Network) -> Network:
+    """The Network with every Device as its text says it."""
+    return read_back(network, render_all(network))

@@ -1,0 +1,115 @@
+"""What a plan may not touch: the way by which a rollout reaches a switch.
+
+Other changes of management are planned; one of these is refused unless it provably lets in whoever
+was let in before. The commit timer would bring a switch back, but nobody could confirm the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from rocefort.errors import Problem, Refused
+from rocefort.models.base import Frozen
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.management import Acl, AclRule
+from rocefort.models.network.network import Node
+from rocefort.rollout.planning.plan import Sides
+
+HOW = "make it at the console, where nothing can be cut off (`rocefort day0` prints it), plan again"
+
+
+class Path(Frozen):
+    """What a session needs: a port with an address, its VRF and routes, SSH, a VTY, a user."""
+
+    ports: tuple[tuple[str, bool, str | None, tuple[str, ...]], ...]
+    routes: tuple[tuple[str, int | None], ...]
+    ssh: tuple[bool, str | None]
+    lines: tuple[tuple[int, int, str | None, str | None], ...]
+    users: tuple[str, ...]
+
+
+def refuse_cut_off(sides: Iterable[Sides], users: Mapping[str, str]) -> None:
+    """Raise Refused for every change that could end the sessions of a rollout.
+
+    users: by switch, who logs in there; of a switch without an entry all users count.
+    """
+    problems = [
+        Problem(each.node.name, f"the change could cut its management path: {what}", HOW)
+        for each in sides
+        for what in cuts(each, users.get(each.node.name))
+    ]
+    if problems:
+        raise Refused(problems=problems)
+
+
+def cuts(sides: Sides, user: str | None) -> Iterator[str]:
+    """What of the way in is other afterwards, and is not provably as wide."""
+    ports = _ports(sides.node, sides.running)
+    old, new = _path(sides.running, ports, user), _path(sides.intended, ports, user)
+    if old.ports != new.ports:
+        yield f"port and address of {', '.join(ports)}"
+    if old.routes != new.routes:
+        yield "static routes of the management network"
+    if old.ssh != new.ssh:
+        yield "the SSH server or its source interface"
+    if set(old.lines) - set(new.lines):
+        yield "login or protocol of VTY lines"
+    if set(old.users) - set(new.users):
+        yield f"user {user}" if user else "users"
+    yield from _acls(sides.running, sides.intended)
+
+
+def _ports(node: Node, running: Device) -> tuple[str, ...]:
+    """Interfaces with the management address; all out-of-band ports where none has it."""
+    found = [i for i in running.interfaces if node.management and node.management in i.addresses]
+    found = found or [i for i in running.interfaces if i.name.startswith("MEth")]
+    return tuple(interface.name for interface in found)
+
+
+def _path(device: Device, ports: Iterable[str], user: str | None) -> Path:
+    known = [device.by_interface.get(name) or Interface(name=name) for name in ports]
+    vrfs = {interface.vrf for interface in known}
+    people = [u.model_dump_json() for u in device.users if user in (None, u.name)]
+    people += [u.model_dump_json() for u in device.ssh.users if user in (None, u.name)]
+    groups = {u.group for u in device.users if user in (None, u.name)}
+    people += [g.model_dump_json() for g in device.user_groups if g.name in groups]
+    return Path(
+        ports=tuple((i.name, i.enabled, i.vrf, tuple(map(str, i.addresses))) for i in known),
+        routes=tuple((r.key, r.preference) for r in device.static_routes if r.vrf in vrfs),
+        ssh=(device.ssh.stelnet, device.ssh.source_interface),
+        lines=tuple((v.first, v.last, v.authentication, v.protocol) for v in device.vty),
+        users=tuple(people),
+    )
+
+
+def _acls(running: Device, intended: Device) -> Iterator[str]:
+    """VTY lines whose ACL lets fewer in, or could."""
+    old, new = ({acl.number: acl for acl in device.acls} for device in (running, intended))
+    was = {line.first: line for line in running.vty}
+    for line in intended.vty:
+        before = was.get(line.first)
+        if before is None or line.acl is None:
+            continue
+        if before.acl is None:
+            yield f"ACL {line.acl} comes to VTY lines that everybody could reach"
+        elif not _as_wide(old.get(before.acl), new.get(line.acl)):
+            yield f"ACL {line.acl} of the VTY lines admits fewer addresses, or others"
+
+
+def _as_wide(old: Acl | None, new: Acl | None) -> bool:
+    """Whether everybody whom one ACL admits is admitted by the other.
+
+    Told from its rules alone: no permit has gone, and no deny has come.
+    """
+    if old == new:
+        return True
+    if old is None or new is None:
+        return False
+    return _rules(old, "permit") <= _rules(new, "permit") and _rules(new, "deny") <= _rules(
+        old, "deny"
+    )
+
+
+def _rules(acl: Acl, action: str) -> frozenset[AclRule]:
+    return frozenset(rule for rule in acl.rules if rule.action == action)

@@ -1,0 +1,191 @@
+"""Changes that no trial rollout can make, and how to make them by hand in a maintenance window."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from rocefort.dialects.placeholders import references
+from rocefort.dialects.words import in_words, line
+from rocefort.errors import Problem, Refused
+from rocefort.models.base import Frozen
+from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement
+from rocefort.models.network.network import Network, Node, Role
+from rocefort.models.wording import listing
+from rocefort.rollout.planning.drain import silent
+from rocefort.rollout.planning.plan import Sides
+from rocefort.rollout.planning.wave_impact import named
+from rocefort.validators.roce_ports import ends_of
+
+# A trial that ends must leave no trace, and a confirmed one must be in effect.
+BEYOND_A_TRIAL = frozenset({Requirement.SAVE, Requirement.REBOOT, Requirement.NO_ROLLBACK})
+
+
+HOW = "make it by hand in a window, as the maintenance procedure says, then plan again"
+
+PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", re.ASCII)
+TYPE_IT = "In the place of <secret ..> type the secret itself. "
+
+
+class Step(Frozen):
+    """One step of a procedure: what to do, and what to type."""
+
+    what: str
+    commands: tuple[str, ...] = ()
+
+
+class Procedure(Frozen):
+    """How to make the change of one switch by hand."""
+
+    device: str
+    why: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+class NeedsMaintenance(Refused):
+    """Changes beyond a trial; `procedures` say how to make them by hand."""
+
+    def __init__(self, procedures: Iterable[Procedure]) -> None:
+        self.procedures = tuple(procedures)
+        super().__init__(
+            problems=[
+                Problem(each.device, f"no trial can make its change: {each.why[0]}", HOW)
+                for each in self.procedures
+            ]
+        )
+
+
+def refuse_beyond_trial(network: Network, sides: Mapping[str, Sides]) -> None:
+    """Raise NeedsMaintenance where a patch needs a save, a restart, or has no way back.
+
+    An idle port alone is no reason: a switch that refuses such a line while the port is congested
+    ends the trial itself, and a spine is drained; the plan warns of it.
+    """
+    found = [
+        procedure(network, each)
+        for each in sides.values()
+        if any(BEYOND_A_TRIAL & {*line.needs} for line in each.whole.conditions)
+    ]
+    if found:
+        raise NeedsMaintenance(found)
+
+
+def procedure(network: Network, sides: Sides) -> Procedure:
+    """The steps by hand for a switch, whole: what needs a window, and the rest with it."""
+    change, name = sides.whole, sides.node.name
+    hard = [line for line in change.conditions if BEYOND_A_TRIAL & {*line.needs}]
+    needs = {need for line in change.conditions for need in line.needs}
+    return Procedure(
+        device=name,
+        why=tuple(dict.fromkeys(map(str, hard))),
+        steps=tuple(_steps(network, sides, change.conditions, needs)),
+    )
+
+
+def _steps(
+    network: Network,
+    sides: Sides,
+    lines: Iterable[ConditionedLine],
+    needs: Iterable[Requirement],
+) -> Iterator[Step]:
+    node, wanted = sides.node, frozenset(needs)
+    yield _keep(node)
+    yield _out_of_use(network, sides)
+    ports = list(dict.fromkeys(port for line in lines if (port := _port(line))))
+    if Requirement.IDLE_PORT in wanted and ports:
+        down = _in_views(node, ports, "a port out of use")
+        yield Step(
+            what=f"Shut down {named(ports)}, and see that nothing flows there any more.",
+            commands=(*_entered(node, down), line(node, "leave"), line(node, "ports in brief")),
+        )
+    yield Step(
+        what="Type the change, at the console. "
+        + (TYPE_IT if references(sides.whole.patch) else "")
+        + in_words("A commit here has no timer: read «changes of the candidate» before it.", node),
+        commands=_entered(node, sides.whole.patch),
+    )
+    if Requirement.IDLE_PORT in wanted and ports:
+        left = [p for p in ports if p in sides.intended.by_interface]
+        up = _in_views(node, left, "an enabled port")
+        if up:
+            yield Step(
+                what="Bring back into use what the change has not taken away.",
+                commands=_entered(node, up),
+            )
+    if wanted & {Requirement.SAVE, Requirement.REBOOT}:
+        yield Step(what="Save the configuration, and answer y.", commands=_save(node))
+    if Requirement.REBOOT in wanted:
+        yield Step(
+            what=f"Restart {node.name}, and answer y. Servers that hang on it alone are away "
+            "meanwhile.",
+            commands=(line(node, "restart"),),
+        )
+    yield from _in_use(sides)
+    yield Step(what="Save the configuration, and answer y.", commands=_save(node))
+    yield Step(
+        what="In a shell: judge it, and plan what is left to do.",
+        commands=("rocefort health FABRIC --connections FILE", "rocefort plan FABRIC"),
+    )
+
+
+def _entered(node: Node, commands: Iterable[str]) -> tuple[str, ...]:
+    """Commands typed in the system view, and committed."""
+    return line(node, "configure"), *(text.rstrip() for text in commands), line(node, "commit")
+
+
+def _save(node: Node) -> tuple[str, ...]:
+    return line(node, "leave"), line(node, "save")
+
+
+def _in_views(node: Node, ports: Iterable[str], term: str) -> list[str]:
+    """The command of a term typed in the view of each port."""
+    command, leave = line(node, term), line(node, "leave a view")
+    return [typed for port in ports for typed in (line(node, "an interface", port), command, leave)]
+
+
+def _in_use(sides: Sides) -> Iterator[Step]:
+    """Let a spine announce again."""
+    if sides.node.role is Role.SPINE:
+        lift = sides.change(silent(sides.intended), sides.intended).patch
+        yield Step(
+            what=f"Let {sides.node.name} take traffic again.",
+            commands=_entered(sides.node, lift),
+        )
+
+
+def _keep(node: Node) -> Step:
+    save = line(node, "save in", "before-maintenance.cfg")
+    return Step(
+        what=f"Keep what {node.name} runs, and where to go back to: a rollback does not undo all "
+        "of it.",
+        commands=(save, line(node, "list of commits", 1)),
+    )
+
+
+def _out_of_use(network: Network, sides: Sides) -> Step:
+    node, name = sides.node, sides.node.name
+    if node.role is Role.SPINE:
+        others = [other.name for other in network.role(Role.SPINE) if other.name != name]
+        return Step(
+            what=f"Take {name} out of traffic: a first node that denies in each export policy. "
+            f"{listing(others) or 'No other spine'} must carry all of it meanwhile.",
+            commands=(
+                *_entered(node, tuple(sides.change(sides.running, silent(sides.running)).patch)),
+                line(node, "leave"),
+                line(node, "state of BGP peers"),
+            ),
+        )
+    servers = [
+        s.name for s in network.servers or () if any(port.device == name for port in s.ports)
+    ]
+    links = [link for link in network.links or () if name in {e.device for e, _ in ends_of(link)}]
+    return Step(
+        what=f"Ask the owners of {named(servers) or 'its servers'} for a window: {name} has "
+        f"{len(links)} uplinks, and what hangs on it alone has no other way."
+    )
+
+
+def _port(line: ConditionedLine) -> str:
+    """The port that a line stands at, or splits; empty: the line is of no port."""
+    found = PORT.search(line.view or line.line)
+    return found[0] if found else ""

@@ -1,0 +1,74 @@
+"""The management path of switches that change: what of it stays, and what does not, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from rocefort.models.effect import Access
+from rocefort.models.network.network import Network, Node
+from rocefort.models.results.difference import Difference
+from rocefort.models.results.review import ManagementAccess, ManagementChange, ManagementPath
+from rocefort.models.rollout.compare import effect_of
+from rocefort.models.rollout.edits import Edit
+
+ITSELF = "the switch itself"
+
+
+def management_path(before: Network, after: Network, change: Difference) -> ManagementPath:
+    """Compare the management path of every switch that both sides have; tell the others' apart.
+
+    A switch that is not among the changed ones has an equal Device, so an equal path.
+    """
+    return ManagementPath(
+        aspects=tuple(Access),
+        switches=change.compared,
+        changes=tuple(
+            found
+            for switch in change.changed
+            for found in (
+                *(
+                    ManagementChange(device=switch.device, aspect=ITSELF, what=fact)
+                    for fact in switch.facts  # another box has nothing of the path until it is set
+                ),
+                *_changes(
+                    before.by_name[switch.device], after.by_name[switch.device], switch.change.edits
+                ),
+            )
+        ),
+        removed=tuple(_access(before.by_name[side.device]) for side in change.only_before),
+        new=tuple(_access(after.by_name[side.device]) for side in change.only_after),
+    )
+
+
+def _access(node: Node) -> ManagementAccess:
+    return ManagementAccess(
+        device=node.name,
+        address=str(node.management) if node.management else None,
+        port=next(iter(_ports(node)), None),
+    )
+
+
+def _changes(old: Node, new: Node, edits: tuple[Edit, ...]) -> Iterator[ManagementChange]:
+    ports = {*_ports(old), *_ports(new)}
+    aspects = [_aspect(edit, ports) for edit in edits]
+    for aspect in Access:
+        for edit, of_edit in zip(edits, aspects, strict=True):
+            if of_edit is aspect:
+                was, will = (text or "none" for text in (edit.before_text, edit.after_text))
+                what = f"{edit.path}: {was} -> {will}"
+                yield ManagementChange(device=old.name, aspect=aspect, what=what)
+
+
+def _aspect(edit: Edit, ports: Container[str]) -> Access | None:
+    access = effect_of(edit).access
+    return None if access is Access.PORT and edit.keys[0] not in ports else access
+
+
+def _ports(node: Node) -> list[str]:
+    """Interfaces that hold the management address; all out-of-band ports where it is not known."""
+    return [
+        interface.name
+        for interface in node.device.interfaces
+        if (node.management in interface.addresses if node.management else False)
+        or interface.name.startswith("MEth")
+    ]

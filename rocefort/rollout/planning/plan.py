@@ -1,0 +1,171 @@
+"""Make a sealed Plan from what is intended and what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rocefort.dialects.changes import change_of
+from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
+from rocefort.dialects.commit_conditions import conditions_of
+from rocefort.dialects.data import Parsed
+from rocefort.dialects.dialect import Dialect
+from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.device.device import Device
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.network.network import Network, Node
+from rocefort.models.rollout.plan import Change, Plan, digest_of
+from rocefort.rollout.journal.text_store import write_whole
+from rocefort.rollout.planning.referenced_acls import with_used
+from rocefort.rollout.planning.secrets import as_read_back, with_known_secrets
+from rocefort.rollout.planning.soak import soak_of
+
+
+def device_digest(device: Device) -> str:
+    """Digest of what a device's text means; its form does not count, nor which secrets it keeps."""
+    return digest_of(as_read_back(device).model_dump(mode="json"))
+
+
+def running_digest(parsed: Parsed, family: Family) -> str:
+    """Digest of a running configuration: its meaning, and the lines that nobody owns."""
+    return digest_of([device_digest(running_device(parsed, family)), *kept_lines(parsed)])
+
+
+def running_device(parsed: Parsed, family: Family) -> Device:
+    """Device of a running configuration without what holds anyway."""
+    return dialect_of(family).normal_form(parsed.device, family)
+
+
+def kept_lines(parsed: Parsed) -> tuple[str, ...]:
+    """Lines of a configuration that the models do not know, each with its view."""
+    return tuple(" / ".join((*line.path, line.text)) for line in parsed.unmodelled)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A switch before and after its change, in the form in which it saves both.
+
+    `kept`: its lines that nobody owns; they stay.
+    """
+
+    node: Node
+    family: Family
+    running: Device
+    intended: Device
+    kept: tuple[str, ...]
+
+    @cached_property
+    def whole(self) -> Change:
+        """The change that is asked for."""
+        change = self.change(self.running, self.intended)
+        return change.model_copy(update={"conditions": conditions_of(change.patch, self.family)})
+
+    def change(self, old: Device, new: Device) -> Change:
+        """What takes this switch from one Device to another."""
+        same = old == new  # most switches of most plans
+        text, digest = self._text(old), self.digest(old)
+        intended = text if same else self._text(new)
+        change = change_of(text, old, intended, new, self.family, self.kept)
+        return change.model_copy(
+            update={
+                "running_digest": digest,
+                "intended_digest": digest if same else self.digest(new),
+                "soak": soak_of(old, new, change.edits, self.family),
+            }
+        )
+
+    def digest(self, device: Device) -> str:
+        """Digest of a running configuration that means this Device, with the lines that stay."""
+        return digest_of([device_digest(device), *self.kept])
+
+    def _text(self, device: Device) -> str:
+        return dialect_of(self.family).render(device, self.family, self.node.hardware)
+
+
+def sides_of(
+    network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
+) -> tuple[Sides, ...]:
+    """Both sides of every switch, in the network's order; raises BadInput for texts that miss.
+
+    A secret that a switch has is taken for the one that is meant, which nobody can see; those of
+    the references `rotate` are set again.
+    """
+    missing = [node.name for node in network.nodes if node.name not in running]
+    if missing:
+        raise BadInput(
+            problems=[
+                Problem(name, "no running configuration", "collect it, or name its file")
+                for name in missing
+            ]
+        )
+    return tuple(_sides(node, running[node.name], rotate) for node in network.nodes)
+
+
+def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
+    if node.family is None or node.hardware is None:
+        raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
+    dialect = dialect_of(node)
+    _refuse_other_system(node, dialect, running_text)
+    parsed = dialect.parse(running_text, f"{node.name} (running)")
+    if parsed.device.name != node.name:
+        raise Refused(
+            f"the switch calls itself {parsed.device.name!r}",
+            where=node.name,
+            how="check its management address; nothing was changed",
+        )
+    _refuse_as_change(node, parsed.device)
+    running = with_known_secrets(running_device(parsed, node.family), node.device, rotate)
+    # A default that is said would be planned for ever: no switch repeats it.
+    saved = dialect.normal_form(node.device, node.family)
+    intended = with_used(saved, running, parsed.unmodelled, node.family)
+    return Sides(node, node.family, running, intended, kept_lines(parsed))
+
+
+def _refuse_other_system(node: Node, intended: Dialect, running_text: str) -> None:
+    """No commands of a switch make another system of it."""
+    runs = load_dialect(reader_of(running_text))
+    if runs.is_config(running_text) and not intended.is_config(running_text):
+        raise Refused(
+            f"it runs {runs.name}, and its hardware is one with {intended.name}: no patch leads "
+            "from one system to another",
+            where=node.name,
+            how="replace the switch (`rocefort replace`), or correct its hardware",
+        )
+
+
+def _refuse_as_change(node: Node, running: Device) -> None:
+    """A process of another AS cannot be made in the candidate that deletes the old one."""
+    old, new = running.bgp, node.device.bgp
+    if old and new and old.asn != new.asn:
+        raise Refused(
+            f"its BGP AS changes from {old.asn} to {new.asn}, which needs a commit in between",
+            where=node.name,
+            how="not supported by a trial rollout: delete the BGP process by hand, then plan again",
+        )
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write a sealed plan, for its owner alone, so that it is whole or not there."""
+    try:
+        write_whole(path, plan.model_dump_json(indent=1) + "\n")
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan and check its seal; raises Refused where it was changed after sealing."""
+    try:
+        plan = Plan.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput("no such file", where=str(path), how="make it by `rocefort plan`") from None
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
+    except (UnicodeDecodeError, ValidationError):
+        raise Refused("is not a plan of this version", where=str(path), how="plan again") from None
+    if plan.digest != plan.computed_digest():
+        raise Refused("was changed after it was sealed", where=str(path), how="plan again")
+    return plan

@@ -1,0 +1,88 @@
+"""What stays on a switch though intent does not name it: what kept lines use, a factory's table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.models.device.bgp import BgpGroup, BgpPeer
+from rocefort.models.device.device import Device
+from rocefort.models.device.packet_filters import Filters, Uses
+from rocefort.models.device.static_routes import FACTORY_VRF
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.network.network import TextLine
+
+
+def with_used(
+    intended: Device, running: Device, kept: Iterable[TextLine], family: Family | None
+) -> Device:
+    """The intended Device with the running ACLs and policies that a kept line names.
+
+    Deleting them would turn the line into one that filters nothing, or everything. What intent
+    has itself stays as it is. So does the VPN instance of the factory: no source says that it can
+    be deleted, and so do the sources of BGP sessions, which no intent names.
+    """
+    intended = _with_sources(intended, running)
+    own_tables = {vrf.name for vrf in intended.vrfs}
+    factory = [v for v in running.vrfs if v.name == FACTORY_VRF and v.name not in own_tables]
+    if factory:
+        vrfs = tuple(sorted((*intended.vrfs, *factory), key=lambda vrf: vrf.name))
+        intended = intended.model_copy(update={"vrfs": vrfs})
+    uses = [dialect_of(family).uses(line) for line in kept]
+    acls = {name for each in uses for name in each.acls}
+    filters = _used(running.filters, uses, acls)
+    acls |= {acl for item in filters.classifiers for acl in item.acls}
+    own = {acl.number for acl in intended.acls}
+    basic = [a for a in running.acls if str(a.number) in acls and a.number not in own]
+    if not basic and filters == Filters():
+        return intended
+    return intended.model_copy(
+        update={
+            "acls": tuple(sorted((*intended.acls, *basic), key=lambda acl: acl.number)),
+            "filters": _joined(intended.filters, filters),
+        }
+    )
+
+
+def _with_sources(intended: Device, running: Device) -> Device:
+    bgp, other = intended.bgp, running.bgp
+    if bgp is None or other is None:
+        return intended
+    rows: tuple[BgpGroup | BgpPeer, ...] = (*other.groups, *other.peers)
+    sources = {
+        row.key: {"source_interface": row.source_interface, "source_address": row.source_address}
+        for row in rows
+        if row.source_interface is not None
+    }
+    if not sources:
+        return intended
+    groups = tuple(row.model_copy(update=sources.get(row.key, {})) for row in bgp.groups)
+    peers = tuple(row.model_copy(update=sources.get(row.key, {})) for row in bgp.peers)
+    bgp = bgp.model_copy(update={"groups": groups, "peers": peers})
+    return intended.model_copy(update={"bgp": bgp})
+
+
+def _used(filters: Filters, uses: Sequence[Uses], acls: Iterable[str]) -> Filters:
+    """The part of the filters that lines name, with all that it refers to."""
+    names = {name for each in uses for name in each.policies}
+    policies = tuple(policy for policy in filters.policies if policy.name in names)
+    bound = {pair for each in uses for pair in each.bound}
+    bound |= {(row.classifier, row.behavior) for policy in policies for row in policy.bindings}
+    classifiers = tuple(c for c in filters.classifiers if c.name in {pair[0] for pair in bound})
+    matched = {*acls, *(acl for item in classifiers for acl in item.acls)}
+    return Filters(
+        acls=tuple(acl for acl in filters.acls if acl.name in matched),
+        classifiers=classifiers,
+        behaviors=tuple(b for b in filters.behaviors if b.name in {pair[1] for pair in bound}),
+        policies=policies,
+    )
+
+
+def _joined(intended: Filters, used: Filters) -> Filters:
+    """Both, where a name is there twice the intended one."""
+    update = {}
+    for field in Filters.model_fields:
+        own = getattr(intended, field)
+        names = {item.name for item in own}
+        update[field] = (*own, *(item for item in getattr(used, field) if item.name not in names))
+    return Filters(**update)

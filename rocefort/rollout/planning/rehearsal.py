@@ -1,0 +1,82 @@
+"""The report of a rehearsal beside its plan: bound to it by its digest, and sealed itself.
+
+It is no part of the plan, whose digest stays what it was. As with the journal, the file's name
+comes from the plan's; a plan that is made anew under the same name has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rocefort.errors import BadInput, Refused
+from rocefort.models.rollout.plan import Plan, digest_of
+from rocefort.models.rollout.rehearsal import PlanRehearsal
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.text_store import write_whole
+
+REHEARSE = "`rocefort rehearse PLAN` makes one"
+
+
+def attach(report: PlanRehearsal, sealed: Path) -> PlanRehearsal:
+    """Seal a report and write it beside its plan, whole or not at all, for its owner alone."""
+    report = report.model_copy(update={"digest": _digest(report)})
+    path = RunDirectory.of(sealed).rehearsal
+    try:
+        write_whole(path, report.model_dump_json(indent=1) + "\n")
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(path)) from None
+    return report
+
+
+def attached(sealed: Path, plan: Plan) -> PlanRehearsal:
+    """The report of this very plan; raises Refused where there is none that can be believed."""
+    path = RunDirectory.of(sealed).rehearsal
+    try:
+        report = PlanRehearsal.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Refused("was not rehearsed", where=str(sealed), how=REHEARSE) from None
+    except (OSError, UnicodeDecodeError, ValidationError):
+        raise Refused("is no report of a rehearsal", where=str(path), how=REHEARSE) from None
+    if report.digest != _digest(report):
+        raise Refused("was changed after it was sealed", where=str(path), how=REHEARSE)
+    if report.plan != plan.digest:
+        what = f"is of plan {report.plan[:12]}, and this is plan {plan.digest[:12]}"
+        raise Refused(what, where=str(path), how=REHEARSE)
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What is known of a plan's rehearsal: whether it passed, and a sentence."""
+
+    passed: bool
+    sentence: str
+
+
+def rehearsed(sealed: Path, plan: Plan) -> Rehearsed:
+    """What to tell of a plan's rehearsal, whatever there is."""
+    try:
+        report = attached(sealed, plan)
+    except Refused as error:
+        path = RunDirectory.of(sealed).rehearsal
+        why = f": {path.name} {error.problem.what}" if path.exists() else ""
+        return Rehearsed(passed=False, sentence=f"none{why}; {REHEARSE}")
+    when = f"{report.ended:%Y-%m-%d %H:%M:%S} UTC by {report.by} on a twin"
+    if report.passed:
+        return Rehearsed(passed=True, sentence=f"passed {when}")
+    return Rehearsed(passed=False, sentence=f"FAILED {when}: {report.failure}")
+
+
+def require_rehearsal(sealed: Path, plan: Plan) -> None:
+    """Raise Refused where a plan has no rehearsal that passed."""
+    report = attached(sealed, plan)
+    if not report.passed:
+        how = "mend the fabric and plan again"
+        raise Refused(f"failed its rehearsal: {report.failure}", where=str(sealed), how=how)
+
+
+def _digest(report: PlanRehearsal) -> str:
+    return digest_of(report.model_dump(mode="json", exclude={"digest"}))

@@ -1,0 +1,93 @@
+"""The plan back: what was applied undone by its reverse patches, as a plan of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from rocefort.dialects.commit_conditions import conditions_of
+from rocefort.errors import Refused
+from rocefort.models.device.secret import PLACEHOLDER, is_reference
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.rollout.plan import Change, Drained, Kind, Plan, Wave
+
+UNDONE = {
+    Kind.ADDITIVE: Kind.REMOVING,
+    Kind.REMOVING: Kind.ADDITIVE,
+    Kind.MODIFYING: Kind.MODIFYING,
+}
+
+
+def applied_of(plan: Plan, confirmed: Collection[str]) -> frozenset[str]:
+    """Devices of a plan that were confirmed; raises Refused where none was."""
+    found = frozenset(change.device for change in plan.changes if change.device in confirmed)
+    if not found:
+        raise Refused("nothing of this plan was applied", where=plan.digest[:12])
+    return found
+
+
+def plan_back(plan: Plan, applied: Collection[str], families: Mapping[str, Family]) -> Plan:
+    """Seal a plan that takes the devices that were confirmed back, the last wave first.
+
+    It is made against what the plan left running, and so refused by a switch that runs anything
+    else. Raises Refused where nothing was applied, and where a device's old secret is not known.
+    """
+    chosen = applied_of(plan, applied)
+    changes = tuple(
+        _undone(change, families[change.device])
+        if change.device in chosen
+        else change.model_copy(update=NOTHING)
+        for change in plan.changes
+    )
+    waves = tuple(
+        wave.model_copy(
+            update={
+                "devices": devices,
+                "name": f"back: {wave.name}",
+                "drained": tuple(_drained(wave, devices, families)),
+            }
+        )
+        for wave in reversed(plan.waves)
+        if (devices := tuple(device for device in wave.devices if device in chosen))
+    )
+    return plan.model_copy(update={"changes": changes, "waves": waves}).seal()
+
+
+def _drained(
+    wave: Wave, devices: Collection[str], families: Mapping[str, Family]
+) -> Iterator[Drained]:
+    """The way of a drained switch from its end: what lifted the drain, undone, drains it."""
+    for each in wave.drained:
+        if each.device in devices:
+            yield each.model_copy(
+                update={
+                    "drain": each.lift.undone,
+                    "change": _undone(each.change, families[each.device]),
+                    "lift": each.drain.undone,
+                }
+            )
+
+
+NOTHING = {
+    "edits": (),
+    "patch": (),
+    "reverse": (),
+    "service_affecting": (),
+    "conditions": (),
+    "soak": None,
+}
+
+
+def _undone(change: Change, family: Family) -> Change:
+    _refuse_unknown_secrets(change)
+    conditions = conditions_of(change.reverse, family)
+    return change.undone.model_copy(update={"kind": UNDONE[change.kind], "conditions": conditions})
+
+
+def _refuse_unknown_secrets(change: Change) -> None:
+    stated = [m[1] for line in change.reverse for m in PLACEHOLDER.finditer(line)]
+    if change.only_secrets or any(not is_reference(secret) for secret in stated):
+        raise Refused(
+            "its old secret is not known: a switch does not show it",
+            where=change.device,
+            how="name the old secret in the fabric and plan again",
+        )

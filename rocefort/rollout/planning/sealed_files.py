@@ -1,0 +1,82 @@
+"""The files that decide what a plan says: their digests stand in it, and must be the same later."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rocefort.dialects.choose import dialects, load_dialect
+from rocefort.errors import BadInput, Refused
+from rocefort.models.rollout.plan import Plan, SealedFile
+from rocefort.paths import HARDWARE, PROFILES, ROOT
+from rocefort.rollout import operator
+
+# What decides on lines beside the files of each dialect.
+DATA = ((HARDWARE, "*.yaml"), (PROFILES, "*.yaml"))
+
+
+def shipped() -> tuple[tuple[str, Path, str], ...]:
+    """Owners, directories and patterns of every file that decides on lines beside the fabric's."""
+    own = ((name, *files) for name in dialects() for files in load_dialect(name).files)
+    return (*(("data", *files) for files in DATA), *own)
+
+
+def tool() -> str:
+    """Rocefort as a plan names it."""
+    return f"rocefort {operator.release()}"
+
+
+def sealed_files(own: Iterable[Path]) -> tuple[SealedFile, ...]:
+    """Every file with its digest. own: the fabric's, beside what each fabric is made by."""
+    return tuple(SealedFile(name=name, sha256=_digest(path)) for name, path in _named(own))
+
+
+def check_tool(plan: Plan) -> None:
+    """Raise Refused where Rocefort is another than when the plan was made."""
+    if plan.tool != tool():
+        raise Refused(
+            f"was made by {plan.tool}, and this is {tool()}",
+            where=f"plan {plan.digest[:12]}",
+            how="apply it by that version, or plan again",
+        )
+
+
+def check_files(plan: Plan) -> None:
+    """Raise Refused where Rocefort or a file is another than when the plan was made."""
+    check_tool(plan)
+    known = {name for name, _ in _named(())}
+    own = (Path(file.name) for file in plan.files if file.name not in known and _is_own(file))
+    now = {file.name: file.sha256 for file in sealed_files(own)}
+    sealed = {file.name: file.sha256 for file in plan.files}
+    for name in sorted({*now, *sealed}):
+        if now.get(name) != sealed.get(name):
+            what = "is new" if name not in sealed else "has changed" if name in now else "is gone"
+            raise Refused(f"{what} since the plan was made", where=name, how="plan again")
+
+
+def _is_own(file: SealedFile) -> bool:
+    return Path(file.name).is_absolute() and Path(file.name).is_file()
+
+
+def _named(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+    for path in own:
+        yield str(path.resolve()), path
+    for owner, directory, pattern in shipped():
+        for path in sorted(directory.rglob(pattern)):
+            if path.is_file() and not path.name.startswith("."):
+                yield _name(path, owner, directory), path
+
+
+def _name(path: Path, owner: str, directory: Path) -> str:
+    """A file's name, the same wherever Rocefort and a dialect from elsewhere are installed."""
+    if path.is_relative_to(ROOT):
+        return path.relative_to(ROOT).as_posix()
+    return f"{owner}:{directory.name}/{path.relative_to(directory).as_posix()}"
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None

@@ -1,0 +1,82 @@
+"""Secrets of a change: which of a switch's are known, and which references a plan will ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from itertools import chain
+
+from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.placeholders import takers
+from rocefort.documents.suggest import nearest
+from rocefort.errors import BadInput, Problem
+from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer
+from rocefort.models.device.device import Device
+from rocefort.models.device.secret import CIPHER, is_reference, reference_of
+from rocefort.models.network.network import Network
+from rocefort.models.rollout.plan import Plan
+
+Restate = Callable[[BgpGroup | BgpPeer], str | None]  # what is to be said of its password
+
+
+def as_read_back(device: Device) -> Device:
+    """The Device as a switch's text says it, which names no reference."""
+    return _restated(device, lambda s: CIPHER if is_reference(s.password) else s.password)
+
+
+def with_known_secrets(running: Device, intended: Device, rotate: Collection[str]) -> Device:
+    """The running Device with the references that are meant for what it keeps encrypted.
+
+    Not for those that are to be set again: there a difference remains.
+    """
+    bgp = intended.bgp
+    meant = {row.key: row.password for row in _rows(bgp)} if bgp else {}
+
+    def known(row: BgpGroup | BgpPeer) -> str | None:
+        wanted = meant.get(row.key)
+        again = wanted is not None and reference_of(wanted) in rotate
+        if row.password == CIPHER and is_reference(wanted) and not again:
+            return wanted
+        return row.password
+
+    return _restated(running, known)
+
+
+def _rows(bgp: Bgp) -> Iterator[BgpGroup | BgpPeer]:
+    yield from bgp.groups
+    yield from bgp.peers
+
+
+def _restated(device: Device, restate: Restate) -> Device:
+    bgp = device.bgp
+    if bgp is None or all(restate(row) == row.password for row in _rows(bgp)):
+        return device
+    groups = tuple(g.model_copy(update={"password": restate(g)}) for g in bgp.groups)
+    peers = tuple(p.model_copy(update={"password": restate(p)}) for p in bgp.peers)
+    changed = bgp.model_copy(update={"groups": groups, "peers": peers})
+    return device.model_copy(update={"bgp": changed})
+
+
+def references_of(plan: Plan) -> dict[str, set[Dialect]]:
+    """References in the patches of a plan, each with the dialects in which it is typed."""
+    return takers((change, change.patch) for change in plan.changes)
+
+
+def stated_references(network: Network) -> tuple[str, ...]:
+    """References that the switches of a fabric use, each once, in order."""
+    rows = chain.from_iterable(
+        (*bgp.groups, *bgp.peers) for node in network.nodes if (bgp := node.device.bgp)
+    )
+    stated = (row.password for row in rows)
+    return tuple(dict.fromkeys(reference_of(s) for s in stated if s and is_reference(s)))
+
+
+def check_rotation(network: Network, rotate: Collection[str]) -> None:
+    """Raise BadInput for references to rotate that no switch of the fabric uses."""
+    known = stated_references(network)
+    problems = [
+        Problem(reference, "no switch has a secret by this reference", nearest(reference, known))
+        for reference in rotate
+        if reference not in known
+    ]
+    if problems:
+        raise BadInput(problems=problems)

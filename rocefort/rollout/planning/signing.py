@@ -1,0 +1,158 @@
+"""Signatures of plans by OpenSSH keys: a file beside the plan, as `ssh-keygen -Y` makes it.
+
+By hand: `ssh-keygen -Y verify -f SIGNERS -I WHO -n rocefort-plan -s plan.json.sig < plan.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rocefort.child_environment import environment
+from rocefort.errors import BadInput, Refused, ServiceFailed
+from rocefort.rollout.journal.run_directory import RunDirectory
+
+NAMESPACE = "rocefort-plan"  # a signature for another purpose is none of a plan
+LONGEST_S = 120.0  # somebody may have to type a passphrase, or to touch a key
+INSTALL = "install it (Debian: apt-get install openssh-client)"
+
+
+def sign(plan: Path, key: Path) -> Path:
+    """Sign a plan's file; gives the signature's. Raises BadInput for a key that cannot sign.
+
+    key: a private key, or a public one whose private half an agent has.
+    """
+    if not key.is_file():
+        raise BadInput("no such key", where=str(key), how="make one: ssh-keygen -t ed25519")
+    signature = RunDirectory.of(plan).signature
+    signature.unlink(missing_ok=True)  # ssh-keygen would ask before it overwrites it
+    done = _run(("-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(plan)))
+    if done.returncode or not signature.is_file():
+        raise BadInput(f"cannot sign: {_said(done)}", where=str(key), how="name an SSH key")
+    signature.chmod(0o600)
+    return signature
+
+
+def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
+    """Who of the allowed signers signed a plan; raises Refused where nobody of them did.
+
+    allowed: a file of lines `NAME KEYTYPE KEY`, see ALLOWED SIGNERS of ssh-keygen(1). digest: of
+    the plan as it was read, when the file may have been another one.
+    """
+    signature = RunDirectory.of(plan).signature
+    _check_file_of_signers(allowed)
+    if not signature.is_file():
+        how = f"sign it: rocefort plan .. --sign KEY, or ssh-keygen -Y sign -n {NAMESPACE}"
+        raise Refused("is not signed, and must be", where=str(plan), how=how)
+    known = ("-f", str(allowed), "-s", str(signature))
+    done = _run(("-Y", "find-principals", *known))
+    names = done.stdout.decode("utf-8", "replace").replace(",", " ").split()
+    if done.returncode or not names:
+        what = f"is signed by nobody whom {allowed} allows, or not by an SSH key"
+        raise Refused(what, where=str(plan), how="let one of them sign it")
+    try:
+        content = plan.read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", where=str(plan)) from None
+    for name in names:
+        words = ("-Y", "verify", *known, "-I", name, "-n", NAMESPACE)
+        if _run(words, content).returncode == 0:
+            _refuse_other(plan, content, digest)
+            return name
+    raise Refused(
+        f"the signature of {names[0]} does not fit: the plan was changed after it was signed, "
+        "or was signed for something else",
+        where=str(plan),
+        how="look at it, and sign it again",
+    )
+
+
+def _refuse_other(plan: Path, signed: bytes, digest: str) -> None:
+    """Raise Refused where what is signed is not the plan that was read."""
+    if digest and json.loads(signed)["digest"] != digest:
+        what = "was replaced while it was read: what is signed is another plan"
+        raise Refused(what, where=str(plan), how="look at it, and try again")
+
+
+@contextmanager
+def signers_file(lines: Sequence[str]) -> Iterator[Path]:
+    """Lines of allowed signers as the file that ssh-keygen reads."""
+    with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".signers") as file:
+        file.write("".join(f"{line}\n" for line in lines))
+        file.flush()
+        yield Path(file.name)
+
+
+def refuse_unjudged(plan: Path) -> None:
+    """Raise Refused where a plan has a signature that nobody could judge."""
+    signature = RunDirectory.of(plan).signature
+    if signature.exists():
+        how = (
+            "name who may sign: rollout.approvals.signers of the fabric, or --allowed-signers FILE"
+        )
+        what = f"is signed in {signature.name}, and no allowed signers are known"
+        raise Refused(what, where=str(plan), how=f"{how}; or remove the signature")
+
+
+def sign_text(text: str, key: Path, namespace: str) -> str:
+    """The signature of a text, as ssh-keygen armours it; raises BadInput."""
+    if not key.is_file():
+        raise BadInput("no such key", where=str(key), how="make one: ssh-keygen -t ed25519")
+    done = _run(("-Y", "sign", "-f", str(key), "-n", namespace), text.encode())
+    if done.returncode:
+        raise BadInput(f"cannot sign: {_said(done)}", where=str(key), how="name an SSH key")
+    return done.stdout.decode("ascii", "replace")
+
+
+def signer_of_text(text: str, signature: str, allowed: Path, namespace: str, who: str) -> bool:
+    """Whether somebody of the allowed signers signed a text; raises BadInput for no such file."""
+    _check_file_of_signers(allowed)
+    with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".sig") as file:
+        file.write(signature)
+        file.flush()
+        words = ("-Y", "verify", "-f", str(allowed), "-s", file.name, "-I", who, "-n", namespace)
+        return _run(words, text.encode()).returncode == 0
+
+
+def _check_file_of_signers(allowed: Path) -> None:
+    if not allowed.is_file():
+        how = "write lines of NAME KEYTYPE KEY, as ssh-keygen(1) says"
+        raise BadInput("no such file of allowed signers", where=str(allowed), how=how)
+
+
+def principals_of(key: Path, allowed: Path) -> tuple[str, ...]:
+    """Names that the allowed signers give to a key; raises BadInput."""
+    text = "rocefort"
+    with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".sig") as file:
+        file.write(sign_text(text, key, NAMESPACE))
+        file.flush()
+        done = _run(("-Y", "find-principals", "-f", str(allowed), "-s", file.name))
+    return tuple(done.stdout.decode("utf-8", "replace").split("\n")[0].split(","))
+
+
+def _run(words: Sequence[str], given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    quiet = subprocess.DEVNULL if given is None else None
+    try:
+        return subprocess.run(  # noqa: S603 - words of ours; paths are one argument each
+            ("ssh-keygen", *words),  # noqa: S607 - the user's own, as for ssh
+            input=given,
+            stdin=quiet,
+            capture_output=True,
+            env=environment(),
+            check=False,
+            timeout=LONGEST_S,
+        )
+    except FileNotFoundError:
+        raise ServiceFailed("ssh-keygen is not installed", how=INSTALL) from None
+    except subprocess.TimeoutExpired:
+        what = f"ssh-keygen did not end in {LONGEST_S:.0f} s"
+        raise ServiceFailed(what, how="unlock the key, and try again") from None
+
+
+def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].strip() if lines else "ssh-keygen failed"

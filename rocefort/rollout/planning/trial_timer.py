@@ -1,0 +1,57 @@
+"""How long the trials of a plan last: enough for what is done while they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+
+from rocefort.errors import Refused
+from rocefort.models.fabric.fabric import Rollout
+from rocefort.models.fabric.trial_time import TrialTime
+from rocefort.models.rollout.plan import Gate, Plan
+
+LONGEST_TRIAL_S = 65535  # `commit trial`, V300R023C00
+
+
+def with_trial_time(
+    plan: Plan, policy: Rollout, gate_s: Callable[[Gate], float], where: str
+) -> Plan:
+    """The plan with trials as long as the policy says, or longer where a wave has to soak.
+
+    gate_s: how long a gate takes. where: the fabric's file. Raises Refused where a timer could end
+    a trial while its checks still settle, or no trial is long enough for a soak.
+    """
+    times = [
+        TrialTime(wave.name, policy.settle_s, gate_s(wave.gate), plan.soak_s(wave))
+        for wave in plan.waves
+    ]
+    for time in times:
+        checks = TrialTime(time.wave, time.settle_s, time.gate_s)
+        if checks.whole_s > policy.trial_s:
+            raise Refused(
+                f"a trial of {policy.trial_s} s is too short for wave {time.wave}, which may take "
+                f"{checks.whole_s:.0f} s: {checks}",
+                where=f"{where}: rollout.trial_s",
+                how=f"set it to {ceil(checks.whole_s)} or more, or rollout.settle_s to less",
+            )
+    longest = max(times, key=lambda each: each.whole_s, default=None)
+    needed = ceil(longest.whole_s) if longest else 0
+    if longest and needed > LONGEST_TRIAL_S:
+        raise Refused(
+            f"no trial is as long as it must be, {needed} s: {_why(plan, longest.wave)}",
+            where=f"wave {longest.wave}",
+            how=f"lower that timer first; a trial lasts {LONGEST_TRIAL_S} s at most",
+        )
+    return plan.model_copy(update={"trial_s": max(policy.trial_s, needed)})
+
+
+def _why(plan: Plan, name: str) -> str:
+    """What a wave has to soak for."""
+    wave = next(wave for wave in plan.waves if wave.name == name)
+    soaks = [
+        (part.soak.seconds, f"{device}: {part.soak.why}")
+        for device in wave.devices
+        for part in plan.parts(wave, device)
+        if part.soak
+    ]
+    return max(soaks)[1]

@@ -1,0 +1,184 @@
+"""What a fabric is while a wave is under way: who feels it, what the other spines can carry.
+
+The policy is that of models.fabric.Rollout: what is refused, what is drained, and what a person is
+warned of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rocefort.errors import Refused
+from rocefort.models.fabric.fabric import Rollout
+from rocefort.models.network.network import Network, Role
+from rocefort.models.results.capacity import Capacity
+from rocefort.models.rollout.plan import Wave
+from rocefort.models.wording import listing
+from rocefort.rollout.planning.drain import (
+    Left,
+    Passage,
+    can_drain,
+    drained_change,
+    uplinks_without,
+)
+from rocefort.rollout.planning.plan import Sides
+
+MOST_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges the waves of one rollout; capacity: the demand beside the fabric, if there is one."""
+
+    network: Network
+    sides: Mapping[str, Sides]
+    policy: Rollout
+    capacity: Capacity | None = None
+    passage: Passage = field(init=False)
+
+    def __post_init__(self) -> None:
+        running = {name: sides.running for name, sides in self.sides.items()}
+        object.__setattr__(self, "passage", Passage(self.network, running))
+
+    def judged(self, waves: Sequence[Wave]) -> tuple[Wave, ...]:
+        """The waves with what each means for those who use the fabric; raises Refused."""
+        done: set[str] = set()
+        found = []
+        for wave in waves:
+            found.append(self._wave(wave, frozenset(done)))
+            done.update(wave.devices)
+        return tuple(found)
+
+    def _wave(self, wave: Wave, done: frozenset[str]) -> Wave:
+        felt = [name for name in wave.devices if self.sides[name].whole.service_affecting]
+        spines = [name for name in felt if self.network.by_name[name].role is Role.SPINE]
+        warnings = tuple(self._busy(wave, spines))
+        if not spines:
+            return wave.model_copy(
+                update={"unavailable": tuple(away_with(self.network, felt)), "warnings": warnings}
+            )
+        (spine,) = spines  # waves take one at a time
+        return self._spine(wave, spine, done, warnings)
+
+    def _spine(
+        self, wave: Wave, spine: str, done: frozenset[str], warnings: tuple[str, ...]
+    ) -> Wave:
+        try:
+            left = self.passage.without(spine, done)
+        except Refused as error:
+            how = f"not drained: what routing does without {spine} is not judged: {error}"
+            return wave.model_copy(update={"warnings": (*warnings, how)})
+        self._refuse_loss(spine, left)
+        kept, narrow = self._uplinks(spine)
+        meanwhile = f"without {spine}: {left}" + (f"; {kept}" if kept else "")
+        warnings = (*warnings, *narrow, *self._demand(spine))
+        why_not = self._why_not_drained(spine, left)
+        if why_not:
+            return wave.model_copy(
+                update={
+                    "unavailable": (meanwhile,),
+                    "warnings": (*warnings, f"not drained: {why_not}"),
+                }
+            )
+        drained = drained_change(self.sides[spine], meanwhile)
+        return wave.model_copy(
+            update={"drained": (drained,), "unavailable": (meanwhile,), "warnings": warnings}
+        )
+
+    def _refuse_loss(self, spine: str, left: Left) -> None:
+        least = self.policy.least_ecmp_width
+        if left.least < least:
+            raise Refused(
+                f"traffic feels its change, and without it ECMP between leaves is {left.least} "
+                f"paths wide, where rollout.least_ecmp_width is {least}",
+                where=spine,
+                how="add links or spines first, or lower rollout.least_ecmp_width",
+            )
+        if left.lost and least:
+            raise Refused(
+                f"traffic feels its change, and {left} while it is away",
+                where=spine,
+                how="mend the other spines' routing first, or accept the loss by "
+                "rollout.least_ecmp_width: 0",
+            )
+
+    def _why_not_drained(self, spine: str, left: Left) -> str:
+        sides = self.sides[spine]
+        if not self.policy.drain:
+            return "rollout.drain is false"
+        if left.lost or not left.least:
+            return f"it would lose what it is meant to keep: {left}"
+        if not (can_drain(sides.running) and can_drain(sides.intended)):
+            return "not every peer has an export policy of its own that could deny, or one denies"
+        return ""
+
+    def _uplinks(self, spine: str) -> tuple[str, tuple[str, ...]]:
+        """What leaves keep of their uplinks, and a warning where that is less than policy asks."""
+        uplinks = uplinks_without(self.network, spine)
+        known = [(each.gbps_left or 0, each.gbps) for each in uplinks.values() if each.gbps]
+        if not known:
+            return "", ()
+        now, was = min(known, key=lambda row: row[0] / row[1])
+        kept = f"leaves keep at least {now:,} of {was:,} Gb/s of uplinks"
+        limit = self.network.oversubscription
+        over = [name for name, each in uplinks.items() if each.gbps and each.exceeds(limit)]
+        if not over:
+            return kept, ()
+        verb = "is" if len(over) == 1 else "are"
+        above = f"above the {limit:g} to 1 of policy.oversubscription"
+        return kept, (f"without {spine}, {named(over)} {verb} oversubscribed {above}",)
+
+    def _demand(self, spine: str) -> Iterator[str]:
+        """A warning where the demand fits nowhere; raises Refused where it fits but for the spine.
+
+        Shares are of the fullest cable at `peak_share` of the demand's peak.
+        """
+        failures = self.capacity.failures if self.capacity else ()
+        after = next((f.utilisation for f in failures if f.kind == "spine" and spine in f.at), None)
+        if self.capacity is None or self.capacity.asked is None or after is None:
+            return
+        share = self.policy.peak_share
+        whole, rest = self.capacity.utilisation * share, after * share
+        asked = self.capacity.asked
+        gbps = f"{asked.peak_gbps * share:,.0f} Gb/s of demand {asked.name}"
+        told = f"{gbps} fill the fullest cable to {whole:.0%}, without {spine} to {rest:.0%}"
+        if rest <= 1:
+            return
+        if whole <= 1:
+            raise Refused(
+                f"traffic feels its change, and the other spines cannot carry what it does: {told}",
+                where=spine,
+                how="add capacity, or change it when less flows and say so in rollout.peak_share",
+            )
+        yield f"{told}: not even the whole fabric carries that; do it when less flows"
+
+    def _busy(self, wave: Wave, spines: Collection[str]) -> Iterator[str]:
+        """Lines that a switch may refuse on a port in use: tried, and taken back where it does."""
+        names = [n for n in wave.devices if not (n in spines and self.policy.drain)]
+        lines = [line for name in names for line in self.sides[name].whole.conditions]
+        if lines:
+            commands = listing(f"`{c}`" for c in dict.fromkeys(line.command for line in lines))
+            yield f"{commands} may be refused while a port is congested; then the wave goes back"
+
+
+def away_with(network: Network, devices: Collection[str]) -> Iterator[str]:
+    """Who feels it when leaves change, in sentences."""
+    gone = set(devices)
+    found: dict[str, list[str]] = {}
+    for server in network.servers or ():
+        if {port.device for port in server.ports} <= set(gone):
+            found.setdefault(server.port.device, []).append(server.name)
+    for server_leaf, names in found.items():
+        yield f"servers of {server_leaf}: {named(names)} (single-homed, so it is not drained)"
+    exits = [exit_.name for exit_ in network.exits or () if exit_.leaf in gone]
+    if exits:
+        every = len(network.exits or ())
+        yield f"exits {listing(exits)}: {every - len(exits)} of {every} are left"
+
+
+def named(names: Iterable[str]) -> str:
+    """All names, or the first few of very many."""
+    every = list(names)
+    more = len(every) - MOST_NAMED
+    return listing([*every[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])

@@ -1,0 +1,203 @@
+"""The demonstration: the whole way on one fabric, from a page of YAML to confirmed switches.
+
+Everything in it is the real thing, but for the switches (emulated CLIs over SSH) and the servers
+(SSH hosts that replay measured perftest output); it says so.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.documents.read import YamlPath
+from rocefort.errors import BadInput, DeviceFailed
+from rocefort.fleet.connections import Connections
+from rocefort.models.finding import Report, Severity
+from rocefort.models.network.network import Role
+from rocefort.models.rollout.events import Applied
+from rocefort.models.rollout.plan import Plan
+from rocefort.models.wording import counted
+from rocefort.reports.rollout.events import WaveSummary
+from rocefort.reports.writers.terminal import headed, width_of
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.steps.fabric.subject import Subject, subject_of_derived
+from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
+from rocefort.steps.rollout.apply import apply_plan
+from rocefort.steps.rollout.plan import make_plan, running_of
+from rocefort.validators import engine_choice
+from rocefort.validators.batfish.access import Service
+from rocefort.validators.checks import check
+
+BROKEN_RUN = "fail.udp4791_blocked"  # perftest ends with exit 0 and nothing measured
+RAISED_KBYTES = 40
+HEAD = 8
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Writes `head  text`, wrapped to the terminal beside its head."""
+
+    say: Say
+
+    def __call__(self, head: str, text: str) -> None:
+        """Tell one thing."""
+        for line in headed(f"{head:<{HEAD}}", text, width_of()):
+            self.say(line)
+
+
+def expect(is_so: bool, what: str) -> None:
+    """Raise DeviceFailed where a step of a demonstration did not do what it shows."""
+    if not is_so:
+        raise DeviceFailed(what, where="demo")
+
+
+def run_demo(fabric: Path, engine: engine_choice.Engine, service: Service | None, say: Say) -> None:
+    """Walk the whole way; raises RocefortError where a step fails."""
+    started = time.monotonic()
+    tell = Teller(say)
+    derived = derive(fabric)
+    own_profile(derived)
+    subject = _design(derived, tell)
+    _verify(subject, engine, service, tell)
+    with tempfile.TemporaryDirectory(prefix="rocefort-demo-") as directory:
+        state = Path(directory)
+        changed = raise_thresholds(derived, state / "fabric.yaml", tell)
+        with rehearse(subject.network, subject.texts, state / "lab") as lab:
+            good = _roll_out(changed, lab, state, tell)
+            bad = _broken_gate(derived, lab, state, tell)
+            _summary(derived, good, bad, lab, tell)
+    tell("time", f"{time.monotonic() - started:.0f} s")
+
+
+def _design(derived: Derived, tell: Teller) -> Subject:
+    network = derived.network
+    spines, leaves = len(network.role(Role.SPINE)), len(network.role(Role.LEAF))
+    links, servers = len(network.links or ()), len(network.servers or ())
+    tell(
+        "design",
+        f"{network.name}: {counted(spines, 'spine')}, {counted(leaves, 'leaf')}, "
+        f"{counted(links, 'link')}, {counted(servers, 'server')}",
+    )
+    subject = subject_of_derived(derived)
+    lines = sum(text.count("\n") for text in subject.texts.values())
+    tell(
+        "render",
+        f"{counted(len(subject.texts), 'configuration')}, {lines} lines; each parses back to what "
+        "was derived",
+    )
+    report = check(subject.network, subject.sources)
+    tell("check", _counts(report))
+    return subject
+
+
+def _counts(report: Report) -> str:
+    counts = Counter(finding.severity for finding in report.findings)
+    return (
+        f"{counted(counts[Severity.ERROR], 'error')}, "
+        f"{counted(counts[Severity.WARNING], 'warning')}, {counts[Severity.INFO]} info, "
+        f"{len(report.not_judged)} not judged for want of vendor facts"
+    )
+
+
+def _verify(
+    subject: Subject, engine: engine_choice.Engine, service: Service | None, tell: Teller
+) -> None:
+    done = engine_choice.run(subject.network, subject.sources, engine, service)
+    if done.report.failed:
+        worst = next(f for f in done.report.findings if f.severity is Severity.ERROR)
+        raise BadInput(worst.message, where=str(worst.where))
+    state = done.state
+    widest = max((route.width for route in state.routes), default=0)
+    tell(
+        "verify",
+        f"by {' and '.join(done.engines)}{f' ({done.note})' if done.note else ''}: "
+        f"{len(state.sessions)} BGP session ends established, {len(state.routes)} routes, ECMP "
+        f"width {widest} from leaf to leaf, {state.reachability.pairs} server pairs reach each "
+        "other by every path",
+    )
+
+
+def own_profile(derived: Derived) -> YamlPath:
+    """Where the fabric's file has its lossless profile; BadInput where it names a shipped one."""
+    own = ("profiles", "lossless", derived.fabric.lossless)
+    if own not in derived.document.keys:
+        raise BadInput(
+            f"the demonstration changes the fabric's own file, and {own[-1]!r} is not in it",
+            where=str(derived.document.key_at(("lossless",))),
+            how="copy that profile into profiles.lossless of the fabric, under another name",
+        )
+    return own
+
+
+def raise_thresholds(derived: Derived, path: Path, tell: Teller) -> Path:
+    """A copy of the fabric with higher thresholds, edited where they stand in the YAML."""
+    lossless, document = derived.lossless, derived.document
+    own = own_profile(derived)
+    lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
+    told = []
+    for field in ("xoff_kbytes", "xon_kbytes"):
+        place, old = document.key_at((*own, field)), getattr(lossless, field)
+        pattern = rf"(\b{field}:\s*){old}\b"
+        lines[place.line - 1] = re.sub(
+            pattern, rf"\g<1>{old + RAISED_KBYTES}", lines[place.line - 1]
+        )
+        told.append(f"{field} {old} -> {old + RAISED_KBYTES}")
+    path.write_text("".join(lines), encoding="utf-8")
+    tell("change", f"in the YAML: {', '.join(told)}")
+    return path
+
+
+def _plan(fabric: Path, access: Connections) -> Plan:
+    return make_plan(fabric, access, running_of(fabric, access, None))
+
+
+def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: Teller) -> Applied:
+    plan = _plan(fabric, lab.connections)
+    changes = [change for change in plan.changes if not change.empty]
+    commands = sum(len(change.patch) for change in changes)
+    tell(
+        "plan",
+        f"{plan.digest[:12]}: {counted(len(changes), 'switch')}, {commands} commands, "
+        f"{counted(len(plan.waves), 'wave')}, commit trial {plan.trial_s} s",
+    )
+    journal = RunDirectory.of_journal(state / "good.journal")
+    applied = apply_plan(plan, lab.connections, journal, [WaveSummary(tell)])
+    expect(not applied.failure, f"the rollout stopped: {applied.failure}")
+    return applied
+
+
+def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) -> Applied:
+    """The way back, with a gate that fails: UDP 4791 is blocked, and perftest still exits 0."""
+    lab.replay(BANDWIDTH, BROKEN_RUN)
+    plan = _plan(Path(derived.document.file), lab.connections)
+    tell("back", f"plan {plan.digest[:12]} to the old thresholds, while RoCE traffic is blocked")
+    journal = RunDirectory.of_journal(state / "bad.journal")
+    applied = apply_plan(plan, lab.connections, journal, [WaveSummary(tell)])
+    lab.replay(BANDWIDTH, GOOD[BANDWIDTH])
+    back = "the RDMA gate failed" in applied.failure
+    back = back and not (applied.confirmed or applied.unknown)
+    expect(back, "a blocked gate did not roll its wave back")
+    return applied
+
+
+def _summary(derived: Derived, good: Applied, bad: Applied, lab: Rehearsal, tell: Teller) -> None:
+    raised = f"xoff static {derived.lossless.xoff_kbytes + RAISED_KBYTES}"
+    running = sum(
+        any(raised in child.text for line in switch.running for _, child in line.walk())
+        for switch in lab.switches.values()
+    )
+    tell(
+        "result",
+        f"{counted(len(good.confirmed), 'switch')} confirmed, read back and saved; "
+        f"{len(bad.rolled_back)} rolled back at a failed RDMA gate; "
+        f"{running} of {len(lab.switches)} run the new thresholds",
+    )
+    tell("", SCENERY)

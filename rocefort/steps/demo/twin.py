@@ -1,0 +1,229 @@
+"""The demonstration of the twin: real BGP and kernels, a gate that decides, a fault, a rollback.
+
+Everything runs on this machine and is gone afterwards. Where QEMU is there, the gate is real RDMA
+between two guests; elsewhere packets of RoCE cross, and recorded runs are replayed by what becomes
+of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.errors import BadInput, ServiceFailed
+from rocefort.fleet.connections import Connections, load_connections
+from rocefort.lab.guest.qemu import require_qemu
+from rocefort.lab.twin.cli_process import connections_of
+from rocefort.lab.twin.faults import break_lab, mend_lab
+from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.requirements import require_host
+from rocefort.lab.twin.status import status_of
+from rocefort.lab.twin.teardown import namespaces_of, processes_of
+from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.models.rollout.events import Applied
+from rocefort.models.rollout.plan import Plan
+from rocefort.models.wording import counted
+from rocefort.rdma.plan.gate import plan_pairs
+from rocefort.reports.rollout.events import WaveSummary
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.steps.demo.fabric import Say, Teller, expect
+from rocefort.steps.interrupts import raise_on_signals, stop_on_signals
+from rocefort.steps.lab.compare_tables import three_opinions
+from rocefort.steps.lab.guests import build_image
+from rocefort.steps.lab.twin import bring_up
+from rocefort.steps.rollout.apply import apply_plan
+from rocefort.steps.rollout.plan import make_plan, running_of
+
+DESCRIPTION = "demonstrated"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where the demonstration plays."""
+
+    derived: Derived
+    twin: Twin
+    state: Path
+    tell: Teller
+
+    @property
+    def access(self) -> Connections:
+        """How the lab is reached."""
+        file = connections_of(self.twin.registry, self.twin.record)
+        if file is None:
+            raise ServiceFailed("the command lines of the twin are gone", where="demo")
+        return load_connections(file)
+
+    def kernels(self) -> object:
+        """All BGP routes of all kernels, once they have come to rest."""
+        now = Twin.find(self.twin.record.name, self.twin.registry)
+        now.converge()
+        return now.fibs(protocols=["bgp"])
+
+
+def run_lab_demo(fabric: Path, say: Say) -> None:
+    """Bring up, roll out, break, roll back, mend; raises DeviceFailed where a step does not hold.
+
+    Raises ServiceFailed where no twin can be run here; nothing is left behind.
+    """
+    require_host()
+    started = time.monotonic()
+    tell = Teller(say)
+    derived = derive(fabric)
+    pairs = plan_pairs(derived.network)
+    if not pairs:
+        how = "name a fabric that has RoCE servers on two leaves: heps"
+        raise BadInput("no two RoCE servers are on different leaves", how=how)
+    pair = pairs[0]
+    edited = _edited(derived, (pair.client, pair.server))
+    with (
+        tempfile.TemporaryDirectory(prefix="rocefort-demo-") as directory,
+        raise_on_signals("the demonstration"),
+        _twin(fabric, (pair.client, pair.server), tell) as twin,
+    ):
+        stage = Stage(derived, twin, Path(directory), tell)
+        _converged(stage)
+        before = stage.kernels()
+        changed = Path(directory) / "fabric.yaml"
+        changed.write_text(edited, encoding="utf-8")
+        tell("change", f"in the YAML: another description of {pair.client} and {pair.server}")
+        applied = _applied(stage, _sealed(stage, changed), "there")
+        expect(not applied.failure, f"the rollout stopped: {applied.failure}")
+        back = _stopped(stage, fabric, pair.client)
+        _mended(stage, back)
+        expect(stage.kernels() == before, "a kernel does not have the routes that it had before")
+        tell("proof", "every kernel has the routes that it had in the beginning")
+    left = left_of(Registry(), twin.record)
+    expect(not left, f"left behind: {', '.join(left)}")
+    tell("down", "the lab is gone: no namespace, no process, no file of it is left")
+    tell("time", f"{time.monotonic() - started:.0f} s")
+
+
+# --- the twin -------------------------------------------------------------------------------------
+
+
+def _name() -> str:
+    return f"demo-{os.getpid()}"
+
+
+def left_of(registry: Registry, record: Record) -> list[str]:
+    """What is there of a lab: its record, namespaces, processes, files."""
+    directory = registry.directory(record.id)
+    return [
+        *(name for name in registry.names() if name == record.name),
+        *namespaces_of(record.id),
+        *(f"process {process}" for process in processes_of(record.id)),
+        *([str(directory)] if directory.exists() else []),
+    ]
+
+
+@contextmanager
+def _twin(fabric: Path, servers: tuple[str, str], tell: Teller) -> Iterator[Twin]:
+    """The lab, until the block ends."""
+    guests, why = _guests(servers)
+    begun = time.monotonic()
+    try:
+        twin = bring_up(fabric, _name(), Choice(), lambda _: None, guests)
+        seconds = time.monotonic() - begun
+        topology = twin.topology
+        tell(
+            "twin",
+            f"{counted(len(topology.switches), 'switch')} with FRR {twin.record.frr}, "
+            f"{counted(len(topology.hosts), 'server')}, {counted(len(topology.cables), 'cable')}: "
+            f"up in {seconds:.1f} s",
+        )
+        tell("guests", why or f"{' and '.join(servers)} are QEMU guests with Soft-RoCE")
+        yield twin
+    finally:
+        with stop_on_signals():
+            if _name() in Registry().names():
+                take_down(_name())
+
+
+def _guests(servers: tuple[str, str]) -> tuple[str, str]:
+    """Servers that are to be guests; or none, and why."""
+    try:
+        require_qemu()
+        build_image(lambda _: None)
+    except ServiceFailed as error:
+        replayed = "packets of RoCE cross, perftest is replayed by what becomes of them"
+        return "", f"none: {error.problem}; {replayed}"
+    return ",".join(servers), ""
+
+
+def _converged(stage: Stage) -> None:
+    status = status_of(stage.twin.record.name)
+    expect(not status.wrong, f"wrong in the lab: {'; '.join(status.wrong)}")
+    stage.tell("bgp", f"{status.established} of {status.sessions} session ends are up")
+    opinions = three_opinions(stage.derived.network, stage.twin.fibs(protocols=["bgp"]))
+    expect(not opinions.differences, f"{next(iter(opinions.differences), '')}")
+    text = "routes of the kernels, each as the embedded engine has it"
+    stage.tell("kernels", f"{opinions.compared} {text}")
+
+
+# --- rollouts -------------------------------------------------------------------------------------
+
+
+def _edited(derived: Derived, servers: tuple[str, str]) -> str:
+    """The text of the fabric in which two servers have another description."""
+    document = derived.document
+    lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
+    for name in servers:
+        begins = re.compile(rf"\s*- name: {re.escape(name)}\s*")
+        found = next((n for n, line in enumerate(lines) if begins.fullmatch(line)), None)
+        if found is None:
+            raise BadInput(
+                f"the demonstration writes a description below `- name: {name}`",
+                where=document.file,
+                how="write that server's name on a line of its own",
+            )
+        indent = lines[found].index("name:")
+        lines.insert(found + 1, f"{' ' * indent}description: {DESCRIPTION}\n")
+    return "".join(lines)
+
+
+def _sealed(stage: Stage, fabric: Path) -> Plan:
+    plan = make_plan(fabric, stage.access, running_of(fabric, stage.access, None))
+    changed = [change.device for change in plan.changes if not change.empty]
+    waves = counted(len(plan.waves), "wave")
+    stage.tell("plan", f"{plan.digest[:12]}: {', '.join(changed)} in {waves}")
+    return plan
+
+
+def _applied(stage: Stage, plan: Plan, journal: str) -> Applied:
+    listener = WaveSummary(stage.tell)
+    run = RunDirectory.of_journal(stage.state / journal)
+    return apply_plan(plan, stage.access, run, [listener])
+
+
+def _stopped(stage: Stage, fabric: Path, server: str) -> Plan:
+    """The way back while a server's port loses everything, which only the gate can see."""
+    servers = stage.derived.network.servers or ()
+    port = next(each.port for each in servers if each.name == server)
+    where = f"{port.device}:{port.interface}"
+    break_lab(stage.twin.registry, stage.twin.record.name, "silent-loss", where)
+    stage.tell(
+        "fault", f"{where} loses every packet of {server} without a word, its light stays on"
+    )
+    plan = _sealed(stage, fabric)
+    applied = _applied(stage, plan, "back")
+    failed = "the RDMA gate failed" in applied.failure
+    expect(failed, f"the gate did not stop it: {applied.failure or 'nothing did'}")
+    expect(not (applied.confirmed or applied.unknown), "a switch was left changed")
+    touched = counted(len(applied.rolled_back), "switch")
+    stage.tell("proof", f"{touched} rolled back, no other was touched")
+    return plan
+
+
+def _mended(stage: Stage, plan: Plan) -> None:
+    mended = mend_lab(stage.twin.registry, stage.twin.record.name)
+    stage.tell("mended", f"{', '.join(map(str, mended))}; the same plan once more")
+    applied = _applied(stage, plan, "again")
+    expect(not applied.failure, f"the rollout stopped: {applied.failure}")

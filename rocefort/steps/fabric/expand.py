@@ -1,0 +1,281 @@
+"""Steps of a growth: edit in memory, derive, prove that nothing moved, and only then write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.derive.derive import Derived, derive_loaded
+from rocefort.design.expand import GROUPS, LEAVES, SERVERS, SPINES, Grown, Model, Wanted, grow
+from rocefort.design.load.load import Loaded, find_fabric, load_catalogue
+from rocefort.documents.edit import replace_file
+from rocefort.documents.read import document_of, read_text
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.base import check_name
+from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.keyed import natural
+from rocefort.models.network.network import End, Network, Node
+from rocefort.models.results.growth import Cable, Growth, NewSwitch, Staged
+from rocefort.models.wording import counted, listing
+from rocefort.reports.wording import device_ports, grouped, name_ranges
+from rocefort.rollout.planning.growth_stages import Step, staged
+from rocefort.steps.fabric.subject import subject_of_derived
+from rocefort.validators.capacity.bisection import bandwidth
+from rocefort.validators.checks import check
+from rocefort.validators.rules.verification.growth_proof import prove
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A growth that is proven and not yet written; `before` is the text of the file."""
+
+    growth: Growth
+    path: Path
+    before: str
+    grown: Grown
+    start: Derived
+    end: Derived
+
+
+def wanted_of(
+    spines: int, leaves: int, servers: int, hardware: Sequence[str], racks: Sequence[str]
+) -> Wanted:
+    """What the options ask for; raises BadInput where they ask for nothing, or for a riddle.
+
+    hardware: MODEL, MODEL@RELEASE, or either behind `spines=` or `leaves=`. racks: RACK,RACK in
+    the same way.
+    """
+    if spines + leaves == 0:
+        how = "add --add-spines or --add-leaves"
+        raise BadInput("nothing to add", how=how)
+    if servers and not leaves:
+        raise BadInput("--servers without --add-leaves", how="servers go on new leaves")
+    new = {SPINES: spines, LEAVES: leaves}
+    models = {group: _model(text) for group, text in _by_group("--hardware", hardware, new)}
+    places = {group: _racks(text, new[group]) for group, text in _by_group("--racks", racks, new)}
+    return Wanted(spines, leaves, servers, models, places)
+
+
+def _by_group(
+    option: str, given: Sequence[str], new: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
+    groups = [group for group in GROUPS if new[group]]
+    seen: set[str] = set()
+    for text in given:
+        head, is_named, rest = text.partition("=")
+        if is_named and head not in groups:
+            how = " or ".join(f"{group}=.." for group in groups)
+            raise BadInput(f"no new {head} for {text!r}", where=option, how=f"write {how}")
+        if not is_named and len(groups) > 1:
+            how = f"write spines={text} or leaves={text}"
+            raise BadInput(f"{text!r} may be of new spines or of new leaves", where=option, how=how)
+        group, value = (head, rest) if is_named else (groups[0], text)
+        if group in seen:
+            raise BadInput(f"given twice for {group}", where=option, how="give it once")
+        seen.add(group)
+        yield group, value
+
+
+def _racks(text: str, number: int) -> list[str]:
+    """Racks, of which each takes a switch at least."""
+    racks = text.split(",")
+    if len(racks) > number:
+        what = f"{len(racks)} racks for {counted(number, 'new switch')}"
+        raise BadInput(what, where="--racks", how=f"name at most {number}")
+    for rack in racks:
+        try:
+            check_name(rack)
+        except ValueError as error:
+            raise BadInput(str(error), where="--racks", how="write RACK,RACK") from None
+    return racks
+
+
+def _model(text: str) -> Model:
+    hardware, _, software = text.partition("@")
+    return Model(hardware, software)
+
+
+def expand(name: Path, wanted: Wanted) -> Expansion:
+    """Grow a fabric in memory; raises before anything is written, with the numbers."""
+    path = find_fabric(name)
+    text = read_text(path)
+    document = document_of(text, str(path))
+    loaded = Loaded(validate(Fabric, document), document)
+    start = derive_loaded(loaded, load_catalogue())
+    grown = _grown(text, loaded, wanted)
+    end = _derived(grown.loaded, path)
+    old, new = subject_of_derived(start), subject_of_derived(end)
+    proof, moved = prove(old.network, new.network, old.texts, new.texts)
+    was, will = check(old.network, old.sources), check(new.network, new.sources)
+    known = {_key(finding) for finding in was.findings}
+    fresh = [finding for finding in will.findings if _key(finding) not in known]
+    _refuse(path, [*moved, *(f for f in fresh if f.severity is Severity.ERROR)])
+    growth = Growth(
+        fabric=start.network.name,
+        file=str(path),
+        lines=sum(len(one.text.strip().splitlines()) for one in grown.insertions),
+        switches=tuple(_new_switches(old.network, new.network)),
+        servers=grown.new.get(SERVERS, ()),
+        cables=tuple(sorted(_new_cables(old.network, new.network), key=_by_place)),
+        before=bandwidth(old.network, old.sources),
+        after=bandwidth(new.network, new.sources),
+        proof=proof,
+        warnings=(
+            *_lines(f for f in fresh if f.severity is Severity.WARNING),
+            *_idle(new.network, grown.new.get(LEAVES, ())),
+        ),
+        not_judged=len(will.not_judged) - len(was.not_judged),
+    )
+    _check_ways(growth, path)
+    return Expansion(growth, path, text, grown, start, end)
+
+
+def _grown(text: str, loaded: Loaded, wanted: Wanted) -> Grown:
+    try:
+        return grow(text, loaded, load_catalogue(), wanted)
+    except Refused as error:
+        raise _untouched(error.problems, loaded.document.file) from None
+
+
+def _derived(loaded: Loaded, path: Path) -> Derived:
+    try:
+        return derive_loaded(loaded, load_catalogue())
+    except BadInput as error:
+        raise _untouched(error.problems, str(path)) from None
+
+
+def _untouched(problems: Iterable[Problem], file: str) -> Refused:
+    end = Problem(file, "it cannot grow so", "the file is untouched")
+    return Refused(problems=[*problems, end])
+
+
+def _key(finding: Finding) -> tuple[str, str | None, str | None, str]:
+    return finding.rule, finding.where.device, finding.where.interface, finding.message
+
+
+def _lines(findings: Iterable[Finding]) -> Iterator[str]:
+    for finding in findings:
+        place = " ".join(filter(None, (finding.where.device, finding.where.interface)))
+        yield f"{finding.rule} {place}: {finding.message}"
+
+
+def _idle(network: Network, leaves: Sequence[str]) -> Iterator[str]:
+    """New leaves with gateways and no server."""
+    used = {server.port.device for server in network.servers or ()}
+    gateways = {segment.leaf for segment in network.segments or ()}
+    idle = [leaf for leaf in leaves if leaf in gateways and leaf not in used]
+    if idle:
+        yield (
+            f"{counted(len(idle), 'new leaf')} without a server: a gateway is down until a port of "
+            "its VLAN is up, and `verify` says so (BGP102); --servers adds some"
+        )
+
+
+def _refuse(path: Path, findings: Sequence[Finding]) -> None:
+    alike = grouped(findings, lambda finding: (finding.rule, finding.message, finding.hint))
+    problems = [
+        Problem(f"{rule} {listing(_places(same))}".rstrip(), message, hint)
+        for (rule, message, hint), same in alike.items()
+    ]
+    if problems:
+        raise _untouched(problems, str(path))
+
+
+def _places(findings: Iterable[Finding]) -> Iterator[str]:
+    """`leaf01 to leaf08`, or each switch with its ports."""
+    return name_ranges(device_ports(finding.where for finding in findings))
+
+
+def _check_ways(growth: Growth, path: Path) -> None:
+    """No pair of servers and no path may be lost, as far as the routing engine tells."""
+    was, will = growth.before, growth.after
+    problems = []
+    if was.pairs and will.pairs and will.pairs[1] - will.pairs[0] > was.pairs[1] - was.pairs[0]:
+        what = f"{will.pairs[0]} of {will.pairs[1]} server pairs delivered by every path; before"
+        problems.append(Problem("", f"{what} {was.pairs[0]} of {was.pairs[1]}"))
+    if was.widths and will.widths and will.widths[0] < was.widths[0]:
+        what = f"ECMP width {will.widths[0]} from leaf to leaf; before {was.widths[0]}"
+        problems.append(Problem("", what))
+    if problems:
+        raise _untouched(problems, str(path))
+
+
+def _new_switches(before: Network, after: Network) -> Iterator[NewSwitch]:
+    for node in after.nodes:
+        if node.name not in before.by_name and node.hardware and node.role:
+            bgp = node.device.bgp
+            yield NewSwitch(
+                name=node.name,
+                role=node.role.value,
+                id=node.id or 0,
+                hardware=node.hardware.model,
+                software=node.software or "",
+                rack=node.rack,
+                asn=bgp.asn if bgp else 0,
+                loopback=bgp.router_id if bgp else None,
+                management=node.management,
+            )
+
+
+def _new_cables(before: Network, after: Network) -> Iterator[Cable]:
+    links, servers = set(before.links or ()), {server.name for server in before.servers or ()}
+    for link in after.links or ():
+        if link not in links:
+            yield Cable(
+                near=link.a,
+                far=link.b,
+                length_m=link.cable_m,
+                medium=link.medium,
+                speed_gbps=after.speed_gbps(link.a),
+                near_fits=_fits(after.by_name[link.a.device], link.a),
+                far_fits=_fits(after.by_name[link.b.device], link.b),
+            )
+    for server in after.servers or ():
+        for port in server.ports if server.name not in servers else ():
+            yield Cable(
+                near=port,
+                far=server.name,
+                length_m=server.cable_m,
+                medium=server.medium,
+                speed_gbps=server.flow_gbps,
+                near_fits=_fits(after.by_name[port.device], port),
+            )
+
+
+def _by_place(cable: Cable) -> tuple[object, ...]:
+    """Links by spine and port, then servers by leaf and port."""
+    near = natural(cable.near.device), natural(cable.near.interface)
+    return (not isinstance(cable.far, End), *near)
+
+
+def _fits(node: Node, end: End) -> str | None:
+    return node.hardware.form_factor(end.interface) if node.hardware else None
+
+
+def write(expansion: Expansion) -> None:
+    """Put the grown text in the place of the file, whole or not at all."""
+    replace_file(expansion.path, expansion.before, expansion.grown.text)
+
+
+def stages_of(expansion: Expansion) -> Staged:
+    """The states on the way: one new spine after the other, then all new leaves."""
+    return staged(list(_steps(expansion)))
+
+
+def _steps(expansion: Expansion) -> Iterator[Step]:
+    loaded, before = expansion.grown.loaded, expansion.start.network
+    fabric, old = loaded.fabric, expansion.start.fabric
+    leaves = expansion.grown.new.get(LEAVES, ())
+    for spine in expansion.grown.new.get(SPINES, ()):
+        number = next(i for i, one in enumerate(fabric.spines) if one.name == spine) + 1
+        part = {"spines": fabric.spines[:number], "leaves": old.leaves, "servers": old.servers}
+        smaller = Loaded(fabric.model_copy(update=part), loaded.document)
+        after = derive_loaded(smaller, load_catalogue()).network
+        yield Step(before, after, (spine,), spine)
+        before = after
+    if leaves:
+        title = leaves[0] if len(leaves) == 1 else f"{leaves[0]} to {leaves[-1]}"
+        yield Step(before, expansion.end.network, tuple(leaves), title)

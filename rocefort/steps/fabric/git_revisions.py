@@ -1,0 +1,250 @@
+"""What stood at a git revision: a fabric, or a directory of configurations, as `REV:path`.
+
+Only files are taken from the past, never code or templates: today's Rocefort derives and renders
+both sides, so that a difference is one of what was described. With a fabric come the hardware facts
+and the profiles that its repository had at that revision, in `inventory/hardware` and
+`inventory/profiles`; where it had none, those that ship with Rocefort serve. Blobs are read
+straight, as `git archive` would leave out what `export-ignore` names; no symbolic link is followed.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+
+from rocefort.child_environment import environment
+from rocefort.design.load.load import FABRIC_FILE
+from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
+from rocefort.steps.fabric.config_directory import CONFIG_ENDINGS, DISPLAY_ENDINGS
+from rocefort.syntax_families import FAMILY_FILE
+
+DATA = "inventory"
+HARDWARE, PROFILES = f"{DATA}/hardware", f"{DATA}/profiles"
+LONGEST_S = 60.0  # git reads a few files of the local repository; a hang is a lock or a dead disk
+BLOB = re.compile(rb"[0-9a-f]+ blob (\d+)\n")  # what `git cat-file --batch` says before each
+# Set while git runs a hook; with them a repository would not be found by its place.
+OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+NO_WORK_TREE = "must be run in a work tree"  # git says so of a bare repository and inside .git
+SYMLINK, SUBMODULE = "120000", "160000"
+
+
+class NotInGit(BadInput):
+    """A place that no git repository holds."""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A place in a repository: `HEAD~1:inventory/heps`, its path from the top of the work tree."""
+
+    repository: Path
+    name: str
+    commit: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.path}"
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """Files of a revision in a directory that is removed afterwards."""
+
+    source: Path  # a fabric's file, or a directory of configurations
+    is_fabric: bool
+    hardware: Path | None  # None: the repository has none, so those that ship serve
+    profiles: Path | None
+    shown: Callable[[str], str]  # a text with `REV:path` in the place of a temporary file
+
+
+def looks_like_revision(text: str) -> bool:
+    """Whether an argument names a revision; a file of that name goes before."""
+    return ":" in text and not Path(text).exists()
+
+
+def revision_of(text: str, other: str) -> Revision:
+    """The revision that an argument names; `REV:` means the path of the other side.
+
+    Raises BadInput where there is no repository, no such revision, or no path to take.
+    """
+    name, _, path = text.partition(":")
+    beside = _place(other) if not path else Path()
+    top = Path(git(beside if beside.is_dir() else beside.parent, "rev-parse", "--show-toplevel"))
+    if not name:
+        raise BadInput("no revision before the colon", where=text, how="for example: HEAD~1:")
+    commit = commit_of(top, name)
+    if not path:
+        path = _path_of_other(top, text, other)
+    elif path.startswith(("./", "../", "/")):  # as in git: from here, not from the top
+        path = _below(top, Path(path))
+    return Revision(top, name, commit, str(PurePosixPath(path)))
+
+
+def _place(other: str) -> Path:
+    """Where the other side lies, to find the repository of `REV:`."""
+    if looks_like_revision(other):
+        return Path()
+    return next((p for p in (Path(other), Path(DATA) / other) if p.exists()), Path())
+
+
+def _path_of_other(top: Path, text: str, other: str) -> str:
+    if looks_like_revision(other):
+        path = other.partition(":")[2]
+        if not path:
+            raise BadInput("no path on either side", where=f"{text} {other}", how="give one a path")
+        return path
+    return _below(top, _place(other) if _place(other) != Path() else Path(other))
+
+
+def _below(top: Path, path: Path) -> str:
+    absolute = path.absolute().parent.resolve() / path.name if path.name else path.resolve()
+    if not absolute.is_relative_to(top.resolve()):
+        raise BadInput("is not in that repository", where=str(path), how=f"it begins at {top}")
+    return str(absolute.relative_to(top.resolve()))
+
+
+def commit_of(top: Path, name: str) -> str:
+    """Id of the commit that a name means; raises BadInput where there is none."""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    done = _run(top, *words)
+    if done.returncode == 0:
+        return done.stdout.decode("ascii").strip()
+    if git(top, "rev-parse", "--is-shallow-repository") == "true":
+        how = "this clone is shallow and may lack it: git fetch --unshallow"
+    else:
+        refs = git(top, "for-each-ref", "--format=%(refname:short)").splitlines()
+        near = get_close_matches(name, ["HEAD", *refs], n=1)
+        how = f"did you mean {near[0]!r}?" if near else "`git log --oneline` lists commits"
+        if not refs and _run(top, "rev-parse", "--verify", "--quiet", "HEAD").returncode:
+            how = "nothing is committed in this repository yet: git commit"
+    raise BadInput("no such revision", where=name, how=how)
+
+
+@contextmanager
+def checked_out(revision: Revision) -> Iterator[Checkout]:
+    """The files of a revision; errors inside name `REV:path` instead of the temporary files."""
+    with tempfile.TemporaryDirectory(prefix="rocefort-") as name:
+        temporary = re.compile(rf"[^\s:'\"]*{re.escape(Path(name).name)}/")
+
+        def shown(text: str) -> str:
+            return temporary.sub(f"{revision.name}:", text)
+
+        try:
+            yield _take(revision, Path(name), shown)
+        except RocefortError as error:
+            problems = [
+                Problem(shown(p.where), shown(p.what), shown(p.how), p.line) for p in error.problems
+            ]
+            raise type(error)(problems=problems) from None
+
+
+def _take(revision: Revision, directory: Path, shown: Callable[[str], str]) -> Checkout:
+    found = _files(revision, (revision.path, f"{DATA}/{revision.path}", HARDWARE, PROFILES))
+    path, wanted, is_fabric = _wanted(revision, found)
+    beside = [p for p in found if p.startswith((f"{HARDWARE}/", f"{PROFILES}/"))]
+    _write(revision.repository, {p: found[p] for p in (*wanted, *beside)}, directory)
+    has_hardware = f"{HARDWARE}/{FAMILY_FILE}" in found
+    has_profiles = any(p.startswith(f"{PROFILES}/") for p in beside)
+    return Checkout(
+        source=directory / path,
+        is_fabric=is_fabric,
+        hardware=directory / HARDWARE if has_hardware else None,
+        profiles=directory / PROFILES if has_profiles else None,
+        shown=shown,
+    )
+
+
+def _files(revision: Revision, paths: Iterable[str]) -> dict[str, str]:
+    """Object ids by path of all files at or below some paths of a revision."""
+    top = [path for path in paths if path != "."]
+    words = ("ls-tree", "-r", "-z", "--full-tree", revision.commit)
+    listed = git(revision.repository, *words, *(["--", *top] if revision.path != "." else []))
+    found = {}
+    for entry in filter(None, listed.split("\0")):
+        kind, _, path = entry.partition("\t")
+        mode, _, blob = kind.split()
+        if mode not in (SYMLINK, SUBMODULE) and ".." not in path.split("/"):
+            found[path] = blob
+    return found
+
+
+def _wanted(revision: Revision, found: Iterable[str]) -> tuple[str, list[str], bool]:
+    """What to take: the path of a fabric's file or of a directory, and the files it needs."""
+    known = set(found)
+    for path in (revision.path, f"{DATA}/{revision.path}"):
+        prefix = "" if path == "." else f"{path}/"
+        if path in known:
+            return path, [path], True
+        if f"{prefix}{FABRIC_FILE}" in known:
+            return f"{prefix}{FABRIC_FILE}", [f"{prefix}{FABRIC_FILE}"], True
+        configs = [p for p in known if _is_config(p, prefix)]
+        if configs:
+            return path, sorted(configs), False
+    there = any(p.startswith(f"{revision.path}/") for p in known)
+    what = "holds no fabric.yaml and no configurations" if there else "no such path"
+    how = f"git ls-tree {revision.name} lists what is there; symbolic links are not followed"
+    raise BadInput(f"{what} at that revision", where=str(revision), how=how)
+
+
+def _is_config(path: str, prefix: str) -> bool:
+    name = path.removeprefix(prefix)
+    return (
+        path.startswith(prefix)
+        and "/" not in name
+        and name.endswith(CONFIG_ENDINGS + DISPLAY_ENDINGS)
+    )
+
+
+def _write(repository: Path, blobs: Mapping[str, str], directory: Path) -> None:
+    """Write blobs by path, all read by one process."""
+    if not blobs:
+        return
+    asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
+    answer = _run(repository, "cat-file", "--batch", given=asked).stdout
+    start = 0
+    for path, blob in blobs.items():
+        match = BLOB.match(answer, start)
+        if not match:  # a partial clone whose remote does not answer
+            raise ServiceFailed(
+                f"git does not have object {blob[:12]}", where=path, how="git fetch"
+            )
+        start = match.end() + int(match[1])
+        file = directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(answer[match.end() : start])
+        start += 1  # the line end behind each
+
+
+def git(where: Path, *words: str) -> str:
+    """What git prints for some words, in a directory; raises BadInput or ServiceFailed."""
+    done = _run(where, *words)
+    if done.returncode == 0:
+        return done.stdout.decode("utf-8", "surrogateescape").strip("\n")
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
+    place = str(where.absolute())
+    if "not a git repository" in said[0]:
+        raise NotInGit("is not in a git repository", where=place, how="name a path instead")
+    if NO_WORK_TREE in said[0]:
+        bare = _run(where, "rev-parse", "--is-bare-repository").stdout.strip() == b"true"
+        what = "this is a bare repository" if bare else "this is inside a .git directory"
+        raise BadInput(what, where=place, how="run it in a work tree")
+    raise ServiceFailed(said[0].removeprefix("fatal: "), where="git", how="mend the repository")
+
+
+def _run(where: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = ["git", "-C", str(where), *words]
+    inherited = {name: value for name, value in environment().items() if name not in OF_A_HOOK}
+    quiet = {**inherited, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        return subprocess.run(  # noqa: S603 - words of ours; a name of the user's is one argument
+            command, input=given, capture_output=True, env=quiet, check=False, timeout=LONGEST_S
+        )
+    except FileNotFoundError:
+        raise ServiceFailed("git is not installed", how="install it, or name a path") from None
+    except subprocess.TimeoutExpired:
+        raise ServiceFailed(f"git did not end in {LONGEST_S:.0f} s", how="try again") from None

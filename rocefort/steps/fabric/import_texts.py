@@ -1,0 +1,175 @@
+"""Import a fabric from configurations: what they say as YAML, and what no YAML could say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.importing.assumptions import Source
+from rocefort.design.importing.build import draft
+from rocefort.design.importing.hardware import Facts, given, read_facts
+from rocefort.design.importing.write import fabric_text, one_line
+from rocefort.design.load.load import FABRIC_FILE, load_catalogue
+from rocefort.design.load.profiles import shipped_profiles
+from rocefort.design.new import write_new
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import Parsed, sources_of
+from rocefort.dialects.dialect import Dialect
+from rocefort.errors import BadInput, Problem, Refused
+from rocefort.models.network.network import Node, Sources, TextLine
+from rocefort.models.rollout.compare import compare
+from rocefort.models.rollout.edits import Edit
+from rocefort.models.wording import counted
+from rocefort.reports.blocks import Block, Items, Note, Section
+from rocefort.rollout.planning.secrets import with_known_secrets
+from rocefort.steps.fabric.config_directory import ConfigFile, Directory, read_directory
+from rocefort.steps.fabric.subject import board_of
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A fabric that was written, and everything that a person must know of it.
+
+    assumed: values that no text says, with their YAML paths. differences: what switches say
+    differently. left: lines that the fabric does not derive, or derives otherwise, by file and
+    line. added: what the fabric would add to the switches.
+    """
+
+    path: Path
+    assumed: tuple[str, ...]
+    differences: tuple[str, ...]
+    left: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | None) -> Facts:
+    """What a person tells of switches: options, then the rows of a CSV file."""
+    told = Facts(given("--hardware", hardware), given("--software", software))
+    if table is None:
+        return told
+    try:
+        text = table.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput("not UTF-8", where=str(table), how="save it as UTF-8") from None
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", where=str(table)) from None
+    return told.over(read_facts(text, str(table)))
+
+
+def import_fabric(directory: Path, out: Path, facts: Facts) -> Imported:
+    """Write out/fabric.yaml from a directory of configurations, whole or not at all.
+
+    Raises Refused where there is one already, and BadInput where the texts are none of a fabric.
+    """
+    if (out / FABRIC_FILE).exists():
+        how = "choose another name, or remove it first"
+        raise Refused("is there already", where=str(out / FABRIC_FILE), how=how)
+    name = out.absolute().name
+    found = read_directory(directory)
+    sources = [_source(config, found) for config in found.configs]
+    data, notes = draft(name, sources, facts, load_catalogue(), shipped_profiles())
+    text = fabric_text(data, notes, directory.name)
+    derived = _derived(text, out)
+    left, added = _not_carried(derived, found.configs)
+    path = write_new(name, text + _comments(left, added), out.absolute().parent)
+    return Imported(path, tuple(notes.sentences()), tuple(notes.differences), left, added)
+
+
+def _source(config: ConfigFile, found: Directory) -> Source:
+    """A switch by its text, and by outputs beside it that name model and release."""
+    parsed = config.parsed
+    own = [file.display for file in found.displays if file.device == parsed.device.name]
+    model = next((display.model for display in own if display.model), board_of(parsed))
+    software = next((display.software for display in own if display.software), parsed.software)
+    return Source(parsed.device, str(config.path), software, model)
+
+
+def _derived(text: str, out: Path) -> Derived:
+    """The fabric of a text that is not written yet; its problems name the file that it would be."""
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch) / FABRIC_FILE
+        path.write_text(text, encoding="utf-8")
+        try:
+            return derive(path)
+        except BadInput as error:
+            file = f"{out / FABRIC_FILE} (not written)"
+            raise BadInput(
+                problems=[
+                    Problem(p.where.replace(str(path), file), p.what, p.how, p.line)
+                    for p in error.problems
+                ]
+            ) from None
+
+
+def _not_carried(
+    derived: Derived, configs: Sequence[ConfigFile]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(lines that the fabric does not say, what it says beside them), switch by switch."""
+    found = {c.parsed.device.name: (c.path, c.parsed) for c in configs}
+    left: list[str] = []
+    added: list[str] = []
+    for node in derived.network.nodes:
+        path, parsed = found[node.name]
+        for edit in _edits(node, parsed):
+            if edit.before is None:
+                added.append(f"{node.name}: {edit.path} {edit.after_text}")
+            else:
+                left.append(f"{_place(path, parsed, edit)}: {_said(edit)}")
+        dialect = dialect_of(node)
+        left += [f"{path}:{line.line}: {_unmodelled(line, dialect)}" for line in parsed.unmodelled]
+    return tuple(left), tuple(added)
+
+
+def _unmodelled(line: TextLine, dialect: Dialect) -> str:
+    """Why a line is not in the fabric; a command that is known is not one that nobody knows."""
+    why = "is known, but no fabric sets it" if dialect.command_of(line) else "is not understood"
+    return f"{' / '.join((*line.path, line.text))} {why}"
+
+
+def _edits(node: Node, parsed: Parsed) -> Iterator[Edit]:
+    """How the fabric's switch differs from the text."""
+    if node.family is None:
+        return
+    running = dialect_of(node).normal_form(parsed.device, node.family)
+    running = with_known_secrets(running, node.device, ())
+    yield from compare(running, node.device)
+
+
+def _place(path: Path, parsed: Parsed, edit: Edit) -> str:
+    position = Sources(sources_of(parsed, str(path))).find(parsed.device.name, edit.path)
+    return f"{path}:{position.line}" if position else str(path)
+
+
+def _said(edit: Edit) -> str:
+    if edit.after is None:
+        return f"{edit.path} {edit.before_text} is not carried over"
+    return f"{edit.path} {edit.before_text} becomes {edit.after_text}"
+
+
+def _comments(left: Sequence[str], added: Sequence[str]) -> str:
+    """The end of the YAML: what it does not say of the texts."""
+    lines: list[str] = []
+    for head, rows in (
+        ("Lines of the configurations that this fabric does not have:", left),
+        ("What this fabric adds to the configurations:", added),
+    ):
+        if rows:
+            lines += ["", f"# {head}", *(f"#   {one_line(row)}" for row in rows)]
+    return "\n".join([*lines, ""]) if lines else ""
+
+
+def imported_report(done: Imported) -> Iterator[Block]:
+    """Values that an import assumed, what it left and what it added."""
+    for noun, what, rows in (
+        ("value", " assumed", done.assumed),
+        ("difference", " between switches", done.differences),
+        ("line", " not carried over", done.left),
+        ("addition", "", done.added),
+    ):
+        if rows:
+            items = Items(tuple(map(one_line, rows)))
+            yield Section(f"{counted(len(rows), noun)}{what}:", (items,))
+    yield Note(f"written to {done.path}")

@@ -1,0 +1,124 @@
+"""Steps of reporting: a Report in every format, and the page that shows a whole fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.data import sources_of
+from rocefort.models.finding import Report
+from rocefort.models.network.network import Node, Position, Sources
+from rocefort.output import write_blocks
+from rocefort.reports.fabric.findings import findings_comment, findings_report
+from rocefort.reports.formats.json_report import as_json
+from rocefort.reports.formats.junit import as_junit
+from rocefort.reports.formats.sarif import as_sarif
+from rocefort.reports.page.content import DeviceBudget, PageContent, PortBudget
+from rocefort.reports.page.page import page
+from rocefort.reports.writers.markdown import markdown_of
+from rocefort.steps.fabric.capacity import Given, capacity_of
+from rocefort.steps.fabric.failures import study_failures
+from rocefort.steps.fabric.rule_texts import rule_texts
+from rocefort.steps.fabric.subject import Subject, write_files
+from rocefort.validators.checks import check, titles
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.rules.lossless.buffer_budget import PortDemand, port_demands
+from rocefort.validators.rules.verification.failures import verify_failures
+from rocefort.validators.rules.verification.reachability import verify
+
+PAGE = "index.html"
+
+
+def write_findings(report: Report, form: str, subject: str) -> None:
+    """Write a report to standard output in a format by name: text, json, sarif, junit, markdown.
+
+    subject: the file that a finding without a line is about.
+    """
+    if form == "text":
+        write_blocks(*findings_report(report, titles()))
+    else:
+        click.echo(_for_programs(report, form, subject), nl=False)
+
+
+def _for_programs(report: Report, form: str, subject: str) -> str:
+    if form == "sarif":
+        return as_sarif(report, rule_texts(), subject=subject)
+    if form == "junit":
+        return as_junit(report, rule_texts())
+    if form == "markdown":
+        return markdown_of(
+            findings_comment(report, titles()), whole="All of them: `rocefort check`."
+        )
+    return as_json(report)
+
+
+def fabric_page(subject: Subject, given: Given | None = None) -> str:
+    """The page of a fabric: drawn, judged, verified by the embedded engine, with every text.
+
+    given: a demand, which is held against it.
+    """
+    network = subject.network
+    solution = analyse(network, subject.sources)
+    failing = study_failures(subject, None, solution)
+
+    def judged(sources: Sources) -> Report:
+        report = check(network, sources).joined(verify(network, solution.state, sources, solution))
+        study = failing.study
+        return report.joined(verify_failures(network, study, sources)) if study else report
+
+    texts: dict[str, Position] = {}
+    for name, text in subject.texts.items():
+        dialect = dialect_of(network.by_name[name])
+        texts |= sources_of(dialect.parse(text, f"{name}.cfg"), f"{name}.cfg")
+    demands = port_demands(network)
+    return page(
+        PageContent(
+            network=network,
+            report=judged(subject.sources),
+            texts=subject.texts,
+            text_report=judged(Sources(texts)),
+            routing=solution.state,
+            budgets=tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes),
+            titles=titles(),
+            failures=failing.study,
+            failures_note=failing.note,
+            capacity=capacity_of(subject, given, solution) if given and given.demand else None,
+        )
+    )
+
+
+def write_page(text: str, directory: Path) -> Path:
+    """Write the page, whole or not at all."""
+    (path,) = write_files({PAGE: text}, directory)
+    return path
+
+
+def _budget(node: Node, demands: Sequence[PortDemand]) -> DeviceBudget:
+    fact = node.hardware.buffer_kbytes if node.hardware else None
+    return DeviceBudget(
+        device=node.name,
+        buffer_kbytes=fact.value if fact else None,
+        buffer_confirmed=fact.confirmed if fact else True,
+        buffer_source=fact.source if fact else "",
+        xoff_kbytes=_sum([demand.xoff_kbytes for demand in demands]),
+        headroom_kbytes=_sum([demand.kept_kbytes for demand in demands]),
+        ports=tuple(
+            PortBudget(
+                interface=demand.port.end.interface,
+                speed_gbps=demand.port.speed_gbps,
+                cable_m=demand.port.cable_m,
+                xoff_kbytes=demand.xoff_kbytes,
+                headroom_kbytes=demand.headroom_kbytes,
+                needed_kbytes=demand.needed_kbytes,
+            )
+            for demand in demands
+        ),
+    )
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

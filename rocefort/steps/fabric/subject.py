@@ -1,0 +1,198 @@
+"""Subjects of judgement: a fabric by way of its text, or a directory of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.infer import infer, with_hardware
+from rocefort.design.infer_cabling import Heard
+from rocefort.dialects.choose import load_dialect
+from rocefort.dialects.data import Parsed, sources_of
+from rocefort.dialects.dialect import Dialect
+from rocefort.dialects.network_text import read_back, render_all
+from rocefort.dialects.placeholders import filled, takers
+from rocefort.errors import BadInput, Problem
+from rocefort.fleet.credentials import Secret, resolve_all
+from rocefort.models.network.network import Network, Node, Position, Sources, TextLine
+from rocefort.steps.fabric.config_directory import (
+    CONFIG_ENDINGS,
+    ConfigFile,
+    Directory,
+    DisplayFile,
+    read_directory,
+)
+
+__all__ = ["CONFIG_ENDINGS", "Subject", "parse_directory", "subject_of"]
+
+# Saved by V200R005C10 on a CE6880: FIELD, published configurations.
+BOARD = re.compile(r"device board \d+ board-type (CE\S+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is judged: a Network whose Devices were read from text, and where values stand."""
+
+    network: Network
+    sources: Sources
+    texts: Mapping[str, str]
+    notes: tuple[str, ...] = ()  # on the files: how much of each is understood, which are not used
+
+
+def subject_of(fabric: Path | None, configs: Path | None) -> Subject:
+    """A fabric by way of its rendered text, or a directory of text."""
+    if (fabric is None) == (configs is None):
+        raise BadInput(
+            "name either a fabric or --configs DIR", how="for example: rocefort check heps"
+        )
+    if configs is not None:
+        return subject_of_texts(configs)
+    return subject_of_derived(derive(fabric or Path()))
+
+
+def subject_of_derived(derived: Derived) -> Subject:
+    """Render, read back, and judge what was read: what is verified is what ships."""
+    texts = render_all(derived.network)
+    return Subject(read_back(derived.network, texts), derived.sources, texts)
+
+
+def subject_of_texts(directory: Path) -> Subject:
+    """Infer a Network from a directory of configurations, and outputs of switches beside them."""
+    found = read_directory(directory)
+    table: dict[str, Position] = {}
+    for config in found.configs:
+        table |= sources_of(config.parsed, str(config.path))
+    for file in found.displays:
+        for neighbour in file.display.neighbours:
+            position = Position(str(file.path), neighbour.line)
+            table[f"{file.device}/interfaces[{neighbour.local}].lldp"] = position
+    nodes = [_node(config, found.displays) for config in found.configs]
+    network = infer(directory.resolve().name, nodes, _heard(found))
+    texts = {config.parsed.device.name: config.text for config in found.configs}
+    return Subject(network, Sources(table), texts, (*_understood(found, nodes), *found.notes))
+
+
+def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
+    """A switch with all that its text and its outputs tell of it."""
+    parsed = config.parsed
+    own = [file.display for file in displays if file.device == parsed.device.name]
+    model = next((display.model for display in own if display.model), board_of(parsed))
+    software = next((display.software for display in own if display.software), parsed.software)
+    node = Node(
+        device=parsed.device,
+        unmodelled=with_commands(parsed.unmodelled, load_dialect(config.read_by)),
+        read_by=config.read_by,
+        cut_off_at=parsed.cut_off_at,
+    )
+    if model is None and _is_campus(parsed):
+        return node
+    return with_hardware(node, model, software) if model or software else node
+
+
+def with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:
+    """The lines, each with the known command that it is."""
+    return tuple(replace(line, command=dialect.command_of(line)) for line in lines)
+
+
+def _is_campus(parsed: Parsed) -> bool:
+    """Whether ports are named as no CloudEngine does: campus switches have V200 releases, too."""
+    return any("GigabitEthernet" in interface.name for interface in parsed.device.interfaces)
+
+
+def board_of(parsed: Parsed) -> str | None:
+    """Model that a fixed switch saves as the type of its one board; a chassis has several."""
+    found = [match for line in parsed.unmodelled if (match := BOARD.fullmatch(line.text))]
+    return found[0][1] if len(found) == 1 else None
+
+
+def _heard(found: Directory) -> list[Heard]:
+    return [
+        Heard(file.device, neighbour.local, neighbour.device, neighbour.port or None)
+        for file in found.displays
+        for neighbour in file.display.neighbours
+    ]
+
+
+def _understood(found: Directory, nodes: Sequence[Node]) -> tuple[str, ...]:
+    """A sentence on each file of which not every line lands in a Device."""
+    pairs = zip(found.configs, nodes, strict=True)
+    return tuple(
+        understood(node.name, config.parsed.total_lines, node.unmodelled)
+        for config, node in pairs
+        if node.unmodelled
+    )
+
+
+def understood(name: str, total: int, unmodelled: Sequence[TextLine]) -> str:
+    """How many lines of a text land in its Device, and what is known of the others."""
+    count = total - len(unmodelled)
+    share = count * 100 // total  # never 100 % where a line is missing
+    known = sum(1 for line in unmodelled if line.command)
+    rest = [f"{known} known, but not modelled"] if known else []
+    rest += [f"{len(unmodelled) - known} unknown"] if known < len(unmodelled) else []
+    return f"{name}: {count} of {total} lines understood ({share} %); {', '.join(rest)}"
+
+
+def parse_directory(directory: Path) -> list[tuple[Path, Parsed, str]]:
+    """Every configuration of a directory with its file and text; raises BadInput, all problems."""
+    found = read_directory(directory)
+    return [(config.path, config.parsed, config.text) for config in found.configs]
+
+
+def running_texts(source: Path) -> dict[str, str]:
+    """Texts by sysname: of a directory of configurations, or rendered from a fabric."""
+    if source.is_dir() and not (source / "fabric.yaml").exists():
+        return {parsed.device.name: text for _, parsed, text in parse_directory(source)}
+    return render_all(derive(source).network)
+
+
+def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
+    """Texts with every secret in the place of its reference: for files of their owner alone.
+
+    Raises one error with every reference that gives none, or one that cannot be typed.
+    """
+    wanted = takers((network.by_name[name], text.splitlines()) for name, text in texts.items())
+    known = {name: secret.reveal() for name, secret in read_secrets(wanted).items()}
+    return {name: filled(text, known) for name, text in texts.items()}
+
+
+def read_secrets(wanted: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:
+    """Secrets by reference; raises one error for all that are missing or cannot be typed.
+
+    wanted: each reference with the dialects in which it is typed.
+    """
+    secrets = resolve_all(list(wanted))
+    problems: list[Problem] = []
+    for reference, secret in secrets.items():
+        for dialect in wanted[reference]:
+            try:
+                dialect.check_typed(secret.reveal(), reference)
+            except BadInput as error:
+                problems += error.problems
+    if problems:
+        raise BadInput(problems=problems)
+    return secrets
+
+
+def write_texts(texts: Mapping[str, str], directory: Path, *, private: bool = False) -> list[Path]:
+    """Write NAME.cfg a switch, each whole or not at all; private: for their owner alone."""
+    files = {f"{name}.cfg": text for name, text in texts.items()}
+    return write_files(files, directory, private=private)
+
+
+def write_files(files: Mapping[str, str], directory: Path, *, private: bool = False) -> list[Path]:
+    """Write files by name into a directory, each whole or not at all; private: with mode 0600."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            part = directory / f".{name}.part"
+            part.unlink(missing_ok=True)
+            part.touch(mode=0o600 if private else 0o666)
+            part.write_text(text, encoding="utf-8")
+            part.replace(directory / name)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
+    return [directory / name for name in files]

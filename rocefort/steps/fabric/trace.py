@@ -1,0 +1,126 @@
+"""Steps of tracing: who is meant by two names, what is down, and the paths between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import AddressValueError, IPv4Address
+
+from rocefort.documents.suggest import nearest
+from rocefort.errors import BadInput, Problem
+from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT, Flow
+from rocefort.models.network.network import End
+from rocefort.models.results.routing import Failure
+from rocefort.models.results.trace import Endpoint, Trace
+from rocefort.steps.fabric.subject import Subject
+from rocefort.validators.failures.study import dense
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.trace import trace
+
+
+def flow_of(protocol: str, port: int | None) -> Flow:
+    """A flow as the command line says it: rdma, or tcp, udp or icmp. Raises BadInput."""
+    if protocol in ("rdma", "icmp"):
+        if port is not None:
+            raise BadInput(f"--port with {protocol}", how="give a port with tcp or udp")
+        return Flow() if protocol == "rdma" else Flow(protocol="icmp")
+    if protocol not in ("tcp", "udp"):
+        raise BadInput(f"no protocol {protocol!r}", how="one of: rdma, tcp, udp, icmp")
+    if port is None and protocol == "tcp":
+        raise BadInput("--protocol tcp without --port", how="for example: --port 2049")
+    if port is not None and not 1 <= port <= 65535:
+        raise BadInput(f"--port {port} is no port", how="use 1 to 65535")
+    kind = "tcp" if protocol == "tcp" else "udp"
+    return Flow(protocol=kind, source_port=ENTROPY_PORT, destination_port=port or ROCE_PORT)
+
+
+def trace_between(
+    subject: Subject, ends: tuple[str, str], flow: Flow, down: Sequence[str] = ()
+) -> Trace:
+    """Follow a flow between two ends, after what is `down` has failed.
+
+    Raises BadInput for names and addresses that nobody has, all together; Refused as `analyse`.
+    """
+    solution = analyse(subject.network, subject.sources)
+    problems: list[Problem] = []
+    found = [endpoint for text in ends if (endpoint := _endpoint(text, solution, problems))]
+    failure = _failure(down, solution, problems)
+    if problems:
+        raise BadInput(problems=problems)
+    source, destination = found
+    if source.address == destination.address:
+        raise BadInput(f"{ends[0]} and {ends[1]} are one", how="name two ends")
+    if not source.devices and not destination.devices:
+        raise BadInput(f"{ends[0]} and {ends[1]} are both outside", how="name one in the fabric")
+    if down:
+        solution = dense(subject.network, failure, subject.sources)
+    return trace(solution, (source, destination), flow, subject.sources, tuple(down))
+
+
+def _endpoint(text: str, solution: Solution, problems: list[Problem]) -> Endpoint | None:
+    """Who a server's name, a segment's, a switch's, or an address stands for."""
+    network = solution.underlay.network
+    servers = sorted(network.servers or (), key=lambda server: server.name)
+    try:
+        address = IPv4Address(text)
+    except AddressValueError:
+        address = None
+    for server in servers:
+        if text in (server.name, server.segment) or server.address.ip == address:
+            return Endpoint(
+                name=server.name,
+                address=server.address.ip,
+                server=True,
+                devices=(server.port.device,),
+            )
+    if address is not None:
+        return _address(address, solution, problems)
+    segments = {segment.name: segment for segment in network.segments or ()}
+    if text in segments:
+        own = segments[text]
+        return Endpoint(name=own.name, address=own.gateway.ip, devices=(own.leaf,))
+    for interface in network.by_name[text].device.interfaces if text in network.by_name else ():
+        if interface.kind == "loopback" and interface.addresses:
+            return Endpoint(name=text, address=interface.addresses[0].ip, devices=(text,))
+    known = [*(s.name for s in servers), *segments, *network.by_name]
+    what = f"no server, segment or switch {text!r}"
+    problems.append(Problem("", what, nearest(text, known)))
+    return None
+
+
+def _address(address: IPv4Address, solution: Solution, problems: list[Problem]) -> Endpoint | None:
+    under = solution.underlay
+    if owners := under.owners.get(address):
+        return Endpoint(name=str(address), address=address, devices=(owners[0][0],))
+    for segment in under.network.segments or ():
+        if address in segment.prefix:
+            what = f"nobody has {address}, which is in segment {segment.name} of {segment.leaf}"
+            problems.append(Problem("", what, "name a server, or its address"))
+            return None
+    if not under.network.exits:
+        what = f"nobody has {address}, and no exit leads out of the fabric"
+        problems.append(Problem("", what, "name a server, or its address"))
+        return None
+    return Endpoint(name=str(address), address=address)
+
+
+def _failure(down: Sequence[str], solution: Solution, problems: list[Problem]) -> Failure:
+    """What `--down` names: switches, and cables by one of their ports."""
+    network, nodes = solution.underlay.network, list[str]()
+    links: list[tuple[End, End]] = []
+    for text in down:
+        device, _, port = text.partition(":")
+        if device not in network.by_name:
+            how = nearest(device, network.by_name)
+            problems.append(Problem("--down", f"no switch {device!r}", how))
+        elif not port:
+            nodes.append(device)
+        elif port not in network.by_name[device].device.by_interface:
+            names = list(network.by_name[device].device.by_interface)
+            problems.append(
+                Problem("--down", f"{device} has no port {port!r}", nearest(port, names))
+            )
+        else:
+            far = solution.underlay.far.get((device, port), (device, port))
+            near = End(device=device, interface=port)
+            links.append((near, End(device=far[0], interface=far[1])))
+    return Failure(links=tuple(links), nodes=tuple(nodes))

@@ -1,0 +1,128 @@
+"""Steps of `verify`: who is asked, about which failures, and against which earlier version."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rocefort.design.derive.derive import derive_loaded
+from rocefort.design.load.hardware_catalogue import load_catalogue
+from rocefort.design.load.load import FABRIC_FILE, load_fabric
+from rocefort.design.load.profiles import shipped_profiles
+from rocefort.models.finding import Report
+from rocefort.models.results.routing import FailureStudy
+from rocefort.paths import HARDWARE, PROFILES
+from rocefort.steps.fabric.failures import NONE, study_failures
+from rocefort.steps.fabric.git_revisions import checked_out, looks_like_revision, revision_of
+from rocefort.steps.fabric.subject import Subject, subject_of_derived, subject_of_texts
+from rocefort.validators import engine_choice
+from rocefort.validators.batfish.access import LIMIT_S, Service, service_at
+from rocefort.validators.engine_choice import Engine, Verified, Wishes
+from rocefort.validators.rules.verification.change import lend
+from rocefort.validators.rules.verification.failures import verify_failures
+from rocefort.validators.verification.batfish_failures import DEFAULT, disagreeing
+
+TOKEN = "ROCEFORT_BATFISH_TOKEN"  # noqa: S105 - the name of a variable
+
+
+@dataclass(frozen=True)
+class Asked:
+    """As it was asked for on the command line."""
+
+    engine: Engine
+    batfish: str | None
+    failures: str | None = None
+    against: str | None = None
+    limit_s: float = LIMIT_S
+
+
+@dataclass(frozen=True)
+class Done:
+    """All that came of it."""
+
+    verified: Verified
+    report: Report
+    studies: tuple[FailureStudy, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def service_of(address: str | None, limit_s: float = LIMIT_S) -> Service | None:
+    """Service of an address, with the token of the environment; None where none is named."""
+    return None if address is None else service_at(address, os.environ.get(TOKEN, ""), limit_s)
+
+
+def verify_subject(subject: Subject, name: str, asked: Asked) -> Done:
+    """Verify; name: of the subject on the command line, for `--against REV:`."""
+    service = service_of(asked.batfish, asked.limit_s)
+    before = None
+    if asked.against is not None:
+        before = subject_of_side(asked.against, name).network
+        # Text that tells of no servers is asked about those of the other side.
+        subject = replace(subject, network=lend(before, subject.network))
+        before = lend(subject.network, before)
+    wishes = Wishes(_forks(asked), before)
+    verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
+    return _with_failures(subject, verified, asked)
+
+
+def _forks(asked: Asked) -> str | None:
+    """Failures that Batfish is asked about: unasked a sample, and none where it is one of many."""
+    if asked.failures == NONE or asked.engine is Engine.EMBEDDED:
+        return None
+    return asked.failures or (None if asked.engine is Engine.AUTO else DEFAULT)
+
+
+def subject_of_side(text: str, other: str) -> Subject:
+    """A fabric, a directory of configurations, or either at a git revision, from its text."""
+    if looks_like_revision(text):
+        with checked_out(revision_of(text, other)) as files:
+            if not files.is_fabric:
+                return subject_of_texts(files.source)
+            return _derived(files.source, files.hardware or HARDWARE, files.profiles or PROFILES)
+    path = Path(text)
+    if path.is_dir() and not (path / FABRIC_FILE).exists():
+        return subject_of_texts(path)
+    return _derived(path, HARDWARE, PROFILES)
+
+
+def _derived(fabric: Path, hardware: Path, profiles: Path) -> Subject:
+    loaded = load_fabric(fabric)
+    return subject_of_derived(
+        derive_loaded(loaded, load_catalogue(hardware), shipped_profiles(profiles))
+    )
+
+
+def _with_failures(subject: Subject, verified: Verified, asked: Asked) -> Done:
+    done = Done(verified, verified.report)
+    theirs = verified.asked.study if verified.asked else None
+    if asked.engine is not Engine.BATFISH:
+        failing = study_failures(subject, asked.failures, verified.solution)
+        studies = (failing.study,) if failing.study else ()
+        report = done.report.joined(failing.report) if failing.report else done.report
+        done = replace(
+            done, report=report, studies=studies, notes=(failing.note,) if failing.note else ()
+        )
+    if theirs is None:
+        return done
+    if not done.studies:
+        judged = verify_failures(subject.network, theirs, subject.sources)
+        return replace(done, report=done.report.joined(judged), studies=(theirs,))
+    return _compared(subject, done, theirs)
+
+
+def _compared(subject: Subject, done: Done, theirs: FailureStudy) -> Done:
+    """Both engines' effects of the same failures, held against each other."""
+    names = (done.verified.engines[0], done.verified.engines[-1])
+    both, findings = disagreeing(done.studies[0], theirs, names, subject.sources)
+    asked = len(theirs.effects)
+    note = f"{names[1]} asked about {asked} of {theirs.population} failures of {theirs.scope!r}"
+    note += f", a sample with seed {theirs.seed}" if theirs.seed is not None else ""
+    note += f"; {both} compared with {names[0]}: {'a difference' if findings else 'no difference'}"
+    report = Report(network=done.report.network, rules=(), findings=findings)
+    return replace(
+        done,
+        report=done.report.joined(report),
+        studies=(*done.studies, theirs),
+        notes=(*done.notes, note),
+    )

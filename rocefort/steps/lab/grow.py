@@ -1,0 +1,117 @@
+"""Steps of `lab grow`: a running lab gains the switches, servers and cables of a larger fabric."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.errors import Refused, ServiceFailed
+from rocefort.lab.twin import requirements
+from rocefort.lab.twin.cli_process import grow_file, grown_file, lines_run
+from rocefort.lab.twin.grow import grow_lab, grown, shrink_lab
+from rocefort.lab.twin.registry import write_whole
+from rocefort.lab.twin.topology import BACKSTAGE, Topology, topology_of
+from rocefort.lab.twin.twin import Twin
+from rocefort.models.network.network import Network, Node
+from rocefort.steps.fabric.subject import subject_of
+from rocefort.steps.lab.guests import lead_to_guests
+from rocefort.steps.lab.network import running_network
+from rocefort.validators.routing.external_peers import with_outside
+
+PATIENCE_S = 60.0  # for the command lines to listen for what is new
+
+
+@dataclass(frozen=True)
+class Gained:
+    """What a lab has more than before."""
+
+    switches: tuple[str, ...]
+    servers: tuple[str, ...]
+    cables: int
+
+
+def grow_running(twin: Twin, fabric: Path) -> Gained:
+    """Give a running lab what a fabric has more; new switches run their day 0, old ones go on.
+
+    Raises Refused where the fabric has not all of the lab, something is broken, or the lab is not
+    whole, ServiceFailed where a step fails; the lab is then what it was before.
+    """
+    twin.require_whole()
+    if not lines_run(twin.registry, twin.record):
+        what = "the command lines of its switches do not run, and new ones would have none"
+        raise Refused(what, where=twin.record.name, how="take it down and up again")
+    wanted = subject_of(fabric, None).network
+    now = running_network(twin)
+    texts = {n.name: day0_of(n) for n in wanted.nodes if n.name not in now.by_name}
+    network = _standing(wanted, now, texts)
+    planned = topology_of(
+        with_outside(network), requirements.features_of(requirements.probe()), bfd=twin.record.bfd
+    )
+    new = grown(twin.topology, planned)
+    if new == twin.topology:
+        raise Refused("this fabric has nothing that the lab has not", where=twin.record.name)
+    old = grow_lab(twin.registry, twin.record, new)
+    try:
+        _grow_lines(twin, network, texts)
+    except BaseException:
+        shrink_lab(twin.registry, twin.record, old)
+        raise
+    twin.topology = new
+    if twin.record.guests:
+        lead_to_guests(twin)
+    return _gained(old, new)
+
+
+def day0_of(node: Node) -> str:
+    """What a new switch runs when somebody has made it reachable, and no more."""
+    if node.family is None or node.hardware is None:
+        raise Refused("its hardware is not known", where=node.name, how="name it in the fabric")
+    dialect = dialect_of(node)
+    return dialect.render(dialect.day0_device(node.device), node.family, node.hardware)
+
+
+def _standing(wanted: Network, now: Network, texts: dict[str, str]) -> Network:
+    """The larger fabric with what its switches run: old ones as they are, new ones their day 0."""
+    running = {node.name: node.device for node in now.nodes}
+    fresh = {
+        name: dialect_of(wanted.by_name[name]).parse(text, f"{name} (day 0)").device
+        for name, text in texts.items()
+    }
+    nodes = tuple(
+        node.model_copy(update={"device": {**fresh, **running}[node.name]}) for node in wanted.nodes
+    )
+    return wanted.model_copy(update={"nodes": nodes})
+
+
+def _grow_lines(twin: Twin, network: Network, texts: dict[str, str]) -> None:
+    """Let the command lines know, and wait until they listen for what is new."""
+    asked = grow_file(twin.registry, twin.record)
+    said = grown_file(twin.registry, twin.record)
+    said.unlink(missing_ok=True)
+    write_whole(asked, json.dumps([network.model_dump_json(), texts]))
+    until = monotonic() + PATIENCE_S
+    while not said.exists():
+        if monotonic() > until or not lines_run(twin.registry, twin.record):
+            asked.unlink(missing_ok=True)
+            what = "the command lines do not take up what is new"
+            raise ServiceFailed(what, where=twin.record.name, how="see `rocefort lab status`")
+        sleep(0.02)
+    if problem := said.read_text("utf-8"):
+        raise ServiceFailed(problem, where=twin.record.name)
+
+
+def _gained(old: Topology, new: Topology) -> Gained:
+    def names(nodes: Iterable[str], before: Iterable[str]) -> tuple[str, ...]:
+        known = set(before)
+        return tuple(name for name in nodes if name not in known)
+
+    real = [c for c in new.cables if BACKSTAGE not in (c.a, c.b)]
+    return Gained(
+        names(new.by_switch, old.by_switch),
+        names(new.by_host, old.by_host),
+        sum(cable not in old.cables for cable in real),
+    )

@@ -1,0 +1,163 @@
+"""What stands behind the switches of a lab: its model, joined to the embedded routing engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from rocefort.errors import BadInput, Refused
+from rocefort.lab.state.model import Model, Routed, Routing, no_routing
+from rocefort.lab.state.ports import Cabling, Config, PortsOfSwitch, read_running
+from rocefort.lab.state.routes import BgpRoute
+from rocefort.lab.state.state_faults import Port
+from rocefort.lab.switch.state_source import BgpPath, PeerState
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.device.device import Device
+from rocefort.models.network.network import End, Network, Node
+from rocefort.models.results.routing import RoutingState, SessionStatus
+from rocefort.steps.lab.sessions import lonely_ends, session_facts, without_closed
+from rocefort.validators.routing.engine import analyse
+
+OWN_HOP = "0.0.0.0"  # noqa: S104 - what a BGP table shows; nothing listens there
+OUTSIDE = "outside"  # what the cables of exits lead to, which no lab runs
+
+
+def model_of(network: Network, switches: Mapping[str, EmulatedSwitch]) -> Model:
+    """The model of a fabric: cabled as designed, with the ports of its hardware."""
+    return Model(
+        switches,
+        cabling=None if network.links is None else _cabling(network),
+        ports={
+            node.name: _ports(tuple((name, node.speed_gbps(name)) for name in node.port_names))
+            for node in network.nodes
+        },
+        routing=routing_of(network),
+    )
+
+
+def _cabling(network: Network) -> Cabling:
+    cables = dict(_cables(network))
+    return cables | {far: near for near, far in cables.items()}
+
+
+def _cables(network: Network) -> Iterator[tuple[Port, Port]]:
+    for link in network.links or ():
+        yield _port(link.a), _port(link.b)
+    for server in network.servers or ():
+        for number, end in enumerate(server.ports, 1):
+            yield _port(end), (server.name, f"port {number}")
+    for exit_ in network.exits or ():
+        yield (exit_.leaf, exit_.port), (OUTSIDE, exit_.name)
+
+
+def _port(end: End) -> Port:
+    return end.device, end.interface
+
+
+@lru_cache(maxsize=256)
+def _ports(speeds: tuple[tuple[str, int | None], ...]) -> PortsOfSwitch:
+    """One table for all switches with the same ports."""
+    return {name: gbps * 1000 if gbps else None for name, gbps in speeds}
+
+
+def routing_of(network: Network) -> Routing:
+    """BGP as the embedded engine sees it, from what the switches of the lab run."""
+    # Without the designed devices: what runs takes their place, and both would be much memory.
+    nodes = {
+        node.name: node.model_copy(update={"device": Device(name=node.name)})
+        for node in network.nodes
+    }
+    bare = network.model_copy(update={"nodes": (), "servers": None, "policy": None})
+    read: dict[str, Config] = {}
+
+    def at(running: Mapping[str, Config], dead: frozenset[Port]) -> Network:
+        for name, node in nodes.items():
+            config = running[name]
+            if read.get(name) is not config:
+                device = without_closed(read_running(name, config), config)
+                nodes[name] = node.model_copy(update={"device": device})
+                read[name] = config
+        return bare.model_copy(
+            update={"nodes": tuple(_without(node, dead) for node in nodes.values())}
+        )
+
+    def routed(running: Mapping[str, Config], dead: frozenset[Port]) -> Routed:
+        try:
+            now = at(running, dead)
+            solution = analyse(now)
+            routed = _routed(now, solution.state, lambda switch: _paths(at(running, dead), switch))
+            return replace(
+                routed,
+                sessions=tuple(session_facts(solution, running)),
+                lonely=frozenset(lonely_ends(solution)),
+            )
+        except (Refused, BadInput):  # what runs is not modelled: nothing is claimed to be up
+            return no_routing(running, dead)
+
+    return routed
+
+
+def _without(node: Node, dead: frozenset[Port]) -> Node:
+    """The node with its ports shut that have no working cable."""
+    own = {interface for switch, interface in dead if switch == node.name}
+    if not own:
+        return node
+    interfaces = tuple(
+        one.model_copy(update={"enabled": False}) if one.name in own else one
+        for one in node.device.interfaces
+    )
+    return node.model_copy(
+        update={"device": node.device.model_copy(update={"interfaces": interfaces})}
+    )
+
+
+def _paths(network: Network, switch: str) -> list[BgpPath]:
+    """The BGP table of a switch: what it announces itself, and every way that it uses.
+
+    A next hop announces its own best way, so that and its AS are the path. A MED does not go on to
+    the next AS but one (RFC 4271), and the origin of a `network` is 0.
+    """
+    solution = analyse(network)
+    far = {session.peer: session.far[0] for session in solution.sessions
+           if session.device == switch and session.far}  # fmt: skip
+    asns = {node.name: node.device.bgp.asn for node in network.nodes if node.device.bgp}
+    found: list[BgpPath] = []
+    for prefix, group in solution.by_prefix:
+        if switch in group.origins:
+            found.append(BgpPath(prefix, OWN_HOP, med=0))
+            continue
+        selection = group.selections.get(switch)
+        for index, hop in enumerate(selection.next_hops if selection else ()):
+            sender = far[hop]
+            path = (asns[sender], *group.selections[sender].as_path)
+            med = 0 if len(path) == 1 else None
+            found.append(BgpPath(prefix, str(hop), path, best=index == 0, med=med))
+    return found
+
+
+def _routed(
+    network: Network, state: RoutingState, paths: Callable[[str], Sequence[BgpPath]]
+) -> Routed:
+    learned = Counter((r.device, hop) for r in state.routes for hop in r.next_hops)
+    peers: dict[str, list[PeerState]] = {node.name: [] for node in network.nodes}
+    routes: dict[str, list[BgpRoute]] = {node.name: [] for node in network.nodes}
+    for route in state.routes:
+        if route.device in routes:  # others: the other end of an exit, which no lab runs
+            routes[route.device].append(BgpRoute(route.prefix, route.next_hops))
+    for session in state.sessions:
+        if session.device in peers:
+            bgp = network.by_name[session.device].device.bgp
+            peer = next((p for p in bgp.peers if p.address == session.peer), None) if bgp else None
+            asn = bgp.settings(peer).asn if bgp and peer else None
+            up = session.status is SessionStatus.ESTABLISHED
+            peers[session.device].append(
+                PeerState(
+                    address=session.peer,
+                    asn=str(asn or 0),
+                    state="Established" if up else "Idle",
+                    prefixes=learned[session.device, session.peer],
+                )
+            )
+    return Routed(peers, routes, paths)

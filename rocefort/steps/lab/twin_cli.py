@@ -1,0 +1,133 @@
+"""The command lines of a twin's switches: a process of the lab that stands until it is down.
+
+    python -m rocefort.steps.lab.twin_cli ROOT NAME PIPE
+
+It bears the lab's mark, so that `lab down` ends it however the lab was left. What it is started
+with is a file in the lab's directory; it says `ready` on the pipe, or why it cannot start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from time import sleep
+
+from rocefort.errors import RocefortError, ServiceFailed
+from rocefort.lab.cli.server import LabServer
+from rocefort.lab.state.model import Model
+from rocefort.lab.switch.audit_log import Deeds
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.lab.twin import requirements
+from rocefort.lab.twin.cli_faults import LineFaults, told_file
+from rocefort.lab.twin.cli_process import lines_directory, log_file, network_file, pid_file
+from rocefort.lab.twin.config_sync import Following
+from rocefort.lab.twin.faults import broken_file
+from rocefort.lab.twin.processes import Standing, say_ready
+from rocefort.lab.twin.registry import Record, Registry, write_whole
+from rocefort.lab.twin.state_source import GREETING, TwinBehind
+from rocefort.models.network.network import Network
+from rocefort.steps.lab.emulated_site import rehearse
+from rocefort.steps.lab.options import LabOptions
+from rocefort.steps.lab.recorded_runs import ReplayedByTwin
+from rocefort.steps.lab.twin_cli_grow import grow_lines
+
+WATCH_S = 0.1  # at the latest a trial's end reaches the kernel so much later
+
+
+def start_lines(
+    registry: Registry, record: Record, network: Network, texts: Mapping[str, str]
+) -> Path:
+    """Start the command lines of a lab, and wait until they listen; gives the connections file.
+
+    Raises ServiceFailed with what the process says.
+    """
+    state = lines_directory(registry, record)
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    design = state / "design.json"
+    design.touch(mode=0o600)
+    design.write_text(json.dumps([network.model_dump_json(), dict(texts)]), encoding="utf-8")
+    standing = Standing(record.id, record.name, "the command lines", log_file(registry, record))
+    standing.start("rocefort.steps.lab.twin_cli", (str(registry.root), record.name))
+    return state / "connections.yaml"
+
+
+def serve(registry: Registry, record: Record, pipe: int) -> None:
+    """Run the command lines until the process is killed."""
+    state = lines_directory(registry, record)
+    design = state / "design.json"
+    network_text, texts = json.loads(design.read_text(encoding="utf-8"))
+    design.unlink()
+    write_whole(network_file(registry, record), network_text)
+    network = Network.model_validate_json(network_text)
+    couple = partial(couple_twin, registry, record)
+    options = LabOptions(whole=True)
+    with ExitStack() as opened, rehearse(network, texts, state, options, couple) as lab:
+        lab.hosts.choose = ReplayedByTwin(registry, record.name).choose
+        pid_file(registry, record).write_text(str(os.getpid()), encoding="ascii")
+        say_ready(pipe)
+        following = lab.server.deeds
+        assert isinstance(following, Following)  # noqa: S101 - couple_twin made it
+        faults = LineFaults(
+            noted=broken_file(registry, record),
+            told=told_file(registry, record),
+            switches=lab.switches,
+            model=lab.model,
+        )
+        while True:
+            sleep(WATCH_S)
+            lab.server.call(following.watch)
+            follow_faults(faults, lab.server)
+            grow_lines(lab, registry, record, opened, GREETING)
+
+
+def follow_faults(faults: LineFaults, server: LabServer) -> None:
+    """Let what is broken of the command lines be in force, and say so."""
+    if faults.changed():
+        server.call(faults.follow)
+    for name in tuple(faults.renew):
+        with suppress(ServiceFailed):  # its port is taken for a moment: the next look tries again
+            server.reopen(name)
+            faults.renew.discard(name)
+    if faults.untold and not faults.renew:
+        faults.tell()
+
+
+def couple_twin(
+    registry: Registry, record: Record, switches: Mapping[str, EmulatedSwitch], model: Model
+) -> tuple[Model, Deeds]:
+    """Put a lab that is up behind its switches, which begin with what it runs."""
+    state = lines_directory(registry, record)
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for switch in switches.values():
+        switch.greeting = GREETING
+    kept = {one.name: getattr(model, one.name) for one in fields(model) if one.name[0] != "_"}
+    behind = TwinBehind(**kept, registry=registry, lab=record.name)
+    following = Following(
+        state / "deeds.jsonl",
+        registry=registry,
+        lab=record.name,
+        features=requirements.features_of(requirements.probe()),
+        switches=switches,
+    )
+    return behind, following
+
+
+def main() -> None:
+    """Serve a lab's command lines."""
+    root, name, pipe = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    registry = Registry(root)
+    try:
+        serve(registry, registry.find(name), pipe)
+    except RocefortError as error:
+        os.write(pipe, str(error).encode())
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

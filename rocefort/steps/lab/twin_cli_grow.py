@@ -1,0 +1,86 @@
+"""The process of a lab's command lines takes up more switches and servers while it runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from rocefort.errors import RocefortError
+from rocefort.fleet.connections import Connections, load_connections, save_connections
+from rocefort.lab.servers.ssh_hosts import RdmaHosts
+from rocefort.lab.switch.shared_lines import Pool
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.lab.twin.cli_process import grow_file, grown_file, network_file
+from rocefort.lab.twin.registry import Record, Registry, write_whole
+from rocefort.models.network.network import Network
+from rocefort.steps.lab.emulated_site import Rehearsal, connections_of, hosts_of, switch_of
+from rocefort.steps.lab.options import LabOptions
+from rocefort.steps.lab.state_model import model_of
+
+
+def grow_lines(
+    lab: Rehearsal, registry: Registry, record: Record, opened: ExitStack, greeting: str
+) -> None:
+    """Take up what a file asks for, if there is one, and say how it went; opened: ends it."""
+    asked = grow_file(registry, record)
+    if not asked.exists():
+        return
+    network_text, texts = json.loads(asked.read_text("utf-8"))
+    asked.unlink()
+    said = ""
+    try:
+        _grow(lab, Network.model_validate_json(network_text), texts, opened, greeting)
+        write_whole(network_file(registry, record), network_text)
+    except RocefortError as error:
+        said = str(error).replace("\n", "; ")
+    write_whole(grown_file(registry, record), said)
+
+
+def _grow(
+    lab: Rehearsal,
+    network: Network,
+    texts: Mapping[str, str],
+    opened: ExitStack,
+    greeting: str,
+) -> None:
+    pool, options = Pool(), LabOptions(whole=True)
+    switches = {n: switch_of(network, n, text, options, pool) for n, text in texts.items()}
+    for switch in switches.values():
+        switch.greeting = greeting
+    file = lab.file
+    known = load_connections(file)
+    servers = {server.name for server in known.servers} | {*lab.hosts.addresses}
+    fresh = tuple(s for s in network.servers or () if s.name not in servers)
+    added = network.model_copy(update={"servers": fresh})
+    hosts = hosts_of(added, file.parent, ("127.0.0.1", 0), 0)
+    hosts.choose = lab.hosts.choose  # what they replay is chosen as by the others
+    with ExitStack() as more:
+        more.enter_context(hosts.in_thread())
+        lab.server.add(switches)
+        opened.push(more.pop_all())
+    model = model_of(network, {**lab.switches, **switches})
+    lab.model.cabling, lab.model.ports = model.cabling, model.ports
+    save_connections(_connections(lab, hosts, known, switches), file)
+
+
+def _connections(
+    lab: Rehearsal,
+    hosts: RdmaHosts,
+    known: Connections,
+    switches: Mapping[str, EmulatedSwitch],
+) -> Connections:
+    """The file as it is, whoever else has written it, with what is new."""
+    file = known.known_hosts
+    lines = dict.fromkeys(file.read_text("utf-8").splitlines())
+    every = connections_of(lab.server, hosts, lab.file.parent)
+    lines |= dict.fromkeys(every.known_hosts.read_text("utf-8").splitlines())
+    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    devices = tuple(device for device in every.devices if device.name in switches)
+    servers = () if known.servers_note else every.servers  # guests measure with guests alone
+    return known.model_copy(
+        update={
+            "devices": (*known.devices, *devices),
+            "servers": (*known.servers, *servers),
+        }
+    )

@@ -1,0 +1,169 @@
+"""Steps of `rdma compare`: a run beside published figures, or beside another run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rocefort.errors import BadInput
+from rocefort.models.results.rdma_plan import Program
+from rocefort.models.results.rdma_result import Measurement, RdmaResult
+from rocefort.rdma.judge.paired_test import paired
+from rocefort.rdma.judge.published_comparison import (
+    Comparison,
+    Status,
+    compare,
+    load_reference,
+    reference_names,
+    shared_reasons,
+)
+from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
+from rocefort.rdma.judge.run_store import LAST, History
+from rocefort.rdma.judge.verdicts import GoodRuns, measured_words
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison in words: what it is of, what holds for all of it, and line by line.
+
+    slower: whether any of it is a regression; None: nothing says what would be one.
+    """
+
+    title: str
+    notes: tuple[str, ...]
+    lines: tuple[str, ...]
+    slower: bool | None = None
+
+
+def compare_with(past: History, run: str, other: str, *, judged: bool = False) -> Compared:
+    """A run beside a reference that ships, or beside another run; raises BadInput.
+
+    judged: whether it must be told what is a regression, as of a published figure none is.
+    """
+    result = past.load(run)
+    if other in reference_names():
+        if judged:
+            what = f"{other} is published, and no measure of a regression"
+            raise BadInput(what, where="--exit-code", how="compare with an earlier run")
+        return _with_reference(result, other)
+    if all(other not in (line.id, LAST) for line in past.runs()):
+        known = ", ".join(reference_names())
+        how = f"a reference ({known}), or a run of `rdma history`"
+        raise BadInput(f"nothing to compare with is called {other!r}", where="--with", how=how)
+    earlier = past.load(other)
+    if earlier.id == result.id:
+        raise BadInput(f"run {result.id} cannot be compared with itself", where="--with")
+    told = tuple(_beside(result, earlier, past.good(result)))
+    return Compared(
+        f"run {result.id} beside run {earlier.id} of {earlier.began:%Y-%m-%d %H:%M} UTC",
+        tuple(_unlike(result, earlier)),
+        tuple(each.sentence for each in told),
+        slower=any(each.slower for each in told),
+    )
+
+
+# --- published figures ----------------------------------------------------------------------------
+
+
+def _with_reference(result: RdmaResult, name: str) -> Compared:
+    reference = load_reference(name)
+    compared = compare(result, reference)
+    shared = shared_reasons(compared)
+    notes = [f"caution: {reference.caution}"] if reference.caution else []
+    notes += [f"here: {name}: {value}" for name, value in result.conditions.items()]
+    if shared.sentences:
+        notes.append(f"of every figure: {'; '.join(shared.sentences)}")
+    rows = [each.besides(shared) for each in compared if each.status is not Status.NOT_MEASURED]
+    return Compared(
+        f"run {result.id} beside {reference.title} ({reference.source})",
+        tuple(notes),
+        (*rows, *_not_measured(compared)),
+    )
+
+
+def _not_measured(compared: Iterable[Comparison]) -> Iterator[str]:
+    lacking = [c.published for c in compared if c.status is Status.NOT_MEASURED]
+    if lacking:
+        yield f"not measured here: {'; '.join(lacking)}"
+
+
+# --- another run ----------------------------------------------------------------------------------
+
+
+def _unlike(result: RdmaResult, earlier: RdmaResult) -> Iterator[str]:
+    for name in dict.fromkeys((*result.conditions, *earlier.conditions)):
+        ours, theirs = (r.conditions.get(name, "not known") for r in (result, earlier))
+        if ours != theirs:
+            yield f"differs: {name}: {theirs}, now {ours}"
+
+
+Key = tuple[Program, str, int | None, str]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One line of the comparison; slower: it is a regression."""
+
+    sentence: str
+    slower: bool = False
+
+
+def _beside(result: RdmaResult, earlier: RdmaResult, good: GoodRuns) -> Iterator[_Line]:
+    """All pairs together, then each against its own history; what only one run has is counted."""
+    then, now = _by_key(earlier), _by_key(result)
+    both = [key for key in now if key in then]
+    if not both:
+        yield _Line("nothing that both have measured under the same load")
+    for program in dict.fromkeys(key[0] for key in both):
+        yield _together(program, [(key, then[key], now[key]) for key in both if key[0] is program])
+    short = 0
+    for key in both:
+        past = good.get((key[0].value, *key[1:]), ())
+        short += len(past) < LEAST_HISTORY
+        for before, after in zip(then[key], now[key], strict=False):
+            yield _one(before, after, past)
+    if short:
+        yield _Line(
+            f"no history of its own that is long enough: {short} of {len(both)} kinds of runs, "
+            f"{LEAST_HISTORY} good ones before it are needed"
+        )
+    alone = sum(len(now[key]) for key in now if key not in then)
+    gone = sum(len(then[key]) for key in then if key not in now)
+    if alone or gone:
+        said = f"{alone} runs that only the first has, {gone} that only the other has"
+        yield _Line(f"not compared: {said}")
+
+
+def _by_key(result: RdmaResult) -> dict[Key, list[Measurement]]:
+    found: dict[Key, list[Measurement]] = {}
+    for each in result.measurements:
+        if each.value:
+            key = (*each.key, result.plan.shapes.get(each.run.id, ""))
+            found.setdefault(key, []).append(each)
+    return found
+
+
+def _together(
+    program: Program, both: list[tuple[Key, list[Measurement], list[Measurement]]]
+) -> _Line:
+    """One test over the pairs; all values of a pair stand in the same order on both sides."""
+    before: dict[str, list[float]] = {}
+    now: dict[str, list[float]] = {}
+    for (_, pair, *_), theirs, ours in both:
+        for one, other in zip(theirs, ours, strict=False):
+            before.setdefault(pair, []).append(one.value or 0.0)
+            now.setdefault(pair, []).append(other.value or 0.0)
+    found = paired(before, now, higher_is_better=not program.measures_latency)
+    return _Line(f"{program}, {found.sentence}", bool(found.slower))
+
+
+def _one(before: Measurement, after: Measurement, good: Sequence[float]) -> _Line:
+    """One pair: how far it is from then, and against its own history where that is long enough."""
+    then, now = before.value or 0.0, after.value or 0.0
+    higher = not after.run.program.measures_latency
+    past = regression(good, [now], higher_is_better=higher)
+    own = "" if past.slower is None else f"; own history: {past.sentence}"
+    unit = "Gb/s" if higher else "us"
+    what = f"{after.run.pair} {measured_words(after.run)}"
+    change = f"{then:.2f} {unit}, now {now:.2f} ({now / then - 1:+.1%})"
+    return _Line(f"{what}: {change}{own}", bool(past.slower))

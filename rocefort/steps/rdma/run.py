@@ -1,0 +1,322 @@
+"""Steps of `rdma run`: from a fabric to a judged run in the history; everything on servers ends."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from napalm.base.exceptions import CommandErrorException, ConnectionException
+from nornir.core import Nornir
+from nornir.core.task import Task
+
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.dialects.choose import dialect_of
+from rocefort.errors import BadInput, DeviceFailed, Problem, Refused, RocefortError, ServiceFailed
+from rocefort.fleet.connections import Connections
+from rocefort.fleet.inventory import NEW_SESSION
+from rocefort.fleet.nornir_session import on_hosts, open_fleet
+from rocefort.models.fabric.rdma import is_within
+from rocefort.models.network.network import Network, Server
+from rocefort.models.network.observed import Topic
+from rocefort.models.results.rdma_counters import NicCounters, SwitchCounters
+from rocefort.models.results.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
+from rocefort.models.results.rdma_result import Judged, Measurement, RawEnd, RdmaResult, Stopped
+from rocefort.rdma.judge import run_store
+from rocefort.rdma.judge.counter_rules import judge_nics, judge_switches
+from rocefort.rdma.judge.verdicts import verdicts
+from rocefort.rdma.plan.kubernetes import refuse_undrained
+from rocefort.rdma.plan.probe import Probed, conditions, probe
+from rocefort.rdma.plan.site import PlanOptions, allowed_servers
+from rocefort.rdma.plan.suites import plan_suite
+from rocefort.rdma.run.executor import Ran, Terms, execute
+from rocefort.rdma.run.nic_counters import read_nics
+from rocefort.rdma.run.server_lock import held, stop_all
+
+WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person asks of a run. servers: named on the command line; drained: said to be so."""
+
+    suite: Suite
+    servers: tuple[str, ...] = ()
+    options: PlanOptions = field(default_factory=PlanOptions)
+    drained: tuple[str, ...] = ()
+    switches: bool = True  # read their counters
+    deadline_s: float | None = None
+
+
+class NotKept(ServiceFailed):
+    """A run was measured and judged, and its history could not be written: here it is."""
+
+    def __init__(self, error: ServiceFailed, result: RdmaResult) -> None:
+        super().__init__(problems=error.problems)
+        self.result = result
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How a run talks to a person: what it says as it goes, and whether it is to stop."""
+
+    say: Say
+    stopped: Callable[[], bool] = lambda: False
+
+
+def make_plan(fabric: Path, asked: Asked, access: Connections | None = None) -> RdmaPlan:
+    """The plan of a run; without an access as far as the design alone says it, and nobody is asked.
+
+    With one the servers are asked what they have, as for a run, and none is loaded or held. Raises
+    what `run_tests` raises before it measures, but for the window.
+    """
+    derived = derive(fabric)
+    rdma = derived.fabric.rdma
+    names = allowed_servers(derived.network, rdma, asked.servers)
+    if access is not None:
+        with open_fleet(derived.network, access) as nornir:
+            probed = _probed(nornir, _servers(derived, names), asked)
+        plan = _plan(derived, asked, probed, {})
+        return plan.model_copy(update={"unmeasured": (*plan.unmeasured, *_useless(probed, {}))})
+    hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
+    return plan_suite(derived.network, rdma, asked.suite, hosts, asked.options)
+
+
+def run_tests(
+    fabric: Path,
+    access: Connections,
+    asked: Asked,
+    kept: Path,
+    talk: Talk,
+) -> RdmaResult:
+    """Probe, plan, measure, judge and keep one run.
+
+    Raises Refused before any server is loaded that must not be, DeviceFailed where none can be,
+    NotKept, with the run in it, where it is all done and cannot be kept.
+    """
+    derived = derive(fabric)
+    rdma = derived.fabric.rdma
+    names = allowed_servers(derived.network, rdma, asked.servers)
+    _refuse_outside(rdma.window, derived.network.name)
+    with run_store.opened(kept, make=True) as past, open_fleet(derived.network, access) as nornir:
+        run = new_id()
+        probed = _probed(nornir, _servers(derived, names), asked)
+        with held(nornir, [n for n, p in probed.items() if p.host is not None], run) as hold:
+            busy = hold.refused
+            plan = _plan(derived, asked, probed, busy)
+            for line in _beginning(run, plan):
+                talk.say(line)
+            terms = Terms(rdma, run, access.speed_note, talk.stopped, asked.deadline_s, hold.lost)
+            bench = _Bench(nornir, derived, plan, switches=asked.switches)
+            result, raw = bench.carry_out(terms, talk.say)
+            facts = conditions([probed[host.name] for host in plan.hosts])
+            facts |= {"servers": access.speed_note} if access.speed_note else {}
+            lacking = _useless(probed, busy)
+            result = result.model_copy(update={"conditions": facts, "unmeasured": lacking})
+        judged = verdicts(derived.network, rdma, plan, result.measurements, past.good(result))
+        result = result.model_copy(update={"judged": (*judged, *result.judged)})
+        try:
+            past.keep(result, raw)
+        except ServiceFailed as error:
+            raise NotKept(error, result) from None
+    return result
+
+
+def _servers(derived: Derived, names: Sequence[str]) -> tuple[Server, ...]:
+    return tuple(server for server in derived.network.servers or () if server.name in names)
+
+
+def new_id() -> str:
+    """An id that no other run has: when it began, and some chance."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _refuse_outside(window: str | None, fabric: str) -> None:
+    now = datetime.now(UTC).astimezone()
+    if window is not None and not is_within(window, now.time()):
+        raise Refused(
+            f"it is {now:%H:%M}, and RDMA tests run {window}",
+            where=fabric,
+            how="wait, or change rdma.window",
+        )
+
+
+def _probed(nornir: Nornir, servers: Sequence[Server], asked: Asked) -> dict[str, Probed]:
+    found = probe(nornir, servers, perftest=asked.suite not in WITHOUT_PERFTEST)
+    refuse_undrained(found.values(), asked.drained)
+    return found
+
+
+def _useless(probed: dict[str, Probed], busy: dict[str, str]) -> tuple[str, ...]:
+    """Servers that are left out, each with the reason."""
+    return (*(each.why for each in probed.values() if each.host is None), *busy.values())
+
+
+def _plan(
+    derived: Derived, asked: Asked, probed: dict[str, Probed], busy: dict[str, str]
+) -> RdmaPlan:
+    """The plan of the servers that can measure; DeviceFailed where too few are left of them."""
+    hosts = [p.host for p in probed.values() if p.host is not None and p.server not in busy]
+    network, rdma = derived.network, derived.fabric.rdma
+    try:
+        plan = plan_suite(network, rdma, asked.suite, hosts, asked.options)
+    except BadInput as error:
+        lacking = _useless(probed, busy)
+        if not lacking:
+            raise
+        problems = [Problem("", sentence) for sentence in lacking]
+        raise DeviceFailed(problems=[*problems, *error.problems]) from None
+    notes = [note for each in probed.values() for note in each.notes]
+    return plan.model_copy(update={"notes": (*plan.notes, *notes)})
+
+
+def _beginning(run: str, plan: RdmaPlan) -> list[str]:
+    seconds = plan.least_seconds
+    lines = [f"run {run}: {len(plan.runs)} runs in {len(plan.rounds)} rounds, {seconds} s at least"]
+    for each in plan.rounds:
+        if each.fault:
+            links = " or ".join(each.fault_links)
+            lines.append(f"round {each.number}: {each.fault}: take {links} down while it runs")
+    return lines
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A plan on its servers, with the switches between them where they are to be read."""
+
+    nornir: Nornir
+    derived: Derived
+    plan: RdmaPlan
+    switches: bool
+
+    def carry_out(self, terms: Terms, say: Say) -> tuple[RdmaResult, list[RawEnd]]:
+        """All rounds between two readings of the counters."""
+        before = self._counters()
+        began, measurements, raw = datetime.now(UTC), list[Measurement](), list[RawEnd]()
+        for each, rans in execute(self.nornir, self.plan, terms):
+            say(_round_line(each.number, len(self.plan.rounds), each.note, rans))
+            measurements += [ran.measurement for ran in rans]
+            raw += [end for ran in rans for end in ran.raw]
+        ended = datetime.now(UTC)
+        seconds = (ended - began).total_seconds()
+        result = RdmaResult(
+            id=terms.run,
+            plan=self.plan,
+            began=began,
+            ended=ended,
+            measurements=tuple(measurements),
+            judged=tuple(_judged(self.derived, before, self._counters(), seconds)),
+        )
+        return result, raw
+
+    def _counters(self) -> _Counters:
+        network, names = self.derived.network, [host.name for host in self.plan.hosts]
+        switches = leaves_and_spines(network, names) if self.switches else ()
+        nics, lacking = read_nics(self.nornir, names)
+        return _Counters(nics, read_switches(self.nornir, network, switches), lacking)
+
+
+def _round_line(number: int, rounds: int, note: str, rans: Sequence[Ran]) -> str:
+    measured = sum(ran.measurement.value is not None for ran in rans)
+    lost = "" if measured == len(rans) else f", {len(rans) - measured} not measured"
+    return f"round {number} of {rounds}: {note or 'runs'}: {measured} measured{lost}"
+
+
+@dataclass(frozen=True)
+class _Counters:
+    """All counters at one moment, and what could not be read."""
+
+    nics: tuple[NicCounters, ...]
+    switches: tuple[SwitchCounters, ...]
+    lacking: tuple[str, ...]
+
+
+def _judged(derived: Derived, before: _Counters, after: _Counters, seconds: float) -> list[Judged]:
+    lossless, most = derived.network.lossless, derived.fabric.rdma.pause_rate_pps
+    lacking = dict.fromkeys((*before.lacking, *after.lacking))
+    found = [Judged(subject="counters", ok=None, sentence=sentence) for sentence in lacking]
+    if lossless is None:
+        return found
+    queue = lossless.queue
+    found += judge_nics(before.nics, after.nics, seconds, queue, most)
+    found += judge_switches(before.switches, after.switches, seconds, queue, most)
+    return found
+
+
+def stop_everything(
+    fabric: Path, access: Connections, servers: Sequence[str]
+) -> tuple[Stopped, ...]:
+    """End all that any run has started on servers that can be logged in to, by default on all."""
+    network = derive(fabric).network
+    known = [access_.name for access_ in access.servers]
+    problems = [
+        Problem("--servers", f"no entry for {name} in {access.place}", f"known: {', '.join(known)}")
+        for name in servers
+        if name not in known
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+    with open_fleet(network, access) as nornir:
+        return stop_all(nornir, [name for name in known if name in servers or not servers])
+
+
+EXPECTED = (RocefortError, OSError, ConnectionException)
+
+T = TypeVar("T")
+
+
+def leaves_and_spines(network: Network, servers: Sequence[str]) -> tuple[str, ...]:
+    """Switches that traffic between these servers may pass."""
+    leaves = {s.port.device for s in network.servers or () if s.name in servers}
+    met = {
+        end.device
+        for link in network.links or ()
+        for here, end in ((link.a, link.b), (link.b, link.a))
+        if here.device in leaves
+    }
+    across = met if len(leaves) > 1 else set()
+    return tuple(node.name for node in network.nodes if node.name in leaves | across)
+
+
+def read_switches(
+    nornir: Nornir, network: Network, switches: Sequence[str]
+) -> tuple[SwitchCounters, ...]:
+    """Read switches at once; what one does not tell is None in its counters."""
+
+    def read(task: Task) -> SwitchCounters:
+        name = task.host.name
+        try:
+            driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
+            try:
+                return _counters(driver, network, name)
+            finally:
+                task.host.close_connection(NEW_SESSION)
+        except EXPECTED:
+            return SwitchCounters(device=name)
+
+    return tuple(on_hosts(nornir, switches, read).values())
+
+
+def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # noqa: ANN401 - NAPALM's
+    dialect = dialect_of(network.by_name[name])
+    ports = [p.end.interface for p in network.roce_ports if p.end.device == name]
+
+    return SwitchCounters(
+        device=name,
+        pfc=_told(lambda: dialect.read_topic(driver, Topic.PFC_COUNTERS, name)),
+        queues=_told(lambda: dialect.read_topic(driver, Topic.QUEUES, name, ports)),
+        marked=_told(lambda: tuple(dialect.ecn_marks(driver, name))),
+    )
+
+
+def _told(read: Callable[[], T]) -> T | None:
+    """What a reading gives; None where the release does not know it, or shows it otherwise."""
+    try:
+        return read()
+    except (CommandErrorException, RocefortError):
+        return None

@@ -1,0 +1,143 @@
+"""Steps of `host`: what each server must have, as files, and whether the servers have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+
+from nornir.core import Nornir
+from nornir.core.task import Task
+
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.host_plans import host_plans
+from rocefort.dialects.host.parse import read_host
+from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
+from rocefort.documents.suggest import chosen
+from rocefort.errors import BadInput, RocefortError, ServiceFailed
+from rocefort.fleet import ssh_exec
+from rocefort.fleet.connections import Connections
+from rocefort.fleet.nornir_session import on_hosts, open_fleet
+from rocefort.models.finding import Report
+from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen
+from rocefort.models.wording import counted
+from rocefort.steps.fabric.subject import write_files
+from rocefort.validators.checks import check_hosts
+
+UNREADABLE = "HST101"
+
+
+@dataclass(frozen=True)
+class HostCheck:
+    """Judged servers. left: servers that nobody asked, for they have no access."""
+
+    report: Report
+    left: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """3 where a server could not be read, 1 for another error."""
+        if any(finding.rule == UNREADABLE for finding in self.report.findings):
+            return 3
+        return int(self.report.failed)
+
+    @property
+    def note(self) -> str:
+        """A sentence on the servers that nobody asked; empty: none."""
+        if not self.left:
+            return ""
+        names = ", ".join(self.left)
+        return f"{counted(len(self.left), 'server')} not asked, without an access: {names}"
+
+
+def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[Derived, dict[str, HostPlan]]:
+    """A fabric with the plans of some servers, by default all; raises BadInput for a wrong name."""
+    derived = derive(fabric)
+    plans = host_plans(derived)
+    names = chosen("--server", servers, plans, f"no server {{!r}} in {derived.network.name}")
+    return derived, {name: plans[name] for name in names}
+
+
+def rendered_text(plan: HostPlan) -> str:
+    """All files of a server after each other, each under its name."""
+    return "".join(f"##### {name}\n{text}" for name, text in host_files(plan).items())
+
+
+def write_hosts(plans: Mapping[str, HostPlan], out: Path) -> list[str]:
+    """Write one directory a server; returns sentences: on each, and on what was left out.
+
+    What holds for several servers is one sentence.
+    """
+    lines, told = [], dict[str, list[str]]()
+    for name, plan in plans.items():
+        paths = write_files(host_files(plan), out / name)
+        _executable(out / name / SCRIPT)
+        lines.append(f"{name}: {counted(len(paths), 'file')} in {out / name}")
+        sentences = [f"left out: {sentence}" for sentence in plan.left_out]
+        sentences += [f"assumed or not confirmed: {sentence}" for sentence in plan.unconfirmed]
+        for sentence in sentences:
+            told.setdefault(sentence, []).append(name)
+    for sentence, names in told.items():
+        every = len(names) == len(plans) > 1
+        who = f"all {len(names)} servers" if every else ", ".join(names)
+        lines.append(f"{who}: {sentence}")
+    return lines
+
+
+def _executable(path: Path) -> None:
+    try:
+        path.chmod(0o755)
+    except OSError as error:
+        raise ServiceFailed(
+            f"cannot be made executable: {error.strerror}", where=str(path)
+        ) from None
+
+
+def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> HostCheck:
+    """Ask servers over SSH and judge what they say; changes nothing there.
+
+    Raises BadInput before a server is asked: for a name that the fabric, or the connections, lack.
+    """
+    derived, plans = plans_of(fabric, servers)
+    known = {server.name for server in access.servers}
+    if lacking := [name for name in plans if name not in known]:
+        if servers or not known:
+            raise BadInput(problems=[access.lacks_server(name) for name in lacking])
+        plans = {name: plan for name, plan in plans.items() if name in known}
+    with open_fleet(derived.network, access) as nornir:
+        seen = observe_hosts(nornir, plans, access.command_timeout_s)
+    reading = HostsSeen(fabric=derived.network.name, hosts=seen)
+    report = check_hosts(derived.network, plans, reading, derived.sources)
+    return HostCheck(report, tuple(lacking))
+
+
+def observe_hosts(
+    nornir: Nornir, plans: Mapping[str, HostPlan], deadline_s: float
+) -> tuple[HostSeen, ...]:
+    """Read servers at once; what fails on one is in its HostSeen, never raised."""
+
+    def read(task: Task) -> HostSeen:
+        plan = plans[task.host.name]
+        try:
+            return _read(task, plan, deadline_s)
+        except RocefortError as error:
+            what = f"{error.problem.what}; {error.problem.how}".removesuffix("; ")
+            return HostSeen(name=plan.server, failed=what)
+
+    return tuple(on_hosts(nornir, plans, read).values())
+
+
+def reader_command(plan: HostPlan) -> str:
+    """The one command that a server is asked with."""
+    return f"sh -c {quote(reader_of(plan))}"
+
+
+def _read(task: Task, plan: HostPlan, deadline_s: float) -> HostSeen:
+    session = ssh_exec.session(task.host, task.nornir.config)
+    done = session.run(reader_command(plan), deadline_s)
+    if done.timed_out:
+        return HostSeen(name=plan.server, failed=f"it did not end within {deadline_s:g} s")
+    if done.exit_code != 0:
+        return HostSeen(name=plan.server, failed=f"its shell refused: {done.complaint}")
+    return read_host(plan, done.stdout)

@@ -1,0 +1,90 @@
+"""Steps of `rdma show|history|export`: what is kept, shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from rocefort.errors import BadInput
+from rocefort.models.results.rdma_result import Measurement, RdmaExport, RdmaResult
+from rocefort.rdma.judge.run_store import History
+from rocefort.reports.rdma.page import RdmaPageContent, Series, rdma_page
+from rocefort.reports.rdma.tables import figure, label
+from rocefort.steps.fabric.subject import write_files
+
+COLUMNS = (
+    *("run", "began", "fabric", "suite", "round", "program", "detail", "pair", "size_bytes"),
+    *("outcome", "verdict"),
+    *("gbps", "latency_us", "typical_us", "p99_us", "p999_us", "iops", "sentence"),
+)
+
+
+def pair_history(past: History, pair: str) -> list[tuple[str, str, str, str]]:
+    """All values between two servers, either way, the oldest first; raises BadInput for none."""
+    names = [name.strip() for name in pair.split(",")]
+    if len(names) != 2:
+        raise BadInput(f"{pair!r} is not a pair", where="--pair", how="write two: k8sgn08,k8sgn12")
+    wanted = {f"{names[0]} -> {names[1]}", f"{names[1]} -> {names[0]}"}
+    rows = []
+    for line in reversed(past.runs()):
+        for each in past.load(line.id).measurements:
+            if each.run.pair in wanted and each.value is not None:
+                what = f"{label(each.run)} {each.run.size_bytes or ''}".strip()
+                rows.append((line.id, line.suite, what, figure(each)))
+    if not rows:
+        raise BadInput(f"no value of {pair}", where=str(past.path), how="`rdma history` lists runs")
+    return rows
+
+
+def exported(past: History, result: RdmaResult, form: str, *, raw: bool) -> str:
+    """A run as JSON or CSV; raises BadInput for raw outputs in CSV."""
+    if form == "json":
+        outputs = tuple(past.outputs(result.id)) if raw else ()
+        content = RdmaExport(**dict(result), outputs=outputs)
+        return content.model_dump_json(indent=1, exclude=None if raw else {"outputs"}) + "\n"
+    if raw:
+        raise BadInput("--raw as CSV", how="what programs printed goes into JSON: --format json")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    rounds = {run.id: each.number for each in result.plan.rounds for run in each.runs}
+    for each in result.measurements:
+        writer.writerows(_csv_rows(result, each, rounds.get(each.run.id)))
+    return text.getvalue()
+
+
+def _csv_rows(
+    result: RdmaResult, each: Measurement, round_: int | None
+) -> Iterator[tuple[object, ...]]:
+    """One row a run; of MPI one a size. What a run printed over time goes into JSON alone."""
+    run = each.run
+    of_run = (result.id, result.began.isoformat(), result.plan.fabric, result.plan.suite.value)
+    what = (*of_run, round_, run.program.value, run.detail, run.pair)
+    ended = (each.outcome, each.verdict.value)
+    for point in each.sizes:
+        figures = (None, point.average_us, None, None, None, None)
+        yield (*what, point.size_bytes, *ended, *figures, each.sentence)
+    if not each.sizes:
+        names = ("gbps", "latency_us", "typical_us", "p99_us", "p999_us", "iops")
+        values = [getattr(each.figures, name) if each.figures else None for name in names]
+        yield (*what, run.size_bytes, *ended, *values, each.sentence)
+
+
+def write_page(past: History, result: RdmaResult, path: Path) -> None:
+    """The page of a run, with the values of its pairs up to it, under the same load."""
+    series = []
+    shapes = result.plan.shapes
+    measured = [m for m in result.measurements if m.value is not None]
+    for each in {(*m.key, shapes.get(m.run.id, "")): m for m in measured}.values():
+        program, pair, size = each.key
+        kept = past.series(program.value, pair, size, shapes.get(each.run.id, ""))
+        points = tuple((k.run, k.began, k.value, k.good) for k in kept if k.began <= result.began)
+        if len({run for run, *_ in points}) > 1:
+            what = label(each.run)
+            series.append(
+                Series(program=program, what=what, pair=pair, size_bytes=size, points=points)
+            )
+    text = rdma_page(RdmaPageContent(result=result, history=tuple(series)))
+    write_files({path.name: text}, path.parent)

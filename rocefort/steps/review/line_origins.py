@@ -1,0 +1,120 @@
+"""Which line of YAML each changed line of configuration comes from.
+
+A line may say several values, and a port or a peer is there for two switches: of all lines of YAML
+that it comes from, the one that the change touches is named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rocefort.dialects.data import Line
+from rocefort.models.network.network import EVERY, Network, Sources
+from rocefort.models.network.sources import on_lines
+from rocefort.models.results.review import ChangedLine, IntentChange, SwitchLines
+from rocefort.validators.roce_ports import ends_of
+
+OWNER = re.compile(r"(?:interfaces|bgp\.peers)\[[^]]+\]")  # what a cable brings
+PEER = re.compile(r"peer ([0-9.]+) ")  # a line that only repeats what another said
+SWITCH = re.compile(r"(?:spines|leaves)\[([^]]+)\]")  # a whole item of the fabric
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Where the values of one side stand. changed: file:line of those that the other has not.
+
+    brought: place of a switch that only this side has, by its neighbour and what leads to it there.
+    """
+
+    sources: Sources
+    changed: Collection[str]
+    brought: Mapping[tuple[str, str], str]
+
+    def place(self, device: str, line: Line) -> str:
+        """File and line; empty: nothing of the intent says it."""
+        first = self._at(device, line.path)
+        if first in self.changed:
+            return first
+        for path in line.others:
+            if (place := self._at(device, path)) in self.changed:
+                return place
+        for path in (*self._below.get(device, ()), *self._below.get(EVERY, ())):
+            is_below = line.path and path.startswith((f"{line.path}.", f"{line.path}["))
+            if is_below and (place := self._at(device, path)) in self.changed:
+                return place
+        owner = _owner(line)
+        if owner and first in {self._at(device, owner), self._at(device, "")}:
+            return self.brought.get((device, owner), first)
+        return first
+
+    @cached_property
+    def _below(self) -> Mapping[str, Sequence[str]]:
+        """Fields whose line of YAML may have changed, by device: of parts of what a line says."""
+        lines = {int(place.rpartition(":")[2]) for place in self.changed}
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for key in on_lines(self.sources.table, lines):
+            device, _, path = key.partition("/")
+            found[device].append(path)
+        return found
+
+    def _at(self, device: str, path: str) -> str:
+        found = self.sources.find(device, path)
+        return f"{found.file}:{found.line}" if found else ""
+
+
+def _owner(line: Line) -> str:
+    """The port or peer that a line belongs to."""
+    if match := OWNER.match(line.path):
+        return match[0]
+    peer = PEER.match(line.text)
+    return f"bgp.peers[{peer[1]}]" if peer else ""
+
+
+def origins(
+    sources: Sources, network: Network, intent: Iterable[IntentChange], *, head: bool
+) -> Origins:
+    """Of one side of a change; head: of the later."""
+    changed: set[str] = set()
+    switches: dict[str, str] = {}
+    for change in intent:
+        place, other = (
+            (change.after_at, change.before) if head else (change.before_at, change.after)
+        )
+        if place:
+            changed.add(place)
+            if other is None and (match := SWITCH.fullmatch(change.path)):
+                switches[match[1]] = place
+    return Origins(sources, changed, dict(_brought(network, switches)))
+
+
+def _brought(
+    network: Network, switches: Mapping[str, str]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    for link in network.links or () if switches else ():
+        for near, far in ends_of(link):
+            if far.device not in switches:
+                continue
+            place, port = switches[far.device], network.interface(far)
+            yield (near.device, f"interfaces[{near.interface}]"), place
+            for address in port.addresses if port else ():
+                yield (near.device, f"bgp.peers[{address.ip}]"), place
+
+
+def switch_lines(device: str, lines: Iterable[Line], old: Origins, new: Origins) -> SwitchLines:
+    """Changed lines of one switch, each with its line of YAML."""
+    return SwitchLines(
+        device=device,
+        lines=tuple(
+            ChangedLine(
+                added=line.added,
+                view=" / ".join(line.views),
+                text=line.text,
+                place=(new if line.added else old).place(device, line),
+            )
+            for line in lines
+        ),
+    )

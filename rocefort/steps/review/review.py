@@ -1,0 +1,300 @@
+"""Steps of a review: what a change in git does to a fabric, whole or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.documents.difference import document_changes
+from rocefort.documents.read import Document
+from rocefort.errors import BadInput, Problem
+from rocefort.models.fabric.routing import Capacity
+from rocefort.models.finding import Finding, Report
+from rocefort.models.network.network import Network, Node, Role, Sources
+from rocefort.models.results.difference import Difference
+from rocefort.models.results.review import (
+    Blast,
+    FindingsChange,
+    IntentChange,
+    ManagementPath,
+    Review,
+    Reworded,
+    SwitchLines,
+)
+from rocefort.reports.review.files import review_json, review_markdown, review_page
+from rocefort.reports.review.sarif import review_sarif
+from rocefort.rollout.planning.blast_radius import blast_radius
+from rocefort.rollout.planning.difference import Side, Switch, difference
+from rocefort.rollout.planning.management_path import management_path
+from rocefort.steps.atomic_files import put_together
+from rocefort.steps.fabric.compare import switches_of
+from rocefort.steps.fabric.rule_texts import rule_texts
+from rocefort.steps.fabric.verify import service_of
+from rocefort.steps.review.advice import advice_on, without_live_patches
+from rocefort.steps.review.drain import Sight
+from rocefort.steps.review.line_origins import origins, switch_lines
+from rocefort.steps.review.renames import (
+    Renames,
+    under_new_names,
+    with_old_sysnames,
+)
+from rocefort.steps.review.sides import ReviewSide, Sides, read_sides
+from rocefort.steps.review.verification import Asking, Outcome, Version, verify_both
+from rocefort.validators.checks import check, titles
+from rocefort.validators.engine_choice import Engine
+
+MARKDOWN, PAGE, JSON, SARIF = "review.md", "review.html", "review.json", "review.sarif"
+
+
+@dataclass(frozen=True)
+class ReviewRequest:
+    """As it was asked for on the command line."""
+
+    fabric: Path | None
+    base: str
+    head: str
+    engine: Engine
+    batfish: str | None
+    failures: str | None = None
+
+
+def make_review(asked: ReviewRequest) -> Review:
+    """Review a change; raises BadInput, ServiceFailed or Refused, and then there is no review."""
+    service = service_of(asked.batfish)
+    sides, names = under_new_names(read_sides(asked.fabric, asked.base, asked.head))
+    base, head = sides.base, sides.head
+    before = base.derived if base else None
+    after = head.derived
+    if after is None:  # a head that does not parse is refused where it is read
+        raise LookupError(head.path)
+    was, will = _switches(sides, names)
+    changed = without_live_patches(_difference(sides, was, will))
+    touched = [switch.device for switch in changed.changed if switch.change.edits]
+    fresh = [switch.device for switch in changed.only_after]
+    asked_for = list(will.switches) if base and not before else [*touched, *fresh]
+    network = after.network
+    _read_back(network, will, asked_for)
+    version = Version(before.network, base.sources) if base and before else None
+    asking = Asking(asked.engine, service, asked.failures)
+    verified = verify_both(version, Version(network, head.sources), changed, asking)
+    report = check(network, head.sources)
+    found = _findings(version, network, report, verified)
+    intent = tuple(_intent(sides))
+    sight = _sight(sides, names, changed, network, verified)
+    lines: tuple[SwitchLines, ...] = ()
+    blast, management = Blast(), ManagementPath()
+    if sight is not None:
+        lines = tuple(_lines(sight, was, will, touched, intent))
+        blast = blast_radius(sight.before, network, changed, sight.intents)
+        management = management_path(sight.before, network, changed)
+    return Review(
+        fabric=after.fabric.fabric,
+        file=head.path,
+        base=sides.base_title,
+        head=head.title,
+        notes=sides.notes,
+        base_problems=base.problems if base else (),
+        intent=intent,
+        difference=changed,
+        lines=lines,
+        advice=advice_on(sight, intent) if sight else (),
+        blast=blast,
+        management=management,
+        findings=found,
+        report=report.joined(verified.head),
+        verification=verified.told,
+    )
+
+
+def write_review(review: Review, directory: Path, page_url: str = PAGE) -> list[Path]:
+    """Write all four forms, and put them in place together once all are written.
+
+    page_url: where the page will be. Raises BadInput where they cannot be written.
+    """
+    names = titles()
+    files = {
+        MARKDOWN: review_markdown(review, names, page=page_url),
+        PAGE: review_page(review, names),
+        JSON: review_json(review),
+        SARIF: review_sarif(review, rule_texts()),
+    }
+    return put_together(files, directory)
+
+
+def _sight(
+    sides: Sides, names: Renames, changed: Difference, network: Network, verified: Outcome
+) -> Sight | None:
+    """What the effects of a change are judged by; None where there is nothing to compare with."""
+    before, after = sides.base.derived if sides.base else None, sides.head.derived
+    if before is None or after is None:
+        return None
+    return Sight(
+        before=before.network,
+        after=network,
+        change=changed,
+        intents={s.name: s for fabric in (before.fabric, after.fabric) for s in fabric.servers},
+        renames=names,
+        file=sides.head.path,
+        canary=after.fabric.rollout.canary,
+        solved=verified.start,
+        retired=tuple(_retired(after.fabric.capacity)),
+    )
+
+
+def _lines(
+    sight: Sight,
+    was: Side,
+    will: Side,
+    names: Sequence[str],
+    intent: Sequence[IntentChange],
+) -> Iterator[SwitchLines]:
+    """Changed lines of the switches that have both texts, with the YAML that each comes from."""
+    old = origins(was.sources, sight.before, intent, head=False)
+    new = origins(will.sources, sight.after, intent, head=True)
+    for name in names:
+        now = will.switches[name]
+        if now.dialect != was.switches[name].dialect:
+            continue  # two systems have no lines in common
+        found = dialect_of(now).changed_lines(was.switches[name].rendered, now.rendered)
+        yield switch_lines(name, found, old, new)
+
+
+def _retired(capacity: Capacity) -> Iterator[tuple[Role, int]]:
+    yield from ((Role.SPINE, id_) for id_ in capacity.retired_spines)
+    yield from ((Role.LEAF, id_) for id_ in capacity.retired_leaves)
+
+
+def _switches(sides: Sides, names: Renames) -> tuple[Side, Side]:
+    """The switches of both sides; each is rendered once, when its text is first asked for."""
+    if sides.base is None:
+        return Side(sides.base_title, {}, Sources()), _side(sides.head)
+    return with_old_sysnames(_side(sides.base), names), _side(sides.head)
+
+
+def _difference(sides: Sides, was: Side, will: Side) -> Difference:
+    """The change of every switch; none is told where the base could not be derived."""
+    if sides.base is not None and sides.base.derived is None:
+        return Difference(before=sides.base_title, after=will.name, compared=0, switches=())
+    return difference(was, will, sides.head.families)
+
+
+def _side(side: ReviewSide) -> Side:
+    derived = side.derived
+    network = derived.network if derived else None
+    switches = dict(switches_of(network, side.sources, {})) if network else {}
+    return Side(side.title, switches, side.sources)
+
+
+def _read_back(network: Network, will: Side, names: Collection[str]) -> None:
+    """Read the texts of some switches; raises BadInput where one does not say what was derived.
+
+    So the network is also what the texts say. A switch that the base has, too, was read back when
+    that was reviewed.
+    """
+    wanted = set(names)
+    problems = [
+        Problem(node.name, "its text does not say what was derived")
+        for node in network.nodes
+        if node.name in wanted and not _says(node, will.switches[node.name])
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+
+
+def _says(node: Node, now: Switch) -> bool:
+    """Whether the text of a switch says what was derived."""
+    parsed = dialect_of(now).parse(now.rendered, f"{node.name}.cfg")
+    return not parsed.unmodelled and parsed.device == node.device
+
+
+def _findings(
+    base: Version | None, network: Network, report: Report, verified: Outcome
+) -> FindingsChange:
+    """Findings of the head against those of the base; all are new where there is no base."""
+    now = report.joined(verified.head).findings
+    if base is None:
+        return findings_change((), now)
+    same = base.network == network
+    was = report if same else check(base.network, base.sources)
+    before = was.joined(verified.base) if verified.base else was
+    return findings_change(before.findings, now)
+
+
+def _intent(sides: Sides) -> Iterator[IntentChange]:
+    """What differs in the fabric, then in the repository's hardware and profiles."""
+    base, head = sides.base, sides.head
+    if base is None:  # all of it is new, which a note says
+        return
+    names = dict.fromkeys((*head.others, *base.others))
+    found: list[tuple[str, Document | None, Document | None]] = [
+        (f"{name}: ", base.others.get(name), head.others.get(name)) for name in names
+    ]
+    if base.document:
+        found.insert(0, ("", base.document, head.document))
+    for prefix, old, new in found:
+        for change in document_changes(old, new):
+            yield change.model_copy(
+                update={
+                    "path": prefix + change.path,
+                    "before_at": base.names.place(change.before_at),
+                    "after_at": head.names.place(change.after_at),
+                }
+            )
+
+
+def findings_change(before: Iterable[Finding], after: Iterable[Finding]) -> FindingsChange:
+    """Compare findings: one is the same where rule, severity, place and sentence are.
+
+    What is the same but for figures stays, with both sentences; lines may move.
+    """
+    old, new = list(before), list(after)
+    known = Counter(map(_exact, old))
+    unchanged: list[Finding] = []
+    left: list[Finding] = []
+    for finding in new:
+        key = _exact(finding)
+        known[key] -= 1
+        (unchanged if known[key] >= 0 else left).append(finding)
+    gone = _rest(old, unchanged)
+    by_place: dict[Hashable, list[Finding]] = defaultdict(list)
+    for finding in gone:
+        by_place[_but_figures(finding)].append(finding)
+    changed, fresh = [], []
+    for finding in left:
+        alike = by_place[_but_figures(finding)]
+        if alike:
+            changed.append(Reworded(before=alike.pop(0), after=finding))
+        else:
+            fresh.append(finding)
+    fixed = _rest(gone, [pair.before for pair in changed])
+    return FindingsChange(
+        new=tuple(fresh), fixed=tuple(fixed), changed=tuple(changed), unchanged=tuple(unchanged)
+    )
+
+
+def _rest(findings: Sequence[Finding], taken: Sequence[Finding]) -> list[Finding]:
+    """Findings without those that are taken, each as often as it is."""
+    count = Counter(map(_exact, taken))
+    left = []
+    for finding in findings:
+        key = _exact(finding)
+        if count[key]:
+            count[key] -= 1
+        else:
+            left.append(finding)
+    return left
+
+
+def _exact(finding: Finding) -> Hashable:
+    where = finding.where
+    return finding.rule, finding.severity, where.device, where.interface, finding.message
+
+
+def _but_figures(finding: Finding) -> Hashable:
+    where = finding.where
+    sentence = re.sub(r"\d+", "#", finding.message)
+    return finding.rule, finding.severity, where.device, where.interface, sentence

@@ -1,0 +1,208 @@
+"""Step that applies a plan, or goes on with its run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+
+from nornir.core import Nornir
+
+from rocefort.clock import Clock
+from rocefort.errors import BadInput, DeviceFailed, Refused
+from rocefort.fleet.connections import Connections
+from rocefort.fleet.nornir_session import end_fleet, open_fleet, refuse_ended
+from rocefort.models.fabric.approvals import Approvals
+from rocefort.models.network.network import Network
+from rocefort.models.network.observed import Observed
+from rocefort.models.rollout.events import Applied, Rules, Seen
+from rocefort.models.rollout.fabric_snapshot import KeptFabric
+from rocefort.models.rollout.history import history_of
+from rocefort.models.rollout.plan import Gate, Plan
+from rocefort.rdma.run.gate import run_gate
+from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.approvals import allowed_by, rules_for
+from rocefort.rollout.controller.config import RolloutConfig
+from rocefort.rollout.controller.controller import Rollout
+from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
+from rocefort.rollout.controller.protocols import Verdict
+from rocefort.rollout.controller.trial_label import label_of
+from rocefort.rollout.journal.journal import Listener, SqliteJournal, open_journal
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.text_store import KeptTexts
+from rocefort.rollout.live.checks import LiveChecks
+from rocefort.rollout.live.readings import close_sessions, observe
+from rocefort.rollout.live.wave_checks import WaveChecks
+from rocefort.rollout.planning.secrets import references_of
+from rocefort.rollout.planning.signing import refuse_unjudged, signer_of, signers_file
+from rocefort.steps.fabric.subject import read_secrets
+from rocefort.steps.interrupts import stop_on_signals
+from rocefort.steps.lab.queue_gate import QueueGate
+from rocefort.steps.rollout.base_policy import policy_of_base
+from rocefort.steps.rollout.fabric_of_run import Ground, ground_of_plan, ground_of_run, keep_fabric
+from rocefort.steps.rollout.rederive import refuse_forged
+from rocefort.steps.rollout.site_lock import holding
+
+
+def apply_plan(
+    plan: Plan,
+    access: Connections,
+    run: RunDirectory,
+    listeners: Sequence[Listener],
+    options: ApplyOptions | None = None,
+) -> Applied:
+    """Carry a plan out, or go on with its run; Ctrl-C rolls the wave under way back.
+
+    A run that is gone on with works on the fabric and by the rules that it began with. Raises
+    Refused where another controller is at work on these switches, the journal has a run of this
+    plan that did not end, or none to go on with, or a new run's fabric is no longer the one that
+    was planned.
+    """
+    options = options or ApplyOptions()
+    if options.resume and not run.journal.is_file():
+        raise BadInput("no such journal", where=str(run.journal), how="begin by `rocefort apply`")
+    with ExitStack() as opened:
+        # The lock is first: a second controller is refused at once.
+        opened.enter_context(holding(access))
+        stop = opened.enter_context(stop_on_signals())
+        secrets = read_secrets(references_of(plan))  # before anything is touched
+        ground = None if run.journal.is_file() else ground_of_plan(plan)
+        journal = opened.enter_context(open_journal(run.journal, plan.digest))
+        ground = ground or _ground(plan, run, journal, resume=options.resume)
+        rules = None if options.resume else _rules(plan, run, ground.fabric, options)
+        reached = ground.reached(access)
+        network = ground.fabric.network
+        label = label_of(plan.digest, journal.events(), resume=options.resume)
+        nornir = opened.enter_context(open_fleet(network, reached))
+        # What may hang has sessions of its own, which are taken from it once its time is over.
+        beside = opened.enter_context(open_fleet(network, reached))
+        clock = Clock(reached.time_scale)
+        switches = NapalmSwitches(nornir, network, label, secrets, plan.settle_s, clock)
+
+        def check_plan(seen: Mapping[str, Seen]) -> None:
+            if options.derives:
+                refuse_forged(plan, access, seen, switches.running, again=label.left_trials)
+
+        config = RolloutConfig(
+            plan=plan,
+            switches=switches,
+            run_gate=partial(options.gate or _gate_for(network, reached), beside),
+            journal=journal,
+            texts=KeptTexts(run.texts),
+            listeners=listeners,
+            options=options,
+            stop=stop,
+            rules=rules,
+            run_id=label.run,
+            fabric="" if options.resume else keep_fabric(run, ground.fabric),
+            sleep=clock.sleep,
+            monotonic=clock.now,
+            scale=clock.scale,
+            approve_with=run.approve,
+            live=_live(beside, ground, switches, plan.settle_s, clock),
+            end_checks=lambda: end_fleet(beside),
+            check_plan=check_plan,
+        )
+        return Rollout(config).run()
+
+
+def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOptions) -> Rules:
+    """Rules of a new run, by the policy that counts and what its caller asks for."""
+    if options.rules is not None:
+        return options.rules
+    policy = policy_of_base(plan, options.base) or fabric.policy.approvals
+    author = _author(plan, run, policy, options)
+    return rules_for(plan, policy, fabric.policy.max_unavailable, author, options)
+
+
+def _author(plan: Plan, run: RunDirectory, policy: Approvals, options: ApplyOptions) -> str:
+    """Who made the plan: who signed it, where it is signed. Raises Refused as the policy asks."""
+    author = plan.author
+    if options.signers:
+        author = signer_of(run.plan, options.signers, plan.digest)
+    if policy.signed or (run.signature.exists() and policy.signers):
+        with signers_file(policy.signers) as allowed:
+            return signer_of(run.plan, allowed, plan.digest)
+    if not options.signers:
+        refuse_unjudged(run.plan)
+    return author
+
+
+def _ground(plan: Plan, run: RunDirectory, journal: SqliteJournal, *, resume: bool) -> Ground:
+    """What a run stands on whose journal is there.
+
+    Refuses to begin anew over a run that did not end, and to go on with one that did. What lies
+    ahead of a run has to be signed as its rules say; who signed is not asked where it goes back.
+    """
+    history, where = history_of(journal.events()), str(run.journal)
+    if not resume:
+        if history.running:
+            how = "`rocefort resume` goes on with it"
+            raise Refused("its run of this plan did not end", where=where, how=how)
+        return ground_of_plan(plan)
+    if not history.running:
+        how = "`rocefort apply` begins one"
+        raise Refused("has no unfinished run of this plan", where=where, how=how)
+    aborted = any(request.kind == "abort" for request in journal.requests())
+    if history.rules and not (history.failure or aborted):
+        _check_signer(plan, run, history.rules)
+    return ground_of_run(plan, run, history.fabric)
+
+
+def _check_signer(plan: Plan, run: RunDirectory, rules: Rules) -> None:
+    """Raise BadInput or Refused where the plan is not signed by an allowed signer."""
+    try:
+        if rules.signers or (rules.keys and run.signature.exists()):
+            with allowed_by(rules) as allowed:
+                signer_of(run.plan, allowed, plan.digest)
+        else:
+            refuse_unjudged(run.plan)
+    except (BadInput, Refused) as error:
+        what, where, how = error.problem.what, error.problem.where, error.problem.how
+        back = "to go back without: `rocefort abort`, then resume"
+        raise type(error)(what, where=where, how=f"{how}; {back}") from None
+
+
+def _gate_for(network: Network, access: Connections) -> Callable[[Nornir, Gate], Verdict]:
+    """perftest; between guests of a lab, where nothing else sends, also what left which queue."""
+    return QueueGate(network) if access.servers_note else run_gate
+
+
+def _live(
+    nornir: Nornir, ground: Ground, switches: NapalmSwitches, settle_s: float, clock: Clock
+) -> WaveChecks:
+    """The live checks, over sessions of their own."""
+    network = ground.fabric.network
+
+    def read(names: Sequence[str], beside: Sequence[str]) -> Observed:
+        refuse_ended(nornir)  # or who hung in it would look again, and again
+        return observe(nornir, network, names, beside=beside, keep=True)
+
+    checks = LiveChecks(
+        read, ground.sources, settle_s=settle_s, sleep=clock.sleep, monotonic=clock.now
+    )
+
+    def leave(needed: Collection[str]) -> None:
+        hosts = nornir.inventory.hosts
+        close_sessions(hosts[name] for name in hosts.keys() - set(needed))
+
+    return WaveChecks(
+        network,
+        checks,
+        lambda: switches.running,
+        lambda names: _texts(nornir, names),
+        leave,
+        monotonic=clock.now,
+    )
+
+
+def _texts(nornir: Nornir, names: Sequence[str]) -> dict[str, str]:
+    """What switches run, of those that can be asked: the others are not what is rolled out."""
+    try:
+        return collect_running(nornir, names)
+    except DeviceFailed:
+        found: dict[str, str] = {}
+        for name in names:
+            with suppress(DeviceFailed):
+                found |= collect_running(nornir, [name])
+        return found

@@ -1,0 +1,97 @@
+"""A controller in a session of its own, which goes on without the terminal that began it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.errors import ServiceFailed
+from rocefort.rollout import operator
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.run_history import contents_of
+from rocefort.rollout.planning.plan import read_plan
+
+FLAG = "--detach"
+LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Detached:
+    """A detached controller: under way, or ended before its run began. text: to be shown."""
+
+    text: str
+    code: int = 0
+
+
+def detach(words: Sequence[str], run: RunDirectory) -> Detached:
+    """Run a command line in a process of its own; returns once its run is in the journal.
+
+    It takes the locks itself. Its output goes to a file beside the journal, after what is there.
+    Ctrl-C until then ends it, too. words: `apply` or `resume` with its arguments. Raises
+    ServiceFailed where it cannot be started.
+    """
+    plan = read_plan(run.plan)
+    earlier = len(_lives(run.journal, plan.digest))
+    output = _opened(run.log)
+    try:
+        begin = os.fstat(output).st_size
+        process = _spawned([word for word in words if word != FLAG], output)
+    finally:
+        os.close(output)
+    mine = operator.host(), process  # somebody else may begin a run of the same plan meanwhile
+    try:
+        while mine not in _lives(run.journal, plan.digest)[earlier:]:
+            ended, state = os.waitpid(process, os.WNOHANG)
+            if ended:
+                said = run.log.read_bytes()[begin:].decode("utf-8", "replace")
+                return Detached(said, os.waitstatus_to_exitcode(state))
+            time.sleep(LOOK_S)
+    except KeyboardInterrupt:
+        os.kill(process, signal.SIGTERM)
+        raise
+    return Detached(
+        f"process {process} goes on without this terminal; its output is in {run.log}\n"
+        f"to watch it: {shlex.join(['rocefort', 'status', '--follow', *run.named()])}\n"
+        f"to stop it:  {shlex.join(['rocefort', 'abort', *run.named()])}\n"
+    )
+
+
+def _lives(journal: Path, plan: str) -> list[tuple[str, int]]:
+    """Host and process of every controller that has begun or resumed a run of a plan."""
+    runs = contents_of(journal, plan).runs if journal.is_file() else ()
+    return [(life.host, life.process) for run in runs for life in run.lives]
+
+
+def _opened(log: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    try:
+        number = os.open(log, flags, 0o600)
+        os.fchmod(number, 0o600)
+    except OSError as error:
+        what = f"the output of a detached run cannot be written: {error.strerror}"
+        raise ServiceFailed(what, where=str(log)) from None
+    return number
+
+
+def _spawned(words: Sequence[str], output: int) -> int:
+    """A process of this program, in a session without a terminal; a hang-up is ignored there."""
+    # -P: no module of the current directory takes the place of one of ours
+    command = [sys.executable, "-P", "-m", "rocefort", *words]
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, output, 1),
+        (os.POSIX_SPAWN_DUP2, output, 2),
+    ]
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        return os.posix_spawn(sys.executable, command, os.environ, file_actions=files, setsid=True)
+    except OSError as error:
+        raise ServiceFailed(f"no process can be started: {error.strerror}") from None
+    finally:
+        signal.signal(signal.SIGHUP, before)

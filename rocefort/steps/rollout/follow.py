@@ -1,0 +1,40 @@
+"""A rollout as it goes on, read from its journal: by any terminal, and any user who may read it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rocefort.models.rollout.plan import Plan
+from rocefort.models.rollout.runs import Happened, RolloutStatus
+from rocefort.steps.rollout.operate import status_of_plan
+
+LOOK_S = 0.5
+
+
+def follow(
+    plan: Plan,
+    journal: Path,
+    tell: Callable[[Happened], None],
+    wait: Callable[[float], None] = time.sleep,
+) -> RolloutStatus:
+    """Tell every event of a plan's last run, old and new, until no controller carries it.
+
+    Takes no lock and writes nothing. A journal that is not there yet, or has no run of the plan, is
+    waited for.
+    """
+    run, events, damage = "", 0, ""
+    while True:
+        status = status_of_plan(plan, journal)
+        if last := status.run:
+            if last.history.run != run:
+                run, events = last.history.run, 0
+            for each in last.events[events:]:
+                tell(each)
+            events = len(last.events)
+        ended = last is not None and not status.holder
+        if ended or (status.journal.damage and status.journal.damage == damage):
+            return status
+        damage = status.journal.damage  # of one that is just made: it is sound at the next look
+        wait(LOOK_S)

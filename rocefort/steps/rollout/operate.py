@@ -1,0 +1,175 @@
+"""Steps of a person who operates a rollout: watch it, ask for its end, approve, take back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocefort.errors import BadInput, Refused
+from rocefort.fleet.connections import Connections, load_connections
+from rocefort.models.fabric.approvals import Approval
+from rocefort.models.rollout.events import Rules
+from rocefort.models.rollout.plan import Plan
+from rocefort.models.rollout.runs import JournalContents, RolloutStatus
+from rocefort.models.wording import counted
+from rocefort.reports.rollout.events import JsonLines, WaveLines
+from rocefort.rollout.controller import requests
+from rocefort.rollout.controller.approvals import allowed_by
+from rocefort.rollout.journal import run_history
+from rocefort.rollout.journal.journal import Listener, restore_head
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.operator import user
+from rocefort.rollout.planning.plan import read_plan, write_plan
+from rocefort.rollout.planning.rehearsal import rehearsed, require_rehearsal
+from rocefort.rollout.planning.signing import principals_of
+
+LIVE, PLAIN, JSON, AUTO = "live", "plain", "json", "auto"
+Say = Callable[[str], None]
+
+
+def plan_and_connections(sealed: Path, connections: Path) -> tuple[Plan, Connections]:
+    """Read what a rollout needs; raises Refused for a plan that was changed, or is of another."""
+    plan, access = read_plan(sealed), load_connections(connections)
+    known = {device.name for device in access.devices}
+    if not known.intersection(change.device for change in plan.changes):
+        raise Refused(
+            f"is a plan of {plan.fabric}, and {connections} has none of its switches",
+            where=str(sealed),
+            how="name the connections of that fabric",
+        )
+    return plan, access
+
+
+@contextmanager
+def watched(
+    kind: str, plan: Plan, access: Connections, journal: Path, say: Say
+) -> Iterator[Listener]:
+    """A listener that shows progress: drawn on a terminal, as lines, or as JSON lines."""
+    if kind == AUTO:
+        kind = LIVE if sys.stdout.isatty() else PLAIN
+    if kind != LIVE:
+        yield JsonLines(say) if kind == JSON else WaveLines(say)
+        return
+    from rocefort.reports.rollout.live_progress import LiveProgress  # noqa: PLC0415 - rich is slow
+
+    progress = status_of_plan(plan, journal).progress
+    progress = replace(progress, scale=access.time_scale)
+    with LiveProgress(plan, progress) as live:
+        yield live
+
+
+def named_journal(sealed: Path, journal: Path | None) -> Path:
+    """The journal of a plan; raises BadInput for a name at which none is."""
+    if journal is not None and not journal.is_file():
+        raise BadInput("no such journal", where=str(journal), how="check its name")
+    return RunDirectory.of(sealed, journal).journal
+
+
+def status_of_plan(plan: Plan, journal: Path) -> RolloutStatus:
+    """Where a plan stands, by its journal alone."""
+    return run_history.rollout_status(plan, journal, datetime.now(UTC))
+
+
+def contents_at(sealed: Path | None, journal: Path | None) -> JournalContents:
+    """All runs of a plan, or of a journal; raises BadInput where neither is named."""
+    if sealed is not None:
+        return run_history.contents_of(
+            RunDirectory.of(sealed, journal).journal, read_plan(sealed).digest
+        )
+    if journal is None:
+        raise BadInput("whose history is not said", how="name a PLAN, or --journal FILE")
+    return run_history.contents_of(journal)
+
+
+def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
+    """Write the lost head of a journal anew from the newest link that was kept; gives what it did.
+
+    Raises Refused as `journal.restore_head`, BadInput where no journal is named.
+    """
+    place = Path(contents_at(sealed, journal).path)
+    rows = restore_head(place, link)
+    return f"{place}: its head is written anew; its chain of {counted(rows, 'row')} ends in {link}"
+
+
+def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
+    """Ask for the end of a run; gives what will come of it.
+
+    back: the wave under way is rolled back; otherwise no further one begins. Raises Refused where
+    no run is under way. A controller at work hears it whatever became of the journal meanwhile; by
+    one that is damaged none will go on.
+    """
+    plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
+    at_work = status_of_plan(plan, notes).holder
+    requests.running_history(notes, plan, sound=not at_work)
+    if back:
+        requests.request_abort(notes, plan, user())
+        comes = "the wave under way is rolled back, then the run ends"
+    else:
+        requests.request_pause(notes, plan, user())
+        comes = "the wave under way is brought to its end, then no further begins"
+    at_work = status_of_plan(plan, notes).holder
+    if at_work:
+        return f"asked {at_work}: {comes}"
+    return f"noted: {comes}; no controller is at work, `rocefort resume` takes it up"
+
+
+def give_approval(
+    sealed: Path, journal: Path | None, wave: str, by: str, key: Path | None
+) -> Approval:
+    """Approve one wave as the user of this process, or as the owner of a key.
+
+    Raises Refused where the approval would not hold, and for the name of somebody else.
+    """
+    plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
+    if key is None:
+        if by not in ("", user()):
+            raise Refused(
+                f"you are {user()}, and approve as {by} only by a key",
+                where=f"--by {by}",
+                how="sign the approval: --key FILE",
+            )
+        return requests.approve(notes, plan, wave, user(), plan.digest)
+    rules = requests.running_history(notes, plan).rules
+    if not by:
+        by = _owner_of(key, rules)
+    return requests.approve(notes, plan, wave, by, plan.digest, key=key)
+
+
+def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
+    """A sentence on a plan's rehearsal; raises Refused where one that passed is required."""
+    plan = read_plan(sealed)
+    if required:
+        require_rehearsal(sealed, plan)
+    return rehearsed(sealed, plan).sentence
+
+
+def _owner_of(key: Path, rules: Rules | None) -> str:
+    """The name that the allowed signers of a run give to a key."""
+    names: tuple[str, ...] = ()
+    if rules and rules.who_signs:
+        with allowed_by(rules) as allowed:
+            names = principals_of(key, allowed)
+    if not names or not names[0]:
+        known = rules.who_signs if rules else ""
+        known = known or "the rollout, which was begun without --allowed-signers"
+        raise Refused("is no key that may approve", where=str(key), how=f"see {known}")
+    return names[0]
+
+
+def make_back(
+    sealed: Path, journal: Path | None, out: Path, key: Path | None = None
+) -> tuple[Plan, str]:
+    """Seal the plan back of what was confirmed into a file, and sign it where a key is named.
+
+    Gives words for its signature, too; raises Refused as `back_of`.
+    """
+    from rocefort.steps.rollout.plan import signed  # noqa: PLC0415
+    from rocefort.steps.rollout.rollback import back_of  # noqa: PLC0415 - see above
+
+    back = back_of(RunDirectory.of(sealed, journal), user())
+    write_plan(back, out)
+    return back, signed(out, key)

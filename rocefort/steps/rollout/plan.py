@@ -1,0 +1,214 @@
+"""Steps of a plan: collect what runs, judge the change, order it into waves, seal and sign it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.load.load import find_fabric
+from rocefort.dialects.choose import dialect_of
+from rocefort.documents.suggest import nearest
+from rocefort.errors import BadInput, Problem, Refused
+from rocefort.fleet.connections import Connections
+from rocefort.fleet.nornir_session import open_fleet
+from rocefort.models.device.device import Device
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Role
+from rocefort.models.rollout.plan import Plan, Wave, digest_of
+from rocefort.rdma.plan.gate import gate_s, plan_gate
+from rocefort.rollout.controller.napalm_switches import collect_running, collect_trials
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.operator import user
+from rocefort.rollout.planning.both_ends import refuse_two_sided
+from rocefort.rollout.planning.lockout import refuse_cut_off
+from rocefort.rollout.planning.maintenance import refuse_beyond_trial
+from rocefort.rollout.planning.pending_trials import trial_notes
+from rocefort.rollout.planning.plan import Sides, sides_of
+from rocefort.rollout.planning.sealed_files import check_files, sealed_files, tool
+from rocefort.rollout.planning.secrets import check_rotation
+from rocefort.rollout.planning.signing import sign
+from rocefort.rollout.planning.trial_timer import with_trial_time
+from rocefort.rollout.planning.unowned_drift import adopted
+from rocefort.rollout.planning.wave_impact import Judge
+from rocefort.rollout.planning.waves import make_waves
+from rocefort.steps.fabric.capacity import capacity_of, demand_of
+from rocefort.steps.fabric.compare import side_of
+from rocefort.steps.fabric.subject import Subject, running_texts, subject_of_derived
+from rocefort.steps.rollout.base_policy import pinned
+from rocefort.validators.checks import check
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.rules.verification.reachability import verify
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a person asks of a plan beside its fabric.
+
+    rotate: references whose secrets are set again on every switch that has them. base: the intent
+    that was rolled out last (a fabric, or REV:path), against which drift shows. adopt: drift that
+    the plan may overwrite, `leaf01` or `leaf01:PATTERN`.
+    """
+
+    rotate: Collection[str] = ()
+    base: str = ""
+    adopt: Sequence[str] = ()
+
+
+def intent_digest(derived: Derived) -> str:
+    """Digest of all that a fabric means; comments and order of its file do not count."""
+    network = derived.network.model_dump(mode="json", exclude={"nodes": {"__all__": {"hardware"}}})
+    return digest_of(
+        [network, derived.fabric.rdma.model_dump(), derived.fabric.rollout.model_dump()]
+    )
+
+
+def sealed_fabric(plan: Plan) -> Derived:
+    """The fabric of a plan; raises Refused where anything that it was made from has changed."""
+    derived = derive(Path(plan.source))
+    if intent_digest(derived) != plan.intent_digest:
+        raise Refused("the fabric has changed since the plan", where=plan.source, how="plan again")
+    check_files(plan)
+    return derived
+
+
+def running_of(
+    fabric: Path,
+    access: Connections,
+    directory: Path | None,
+    say: Callable[[str], None] | None = None,
+) -> dict[str, str]:
+    """What runs: text by switch, of a directory or asked of the switches now.
+
+    say: is told which of these switches are on trial, so that what they run may not stay.
+    """
+    if directory is not None:
+        return running_texts(directory)
+    network = derive(fabric).network
+    names = [node.name for node in network.nodes]
+    with open_fleet(network, access) as nornir:
+        running = collect_running(nornir, names)
+        if say is not None:
+            for note in trial_notes(collect_trials(nornir, names)):
+                say(note)
+        return running
+
+
+def make_plan(
+    fabric: Path,
+    access: Connections,
+    running: Mapping[str, str],
+    wishes: Wishes | None = None,
+    *,
+    changed: Collection[str] = (),
+) -> Plan:
+    """Check, verify, then seal a plan.
+
+    changed: switches that are in its waves though they run what is intended.
+    Raises Refused for a fabric with errors, drift that nobody owns, a change that could cut the
+    management path, a session whose ends change in two waves and meanwhile do not fit, a spine
+    that the others cannot stand in for, trials that end before their checks could;
+    NeedsMaintenance for a change that no trial can make.
+    """
+    wishes = wishes or Wishes()
+    derived = derive(fabric)
+    check_rotation(derived.network, wishes.rotate)
+    subject = subject_of_derived(derived)
+    solution = _refuse_errors(subject)
+    sides = {each.node.name: each for each in sides_of(subject.network, running, wishes.rotate)}
+    owned = adopted(sides.values(), _last(wishes.base, fabric, sides), wishes.adopt)
+    refuse_beyond_trial(subject.network, sides)
+    refuse_two_sided(subject.network, sides)
+    refuse_cut_off(sides.values(), {device.name: device.user for device in access.devices})
+    demand = demand_of(fabric, None, subject.network)
+    capacity = capacity_of(subject, demand, solution) if _asks(subject, sides) else None
+    policy = derived.fabric.rollout
+    judge = Judge(subject.network, sides, policy, capacity if demand.demand else None)
+    changing = [n for n, each in sides.items() if n in changed or not each.whole.empty]
+    waves = _waves(derived, subject, changing, access)
+    plan = Plan(
+        fabric=derived.fabric.fabric,
+        source=str(find_fabric(fabric).resolve()),
+        tool=tool(),
+        author=user(),
+        intent_digest=intent_digest(derived),
+        files=sealed_files([find_fabric(fabric), *([Path(demand.file)] if demand.file else [])]),
+        base=pinned(wishes.base, find_fabric(fabric)),
+        adopted=owned,
+        rotated=tuple(sorted(wishes.rotate)),
+        trial_s=policy.trial_s,
+        settle_s=policy.settle_s,
+        changes=tuple(each.whole for each in sides.values()),
+        waves=judge.judged(waves),
+    )
+    return with_trial_time(plan, policy, gate_s, str(find_fabric(fabric))).seal()
+
+
+def _waves(
+    derived: Derived, subject: Subject, changing: Sequence[str], access: Connections
+) -> tuple[Wave, ...]:
+    rdma, policy = derived.fabric.rdma, derived.fabric.rollout
+    servers = [server.name for server in access.servers]
+    return make_waves(
+        subject.network,
+        changing,
+        policy.canary,
+        policy.max_unavailable,
+        lambda devices: plan_gate(
+            subject.network, rdma, devices, access.speed_note, servers, access.servers_note
+        ),
+    )
+
+
+def _asks(subject: Subject, sides: Mapping[str, Sides]) -> bool:
+    """Whether a spine is to be changed so that the others must carry its traffic."""
+    spines = subject.network.role(Role.SPINE)
+    return any(sides[node.name].whole.service_affecting for node in spines)
+
+
+def _last(base: str, fabric: Path, sides: Mapping[str, Sides]) -> Mapping[str, Device]:
+    """Devices of the intent that was rolled out last; none where nobody names it."""
+    if not base:
+        return {}
+    switches = side_of(base, str(find_fabric(fabric))).switches
+    return {
+        name: dialect_of(sides[name].family).normal_form(switch.device, sides[name].family)
+        for name, switch in switches.items()
+        if name in sides
+    }
+
+
+def _refuse_errors(subject: Subject) -> Solution:
+    report = check(subject.network, subject.sources)
+    solution = analyse(subject.network, subject.sources)
+    verified = verify(subject.network, solution.state, subject.sources, solution)
+    errors = [f for f in (*report.findings, *verified.findings) if f.severity is Severity.ERROR]
+    if errors:
+        raise Refused(
+            f"{len(errors)} findings of severity error, the first: {errors[0].message}",
+            where=str(errors[0].where),
+            how="mend the fabric; `rocefort check` and `rocefort verify` list them all",
+        )
+    return solution
+
+
+def signed(plan: Path, key: Path | None) -> str:
+    """Sign a plan's file where somebody names a key; words for the person who asked."""
+    if key is None:
+        RunDirectory.of(plan).signature.unlink(missing_ok=True)  # of an older plan of this name
+        return ""
+    return f", signed in {sign(plan, key)}"
+
+
+def devices_of(plan: Plan, named: Sequence[str]) -> tuple[str, ...]:
+    """Switches of a plan by their names; without any all that change."""
+    known = [change.device for change in plan.changes]
+    problems = [
+        Problem(name, "is not in the plan", nearest(name, known))
+        for name in named
+        if name not in known
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+    return tuple(named) or tuple(change.device for change in plan.changes if not change.empty)

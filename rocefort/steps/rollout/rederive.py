@@ -1,0 +1,139 @@
+"""A plan derived again before its first act, and compared with the one that is sealed.
+
+The seal is a digest without a key: whoever can write a plan can seal it. So a new run makes the
+plan once more, from the fabric's files, whose digests the plan has, and from what the switches run,
+and sends nothing where a command, a wave or a time differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+
+from rocefort.design.derive.derive import derive
+from rocefort.dialects.choose import dialect_of
+from rocefort.errors import Refused
+from rocefort.fleet.connections import Connections
+from rocefort.models.rollout.events import Runs, Seen, Whose
+from rocefort.models.rollout.plan import Change, Gate, Plan, Wave
+from rocefort.steps.fabric.subject import subject_of_derived
+from rocefort.steps.rollout.plan import Wishes, make_plan
+from rocefort.steps.rollout.rollback import refuse_forged_back
+
+HOW = "do not apply it: plan again, and compare both"
+# Of a Change, in the order in which a difference is named; its commands go before.
+FIELDS = (
+    "intended_digest",
+    "reverse",
+    "kind",
+    "service_affecting",
+    "edits",
+    "kept",
+    "conditions",
+    "soak",
+)
+
+
+def refuse_forged(
+    plan: Plan,
+    access: Connections,
+    seen: Mapping[str, Seen],
+    running: Mapping[str, str],
+    *,
+    again: bool,
+) -> None:
+    """Raise Refused where a plan does not follow from its fabric and from what runs.
+
+    seen, running: of every switch of its waves. again: an earlier run of this plan may have left
+    switches drained. A plan back is not derived, but made again from its journal.
+    """
+    if plan.kept:
+        refuse_forged_back(plan)
+        return
+    old = {name for name, each in seen.items() if each.runs is Runs.OLD}
+    between = [name for name, each in seen.items() if each.runs is Runs.BETWEEN]
+    if between and not again:
+        what = "is between two states of this plan, and this journal has no run that left it there"
+        raise Refused(what, where=between[0], how="name the journal of that run, or plan again")
+    if any(_stops(each) for each in seen.values()):
+        return
+    subject = subject_of_derived(derive(Path(plan.source)))
+    nodes = subject.network.by_name
+    texts = {n: dialect_of(nodes[n]).as_saved(t) for n, t in subject.texts.items()}
+    texts |= {n: running[n] for n, each in seen.items() if each.runs is not Runs.BETWEEN}
+    made = make_plan(Path(plan.source), access, texts, Wishes(plan.rotated), changed=seen)
+    for difference in _differences(plan, made, seen, old):
+        raise Refused(difference, where=f"plan {plan.digest[:12]}", how=HOW)
+
+
+def _stops(seen: Seen) -> bool:
+    """Whether the rollout does nothing because of this switch, and says why."""
+    return bool(seen.trouble) or seen.runs is Runs.OTHER or seen.trial is Whose.FOREIGN
+
+
+def _differences(plan: Plan, made: Plan, seen: Mapping[str, Seen], old: set[str]) -> Iterator[str]:
+    """Sentences on what differs, the first one first."""
+    derived = {change.device: change for change in made.changes}
+    for change in plan.changes:
+        other = derived.get(change.device)
+        if other is None:
+            yield f"{change.device}: is no switch of the fabric"
+        elif change.device in old:
+            yield from _of_change(change, other)
+        elif change.device not in seen and not change.empty:
+            yield f"{change.device}: has commands, and is in none of its waves"
+        elif seen_new(seen, change) and change.intended_digest != other.intended_digest:
+            yield f"{change.device}: its intended digest does not follow from the fabric"
+    for times in ("trial_s", "settle_s"):
+        if getattr(plan, times) != getattr(made, times):
+            yield f"{times} is {getattr(plan, times)}, and {getattr(made, times)} in the fabric"
+    for sealed, again in zip_longest(plan.waves, made.waves):
+        yield from _of_wave(sealed, again, old)
+
+
+def seen_new(seen: Mapping[str, Seen], change: Change) -> bool:
+    """Whether a switch runs what is intended."""
+    return change.device in seen and seen[change.device].runs is Runs.NEW
+
+
+def _of_change(sealed: Change, derived: Change) -> Iterator[str]:
+    name = sealed.device
+    yield from _of_commands(f"{name}: line", sealed.patch, derived.patch)
+    yield from _of_commands(f"{name}: line of the way back", sealed.reverse, derived.reverse)
+    for field in FIELDS:
+        if getattr(sealed, field) != getattr(derived, field):
+            yield f"{name}: its {field} does not follow from the fabric and what runs"
+
+
+def _of_commands(what: str, sealed: tuple[str, ...], derived: tuple[str, ...]) -> Iterator[str]:
+    for number, (has, follows) in enumerate(zip_longest(sealed, derived), 1):
+        if has != follows:
+            words = "nothing" if follows is None else f"'{follows.strip()}'"
+            given = "missing" if has is None else f"'{has.strip()}'"
+            yield f"{what} {number} is {given}, and {words} follows from the fabric and what runs"
+            return
+
+
+def _of_wave(sealed: Wave | None, derived: Wave | None, old: set[str]) -> Iterator[str]:
+    if sealed is None or derived is None:
+        wave = sealed or derived
+        yield f"wave {wave.name if wave else ''}: is not in both"
+        return
+    for field in ("name", "devices"):
+        if getattr(sealed, field) != getattr(derived, field):
+            yield f"wave {sealed.name}: its {field} does not follow from fabric and connections"
+    parts = [f for f in Gate.model_fields if getattr(sealed.gate, f) != getattr(derived.gate, f)]
+    if parts:
+        what = f"its gate ({', '.join(parts)})"
+        yield f"wave {sealed.name}: {what} does not follow from fabric and connections"
+    for one in sealed.devices:
+        drained, other = sealed.drained_change(one), derived.drained_change(one)
+        if one not in old or drained == other:
+            continue
+        if drained is None or other is None:
+            yield f"{one}: is drained by {'the plan' if drained else 'the fabric'} alone"
+            continue
+        for part, again in zip(drained.parts, other.parts, strict=True):
+            yield from _of_change(part, again)
+        yield f"{one}: its drain does not follow from the fabric and what runs"

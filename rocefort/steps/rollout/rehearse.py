@@ -1,0 +1,330 @@
+"""Steps of `rehearse`: a sealed plan on a twin of its fabric, before anybody approves it.
+
+The twin comes up as the fabric was before the plan, the plan is carried out on it by the very
+engine that carries it out on switches, what came of it is judged, and nothing of it is left.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.network_text import render_all
+from rocefort.errors import Refused, RocefortError, ServiceFailed
+from rocefort.fleet.connections import load_connections
+from rocefort.lab.twin.cli_process import connections_of
+from rocefort.lab.twin.registry import Registry
+from rocefort.lab.twin.requirements import require_host
+from rocefort.lab.twin.teardown import namespace
+from rocefort.lab.twin.traffic.flows import Load, flows_between, running
+from rocefort.lab.twin.traffic.roce_probes import Pair, Wires, wires
+from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.models.network.network import Network, Node
+from rocefort.models.rollout.events import Applied, Event, Rules
+from rocefort.models.rollout.history import STOP
+from rocefort.models.rollout.plan import Plan
+from rocefort.models.rollout.progress import Progress
+from rocefort.models.rollout.rehearsal import Loss, PlanRehearsal, RehearsedCheck, RehearsedWave
+from rocefort.rdma.plan.gate import traffic_class
+from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.operator import host, user
+from rocefort.rollout.planning.baseline import BothSides, both_sides
+from rocefort.rollout.planning.plan import read_plan
+from rocefort.rollout.planning.rehearsal import attach
+from rocefort.rollout.planning.sealed_files import tool
+from rocefort.rollout.planning.secrets import references_of
+from rocefort.steps.fabric.subject import read_secrets, running_texts
+from rocefort.steps.interrupts import raise_on_signals, stop_on_signals
+from rocefort.steps.lab.guests import guest_names, lead_to_guests
+from rocefort.steps.lab.twin import expected_sessions, notes_of
+from rocefort.steps.lab.twin_cli import start_lines
+from rocefort.steps.lab.twin_gate import TwinGate
+from rocefort.steps.rollout.apply import apply_plan
+from rocefort.steps.rollout.fabric_of_run import Ground, ground_of_plan
+from rocefort.steps.rollout.rehearsal_checks import checks_after, delivered_pairs, speakers_of
+from rocefort.validators.routing.external_peers import with_outside
+
+PREFIX = "rehearse-"
+NOT_JUDGED = (
+    "ASIC buffers, PFC, ETS, WRED and DCQCN: a kernel has no lossless queues",
+    "line rate and latency: 0.92 of the rate and 3.72 us are for hardware",
+    "hardware: its FIB, its BFD, its hash; times here tell an order, not a duration",
+)
+NO_LOAD = "packets lost meanwhile: beside guests, whose packets are counted, nothing else sends"
+ANEW = "nothing of the rehearsal is left; rehearse it again"
+RATE = 50  # packets a second of each stream
+MOST_STREAMS = 48
+BEGINNING_S = 2.0  # for address resolution, before a pair counts as one that does not deliver
+Say = Callable[[str], None]
+Listener = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a plan is rehearsed.
+
+    running: directory of what ran, where the plan alone cannot tell. guests: servers that QEMU
+    runs, with real RDMA between them: names with commas, or all.
+    """
+
+    running: Path | None = None
+    guests: str = ""
+    choice: Choice = field(default_factory=Choice)
+
+
+@dataclass
+class _Watch:
+    """Listener that remembers how far a rollout came, how long each wave took, who stopped it."""
+
+    progress: Progress
+    times: dict[str, list[float]] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def __call__(self, event: Event, /) -> None:
+        now = time.monotonic()
+        history = self.progress.history.after(event)
+        self.progress = replace(self.progress, history=history)
+        if event.wave:
+            self.times.setdefault(event.wave, []).append(now)
+        self.interrupted |= event.act == STOP and "interrupted" in event.detail
+
+    def waves(self) -> tuple[RehearsedWave, ...]:
+        """Every wave with its end."""
+        return tuple(
+            RehearsedWave(
+                name=wave.name,
+                devices=wave.devices,
+                ended=self.progress.state_of(wave),
+                gate=self.progress.gate(wave),
+                seconds=round(self._seconds(wave.name), 1),
+            )
+            for wave in self.progress.plan.waves
+        )
+
+    def _seconds(self, wave: str) -> float:
+        times = self.times.get(wave) or [0.0]
+        return times[-1] - times[0]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What came of the plan on the twin."""
+
+    applied: Applied
+    watch: _Watch
+    loss: Loss | None
+    checks: tuple[RehearsedCheck, ...]
+
+    @property
+    def failure(self) -> str:
+        """The first thing that went wrong."""
+        wrong = (f"{check.what}: {check.found}" for check in self.checks if not check.passed)
+        return self.applied.failure or next(wrong, "")
+
+
+def rehearse_plan(
+    sealed: Path, wishes: Wishes, say: Say, listener: Listener | None = None
+) -> PlanRehearsal:
+    """Rehearse a sealed plan and attach the report to it.
+
+    Raises Refused for a plan that cannot be applied either, ServiceFailed where no twin can be run
+    here, or somebody interrupted it; then there is no report, and nothing else is left.
+    """
+    with raise_on_signals("the rehearsal"):
+        plan = read_plan(sealed)
+        require_host(other_frr=wishes.choice.other_frr)
+        ground = ground_of_plan(plan)
+        read_secrets(references_of(plan))
+        running = running_texts(wishes.running) if wishes.running else None
+        sides = both_sides(plan, ground.fabric.network, running)
+        began = datetime.now(UTC)
+        with _twin_before(plan, ground, sides, wishes, say) as twin:
+            unloaded = (NO_LOAD,) if twin.record.guests else ()
+            notes = (*unloaded, *twin.record.lacks, *notes_of(twin))
+            with _reports(plan):
+                run = _carried_out(plan, ground, sides, twin, listener)
+            record = twin.record
+    report = PlanRehearsal(
+        plan=plan.digest,
+        fabric=plan.fabric,
+        tool=tool(),
+        by=user(),
+        host=host(),
+        began=began,
+        ended=datetime.now(UTC),
+        frr=record.frr,
+        kernel=platform.release(),
+        guests=record.guests,
+        waves=run.watch.waves(),
+        checks=run.checks,
+        loss=run.loss,
+        not_judged=(*NOT_JUDGED, *notes),
+        failure=run.failure,
+    )
+    return attach(report, sealed)
+
+
+def meant(network: Network, texts: Mapping[str, str]) -> Network:
+    """The network with every switch as a text has it."""
+    return network.model_copy(
+        update={"nodes": tuple(_meant(node, texts[node.name]) for node in network.nodes)}
+    )
+
+
+def _meant(node: Node, text: str) -> Node:
+    device = dialect_of(node).parse(text, node.name).device
+    return node.model_copy(update={"device": device})
+
+
+# --- the twin -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _twin_before(
+    plan: Plan, ground: Ground, sides: BothSides, wishes: Wishes, say: Say
+) -> Iterator[Twin]:
+    """A twin of the fabric before the plan, under a name of its own; it ends with the block."""
+    registry = Registry()
+    _clear_left_behind(registry, say)
+    name = f"{PREFIX}{plan.digest[:8]}-{os.getpid()}"
+    plain = meant(ground.fabric.network, sides.before)
+    network = with_outside(plain)
+    guests = guest_names(network, wishes.guests)
+    choice = replace(wishes.choice, expected=expected_sessions(network), guests=guests)
+    try:
+        twin = Twin.up(network, name, choice, registry, say)
+        start_lines(registry, twin.record, plain, sides.before)
+        if guests:
+            lead_to_guests(twin)
+        yield twin
+    finally:
+        with stop_on_signals():  # whoever is impatient now would leave half a lab
+            if name in registry.names():
+                take_down(name, registry)
+
+
+def _clear_left_behind(registry: Registry, say: Say) -> None:
+    """Remove rehearsals whose process was killed."""
+    for name in registry.names():
+        _, _, process = name.rpartition("-")
+        if name.startswith(PREFIX) and process.isdecimal() and not _alive(int(process)):
+            take_down(name, registry)
+            say(f"note: removed {name}, which a killed rehearsal had left")
+
+
+def _alive(process: int) -> bool:
+    return Path(f"/proc/{process}").exists()
+
+
+# --- the plan on it -------------------------------------------------------------------------------
+
+
+@contextmanager
+def _reports(plan: Plan) -> Iterator[None]:
+    """An error of the twin is not one of the plan, and says so."""
+    try:
+        yield
+    except Refused:
+        raise
+    except RocefortError as error:
+        where = f"rehearsal of plan {plan.digest[:12]}"
+        raise ServiceFailed(f"came to no end: {error}", where=where) from error
+
+
+def _carried_out(
+    plan: Plan, ground: Ground, sides: BothSides, twin: Twin, listener: Listener | None
+) -> _Run:
+    """Apply the plan under load, then look at what the twin became."""
+    network = ground.fabric.network
+    speakers = speakers_of(network, twin, twin.record.guests)
+    pairs = [(one, other) for one in speakers for other in speakers if one != other]
+    lossless = network.lossless
+    tclass = traffic_class(lossless.roce_dscp) if lossless else 0
+    watch = _Watch(Progress(plan))
+    with wires(twin, speakers, tclass) as found:
+        before = delivered_pairs(found, twin, pairs, BEGINNING_S)
+        with _streams(twin, loaded_pairs(speakers, before, twin.record.guests)) as load:
+            applied = _applied(plan, ground, twin, [watch, *([listener] if listener else [])])
+        if watch.interrupted:
+            raise ServiceFailed("was interrupted", how=ANEW)
+        checks = () if applied.failure else tuple(_checks(ground, sides, twin, found, before))
+    return _Run(applied, watch, _loss(load, twin), checks)
+
+
+def loaded_pairs(
+    speakers: Sequence[str], delivered: Collection[Pair], guests: Collection[str]
+) -> list[Pair]:
+    """Each server to the next one, and back, where packets arrived before the plan.
+
+    None beside guests: their gate counts by queue what leaves a port, whoever sent it.
+    """
+    if guests:
+        return []
+    pairs = [(one, speakers[(n + 1) % len(speakers)]) for n, one in enumerate(speakers)]
+    both = dict.fromkeys((*pairs, *((other, one) for one, other in pairs)))
+    return [pair for pair in both if pair in delivered]
+
+
+@contextmanager
+def _streams(twin: Twin, pairs: Sequence[Pair]) -> Iterator[Load]:
+    """Packets between servers while the block runs; none where there is no pair."""
+    if not pairs:
+        yield Load((), RATE)
+        return
+    lab, hosts = twin.record.id, twin.topology.by_host
+    ends = [(namespace(lab, a), namespace(lab, b), hosts[b].address) for a, b in pairs]
+    with running(lab, flows_between(ends, MOST_STREAMS), RATE) as load:
+        yield load
+
+
+def _loss(load: Load, twin: Twin) -> Loss | None:
+    """What was lost; a stream that did not come back is counted by its packets."""
+    if not load.heard:
+        return None
+    gaps = [
+        (gap.lost / RATE if gap.seconds is None else gap.seconds, load.flows[number])
+        for number, gap in load.gaps
+    ]
+    longest, worst = max(gaps, key=lambda row: row[0], default=(0.0, None))
+    bare = len(namespace(twin.record.id, ""))
+    return Loss(
+        streams=len(load.flows),
+        sent=sum(heard.sent for heard in load.heard),
+        lost=load.lost,
+        longest_ms=round(1000 * longest),
+        worst=f"{worst.source[bare:]} -> {worst.target[bare:]}" if worst else "",
+    )
+
+
+def _applied(plan: Plan, ground: Ground, twin: Twin, listeners: Sequence[Listener]) -> Applied:
+    file = connections_of(twin.registry, twin.record)
+    if file is None:
+        raise ServiceFailed("the command lines of the twin are gone", where=twin.record.name)
+    access = load_connections(file)
+    rules = Rules(ground.fabric.policy.max_unavailable)
+    gate = TwinGate(ground.fabric.network, twin, access.speed_note)
+    with tempfile.TemporaryDirectory(prefix="rocefort-rehearsal-") as directory:
+        run = RunDirectory.of_journal(Path(directory) / "journal")
+        options = ApplyOptions(rules=rules, gate=gate, derives=False, again=ANEW)
+        return apply_plan(plan, access, run, listeners, options)
+
+
+def _checks(
+    ground: Ground, sides: BothSides, twin: Twin, found: Wires, before: Collection[Pair]
+) -> Iterator[RehearsedCheck]:
+    """The twin behind the last wave against what is intended."""
+    plain = ground.fabric.network
+    texts = sides.after if sides.backwards else render_all(plain)
+    network = with_outside(meant(plain, texts))
+    now = Twin.find(twin.record.name, twin.registry)
+    now.choice = replace(twin.choice, expected=expected_sessions(network))
+    return checks_after(network, now, found, before)

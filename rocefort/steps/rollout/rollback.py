@@ -1,0 +1,58 @@
+"""The plan back of an applied one: made from its journal, and once more before it is applied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocefort.errors import BadInput, Refused
+from rocefort.models.rollout.plan import Plan
+from rocefort.rollout.journal import run_history
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.planning.plan import read_plan
+from rocefort.rollout.planning.rollback import applied_of, plan_back
+from rocefort.steps.rollout.fabric_of_run import back_stands_on, ground_of_run
+
+ANEW = "make the way back anew: `rocefort rollback`"
+
+
+def back_of(run: RunDirectory, author: str) -> Plan:
+    """The plan back of what the journal of a sealed plan shows as confirmed.
+
+    It uses the fabric that the run has kept: the fabric's files describe what it leads from. Raises
+    Refused where nothing was confirmed, a run did not end, or the journal is damaged.
+    """
+    plan = read_plan(run.plan)
+    found = run_history.contents_of(run.journal, plan.digest)
+    if found.damage:
+        how = "undo the change in the fabric's files, then `rocefort plan` leads back"
+        raise Refused(f"is damaged: {found.damage}", where=found.path, how=how)
+    if found.runs and not found.runs[-1].ended:
+        raise Refused(
+            "has a run of this plan that did not end",
+            where=found.path,
+            how="`rocefort resume` or `rocefort abort` first",
+        )
+    applied = applied_of(plan, run_history.confirmed_of(found))
+    ground = ground_of_run(plan, run, found.runs[-1].history.fabric)
+    families = {n.name: n.family for n in ground.fabric.network.nodes if n.family}
+    mine = plan.model_copy(update={"author": author, "undoes": str(run.plan.resolve())})
+    return plan_back(back_stands_on(mine, run, ground), applied, families)
+
+
+def refuse_forged_back(plan: Plan) -> None:
+    """Raise Refused where a plan back is not the one that its journal and the undone plan make.
+
+    Nothing is derived: the commands are those that the undone plan has sealed.
+    """
+    where = f"plan {plan.digest[:12]}"
+    if not plan.undoes:
+        raise Refused("does not name the plan that it takes back", where=where, how=ANEW)
+    try:
+        journal = RunDirectory.of_kept_fabric(Path(plan.kept)).journal
+        made = back_of(RunDirectory(Path(plan.undoes), journal), plan.author)
+    except (BadInput, Refused) as error:
+        what = f"takes {plan.undoes} back, but {error.problem.where}: {error.problem.what}"
+        raise Refused(what, where=where, how=ANEW) from None
+    if made.digest != plan.digest:
+        what = f"is not what its journal and {plan.undoes} lead back to"
+        raise Refused(what, where=where, how=f"do not apply it: {ANEW}")

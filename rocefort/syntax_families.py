@@ -1,0 +1,21 @@
+"""The syntax families of switches, from `inventory/hardware/families.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from rocefort.documents.read import read_document
+from rocefort.documents.validate import validate
+from rocefort.models.hardware.hardware import Family, FamilyFile
+from rocefort.paths import HARDWARE
+
+FAMILY_FILE = "families.yaml"
+
+
+@cache
+def load_families(directory: Path = HARDWARE) -> Mapping[str, Family]:
+    """Ranges, defaults and conditions of each family; raises BadInput for a file of no use."""
+    document = read_document(directory / FAMILY_FILE, "families:")
+    return {family.name: family for family in validate(FamilyFile, document).families}

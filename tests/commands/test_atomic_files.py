@@ -1,0 +1,77 @@
+"""Files of one set: all of them in place, or the earlier set as it was."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rocefort.errors import BadInput
+from rocefort.steps.atomic_files import put_together
+
+OLD = {"review.md": "old words", "review.json": "{}"}
+NEW = {"review.md": "new words", "review.json": "[]", "review.html": "<p>"}
+
+
+def held(directory: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in directory.iterdir()}
+
+
+def test_a_directory_appears_with_all_files(tmp_path: Path) -> None:
+    out = tmp_path / "some" / "where"
+    assert put_together(NEW, out) == [out / name for name in NEW]
+    assert held(out) == NEW
+    assert [path.name for path in out.parent.iterdir()] == ["where"]
+    (tmp_path / "plain").mkdir()
+    assert out.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_set_takes_the_place_of_an_earlier_one_and_of_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    put_together(OLD, tmp_path)
+    put_together(NEW, tmp_path)
+    assert held(tmp_path) == NEW | {"notes.txt": "mine"}
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("file/out", "cannot be written: Not a directory"),
+        ("file", "cannot be written: Not a directory"),
+        ("full", "cannot be written: Is a directory"),
+        ("x" * 300, "cannot be written: File name too long"),
+    ],
+)
+def test_where_it_cannot_be_written_is_named_as_it_was_given(
+    tmp_path: Path, at: str, said: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "full" / "review.json").mkdir(parents=True)
+    (tmp_path / "full" / "review.md").write_text("kept")
+    with pytest.raises(BadInput) as caught:
+        put_together(NEW, tmp_path / at)
+    assert str(caught.value) == f"{tmp_path / at}: {said}"
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "full"}
+    assert {path.name for path in (tmp_path / "full").iterdir()} == {"review.json", "review.md"}
+
+
+@pytest.mark.parametrize("fails_at", range(1, len(OLD) + len(NEW) + 1))
+def test_the_earlier_set_comes_back_wherever_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    """The system call that puts a file in its place fails: the first, the second, and so on."""
+    put_together(OLD, tmp_path)
+    real, left = Path.rename, [fails_at]
+
+    def rename(self: Path, target: Path) -> Path:
+        left[0] -= 1
+        if left[0] == 0:
+            raise OSError(28, "No space left on device")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    said = f"{tmp_path}: cannot be written: No space left on device"
+    with pytest.raises(BadInput, match=re.escape(said)):
+        put_together(NEW, tmp_path)
+    assert held(tmp_path) == OLD

@@ -1,0 +1,198 @@
+"""Who may talk to whom: what a policy means, the ACLs that say it, and that growth moves none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.design.derive.derive import derive
+from rocefort.dialects.network_text import render_all
+from rocefort.errors import BadInput
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
+from rocefort.models.network.network import Network
+
+EditHeps = Callable[..., Path]
+SSH, SSH_REPLY = (
+    Flow(protocol="tcp", destination_port=22),
+    Flow(protocol="tcp", source_port=22, destination_port=49152),
+)
+PING = Flow(protocol="icmp")
+
+
+def entry(**fields: Any) -> PolicyEntry:
+    return PolicyEntry(
+        **{"id": 1, "action": "allow", "source": ("a",), "destination": ("b",)} | fields
+    )
+
+
+@pytest.mark.parametrize(
+    ("default", "entries", "asked", "allowed"),
+    [
+        ("allow", (), ("a", "b", Flow()), True),
+        ("deny", (), ("a", "b", Flow()), False),
+        ("deny", (), ("a", "a", Flow()), True),  # within a segment the default is no matter
+        ("deny", (entry(),), ("a", "b", PING), True),
+        ("deny", (entry(),), ("b", "a", PING), True),  # replies
+        ("deny", (entry(),), ("a", "c", PING), False),
+        ("deny", (entry(protocol="rdma"),), ("a", "b", Flow()), True),
+        ("deny", (entry(protocol="rdma"),), ("b", "a", Flow()), True),
+        ("deny", (entry(protocol="rdma"),), ("a", "b", SSH), False),
+        ("deny", (entry(protocol="tcp", ports=(22,)),), ("a", "b", SSH), True),
+        ("deny", (entry(protocol="tcp", ports=(22,)),), ("b", "a", SSH_REPLY), True),
+        ("deny", (entry(protocol="tcp", ports=(22,)),), ("b", "a", SSH), False),
+        ("deny", (entry(protocol="tcp", ports=(23, 99)),), ("a", "b", SSH), False),
+        ("deny", (entry(protocol="tcp", ports=(20, 22)),), ("a", "b", SSH), True),
+        ("allow", (entry(action="deny", destination=("a",)),), ("a", "a", Flow()), False),
+        ("allow", (entry(id=2, action="deny"), entry(id=1)), ("a", "b", Flow()), True),
+        ("allow", (entry(id=1, action="deny"), entry(id=2)), ("a", "b", Flow()), False),
+    ],
+)
+def test_what_a_policy_allows(
+    default: Any, entries: tuple[PolicyEntry, ...], asked: tuple[str, str, Flow], allowed: bool
+) -> None:
+    assert SegmentPolicy(default=default, entries=entries).allows(*asked) is allowed
+
+
+POLICY = """
+security:
+  policy:
+    default: deny
+    entries:
+      - {id: 1, action: allow, source: [compute], destination: [storage], protocol: rdma}
+      - {id: 2, action: allow, source: [compute], destination: [storage], protocol: tcp, ports: [2049]}
+      - {id: 7, action: allow, source: [beamline, transfer], destination: [storage]}
+"""
+SECURITY = "\nsecurity:\n"
+
+
+def acl(network: Network, device: str, name: str) -> list[str]:
+    node = network.by_name[device]
+    acls = {acl.name: acl for acl in node.device.filters.acls}
+    text = render_all(network.model_copy(update={"nodes": (node,)}))[device]
+    body = text[text.index(f"acl name {name} advance") :].split("\n#")[0].splitlines()[1:]
+    assert len(body) == len(acls[name].rules)
+    return [line.strip() for line in body]
+
+
+def test_the_acls_of_a_leaf(edit_heps: EditHeps) -> None:
+    network = derive(edit_heps((SECURITY, POLICY))).network
+    compute, storage = "10.65.0.0 0.0.255.255", "10.66.0.0 0.0.255.255"
+    assert acl(network, "leaf04", "VLAN120") == [
+        f"rule 10130 permit udp source {compute} destination {storage} destination-port eq 4791",
+        f"rule 20130 permit tcp source {compute} destination {storage} destination-port eq 2049",
+        f"rule 100000110 deny ip source {compute} destination 10.64.0.0 0.0.255.255",
+        f"rule 100000130 deny ip source {compute} destination {storage}",
+        f"rule 100000140 deny ip source {compute} destination 10.67.0.0 0.0.255.255",
+    ]
+    assert acl(network, "leaf04", "VLAN130") == [  # replies have rules of their own
+        f"rule 15120 permit udp source {storage} destination {compute} destination-port eq 4791",
+        f"rule 25120 permit tcp source {storage} source-port eq 2049 destination {compute}",
+        f"rule 75110 permit ip source {storage} destination 10.64.0.0 0.0.255.255",
+        f"rule 75140 permit ip source {storage} destination 10.67.0.0 0.0.255.255",
+        f"rule 100000120 deny ip source {storage} destination {compute}",
+    ]
+    applied = {
+        (node.name, port.name): port.filter_in
+        for node in network.nodes
+        for port in node.device.interfaces
+        if port.filter_in or port.filter_out
+    }
+    assert applied[("leaf04", "Vlanif130")] == "VLAN130"
+    assert set(applied.values()) == {"VLAN110", "VLAN120", "VLAN130", "VLAN140"}
+    assert all(name.startswith("leaf") for name, _ in applied)
+
+
+def test_without_a_policy_or_where_it_says_nothing_there_is_no_filter(edit_heps: EditHeps) -> None:
+    silent = POLICY.split("    entries", maxsplit=1)[0].replace("deny", "allow")
+    network = derive(edit_heps((SECURITY, silent))).network
+    assert all("traffic" not in text for text in render_all(network).values())
+
+
+NEW_LEAF = """  - id: 9
+    name: leaf09
+    hardware: CE6866-48S8CQ-P
+    software: V300R023C00
+    segments: [archive, compute]
+
+servers:
+"""
+NEW_SEGMENT = """  - name: archive
+    role: storage
+    vlan: 99
+    prefix: 10.68.0.0/16
+  - name: management """
+
+
+def test_law_3_another_leaf_and_segment_only_add_lines(edit_heps: EditHeps) -> None:
+    before = render_all(derive(edit_heps((SECURITY, POLICY))).network)
+    after = render_all(
+        derive(
+            edit_heps(
+                (SECURITY, POLICY),
+                ("\nservers:\n", f"\n{NEW_LEAF}"),
+                ("  - name: management ", NEW_SEGMENT),
+            )
+        ).network
+    )
+    for name, text in before.items():
+        lines = iter(after[name].splitlines())
+        assert all(line in lines for line in text.splitlines()), name  # in order, none gone
+    added = set(after["leaf04"].splitlines()) - set(before["leaf04"].splitlines())
+    assert sorted(added) == [
+        " rule 100000099 deny ip source 10.65.0.0 0.0.255.255 destination 10.68.0.0 0.0.255.255",
+        " rule 100000099 deny ip source 10.66.0.0 0.0.255.255 destination 10.68.0.0 0.0.255.255",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        (
+            "      - {id: 1, action: deny, source: [compute], destination: [storge]}\n",
+            "security.policy.entries[0].destination[0]: no segment 'storge' with a VLAN; did you "
+            "mean 'storage'?",
+        ),
+        (
+            "      - {id: 1, action: deny, source: [management], destination: [storage]}\n",
+            "security.policy.entries[0].source[0]: no segment 'management' with a VLAN",
+        ),
+        (
+            "      - {id: 3, action: deny, source: [compute], destination: [storage]}\n"
+            "      - {id: 3, action: allow, source: [compute], destination: [beamline]}\n",
+            "security.policy.entries[1].id: id 3 is given twice; the first is on line ",
+        ),
+        (
+            "      - {id: 3, action: deny, source: [compute], destination: [storage], ports: [1]}\n",
+            "security.policy.entries[0]: ports with protocol any; give them with tcp or udp",
+        ),
+        (
+            "      - {id: 3, action: deny, source: [compute], destination: [storage], "
+            "protocol: tcp, ports: [9, 1]}\n",
+            "security.policy.entries[0]: ports 9 to 1; the lower one comes first",
+        ),
+        (
+            "      - {id: 10000, action: deny, source: [compute], destination: [storage]}\n",
+            "security.policy.entries[0].id: '10000' cannot be used; input should be less than",
+        ),
+    ],
+)
+def test_bad_policies(edit_heps: EditHeps, entries: str, sentence: str) -> None:
+    path = edit_heps((SECURITY, f"{SECURITY}  policy:\n    entries:\n{entries}"))
+    with pytest.raises(BadInput) as caught:
+        derive(path)
+    assert sentence in str(caught.value).replace("10000 cannot", "'10000' cannot")
+
+
+def test_a_gateway_outside_its_segment_cannot_be_filtered(edit_heps: EditHeps) -> None:
+    pinned = "segments: [compute, storage]\n    pins: {gateways: {storage: 10.99.0.1/24}}\n"
+    path = edit_heps((SECURITY, POLICY), ("segments: [compute, storage]\n", pinned))
+    with pytest.raises(BadInput) as caught:
+        derive(path)
+    assert (
+        "10.99.0.0/24 is not in 10.66.0.0/16, by which security.policy tells packets of storage"
+        in str(caught.value)
+    )

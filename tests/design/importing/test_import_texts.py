@@ -1,0 +1,316 @@
+"""Imports of texts that Rocefort did not write: what is refused, what is told, what is taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.importing.hardware import Facts, read_facts
+from rocefort.dialects.network_text import render_all
+from rocefort.errors import BadInput, Refused
+from rocefort.reports.writers.terminal import text_of
+from rocefort.steps.fabric.import_texts import Imported, facts_of, import_fabric, imported_report
+
+Edit = Callable[[dict[str, str]], None]
+Import = Callable[[Edit], Imported]
+
+
+@pytest.fixture(scope="module")
+def texts(heps: Derived) -> Mapping[str, str]:
+    return render_all(heps.network)
+
+
+@pytest.fixture(scope="module")
+def facts(heps: Derived) -> Facts:
+    nodes = heps.network.nodes
+    return Facts(
+        {node.name: node.hardware.model for node in nodes if node.hardware},
+        {node.name: node.software for node in nodes if node.software},
+    )
+
+
+@pytest.fixture
+def imported(texts: Mapping[str, str], facts: Facts, tmp_path: Path) -> Import:
+    """Import the texts of HEPS after an edit of them."""
+
+    def run(edit: Edit) -> Imported:
+        mine = dict(texts)
+        edit(mine)
+        configs = tmp_path / "configs"
+        configs.mkdir()
+        for name, text in mine.items():
+            (configs / f"{name}.cfg").write_text(text, encoding="utf-8")
+        known = {name: model for name, model in facts.hardware.items() if name in mine}
+        told = Facts(known, {name: facts.software[name] for name in known})
+        return import_fabric(configs, tmp_path / "inventory" / "site", told)
+
+    return run
+
+
+def replace(name: str, old: str, new: str) -> Edit:
+    def edit(texts: dict[str, str]) -> None:
+        assert old in texts[name]
+        texts[name] = texts[name].replace(old, new)
+
+    return edit
+
+
+def drop(*names: str) -> Edit:
+    def edit(texts: dict[str, str]) -> None:
+        for name in names:
+            del texts[name]
+
+    return edit
+
+
+def without_bgp(texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        texts[name] = re.sub(r"^bgp .*?^#\n(?=\S)", "", text, flags=re.DOTALL | re.MULTILINE)
+        assert "bgp" not in texts[name]
+
+
+def one_loopback(texts: dict[str, str]) -> None:
+    texts["leaf02"] = texts["leaf02"].replace("10.0.1.2 ", "10.0.1.1 ")
+
+
+def spines_linked(texts: dict[str, str]) -> None:
+    for name, own, far in (("spine01", 4, 5), ("spine02", 5, 4)):
+        port = (
+            f"interface 100GE1/4/32\n undo portswitch\n ip address 172.31.9.{own} 255.255.255.254\n"
+        )
+        text = texts[name].replace("bgp 65000\n", f"{port}#\nbgp 65000\n")
+        peer = f" peer 172.31.9.{far} as-number 65000\n"
+        texts[name] = text.replace(" peer 10.1.0.1 as", f"{peer} peer 10.1.0.1 as", 1)
+
+
+def leaf_alone(texts: dict[str, str]) -> None:
+    for line in (r" peer 10\.1\.0\..*\n", r" ip address 10\.1\.0\..*\n"):
+        texts["leaf03"] = re.sub(line, "", texts["leaf03"])
+
+
+def session_missing(texts: dict[str, str]) -> None:
+    texts["leaf03"] = re.sub(r" +peer 10\.1\.0\.34 .*\n", "", texts["leaf03"])
+    texts["spine02"] = re.sub(r" +peer 10\.1\.0\.35 .*\n", "", texts["spine02"])
+
+
+def wide_link(texts: dict[str, str]) -> None:
+    for name, own, far in (
+        ("leaf03", "10.1.0.33", "10.1.0.32"),
+        ("spine01", "10.1.0.32", "10.1.0.33"),
+    ):
+        new = {"10.1.0.33": "172.31.0.1", "10.1.0.32": "172.31.0.2"}
+        text = texts[name].replace(f" {own} 255.255.255.254", f" {new[own]} 255.255.255.248")
+        texts[name] = text.replace(f" peer {far} ", f" peer {new[far]} ")
+
+
+REFUSED = {
+    "no BGP": (without_bgp, "nothing here looks like a fabric: none of 10 switches has BGP"),
+    "one loopback": (one_loopback, "leaf02 and leaf01 both have loopback 10.0.1.1"),
+    "a spine-spine link": (
+        spines_linked,
+        "spine01 100GE1/4/32 - spine02 100GE1/4/32 joins two spines; a fabric has links between "
+        "leaves and spines only",
+    ),
+    "alone": (leaf_alone, "leaf03 peers with none of the other switches; take its text out"),
+    "no spines": (
+        drop("spine01", "spine02"),
+        "no spines: none of these switches peers with another; add the texts of the spines",
+    ),
+    "incomplete": (session_missing, "leaf03 has 0 sessions with spine02 and 1 with spine01"),
+    "wide": (wide_link, "leaf03 100GE1/0/25 - spine01 100GE1/1/3 has subnet 172.31.0.0/29"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_fabric_is_one_clear_error(name: str, imported: Import, tmp_path: Path) -> None:
+    edit, sentence = REFUSED[name]
+    with pytest.raises(BadInput) as error:
+        imported(edit)
+    assert sentence in str(error.value)
+    assert len(error.value.problems) == 1
+    assert not (tmp_path / "inventory").exists()
+
+
+LEFT = {
+    "a trunk": (
+        replace(
+            "leaf01",
+            "interface 100GE1/0/57\n",
+            "interface 100GE1/0/40\n port link-type trunk\n port trunk allow-pass vlan 120\n#\n"
+            "interface 100GE1/0/57\n",
+        ),
+        "leaf01.cfg:{}: interfaces[100GE1/0/40] name=100GE1/0/40, link_type=trunk, "
+        "trunk_vlans=120 is not carried over",
+        "interface 100GE1/0/40",
+    ),
+    "a line that nobody knows": (
+        replace("leaf01", "lldp enable\n", "lldp enable\nsome unheard of command\n"),
+        "leaf01.cfg:{}: some unheard of command is not understood",
+        "some unheard of command",
+    ),
+    "a line that is known": (
+        replace("leaf01", "lldp enable\n", "lldp enable\nclock timezone CET add 01:00:00\n"),
+        "leaf01.cfg:{}: clock timezone CET add 01:00:00 is known, but no fabric sets it",
+        "clock timezone",
+    ),
+    "other thresholds": (
+        replace(
+            "leaf02", "xoff static 600 kbytes xon offset 50", "xoff static 700 kbytes xon offset 50"
+        ),
+        "leaf02.cfg:{}: interfaces[100GE1/0/1].thresholds[4].xoff_kbytes 700 becomes 600",
+        "xoff static 700",
+    ),
+    "a static route": (
+        replace(
+            "leaf01", "bgp 65101\n", "ip route-static 10.9.0.0 255.255.0.0 NULL0\n#\nbgp 65101\n"
+        ),
+        "leaf01.cfg:{}: static_routes[10.9.0.0/16 NULL0] prefix=10.9.0.0/16 is not carried over",
+        "ip route-static",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_no_fabric_says_is_told_by_file_and_line(
+    name: str, imported: Import, tmp_path: Path
+) -> None:
+    edit, sentence, marker = LEFT[name]
+    done = imported(edit)
+    file = next(iter(sentence.split(":")))
+    lines = (tmp_path / "configs" / file).read_text().splitlines()
+    number = next(n for n, line in enumerate(lines, 1) if marker in line)
+    wanted = f"{tmp_path / 'configs'}/{sentence.format(number)}"
+    assert wanted in done.left
+    assert wanted in done.path.read_text()
+    shown = text_of(*imported_report(done), width=80)
+    assert wanted in " ".join(shown.split())
+    assert "line not carried over:" in shown or "lines not carried over:" in shown
+    assert all(len(line) <= 80 or " " not in line.strip() for line in shown.splitlines()[:-1])
+
+
+def test_switches_that_differ_are_one_sentence_and_most_of_them_win(imported: Import) -> None:
+    done = imported(replace("leaf02", " idle-timeout 15 0", " idle-timeout 20 0"))
+    assert done.differences == ("the idle timeout, s: 900 is taken; 1200 on leaf02",)
+    assert done.left[0].endswith("vty[0].idle_timeout_s 1200 becomes 900")
+    assert derive(done.path).fabric.security.idle_timeout_min == 15
+
+
+def test_a_changed_address_is_a_pin_and_the_others_stay_allocated(imported: Import) -> None:
+    def edit(texts: dict[str, str]) -> None:
+        for name in ("leaf05", "spine01"):
+            for old, new in (("10.1.0.64", "172.31.0.8"), ("10.1.0.65", "172.31.0.9")):
+                texts[name] = texts[name].replace(f"{old} ", f"{new} ")
+        texts["leaf07"] = texts["leaf07"].replace("10.64.6.", "10.64.77.")
+
+    done = imported(edit)
+    fabric = derive(done.path).fabric
+    assert [(p.spine, p.leaf, str(p.subnet)) for p in fabric.links] == [
+        ("spine01", "leaf05", "172.31.0.8/31")
+    ]
+    pins = {leaf.name: leaf.pins.gateways for leaf in fabric.leaves if leaf.pins.gateways}
+    assert {name: str(found["beamline"]) for name, found in pins.items()} == {
+        "leaf07": "10.64.77.1/24"
+    }
+    assert done.left == ()
+
+
+def test_a_hidden_password_becomes_a_reference_that_is_told(imported: Import) -> None:
+    def edit(texts: dict[str, str]) -> None:
+        for name, text in texts.items():
+            group = "SPINE" if "leaf" in name else "LEAF"
+            line = f" group {group} external\n"
+            cipher = f" peer {group} password cipher %^%#a{len(name)}Qp{name}%^%#\n"
+            texts[name] = text.replace(line, line + cipher)
+
+    done = imported(edit)
+    authentication = derive(done.path).fabric.routing.authentication
+    assert authentication is not None
+    assert authentication.password == "env:BGP_PASSWORD"
+    assert any("env:BGP_PASSWORD is to hold a password" in line for line in done.assumed)
+    assert (done.left, done.added) == ((), ())
+
+
+def test_spines_without_pool_lists_get_pools_around_the_addresses(imported: Import) -> None:
+    def edit(texts: dict[str, str]) -> None:
+        for name in ("spine01", "spine02"):
+            texts[name] = re.sub(r"ip ip-prefix .*\n", "", texts[name])
+
+    done = imported(edit)
+    fabric = derive(done.path).fabric
+    assert str(fabric.pools.leaf_loopbacks) == "10.0.1.0/28"
+    assert {s.name: str(s.prefix) for s in fabric.segments if s.vlan}["compute"] == "10.65.0.0/21"
+    assert all("prefix_lists[FABRIC]" in line for line in done.added)
+    assert any(line.startswith("segments[0].prefix: holds the gateways") for line in done.assumed)
+
+
+def test_hardware_that_nobody_names_is_the_one_whose_ports_and_timers_fit(
+    texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    configs = tmp_path / "configs"
+    configs.mkdir()
+    for name, text in texts.items():
+        header = "!Software Version V200R022C00SPC500\n" if name == "spine01" else ""
+        (configs / f"{name}.cfg").write_text(header + text)
+    table = tmp_path / "switches.csv"
+    table.write_text("name,hardware,rack\nspine02,CE9860-4C-EI,net2\n")
+    done = import_fabric(configs, tmp_path / "site", facts_of(["spine01=CE9860-4C-EI"], [], table))
+    network = derive(done.path).network
+    found = {n.name: n.hardware.model for n in network.nodes if n.hardware}
+    assert found["leaf01"] == "CE8850-64CQ-EI"
+    assert found["leaf03"] == "CE8851-32CQ8DQ-P"
+    assert found["leaf05"] == "CE6866-48S8CQ-P"  # CE6865 has the ports, and no timers by default
+    assert network.by_name["spine01"].software == "V200R022C00SPC500"
+    assert network.by_name["spine02"].rack == "net2"
+    text = done.path.read_text()
+    assert "hardware: CE8850-64CQ-EI  # assumed: CE8850-64CQ-EI, whose ports fit\n" in text
+    assert "spines[0].hardware" not in "".join(done.assumed)
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("leaf03", "--hardware 'leaf03' is not NAME=VALUE; write --hardware leaf03=.."),
+        ("leaf99=CE8851-32CQ8DQ-P", "hardware of leaf99, of which there is no text"),
+        (
+            "leaf03=CE8851",
+            "no hardware 'CE8851' in inventory/hardware; did you mean 'CE8851-32CQ8DQ-P'?",
+        ),
+    ],
+)
+def test_wrong_facts_are_told(
+    option: str, sentence: str, texts: Mapping[str, str], tmp_path: Path
+) -> None:
+    configs = tmp_path / "configs"
+    configs.mkdir()
+    for name, text in texts.items():
+        (configs / f"{name}.cfg").write_text(text)
+    with pytest.raises(BadInput, match=re.escape(sentence)):
+        import_fabric(configs, tmp_path / "site", facts_of([option], [], None))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "no columns of switches"),
+        ("name,colour\nleaf01,red\n", "no column 'colour' is known"),
+        ("name,hardware\nleaf01,A\nleaf01,B\n", "f.csv:3: leaf01 is there twice"),
+        ("name,hardware\nleaf01,A,B\n", "f.csv:2: not one value a column"),
+    ],
+)
+def test_a_bad_table_of_switches_is_told_by_line(text: str, sentence: str) -> None:
+    with pytest.raises(BadInput) as error:
+        read_facts(text, "f.csv")
+    assert sentence in str(error.value)
+
+
+def test_a_fabric_that_is_there_stays(imported: Import, tmp_path: Path) -> None:
+    path = tmp_path / "inventory" / "site" / "fabric.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("mine\n")
+    with pytest.raises(Refused, match="is there already"):
+        imported(lambda _: None)
+    assert path.read_text() == "mine\n"

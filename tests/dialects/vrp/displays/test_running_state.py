@@ -1,0 +1,449 @@
+"""What a CloudEngine shows of its state, read strictly: the vendor's forms, and every bad one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+import pytest
+from recorded_driver import RecordedDriver
+
+from rocefort.dialects.vrp.running_state import ecn_marks, read_topic
+from rocefort.errors import DeviceFailed
+from rocefort.models.network.observed import (
+    AiEcnSeen,
+    PfcCountersSeen,
+    PfcPortSeen,
+    PfcProfileSeen,
+    PortCounters,
+    PortSeen,
+    QueueSeen,
+    RouteSeen,
+    ThresholdSeen,
+    Topic,
+)
+
+# Forms of the V300R023C00 command reference, with values of ours.
+INTERFACE = """\
+2026-06-03 10:17:27.684 +08:00
+100GE1/0/25 current state : UP (ifindex: 6)
+Line protocol current state : UP
+Description: to spine01
+Route Port,The Maximum Transmit Unit is 9000,The Maximum Frame Length is 9216
+Internet protocol processing : disabled
+IP Sending Frames' Format is PKTFMT_ETHNT_2, Hardware address is 00e0-fc12-3456
+Port Mode:     COMMON FIBER,     Port Split/Aggregate:               -
+Speed:               100000,     Loopback:                        NONE
+Duplex:                FULL,     Negotiation:                        -
+Input Flow-control: DISABLE,     Output Flow-control:          DISABLE
+Mdi:                      -,     Fec:                                -
+Statistics last cleared:never
+    Last 300 seconds input rate: 79 bits/sec, 0 packets/sec
+    Input :             207592 bytes,                616 packets
+    Output:            1325324 bytes,               9268 packets
+    Input:
+      Unicast:                      0,   Multicast:                     616
+      Broadcast:                    0,   Jumbo:                           0
+      Discard:                      5,   Frames:                         --
+      Pause:                        7,   Ignoreds:                        0
+
+      Total Error:                 12
+      CRC:                         11,   Giants:                          0
+      Jabbers:                     --,   Fragments:                       0
+
+    Output:
+      Unicast:                      0,   Multicast:                    9268
+      Discard:                      6,   Buffers Purged:                  0
+      Pause:                        8
+
+    Input bandwidth utilization threshold : 90.00%
+Eth-Trunk11 current state : Administratively DOWN (ifindex: 2010)
+Line protocol current state : DOWN
+Switch Port, TPID : 8100(Hex), Hash arithmetic : According to flow, The Maximum Transmit Unit is 1500
+    Input: 0 packets,0 bytes
+           0 errors,0 drops
+"""
+PORTS = (
+    PortSeen(
+        name="100GE1/0/25",
+        state="UP",
+        up=True,
+        mtu=9000,
+        frame_bytes=9216,
+        speed_mbps=100_000,
+        counters=PortCounters(
+            rx_errors=12, crc=11, rx_discards=5, tx_discards=6, rx_pauses=7, tx_pauses=8
+        ),
+    ),
+    PortSeen(name="Eth-Trunk11", state="Administratively DOWN", up=False, shut=True, mtu=1500),
+)
+ROUTES = """\
+Proto: Protocol        Pre: Preference
+Route Flags: R - relay, D - download to fib, T - to vpn-instance, B - black hole route
+------------------------------------------------------------------------------
+Routing Table : _public_
+         Destinations : 3       Routes : 4
+
+Destination/Mask    Proto   Pre  Cost        Flags NextHop         Interface
+
+      10.65.0.0/24  EBGP    255  0           RD    10.1.0.32       100GE1/0/25
+                    EBGP    255  0           RD    10.1.0.34       100GE1/0/26
+      10.65.1.0/24  EBGP    255  0             R   10.1.0.32       100GE1/0/25
+      127.0.0.0/8   Direct  0    0             D   127.0.0.1       InLoopBack0
+"""
+HOPS = (IPv4Address("10.1.0.32"), IPv4Address("10.1.0.34"))
+TABLE = (
+    RouteSeen(prefix=IPv4Network("10.65.0.0/24"), protocol="EBGP", next_hops=HOPS),
+    RouteSeen(prefix=IPv4Network("10.65.1.0/24"), protocol="EBGP", next_hops=()),
+    RouteSeen(
+        prefix=IPv4Network("127.0.0.0/8"), protocol="Direct", next_hops=(IPv4Address("127.0.0.1"),)
+    ),
+)
+DCB = """\
+M:Manual;    A:Auto
+-------------------------------------------------------------------------------
+Interface         PFC Name     PFC Status  ETS Name    ETS Status App-Profile
+-------------------------------------------------------------------------------
+25GE1/0/1         default      ENABLE(M)   default     ENABLE     -
+25GE1/0/2         nof          FAILED(A)   -           -          -
+25GE1/0/3         -            -           -           -          -
+-------------------------------------------------------------------------------
+"""
+PROFILES = """\
+PFC-Profile Maximum: 2
+Total: 2
+-------------------------------------------------------------------------------
+PFC-profile Name                      Priority
+-------------------------------------------------------------------------------
+default                               4
+-------------------------------------------------------------------------------
+two                                   3 5
+-------------------------------------------------------------------------------
+"""
+PFC = """\
+-----------------------------------------------------------------------------------------
+Interface         Queue         Received(Frames)        ReceivedRate(pps)     DeadlockNum
+                             Transmitted(Frames)     TransmittedRate(pps)     RecoveryNum
+-----------------------------------------------------------------------------------------
+100GE1/0/1             4                      17                        3               1
+                                              18                        4               2
+                       5                       0                        0               0
+                                               0                        0               0
+-----------------------------------------------------------------------------------------
+"""
+
+
+def _pfc(queue: int, *numbers: int) -> PfcCountersSeen:
+    names = ("rx_frames", "rx_rate", "deadlocks", "tx_frames", "tx_rate", "recoveries")
+    return PfcCountersSeen(
+        interface="100GE1/0/1", queue=queue, **dict(zip(names, numbers, strict=True))
+    )
+
+
+G1 = """\
+Xon:        PFC backpressure stop threshold
+Xoff:       PFC backpressure threshold
+K:kilobytes   D:dynamic alpha
+--------------------------------------------------
+Interface      Queue            Xon           Xoff
+--------------------------------------------------
+100GE1/0/1         4         550(K)         600(K)
+100GE1/0/2         4           2(D)           3(D)
+--------------------------------------------------
+"""
+G2 = """\
+Interface      Queue    Guaranteed     Xon-Lowest  Xon-Offset       Xoff        Hdrm
+100GE1/0/1         4       1600(B)         640(B)       50(K)     600(K)      256(K)
+                   5       1600(B)       40960(B)       50(K)      70(K)       40(K)
+"""
+V200 = """\
+Interface  Queue Guaranteed  Xon     Xon-Offset  Xoff  Hdrm
+100GE1/0/1 4     10(C)       100(C)  20(C)       2000(C)  250(C)
+100GE1/0/2 4     -           -       50(K)       600(K)   -
+"""
+
+
+def _row(interface: str, queue: int, *values: int | None, **other: Any) -> ThresholdSeen:
+    xoff, xon, headroom = (*values, None)[:3]
+    return ThresholdSeen(
+        interface=interface,
+        queue=queue,
+        xoff_kbytes=xoff,
+        xon_kbytes=xon,
+        headroom_kbytes=headroom,
+        **other,
+    )
+
+
+QUEUES = """\
+ Queue   CIR/PIR              Passed     Pass Rate             Dropped     Drop Rate  Drop Time
+        (% or kbps)   (Packets/Bytes)    (pps/bps)      (Packets/Bytes)    (pps/bps)
+ ----------------------------------------------------------------------------------------------
+     4         0                   6             0                   3             0          -
+       100000000                1092             0                 546             0
+ ----------------------------------------------------------------------------------------------
+     6         0                   0             0                   9             0  2026-01-01 10:00:00
+       100000000                   0             0                 900             0
+ ----------------------------------------------------------------------------------------------
+"""
+AI_ECN = """\
+AI-ECN Model Version : 1.0.1
+Mode : NN - Model inference    BBR - Heuristic inference    STATIC - Static threshold
+-----------------------------------------------------------------------------------------------
+Interface       Queue   Low-Threshold   High-Threshold   Probability   Mode     Active model    Actived time
+                               (Byte)           (Byte)           (%)
+-----------------------------------------------------------------------------------------------
+100GE1/0/1          4          204800           614400             5    BBR   AI_ECN_HPC   2022-01-10 09:09:23
+100GE1/0/2          4               -                -             -      -   AI_ECN_HPC   -
+-----------------------------------------------------------------------------------------------
+"""
+CLOCK = "2026-02-02 17:02:34+08:00\nMonday\nTime Zone(BJ) : UTC+08:00\n"
+DIR = """\
+Directory of flash:/
+
+  Idx  Attr     Size(Byte)  Date        Time       FileName
+    0  dr-x              -  Nov 11 2019 20:16:35   $_checkpoint
+    7  -rw-    572,847,476  Oct 21 2019 15:21:23   123.cc
+
+2,994,228 KB total (801,664 KB free)
+"""
+
+COMMANDS = {
+    Topic.PORTS: "display interface",
+    Topic.ROUTES: "display ip routing-table",
+    Topic.PFC_PORTS: "display dcb",
+    Topic.PFC_PROFILES: "display dcb pfc-profile",
+    Topic.PFC_COUNTERS: "display dcb pfc",
+    Topic.THRESHOLDS: "display dcb pfc buffer",
+    Topic.QUEUES: "display qos queue statistics interface 100GE1/0/1",
+    Topic.AI_ECN: "display ai-ecn calculated state",
+    Topic.CLOCK: "display clock",
+    Topic.DISK: "dir",
+}
+UTC_NOW = datetime(2026, 2, 2, 9, 2, 34, tzinfo=UTC)
+
+
+def read(topic: Topic, text: str, now: datetime = UTC_NOW) -> Any:
+    """The topic of a switch that answers its command with this text."""
+    driver = RecordedDriver({COMMANDS[topic]: text})
+    return read_topic(driver, topic, "leaf03", ("100GE1/0/1",), lambda: now)
+
+
+GOOD: list[tuple[Topic, str, object]] = [
+    (Topic.PORTS, INTERFACE, PORTS),
+    (Topic.ROUTES, ROUTES, TABLE),
+    (
+        Topic.ROUTES,  # not confirmed: a further next hop without its protocol
+        ROUTES.replace(
+            "EBGP    255  0           RD    10.1.0.34", "     255  0     RD    10.1.0.34"
+        ),
+        TABLE,
+    ),
+    (
+        Topic.PFC_PORTS,
+        DCB,
+        (
+            PfcPortSeen(interface="25GE1/0/1", profile="default", enabled=True, state="ENABLE(M)"),
+            PfcPortSeen(interface="25GE1/0/2", profile="nof", enabled=False, state="FAILED(A)"),
+            PfcPortSeen(interface="25GE1/0/3", profile="-", enabled=False, state="-"),
+        ),
+    ),
+    (
+        Topic.PFC_PROFILES,
+        PROFILES,  # not confirmed: how two queues are written
+        (PfcProfileSeen(name="default", queues=(4,)), PfcProfileSeen(name="two", queues=(3, 5))),
+    ),
+    (
+        Topic.PFC_COUNTERS,
+        PFC,  # not confirmed: the blank interface of a port's second queue
+        (_pfc(4, 17, 3, 1, 18, 4, 2), _pfc(5, 0, 0, 0, 0, 0, 0)),
+    ),
+    (
+        Topic.THRESHOLDS,
+        G1,
+        (
+            _row("100GE1/0/1", 4, 600, 550, text="Xon 550(K), Xoff 600(K)"),
+            _row("100GE1/0/2", 4, None, None, dynamic=True, text="Xon 2(D), Xoff 3(D)"),
+        ),
+    ),
+    (
+        Topic.THRESHOLDS,
+        G2,
+        (
+            _row(
+                *("100GE1/0/1", 4, 600, 550, 256),
+                text="Guaranteed 1600(B), Xon-Lowest 640(B), Xon-Offset 50(K), Xoff 600(K), Hdrm 256(K)",
+            ),
+            _row(  # xon is the higher of the lowest and the offset below xoff
+                *("100GE1/0/1", 5, 70, 40, 40),
+                text="Guaranteed 1600(B), Xon-Lowest 40960(B), Xon-Offset 50(K), Xoff 70(K), Hdrm 40(K)",
+            ),
+        ),
+    ),
+    (
+        Topic.THRESHOLDS,
+        V200,
+        (
+            _row(
+                *("100GE1/0/1", 4, None, None),
+                text="Guaranteed 10(C), Xon 100(C), Xon-Offset 20(C), Xoff 2000(C), Hdrm 250(C)",
+            ),
+            _row(
+                *("100GE1/0/2", 4, 600, 550),
+                text="Guaranteed -, Xon -, Xon-Offset 50(K), Xoff 600(K), Hdrm -",
+            ),
+        ),
+    ),
+    (
+        Topic.QUEUES,
+        QUEUES,
+        (
+            QueueSeen(interface="100GE1/0/1", queue=4, dropped_packets=3),
+            QueueSeen(interface="100GE1/0/1", queue=6, dropped_packets=9),
+        ),
+    ),
+    (
+        Topic.AI_ECN,
+        AI_ECN,
+        (
+            AiEcnSeen(interface="100GE1/0/1", queue=4, mode="BBR", model="AI_ECN_HPC"),
+            AiEcnSeen(interface="100GE1/0/2", queue=4, mode="-", model="AI_ECN_HPC"),
+        ),
+    ),
+    (Topic.DISK, DIR, 801_664),
+    (Topic.DISK, "631,960 KB total available (237,728 KB free)", 237_728),  # older VRP8
+]
+
+HOW = "; its form is not the documented one: run the command by hand, and report what it shows"
+BAD: list[tuple[Topic, str, str]] = [
+    (Topic.PORTS, "", "line 1: no interface at all"),
+    (Topic.PORTS, "Info: wait\n", "line 1: 'Info: wait' belongs to no interface"),
+    (
+        Topic.PORTS,
+        INTERFACE.replace("      CRC:                         11,", "      CRX:                         11,"),
+        "line 2: 100GE1/0/25 shows no 'CRC' of its input",
+    ),
+    (
+        Topic.PORTS,
+        INTERFACE.replace("      Pause:                        8\n", ""),
+        "line 2: 100GE1/0/25 shows no 'Pause' of its output",
+    ),
+    (
+        Topic.PORTS,
+        INTERFACE.replace("Speed:               100000,", "Pace:                100000,"),
+        "line 2: 100GE1/0/25 shows no speed",
+    ),
+    (
+        Topic.PORTS,
+        INTERFACE.replace("Eth-Trunk11", "100GE1/0/25").replace("Switch Port", "Speed: AUTO, Pause: 1, ")
+        + INTERFACE[INTERFACE.index("    Input:\n") : INTERFACE.index("    Input bandwidth")],
+        "line 33: 100GE1/0/25 is shown twice",
+    ),
+    (Topic.ROUTES, "", "line 1: 0 headings of its table instead of one"),
+    (
+        Topic.ROUTES,
+        ROUTES.replace("Routes : 4", "Routes : 5"),
+        "line 5: 3 destinations and 5 routes announced, 3 and 4 read",
+    ),
+    (
+        Topic.ROUTES,
+        ROUTES[: ROUTES.rindex("      127")],
+        "line 5: 3 destinations and 4 routes announced, 2 and 3 read",
+    ),
+    (Topic.ROUTES, ROUTES.replace("127.0.0.1", "127.0.0.x"), "line 12: '127.0.0.x' is no next hop"),
+    (Topic.ROUTES, ROUTES + "what is this\n", "line 13: 'what is this' is no route"),
+    (Topic.PFC_PORTS, "", "line 1: 0 headings of its table instead of one"),
+    (
+        Topic.PFC_PORTS,
+        DCB.replace("ENABLE(M)", "MAYBE(M)"),
+        "line 5: 'MAYBE(M)' is no status",
+    ),
+    (
+        Topic.PFC_PROFILES,
+        PROFILES.replace("Total: 2", "Total: 1"),
+        "line 2: 1 profiles announced, 2 read",
+    ),
+    (
+        Topic.PFC_COUNTERS,
+        PFC.replace("                                              18                        4               2\n", ""),
+        "line 6: '5                       0                        0               0' has not 3 cells",
+    ),
+    (
+        Topic.PFC_COUNTERS,
+        PFC.replace("100GE1/0/1             4", "                       4"),
+        "line 5: '4                      17                        3               1' is of no interface",
+    ),
+    (Topic.PFC_COUNTERS, PFC.replace(" 17 ", " 1x "), "line 5: '1x' is not a count"),
+    (Topic.THRESHOLDS, G1.replace("Xoff\n", "Xofo\n", 2), "line 5: 'Interface      Queue            Xon           Xofo' is not the documented heading"),
+    (Topic.THRESHOLDS, G1.replace("600(K)", "600(X)"), "line 7: '600(X)' is no xoff"),
+    (
+        Topic.THRESHOLDS,
+        G1.replace("550(K)", ""),
+        "line 7: '100GE1/0/1         4                  600(K)' has not 4 cells",
+    ),
+    (Topic.QUEUES, "", "line 1: 0 headings of its table instead of one"),
+    (Topic.QUEUES, QUEUES[: QUEUES.index("     4 ")], "line 1: no queue at all"),
+    (Topic.QUEUES, QUEUES.replace("     6  ", "     4  "), "line 7: queue 4 is shown twice"),
+    (
+        Topic.AI_ECN,
+        AI_ECN.replace("100GE1/0/1          4", "100GE1/0/1           "),
+        "line 7: '204800' is no queue",
+    ),
+    (Topic.CLOCK, "soon", "line 1: no date and time"),
+    (Topic.CLOCK, "2026-02-30 17:02:34+08:00", "line 1: '2026-02-30 17:02:34+08:00' is no date and time"),
+    (Topic.CLOCK, "2026-02-02 17:02:34\nMonday\n", "line 1: a time without its offset from UTC"),
+    (Topic.DISK, "Directory of flash:/\n", "line 1: no line of what is free"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("topic", "text", "seen"), GOOD)
+def test_the_documented_form_is_read(topic: Topic, text: str, seen: object) -> None:
+    assert read(topic, text) == seen
+
+
+@pytest.mark.parametrize(("topic", "text", "said"), BAD)
+def test_what_does_not_add_up_is_an_error_with_device_command_and_line(
+    topic: Topic, text: str, said: str
+) -> None:
+    with pytest.raises(DeviceFailed) as caught:
+        read(topic, text)
+    assert str(caught.value) == f"leaf03: '{COMMANDS[topic]}', {said}{HOW}"
+
+
+# A profile may pause no queue, and the last lines of the two others say nothing that is read.
+UNCUT = {Topic.PFC_PROFILES, Topic.PORTS, Topic.CLOCK}
+
+
+@pytest.mark.parametrize("topic", [topic for topic in COMMANDS if topic not in UNCUT])
+def test_an_answer_that_is_cut_off_in_a_row_is_never_read_as_less(topic: Topic) -> None:
+    """Every table is cut inside its last row: none may be read as if that row were not there."""
+    whole = next(text for name, text, _ in GOOD if name == topic)
+    row = [n for n, line in enumerate(whole.splitlines()) if line.strip(" -")][-1]
+    lines = whole.splitlines()[: row + 1]
+    lines[-1] = lines[-1][: len(lines[-1].rstrip()) - max(3, len(lines[-1].split()[-1]) + 1)]
+    with pytest.raises(DeviceFailed):
+        read(topic, "\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        (CLOCK, 8),
+        ("2026-02-02 17:02:34\nMonday\nTime Zone(DefaultZoneName) : UTC\n", 0),  # field evidence
+        ("2026-02-02 17:02:34\nMonday\nTime Zone(X) : UTC-05:00\n", -5),
+        ("2026-02-02 17:02:34.123 +08:00\n", 8),
+    ],
+)
+def test_a_clock_is_read_with_its_offset(text: str, hours: int) -> None:
+    utc = datetime(2026, 2, 2, 17, 2, 34, tzinfo=UTC) - timedelta(hours=hours)
+    assert read(Topic.CLOCK, text, utc) == 0.5, "it shows whole seconds"
+
+
+@pytest.mark.parametrize(
+    "shown", ["", "Info: No statistics.", "Interface Queue ECN-marked packets"]
+)
+def test_ecn_marks_in_another_form_are_a_failure_of_the_switch(shown: str) -> None:
+    """A run of RDMA tests goes on without them, as it does on a release without the command."""
+    with pytest.raises(DeviceFailed, match="leaf01: 'display qos ecn statistics', line 1: "):
+        ecn_marks(RecordedDriver({"display qos ecn statistics": shown}), "leaf01")

@@ -1,0 +1,123 @@
+"""What an emulated switch says it would change is the planned change, and no other is."""
+
+from __future__ import annotations
+
+import pytest
+from canonical import canonical
+from efforts import tries
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_switches import switches
+from random_values import TEMPLATES
+
+from rocefort.design.load.hardware_catalogue import load_catalogue
+from rocefort.dialects.changes import change_of
+from rocefort.dialects.placeholders import filled
+from rocefort.dialects.vrp.device_diff import same_change
+from rocefort.dialects.vrp.parse.parser import parse
+from rocefort.dialects.vrp.render import render
+from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
+from rocefort.dialects.vrp.text.secrets import as_saved
+from rocefort.lab.cli.session import Session
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.device import Device
+from rocefort.models.device.lossless import PfcProfile
+from rocefort.models.hardware.hardware import SyntaxFamily
+from rocefort.models.rollout.plan import Change
+from rocefort.rollout.planning.secrets import with_known_secrets
+
+FAMILIES = load_catalogue().families
+
+
+class Answers(dict[str, str]):
+    """Any secret that a patch asks for."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+    def __missing__(self, reference: str) -> str:
+        return f"word-of-{len(reference)}"
+
+
+def meant(device: Device) -> Device:
+    """Intent names every secret."""
+    said = device.model_dump_json().replace('"encrypted"', '"env:Q"')
+    return Device.model_validate_json(said)
+
+
+def saved(device: Device, name: SyntaxFamily) -> str:
+    """Text of a Device as a switch saves it; the view of the built-in PFC profile is there."""
+    if all(profile.name != "default" for profile in device.pfc.profiles):
+        pfc = device.pfc.model_copy(update={"profiles": (PfcProfile(), *device.pfc.profiles)})
+        device = device.model_copy(update={"pfc": pfc})
+    text = as_saved(render(device, name, TEMPLATES[name]))
+    return tree_text(canonical(parse_tree(text), name))
+
+
+def of_the_same_as(running: Device, intended: Device) -> Device:
+    """The same switch, whose AS no plan changes."""
+    bgp = intended.bgp
+    if bgp and running.bgp:
+        bgp = bgp.model_copy(update={"asn": running.bgp.asn})
+    return intended.model_copy(update={"name": running.name, "bgp": bgp})
+
+
+def planned(running: Device, intended: Device, name: SyntaxFamily) -> Change:
+    texts = [render(device, name, TEMPLATES[name]) for device in (running, intended)]
+    return change_of(texts[0], running, texts[1], intended, FAMILIES[name], ())
+
+
+def said_by_a_switch(running: str, change: Change, family: SyntaxFamily) -> str:
+    """`display configuration candidate changes` after the patch was typed."""
+    switch = EmulatedSwitch(change.device, running, family)
+    session = Session(switch, "netops")
+    session.handle("system-view")
+    for line in change.patch:
+        said = session.handle(filled(line.strip(), Answers())).text
+        if session.question:
+            said = session.handle("y").text
+        assert "Error:" not in said, (line, said)
+    while len(session.view) > 0:
+        session.handle("quit")
+    return session.handle("display configuration candidate changes").text
+
+
+def shifted(diff: str) -> str:
+    """As the reference prints it: what goes of a view that stays is one blank further left."""
+    rows, first, stays = [], True, False
+    for row in diff.splitlines():
+        if row == "  #":
+            first = True
+        elif first:
+            first, stays = False, row.startswith(" ")
+        rows.append(f"-{row[2:]}" if stays and row.startswith("-  ") else row)
+    return "\n".join(rows)
+
+
+@pytest.mark.soak
+@settings(max_examples=tries(15))
+@given(data=st.data(), name=st.sampled_from(SyntaxFamily))
+def test_what_a_switch_says_it_would_change_is_the_planned_change(
+    data: st.DataObject, name: SyntaxFamily
+) -> None:
+    family = FAMILIES[name]
+    text = saved(data.draw(switches(name)), name)
+    running = saved_form(parse(text, "running").device, family)
+    drawn = of_the_same_as(running, meant(data.draw(switches(name))))
+    intended = saved_form(parse(saved(drawn, name), "intended").device, family)
+    intended = with_known_secrets(intended, drawn, ())
+    running = with_known_secrets(running, intended, data.draw(st.sampled_from([(), ("env:P",)])))
+    change = planned(running, intended, name)
+    diff = said_by_a_switch(text, change, name)
+    assert same_change(change, diff, text, family) == ()
+    assert same_change(change, shifted(diff), text, family) == ()
+    told = [edit for edit in change.edits if not edit.path.endswith("password")]
+    if not told:
+        return
+    other = data.draw(st.sampled_from(told))
+    rest = tuple(edit for edit in change.edits if edit != other)
+    fewer = change.model_copy(update={"edits": rest})
+    found = same_change(fewer, diff, text, family)
+    assert len(found) == 1
+    assert found[0].startswith(f"nobody planned: {other.path}: ")

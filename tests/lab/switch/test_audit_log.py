@@ -1,0 +1,117 @@
+"""What the switches of a lab were told and did, as they write it down themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocefort.errors import ServiceFailed
+from rocefort.lab.cli.server import Kept
+from rocefort.lab.switch.audit_log import GONE, Deed, Deeds, read_deeds
+from rocefort.lab.switch.personality import Personality, TrialMode
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def session(deeds: Deeds, clock: Clock, mode: TrialMode = "survives") -> Kept:
+    switch = EmulatedSwitch(
+        "leaf01",
+        "sysname leaf01\n",
+        SyntaxFamily.V300_G1,
+        clock=clock,
+        personality=Personality(mode),
+    )
+    deeds.begin(switch)
+    return Kept(switch, "netops", None, deeds)
+
+
+def type_in(kept: Kept, *lines: str) -> None:
+    for line in lines:
+        kept.handle(line)
+
+
+def changes(rows: list[Deed]) -> list[tuple[str, bool, bool, bool, bool]]:
+    """Rows at which the state changed: line, candidate, trial, runs another than first, saved it."""
+    found, last = [], rows[0].state
+    for row in rows:
+        if row.state != last:
+            runs, saved = row.running != rows[0].running, row.saved != rows[0].saved
+            found.append((row.line, row.candidate, row.left_s is not None, runs, saved))
+        last = row.state
+    return found
+
+
+def test_every_line_is_a_row_with_what_came_of_it(tmp_path: Path) -> None:
+    with Deeds(tmp_path / "log") as deeds:
+        kept = session(deeds, Clock())
+        lines = ("system-view", "vlan batch 7", "commit trial 60 persist p", "commit persist p")
+        type_in(kept, *lines, "return", "save", "Y")
+        kept.close()
+    rows = read_deeds(tmp_path / "log")
+    assert [row.line for row in rows] == ["", *lines, "return", "save", "Y", GONE]
+    assert {(row.switch, row.user) for row in rows[1:]} == {("leaf01", "netops")}
+    assert changes(rows) == [
+        ("vlan batch 7", True, False, False, False),
+        ("commit trial 60 persist p", False, True, True, False),
+        ("commit persist p", False, False, True, False),
+        ("Y", False, False, True, True),
+    ]
+    assert (rows[3].persist, rows[3].left_s, rows[3].before) == ("p", 60, rows[0].running)
+
+
+def test_a_trial_that_ends_by_itself_is_nobodys_line(tmp_path: Path) -> None:
+    clock = Clock()
+    with Deeds(tmp_path / "log") as deeds:
+        kept = session(deeds, clock)
+        type_in(kept, "system-view", "vlan batch 7", "commit trial 60")
+        clock.now = 61
+        type_in(kept, "vlan batch 8")
+    assert changes(read_deeds(tmp_path / "log"))[-2:] == [
+        ("", False, False, False, False),
+        ("vlan batch 8", True, False, False, False),
+    ]
+
+
+def test_one_that_ends_with_its_session_says_so(tmp_path: Path) -> None:
+    with Deeds(tmp_path / "log") as deeds:
+        kept = session(deeds, Clock(), "dies-with-session")
+        type_in(kept, "system-view", "vlan batch 7", "commit trial 60")
+        kept.close()
+    assert changes(read_deeds(tmp_path / "log"))[-1] == (GONE, False, False, False, False)
+
+
+def test_passwords_are_masked_and_the_file_is_its_owners(tmp_path: Path) -> None:
+    with Deeds(tmp_path / "log") as deeds:
+        type_in(
+            session(deeds, Clock()), "system-view", "bgp 1", "peer 192.0.2.1 password simple S3"
+        )
+    assert "password simple <removed>" in (tmp_path / "log").read_text()
+    assert "S3" not in (tmp_path / "log").read_text()
+    assert (tmp_path / "log").stat().st_mode & 0o777 == 0o600
+
+
+def test_rows_are_added_and_one_that_is_half_written_is_left_out(tmp_path: Path) -> None:
+    for _ in range(2):
+        with Deeds(tmp_path / "log") as deeds:
+            session(deeds, Clock())
+    with (tmp_path / "log").open("a") as file:
+        file.write('{"at": ')
+    assert len(read_deeds(tmp_path / "log")) == 2
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(ServiceFailed) as caught, Deeds(tmp_path / "none" / "log"):
+        pass
+    assert str(caught.value) == (
+        f"{tmp_path}/none/log: No such file or directory; choose another file"
+    )

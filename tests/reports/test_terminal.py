@@ -1,0 +1,170 @@
+"""The terminal report: grouped, in columns, and nothing lost but what it says it leaves out."""
+
+from __future__ import annotations
+
+import re
+
+import click
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
+from rocefort.reports.fabric.findings import findings_report
+from rocefort.reports.writers.terminal import text_of
+
+
+def as_text(
+    report: Report, titles: dict[str, str] | None = None, *, width: int = 80, colour: bool = False
+) -> str:
+    return text_of(*findings_report(report, titles or {}), width=width, colour=colour)
+
+
+TITLES = {"PFC004": "Deadlock timers can be set, and are as intended"}
+
+
+def _finding(
+    message: str, where: Where, severity: Severity = Severity.ERROR, rule: str = "PFC004"
+) -> Finding:
+    return Finding(rule=rule, severity=severity, where=where, message=message, hint="mend it")
+
+
+def _report(*verdicts: Finding | NotJudged) -> Report:
+    return Report(
+        network="heps",
+        rules=("PFC004", "BUF002"),
+        findings=tuple(v for v in verdicts if isinstance(v, Finding)),
+        not_judged=tuple(v for v in verdicts if isinstance(v, NotJudged)),
+    )
+
+
+def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
+    file = "inventory/heps/fabric.yaml"
+    long = (
+        "deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms), "
+        "which is less than is meant"
+    )
+    report = _report(
+        _finding(long, Where(device="leaf03", file=file, line=49)),
+        _finding(long, Where(device="leaf04", file=file, line=49)),
+        _finding("other", Where(device="leaf04", interface="100GE1/0/2", file=file, line=50)),
+        _finding("other", Where(device="leaf04", interface="100GE1/0/1", file=file, line=51)),
+        _finding("other", Where(device="leaf04", interface="100GE1/0/7", file=file, line=51)),
+        _finding("other", Where(device="leaf05", interface="Vlanif10")),
+        _finding("told", Where(), Severity.INFO),
+        *(
+            NotJudged(rule="BUF002", where=Where(device=f"leaf0{n}"), reason="no buffer is known")
+            for n in range(1, 9)
+        ),
+    )
+    assert as_text(report, TITLES) == (
+        "ERROR PFC004 Deadlock timers can be set, and are as intended\n"
+        "    deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms),\n"
+        "    which is less than is meant\n"
+        "        at: leaf03, leaf04\n"
+        "        in: inventory/heps/fabric.yaml:49\n"
+        "        fix: mend it\n"
+        "    other\n"
+        "        at: leaf04 100GE1/0/1-2,7, leaf05 Vlanif10\n"
+        "        in: inventory/heps/fabric.yaml:50, 51\n"
+        "        fix: mend it\n"
+        "\n"
+        "INFO PFC004 Deadlock timers can be set, and are as intended\n"
+        "    told\n"
+        "        fix: mend it\n"
+        "\n"
+        "NOT JUDGED BUF002\n"
+        "    no buffer is known\n"
+        "        at: leaf01 to leaf08\n"
+        "\n"
+        "heps: 2 rules, 6 errors, 0 warnings, 1 info, 8 not judged -- failed\n"
+    )
+
+
+def test_what_several_rules_do_not_know_for_one_reason_is_told_once() -> None:
+    silent, mute = Where(device="k8sgn12"), Where(device="k8sgn09")
+    report = _report(
+        *(
+            NotJudged(rule=r, where=silent, reason="not read")
+            for r in ("HST102", "HST103", "HST105")
+        ),
+        NotJudged(rule="HST103", where=mute, reason="no tool"),
+        NotJudged(rule="HST104", where=silent, reason="not read"),
+        NotJudged(rule="HST104", where=mute, reason="not read"),
+    )
+    assert as_text(report) == (
+        "NOT JUDGED HST102, HST103, HST105\n"
+        "    not read\n"
+        "        at: k8sgn12\n"
+        "\n"
+        "NOT JUDGED HST103\n"
+        "    no tool\n"
+        "        at: k8sgn09\n"
+        "\n"
+        "NOT JUDGED HST104\n"
+        "    not read\n"
+        "        at: k8sgn12, k8sgn09\n"
+        "\n"
+        "heps: 2 rules, 0 errors, 0 warnings, 0 info, 6 not judged\n"
+    )
+
+
+def test_a_clean_report_is_one_line() -> None:
+    assert as_text(_report()) == "heps: 2 rules, 0 errors, 0 warnings, 0 info, 0 not judged\n"
+
+
+def test_one_error_is_counted_in_the_singular_and_fails() -> None:
+    text = as_text(_report(_finding("bad", Where(device="leaf01"))))
+    assert text.endswith("heps: 2 rules, 1 error, 0 warnings, 0 info, 0 not judged -- failed\n")
+    warned = as_text(_report(_finding("odd", Where(device="leaf01"), Severity.WARNING)))
+    assert warned.endswith("heps: 2 rules, 0 errors, 1 warning, 0 info, 0 not judged\n")
+
+
+def test_very_many_places_are_cut_and_it_is_said() -> None:
+    places = [Where(device=f"leaf{n:03}") for n in range(0, 1000, 2)]  # no two are neighbours
+    text = " ".join(as_text(_report(*(_finding("bad", where) for where in places))).split())
+    assert "leaf076, leaf078 and 460 more (all of them: --format json)" in text
+    assert "leaf080" not in text
+
+
+def test_colour_changes_no_letter() -> None:
+    report = _report(
+        _finding("bad", Where(device="leaf01")),
+        NotJudged(rule="BUF002", where=Where(device="leaf02"), reason="unknown"),
+    )
+    coloured = as_text(report, TITLES, colour=True)
+    assert click.unstyle(coloured) == as_text(report, TITLES)
+    heading, *_ = coloured.splitlines()
+    assert heading == f"\x1b[1;31mERROR PFC004 {TITLES['PFC004']}\x1b[0m"
+    assert "\x1b[35mNOT JUDGED BUF002" in coloured
+
+
+def test_messages_about_the_same_places_name_them_once() -> None:
+    where = Where(device="leaf01", file="fabric.yaml", line=7)
+    report = _report(_finding("first", where), _finding("second", where))
+    assert as_text(report, TITLES).splitlines()[1:6] == [
+        "  - first",
+        "  - second",
+        "        at: leaf01",
+        "        in: fabric.yaml:7",
+        "        fix: mend it",
+    ]
+
+
+WORD = st.text("abcdefghij0123456789", min_size=1, max_size=20)
+
+
+@given(
+    words=st.lists(WORD, min_size=1, max_size=40),
+    devices=st.lists(WORD, min_size=1, max_size=30, unique=True),
+    width=st.integers(60, 120),
+)
+def test_lines_keep_the_width_and_every_word(
+    words: list[str], devices: list[str], width: int
+) -> None:
+    message = " ".join(words)
+    text = as_text(_report(*(_finding(message, Where(device=d)) for d in devices)), width=width)
+    assert all(len(line) <= width for line in text.splitlines())
+    assert all(line == line.rstrip() for line in text.splitlines())
+    assert message in " ".join(text.split())
+    (listed,) = re.findall(r"at: (.*?) fix:", " ".join(text.split()))
+    assert listed.split(", ") == devices

@@ -1,0 +1,107 @@
+"""What an operator asks for when all goes wrong at once: to stop, and to go back."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort.models.rollout.events import Phase, Rules, RunStarted
+from rocefort.models.rollout.plan import Plan
+from rocefort.rollout.journal.journal import WITHOUT_HEAD, open_journal
+from rocefort.rollout.operator import user
+from rocefort.rollout.planning.plan import write_plan
+from rocefort.steps.lab.emulated_site import Rehearsal
+
+Command = Callable[..., Any]
+WHO: dict[str, Any] = {"tool": "1", "host": "h", "process": 1, "user": "u"}
+BEGUN = RunStarted(phase=Phase.INTENT, run="1", rules=Rules(1), **WHO)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """A sealed plan of nothing, in its file."""
+    made = Plan(
+        fabric="x",
+        source="x.yaml",
+        tool="t",
+        intent_digest="0",
+        files=(),
+        trial_s=600,
+        changes=(),
+        waves=(),
+    ).seal()
+    write_plan(made, tmp_path / "plan.json")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("word", "comes"),
+    [
+        ("abort", "the wave under way is rolled back, then the run ends"),
+        ("pause", "the wave under way is brought to its end, then no further begins"),
+    ],
+)
+def test_a_controller_at_work_hears_it_though_the_journal_has_lost_its_head(
+    plan: Plan, tmp_path: Path, command: Command, word: str, comes: str
+) -> None:
+    file, journal = tmp_path / "plan.json", tmp_path / "plan.json.journal"
+    with open_journal(journal, plan.digest) as notes:
+        notes.append(BEGUN)
+        notes.append(BEGUN)
+        (tmp_path / "plan.json.journal.head").unlink()
+        ran = command(word, file)
+        assert (ran.code, ran.err) == (0, "")
+        assert re.sub(r"since \S+ \S+ UTC", "since TIME", ran.out) == (
+            f"asked process {os.getpid()} of {user()} on {platform.node()}, since TIME: {comes}\n"
+        )
+        assert [each.kind for each in notes.requests()] == [word]
+        newest = notes.head
+    ran = command(word, file)  # nobody is at work, and nobody will go on by this journal
+    how = WITHOUT_HEAD.format(journal)
+    assert (ran.code, ran.err) == (
+        4,
+        f"rocefort: {journal}: is damaged: its head file is lost, or empty; {how}\n",
+    )
+    for words in (("status", file), ("history", file)):  # what is printed now seals nothing
+        for form in ("text", "json"):
+            assert newest not in command(*words, "--format", form).out
+    ran = command("history", "--journal", journal, "--restore-head", newest)
+    assert ran.out.startswith(
+        f"{journal}: its head is written anew; its chain of 2 rows ends in {newest}\n"
+    )
+    assert (ran.code, "its chain holds" in ran.out) == (0, True)
+    assert command(word, file).out.startswith("noted: ")
+
+
+def test_the_way_back_asks_for_no_signers(
+    lab: Rehearsal,
+    described: Path,
+    plan_of: Callable[[Path], Plan],
+    kill: Callable[..., None],
+    command: Command,
+    tmp_path: Path,
+) -> None:
+    """Their file is lost while leaf08 is on trial: the run goes no further, but it goes back."""
+    signers, journal = tmp_path / "signers", tmp_path / "plan.json.journal"
+    plan, file = plan_of(described), tmp_path / "plan.json"
+    write_plan(plan, file)
+    kill(plan, journal, "trial", Phase.DONE, rules=Rules(1, signers=str(signers)))
+    resume = ("resume", file, "--connections", lab.file)
+    ran = command(*resume)
+    assert (ran.code, ran.err) == (
+        2,
+        f"rocefort: {signers}: no such file of allowed signers; write lines of NAME KEYTYPE KEY, as "
+        "ssh-keygen(1) says; to go back without: `rocefort abort`, then resume\n",
+    )
+    assert command("abort", file).code == 0
+    ran = command(*resume)
+    assert (ran.code, f"stopped: wave canary: aborted by {user()}" in ran.words) == (3, True)
+    leaf = lab.switches["leaf08"]
+    assert (leaf.trial, leaf.saved == leaf.running) == (None, True)
+    assert "1 switch rolled back to what ran before: leaf08" in ran.words

@@ -1,0 +1,36 @@
+"""A rollout that was stopped half way is taken back, though no switch then runs the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.steps.lab.emulated_site import Rehearsal
+
+
+def thresholds(switch: EmulatedSwitch) -> set[str]:
+    lines = [line.text for top in switch.running for _, line in top.walk()]
+    return {line for line in lines if line.startswith("dcb pfc buffer 4")}
+
+
+def test_live_checks_hold_a_way_back_against_what_it_goes_back_to(
+    lab: Rehearsal, raised: Path, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    at, plan = ("--connections", lab.file), tmp_path / "plan.json"
+    canary = lab.switches["leaf08"]
+    before = thresholds(canary)
+    assert command("plan", raised, *at, "--out", plan).code == 0
+    command("apply", plan, *at, "--approve-each-wave")
+    command("approve", plan, "--wave", "canary")
+    ran = command("resume", plan, *at)
+    assert "1 switch confirmed, read back and saved: leaf08" in ran.words
+    command("abort", plan)
+    command("resume", plan, *at)
+    assert thresholds(canary) != before
+    # The spines beside the canary still run the old thresholds, and the fabric has the new ones.
+    ran = command("rollback", plan, "--apply", *at)
+    assert (ran.code, ran.err) == (0, "")
+    assert "1 switch confirmed, read back and saved: leaf08" in ran.words
+    assert thresholds(canary) == before

@@ -1,0 +1,132 @@
+"""Whose a trial is, under every behaviour that a switch may have: the real driver and steps.
+
+Each personality of the covering set is applied to the end; the switches judge (crashing.py).
+Controllers that die and trials of others: tests/rollout/crashes/test_crash_points.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crash_plans import Case
+from crash_site import Wire
+from crashing import Trials, new_trials
+from personalities import PERSONALITIES
+
+from napalm_cloudengine.answers import Answer
+from napalm_cloudengine.displays.commits import Commit
+from napalm_cloudengine.displays.commits import commit as read_commit
+from napalm_cloudengine.transport import Reply
+from rocefort.design.derive.derive import Derived
+from rocefort.lab.switch.personality import Personality
+from rocefort.models.hardware.hardware import Family
+from rocefort.models.rollout.events import Whose
+from rocefort.rollout.controller.trial_label import Label, persist_id
+from rocefort.rollout.controller.trial_owner import Began, Owner, owner_of
+
+of_each = pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
+
+
+@pytest.fixture(scope="session")
+def family(heps: Derived) -> Family:
+    families = [node.family for node in heps.network.nodes]
+    return next(family for family in families if family and family.name == "v300-g1")
+
+
+def trials_of(personality: Personality, family: Family, directory: Path, **case: Any) -> Trials:
+    """A small site whose switches have this personality."""
+    return new_trials(Case((1, 2), personality, **case), family, directory)
+
+
+@of_each
+@pytest.mark.parametrize("fails", ["", "wave 2"])
+def test_a_plan_is_applied_to_its_end_whatever_is_shown_of_trials(
+    personality: Personality, family: Family, tmp_path: Path, fails: str
+) -> None:
+    trials = trials_of(personality, family, tmp_path / "whole", fails=fails)
+    applied, _ = trials.life()
+    assert (bool(applied.failure), applied.unknown) == (bool(fails), ())
+    trials.judge_end()
+
+
+@of_each
+def test_a_spine_is_drained_and_changed_whatever_is_shown_of_trials(
+    personality: Personality, family: Family, tmp_path: Path
+) -> None:
+    trials = trials_of(personality, family, tmp_path / "whole", drains="wave 1")
+    applied, _ = trials.life()
+    assert (applied.failure, applied.unknown) == ("", ())
+    trials.judge_end()
+
+
+@of_each
+def test_a_trial_that_somebody_else_begins_before_ours_is_left_alone(
+    personality: Personality, family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes between the look and the commit, which the switch then refuses."""
+    trials = trials_of(personality, family, tmp_path / "it")
+    exchange = Wire.exchange
+
+    def intruded(wire: Wire, command: str, answers: tuple[Answer, ...], timeout_s: float) -> Reply:
+        if command.startswith("commit trial") and not trials.site.foreign:
+            trials.intrude(wire.device)
+        return exchange(wire, command, answers, timeout_s)
+
+    monkeypatch.setattr(Wire, "exchange", intruded)
+    applied, _ = trials.life()
+    assert (applied.exit_code, applied.unknown) == (3, ("leaf01",))
+    assert "leaf01: a trial is pending that this rollout did not start; wait" in applied.failure
+    assert trials.site.switches["leaf01"].trial is not None
+    assert not [line for _, line in trials.site.log if line.startswith("abort")]
+
+
+PLAN, RUN, OTHER = "a" * 64, "b" * 32, "c" * 32
+LABEL = Label(PLAN, RUN, frozenset({"d" * 32}))
+SHOWN = persist_id(PLAN, RUN)
+BEFORE, ANOTHER = Commit("1) CommitId: 6", ""), Commit("1) CommitId: 8", "")
+SESSION = Began(object(), BEFORE, 600, 601)
+
+
+class Status:
+    """What a switch shows of its trial."""
+
+    def __init__(self, persist: str = "", state: str = "ACTIVE") -> None:
+        self.state, self.seconds_left, self.persist_id = state, None, persist
+
+
+def commit(run: str, plan: str = PLAN) -> Commit:
+    return read_commit(f"1) CommitId: 7\n    Description: {Label(plan, run).description()}\n")
+
+
+@pytest.mark.parametrize(
+    ("trial", "newest", "began", "fits", "owner"),
+    [
+        (Status(state="INACTIVE"), commit(RUN), SESSION, True, Owner(Whose.NOBODY)),
+        (Status(), BEFORE, SESSION, True, Owner(Whose.OURS, RUN)),  # the list is silent
+        (Status(), commit(RUN), SESSION, True, Owner(Whose.OURS, RUN[:8])),
+        (Status(), ANOTHER, SESSION, True, Owner(Whose.FOREIGN)),  # committed since
+        (Status(), commit(OTHER), SESSION, True, Owner(Whose.FOREIGN, OTHER[:8])),
+        (Status(persist_id(PLAN, OTHER)), BEFORE, SESSION, True, Owner(Whose.FOREIGN, OTHER[:8])),
+        (Status("theirs"), commit(RUN), SESSION, True, Owner(Whose.FOREIGN)),
+        (Status(SHOWN), None, None, False, Owner(Whose.OURS, RUN[:8])),
+        (Status(persist_id(PLAN, "d" * 32)), None, None, True, Owner(Whose.OURS, "d" * 8)),
+        (Status(), commit(RUN), None, True, Owner(Whose.OURS, RUN[:8])),
+        (Status(), commit(OTHER), None, True, Owner(Whose.FOREIGN, OTHER[:8])),
+        (Status(), commit(RUN), None, False, Owner(Whose.FOREIGN)),  # it did not lead to this
+        (Status(), commit(RUN, "e" * 64), None, True, Owner(Whose.UNKNOWN)),
+        (Status(), None, None, True, Owner(Whose.UNKNOWN)),
+        (Status(), None, None, False, Owner(Whose.FOREIGN)),
+    ],
+)
+def test_session_then_persist_id_then_description_decide_and_silence_is_unknown(
+    trial: Status, newest: Commit | None, began: Began | None, fits: bool, owner: Owner
+) -> None:
+    found = owner_of(LABEL, trial, newest, began, led_to=lambda _: fits, may_be_ours=lambda: fits)
+    assert found == owner
+
+
+def test_a_run_is_known_whole_and_as_a_switch_shows_it() -> None:
+    assert LABEL.owns(RUN) and LABEL.owns(RUN[:8]) and LABEL.owns("d" * 32)
+    assert not LABEL.owns(OTHER) and not LABEL.owns("")

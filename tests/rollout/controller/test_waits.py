@@ -1,0 +1,110 @@
+"""Who waits for an approval says so: for whom, how long, by which command, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from model_switches import Book, NoTexts, Says, plan_of, switches_of
+
+from rocefort.models.fabric.approvals import Approval
+from rocefort.models.rollout.events import Applied, Event, Phase, Request, Rules
+from rocefort.reports.rollout.events import WaveLines
+from rocefort.rollout.controller.apply_options import ApplyOptions
+from rocefort.rollout.controller.config import RolloutConfig
+from rocefort.rollout.controller.controller import Rollout
+
+PLAN = plan_of([1]).seal()
+WAVE = PLAN.waves[0].name
+WAITS = (
+    "wave 1         approve  waits up to 5 s for an approval by anybody: "
+    "`rocefort approve p.json --wave 'wave 1'`"
+)
+
+
+class Asked(Book):
+    """A journal in memory that also takes requests."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Request] = []
+
+    def append(self, event: Event, request: Request | None) -> None:
+        if request in self.asked:
+            self.asked.remove(request)
+        super().append(event, None)
+
+    def requests(self) -> list[Request]:
+        return list(self.asked)
+
+
+def approval(run: str, by: str) -> Request:
+    given = Approval(PLAN.digest, WAVE, run, by, datetime.now(UTC).isoformat())
+    return Request(1, "approve", by, PLAN.digest, WAVE, given)
+
+
+def waited(rules: Rules, *, given: Sequence[str] = (), runs: str = "7f") -> tuple[Applied, str]:
+    """A run of one wave that waits 5 s; given: who approves it, one at each look."""
+    model, book, said = switches_of(PLAN), Asked(), list[str]()
+    model.each = book.holds_intent
+    to_come = list(given)
+
+    def sleep(_seconds: float) -> None:
+        if to_come:
+            book.asked.append(approval(runs, to_come.pop(0)))
+
+    config = RolloutConfig(
+        PLAN,
+        model,
+        lambda _: Says(True),
+        book,
+        NoTexts(),
+        [WaveLines(said.append)],
+        rules=rules,
+        run_id="7f",
+        sleep=sleep,
+        options=ApplyOptions(patience_s=5),
+        approve_with="rocefort approve p.json",
+    )
+    applied = Rollout(config).run()
+    return applied, "\n".join(said)
+
+
+def test_it_says_for_what_it_waits_once_and_who_approved() -> None:
+    applied, said = waited(Rules(1, (WAVE,)), given=["bob"])
+    assert applied.confirmed == ("leaf01",)
+    assert said.startswith(f"{WAITS}\nwave 1         approve  by bob\nwave 1         precheck ok\n")
+    assert said.count("waits up to") == 1
+
+
+def test_it_says_that_nobody_came() -> None:
+    applied, said = waited(Rules(1, (WAVE,)))
+    assert (applied.exit_code, applied.unfinished) == (4, True)
+    assert said == (f"{WAITS}\nwave 1         approve  FAILED nobody has approved it in that time")
+
+
+def test_one_that_does_not_hold_is_said_and_another_is_still_heard() -> None:
+    rules = Rules(1, (WAVE,), not_author=True, author="ada")
+    applied, said = waited(rules, given=["ada", "bob"])
+    assert applied.confirmed == ("leaf01",)
+    waits, refused, approved, *_ = said.splitlines()
+    assert waits == WAITS.replace("anybody", "another person than ada")
+    assert refused == (
+        "wave 1         approve  FAILED the approval by ada is by ada, who made the plan; "
+        "another person has to approve it"
+    )
+    assert approved == "wave 1         approve  by bob"
+
+
+def test_who_has_to_sign_is_told_so() -> None:
+    _, said = waited(Rules(1, (WAVE,), signers="/site/signers"))
+    assert said.splitlines()[0] == (
+        "wave 1         approve  waits up to 5 s for an approval by anybody with a key of "
+        "/site/signers: `rocefort approve p.json --wave 'wave 1' --key FILE`"
+    )
+
+
+def test_a_wave_that_is_approved_already_waits_for_nobody() -> None:
+    _, said = waited(Rules(1, ()))
+    assert "waits" not in said
+    assert Phase.FAILED.value.upper() not in said

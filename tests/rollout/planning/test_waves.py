@@ -1,0 +1,113 @@
+"""Waves: rack by rack, never more than may be away, and never a whole group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocefort.design.derive.derive import Derived
+from rocefort.models.network.exits import Exit
+from rocefort.models.network.network import End, Network, Role
+from rocefort.models.rollout.plan import Gate
+from rocefort.rollout.planning.waves import Group, groups_of, make_waves
+
+GATE = Gate(
+    pairs=(),
+    traffic_class=138,
+    line_rate_fraction=0.9,
+    latency_us=4,
+    latency_tolerance=0.2,
+    speed_judged=False,
+)
+
+
+def waves(network: Network, most: int, *changed: str) -> list[tuple[str, ...]]:
+    names = changed or [node.name for node in network.nodes]
+    made = make_waves(network, names, "leaf08", most, lambda _: GATE)
+    return [wave.devices for wave in made]
+
+
+def with_racks(network: Network, *racks: str | None) -> Network:
+    named = {f"leaf{i:02}": rack for i, rack in enumerate(racks, 1)}
+    nodes = (
+        node.model_copy(update={"rack": named.get(node.name)}) if node.role is Role.LEAF else node
+        for node in network.nodes
+    )
+    return network.model_copy(update={"nodes": tuple(nodes), "segments": ()})
+
+
+def test_heps_in_waves_of_two_keeps_half_of_every_segment(heps: Derived) -> None:
+    assert waves(heps.network, 1)[:3] == [("leaf08",), ("leaf01",), ("leaf02",)]
+    made = waves(heps.network, 3)
+    assert made[-2:] == [("spine01",), ("spine02",)]
+    for group in groups_of(heps.network):
+        assert all(group.allows(devices) for devices in made)
+
+
+@pytest.mark.parametrize(
+    ("racks", "most", "expected"),
+    [
+        (["a", "a", "b", "b", "c", "c", "d"], 2, [[1, 2], [3, 4], [5, 6], [7]]),
+        (["a", "a", "b", "b", "c", "c", "d"], 3, [[1, 2], [3, 4], [5, 6, 7]]),
+        (["a", "a", "a", "b", "b", "c", "d"], 2, [[1, 2], [3], [4, 5], [6, 7]]),
+        (["a", "b", "a", "b", "a", "b", "a"], 4, [[1, 3, 5, 7], [2, 4, 6]]),
+        ([None] * 7, 4, [[1, 2, 3, 4], [5, 6, 7]]),
+    ],
+)
+def test_a_wave_takes_whole_racks_as_far_as_the_limit_allows(
+    heps: Derived, racks: Sequence[str | None], most: int, expected: list[list[int]]
+) -> None:
+    made = waves(with_racks(heps.network, *racks), most)[1:-2]
+    assert made == [tuple(f"leaf{i:02}" for i in wave) for wave in expected]
+
+
+def test_the_leaves_of_a_server_and_the_border_leaves_are_never_together(heps: Derived) -> None:
+    network = with_racks(heps.network, *["a"] * 8)
+    first = (network.servers or ())[0]
+    both = (
+        End(device="leaf01", interface="100GE1/0/1"),
+        End(device="leaf02", interface="100GE1/0/1"),
+    )
+    exit_ = Exit(
+        name="wan-a", leaf="leaf03", port="100GE1/0/30", address="192.0.2.1/31", peer="192.0.2.0",
+        asn=64512, default="accept",
+    )  # fmt: skip
+    other = exit_.model_copy(update={"name": "wan-b", "leaf": "leaf04"})
+    network = network.model_copy(
+        update={"servers": (first.model_copy(update={"members": both}),), "exits": (exit_, other)}
+    )
+    assert groups_of(network) == (
+        Group(f"server {first.name}", frozenset({"leaf01", "leaf02"})),
+        Group("the exits", frozenset({"leaf03", "leaf04"})),
+    )
+    made = waves(network, 7)
+    assert made[1:-2] == [
+        ("leaf01",),
+        ("leaf02", "leaf03"),
+        ("leaf04", "leaf05", "leaf06", "leaf07"),
+    ]
+
+
+@given(
+    most=st.integers(1, 8),
+    racks=st.lists(st.sampled_from(["a", "b", "c", None]), min_size=8, max_size=8),
+    picked=st.sets(st.integers(0, 9)),
+)
+def test_every_switch_is_in_one_wave_and_no_wave_is_more_than_may_be_away(
+    heps: Derived, most: int, racks: list[str | None], picked: set[int]
+) -> None:
+    network = with_racks(heps.network, *racks).model_copy(
+        update={"segments": heps.network.segments}
+    )
+    changed = [network.nodes[i].name for i in sorted(picked)]
+    made = make_waves(network, changed, "leaf08", most, lambda _: GATE)
+    assert sorted(d for wave in made for d in wave.devices) == sorted(changed)
+    spines = {node.name for node in network.role(Role.SPINE)}
+    for wave in made:
+        assert len(wave.devices) <= most
+        assert all(group.allows(wave.devices) for group in groups_of(network))
+        assert len(wave.devices) == 1 or not spines & set(wave.devices)
+    assert all(len(wave.devices) == 1 for wave in made[:1])

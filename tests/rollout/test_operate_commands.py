@@ -1,0 +1,288 @@
+"""A rollout as an operator runs it: by commands, with approvals, pauses, the way back, its history."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rollout_events import make_event
+
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.models.rollout.events import Phase, Rules
+from rocefort.rollout.journal.journal import open_journal
+from rocefort.rollout.operator import user
+from rocefort.rollout.planning.plan import read_plan
+from rocefort.steps.lab.emulated_site import Rehearsal
+
+Command = Callable[..., Any]
+NOBODY_CAME = (
+    "canary         approve  waits up to 1 s for an approval by anybody: "
+    "`rocefort approve {} --wave canary`\n"
+    "canary         approve  FAILED nobody has approved it in that time\n"
+)
+WAITS = "wave {} waits for its approval; `rocefort approve`, then `rocefort resume`"
+
+
+def described_lines(switch: EmulatedSwitch) -> int:
+    return sum("detector" in line.text for top in switch.running for _, line in top.walk())
+
+
+def first_line(digest: str, lab: Rehearsal) -> str:
+    """What the history of a plan begins with: its run as leaf07 was told it."""
+    (point,) = (point for point in lab.switches["leaf07"].points if point.description)
+    return f"plan {digest[:12]}, run {point.description.partition('/')[2]}\n"
+
+
+@pytest.fixture
+def plan(lab: Rehearsal, described: Path, command: Command, tmp_path: Path) -> Path:
+    """A sealed plan of two waves, leaf08 and leaf07."""
+    file = tmp_path / "plan.json"
+    ran = command("plan", described, "--connections", lab.file, "--out", file)
+    assert ran.code == 0
+    return file
+
+
+def test_the_whole_way_with_approvals_a_pause_and_back(
+    lab: Rehearsal, plan: Path, command: Command, tmp_path: Path
+) -> None:
+    at = ("--connections", lab.file)
+    assert "state: not begun; `rocefort apply` begins" in command("status", plan).out
+
+    ran = command("apply", plan, *at, "--approve-each-wave", "--approval-wait", 1)
+    assert (ran.code, f"stopped: {WAITS.format('canary')}" in ran.words) == (4, True)
+    assert ran.out.startswith(NOBODY_CAME.format(plan))
+    ran = command("status", plan)
+    assert f"state: {WAITS.format('canary')}" in ran.words
+    assert "canary needs approval leaf08" in ran.words
+    ran = command("approve", plan, "--wave", "canary", "--by", "somebody")
+    assert (ran.code, ran.err) == (
+        4,
+        f"rocefort: --by somebody: you are {user()}, and approve as somebody only by a key; "
+        "sign the approval: --key FILE\n",
+    )
+    ran = command("approve", plan, "--wave", "canary")
+    assert ran.out == (
+        f"wave canary of plan {(digest := read_plan(plan).digest)[:12]} approved by {user()}\n"
+        "rehearsal: none; `rocefort rehearse PLAN` makes one\n"
+    )
+
+    ran = command("resume", plan, *at)
+    assert (ran.code, described_lines(lab.switches["leaf08"])) == (4, 1)
+    assert f"stopped: {WAITS.format('leaves 1 of 1')}" in ran.words
+    assert "1 switch confirmed, read back and saved: leaf08" in ran.words
+    assert command("apply", plan, *at).err == (
+        f"rocefort: {plan}.journal: its run of this plan did not end; "
+        "`rocefort resume` goes on with it\n"
+    )
+    assert command("rollback", plan).err == (
+        f"rocefort: {plan}.journal: has a run of this plan that did not end; "
+        "`rocefort resume` or `rocefort abort` first\n"
+    )
+
+    command("approve", plan, "--wave", "leaves 1 of 1")
+    ran = command("pause", plan)
+    assert ran.out == (
+        "noted: the wave under way is brought to its end, then no further begins; no controller "
+        "is at work, `rocefort resume` takes it up\n"
+    )
+    ran = command("resume", plan, *at, "--progress", "json")
+    lines = [json.loads(line) for line in ran.out.splitlines()]
+    assert ("approve", "done") in [(line.get("act"), line.get("phase")) for line in lines]
+    assert lines[-1]["ended"]["failure"].startswith(f"paused by {user()} before wave leaves 1 of 1")
+    assert f"state: paused by {user()}; `rocefort resume` goes on" in command("status", plan).words
+    ran = command("resume", plan, *at)
+    assert (ran.code, described_lines(lab.switches["leaf07"])) == (0, 1)
+    assert "state: finished" in command("status", plan).out
+
+    ran = command("history", plan)
+    assert ran.code == 0
+    assert (ran.words.count("resume 20"), first_line(digest, lab) in ran.out) == (3, True)
+    assert "canary leaf08 confirm" in ran.words and "its chain holds" in ran.words
+    assert max(map(len, ran.out.splitlines())) <= 80 or str(plan) in ran.out
+    told = json.loads(command("history", plan, "--format", "json").out)
+    (run,) = told["runs"]
+    assert (run["ended"], {life["user"] for life in run["lives"]}) == ("finished", {user()})
+    assert told["journal"]["damage"] == ""
+
+    ran = command("rollback", plan)
+    back = tmp_path / "plan.back.json"
+    assert f"sealed in {back}; `rocefort apply {back}` carries it out" in ran.words
+    assert described_lines(lab.switches["leaf07"]) == 1  # only made
+    ran = command("rollback", plan, "--apply", *at)
+    assert (ran.code, ran.err) == (0, "")
+    assert described_lines(lab.switches["leaf07"]) == described_lines(lab.switches["leaf08"]) == 0
+    assert ran.out.index("back: leaves 1 of 1") < ran.out.index("back: canary")
+    sealed = ran.out.splitlines()[-1].strip()
+    with closing(sqlite3.connect(f"{back}.journal")) as rows:
+        (head,) = rows.execute("select hash from entry order by id desc limit 1").fetchone()
+    assert sealed == head
+
+
+def test_a_status_by_a_mistyped_journal_is_not_that_of_a_rollout_not_begun(
+    plan: Path, command: Command, tmp_path: Path
+) -> None:
+    ran = command("status", plan, "--journal", tmp_path / "typo")
+    typo = f"rocefort: {tmp_path / 'typo'}: no such journal; check its name\n"
+    assert (ran.code, ran.err) == (2, typo)
+
+
+def test_an_abort_of_a_run_without_controller_is_taken_up(
+    lab: Rehearsal, plan: Path, command: Command
+) -> None:
+    at = ("--connections", lab.file)
+    command("apply", plan, *at, "--approve-each-wave")
+    assert command("abort", plan).out.startswith("noted: the wave under way is rolled back")
+    ran = command("resume", plan, *at)
+    assert (ran.code, f"stopped: wave canary: aborted by {user()}" in ran.words) == (3, True)
+    ran = command("abort", plan)
+    assert (ran.code, ran.err) == (
+        4,
+        f"rocefort: {plan}.journal: has no run of this plan that is under way; "
+        "`rocefort apply` begins one\n",
+    )
+
+
+def test_break_glass_goes_on_and_stays_on_record(
+    lab: Rehearsal, plan: Path, command: Command
+) -> None:
+    ran = command(
+        "apply", plan, "--connections", lab.file, "--require-approval",
+        "--break-glass", "a fibre is cut",
+    )  # fmt: skip
+    assert ran.code == 0
+    assert f"break-glass by {user()}: a fibre is cut" in ran.words
+    assert f"break-glass by {user()}: a fibre is cut" in command("status", plan).words
+    ran = command("history", plan)
+    assert f"WENT ON WITHOUT APPROVALS by {user()}: a fibre is cut" in ran.words
+
+
+@pytest.mark.parametrize("odd", ["\n", "\x1b[2J", "\x85", "\u2028"])
+def test_a_reason_that_would_forge_a_row_of_the_history_is_refused(
+    odd: str, lab: Rehearsal, plan: Path, command: Command
+) -> None:
+    at = "--connections", lab.file, "--break-glass", f"a fibre is cut{odd}approved"
+    for act in ("apply", "resume"):
+        ran = command(act, plan, *at)
+        assert (ran.code, ran.err) == (
+            2,
+            "rocefort: --break-glass: the reason is not one line; write the reason in one line, "
+            "without control characters\n",
+        )
+    assert not Path(f"{plan}.journal").exists()
+
+
+def test_status_while_a_wave_is_on_trial_and_where_nothing_can_be_written(
+    lab: Rehearsal, plan: Path, command: Command, tmp_path: Path
+) -> None:
+    digest, journal = read_plan(plan).digest, Path(f"{plan}.journal")
+    events = [
+        make_event("", "", "apply", Phase.INTENT, rules=Rules(1), user="ann", host="h", process=1),
+        make_event("canary", "leaf08", "trial", Phase.INTENT),
+        make_event("canary", "leaf08", "trial", Phase.DONE),
+    ]  # fmt: skip
+    with open_journal(journal, digest) as notes:
+        for event in events:
+            notes.append(event)
+        before = {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in _files(tmp_path)}
+        content = json.loads(command("status", plan, "--format", "json").out)
+        assert {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in _files(tmp_path)} == before
+    (canary, leaves) = content["waves"]
+    (leaf,) = canary["devices"]
+    assert (canary["state"], leaf["state"], leaves["state"]) == ("under way", "on trial", "waiting")
+    assert 590 <= leaf["trial_left_s"] <= 600
+    assert content["controller"].startswith("process ")
+    words = command("status", plan).words
+    assert "interrupted, its controller is gone; `rocefort resume` goes on" in words
+    assert "leaf08 on trial " in words and " s left of its trial" in words
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(p for p in directory.glob("plan.json*") if p.is_file())
+
+
+READ_ONLY = "mount --bind {0} {0} && mount -o remount,bind,ro {0} && exec {1} status {0}/plan.json"
+
+
+def test_status_on_a_read_only_file_system(
+    lab: Rehearsal, plan: Path, command: Command, tmp_path: Path
+) -> None:
+    unshare = shutil.which("unshare")
+    place = tmp_path / "kept"
+    place.mkdir()
+    shutil.copy(plan, place)
+    tried = [str(unshare), "-m", "sh", "-c", READ_ONLY.format(place, "true")]
+    if unshare is None or subprocess.run(tried, capture_output=True, check=False).returncode:
+        pytest.skip("no mounts of one's own here: needs root and unshare(1)")
+    command("apply", plan, "--connections", lab.file)
+    for file in tmp_path.glob("plan.json*"):
+        if file.is_file():
+            shutil.copy(file, place)
+    rocefort = Path(sys.executable).with_name("rocefort")
+    words = [unshare, "-m", "sh", "-c", READ_ONLY.format(place, rocefort)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "state: finished" in done.stdout
+
+
+def test_damage_is_told_and_ends_with_1(lab: Rehearsal, plan: Path, command: Command) -> None:
+    command("apply", plan, "--connections", lab.file)
+    with closing(sqlite3.connect(f"{plan}.journal", isolation_level=None)) as rows:
+        rows.execute("update entry set detail = 'nothing happened' where id = 3")
+    for words in (["history", plan], ["history", "--journal", f"{plan}.journal"], ["status", plan]):
+        ran = command(*words)
+        assert (ran.code, "THE JOURNAL IS DAMAGED: row 3 was changed" in ran.words) == (1, True)
+    assert command("rollback", plan).err == (
+        f"rocefort: {plan}.journal: is damaged: row 3 was changed; undo the change in the fabric's "
+        "files, then `rocefort plan` leads back\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["history"], "whose history is not said; name a PLAN, or --journal FILE"),
+        (["history", "--journal", "none"], "none: no such journal; it is made by `rocefort apply`"),
+        (["status", "none.json"], "none.json: no such file; make it by `rocefort plan`"),
+        (
+            ["rollback", "none.json", "--apply"],
+            "--apply needs the switches; name them: --connections FILE",
+        ),
+    ],
+)
+def test_what_is_not_there(command: Command, words: list[str], sentence: str) -> None:
+    ran = command(*words)
+    assert (ran.code, ran.err) == (2, f"rocefort: {sentence}\n")
+
+
+def test_a_fabric_may_ask_for_approvals(
+    lab: Rehearsal, described: Path, command: Command, tmp_path: Path
+) -> None:
+    text = described.read_text()
+    policy = "  max_unavailable: 1\n"
+    assert text.count(policy) == 1
+    described.write_text(
+        text.replace(policy, f"{policy}  approvals: {{required: true, expires_h: 2}}\n")
+    )
+    file = tmp_path / "plan.json"
+    command("plan", described, "--connections", lab.file, "--out", file)
+    ran = command("apply", file, "--connections", lab.file)
+    assert (ran.code, f"stopped: {WAITS.format('canary')}" in ran.words) == (4, True)
+    ran = command("approve", file, "--wave", "canary")
+    assert ran.err == (
+        f"rocefort: canary: the approval is by {user()}, who made the plan; another person has to "
+        "approve it\n"
+    )
+    told = json.loads(command("history", file, "--format", "json").out)
+    assert told["runs"][0]["rules"] == {
+        "max_unavailable": 1,
+        "approve": ["canary", "leaves 1 of 1"],
+        "not_author": True,
+    }

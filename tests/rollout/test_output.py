@@ -1,0 +1,89 @@
+"""A rollout whose output cannot be written: it comes to its end, and the journal carries it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocefort import options
+from rocefort.commands import operate
+from rocefort.models.rollout.events import Applied, RunEnded
+from rocefort.rollout.journal.status import status
+from rocefort.rollout.planning.plan import read_plan, write_plan
+from rocefort.steps.lab.emulated_site import Rehearsal
+
+ROCEFORT = Path(sys.executable).with_name("rocefort")
+
+
+@contextmanager
+def unread() -> Iterator[int]:
+    """A pipe that nobody reads any more."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
+
+
+@contextmanager
+def full() -> Iterator[int]:
+    """A file on a full disk."""
+    number = os.open("/dev/full", os.O_WRONLY)
+    yield number
+    os.close(number)
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        (unread, "Broken pipe"),
+        pytest.param(full, "No space left", marks=pytest.mark.thorough),
+    ],
+)
+def test_it_comes_to_its_end_without_its_output(
+    lab: Rehearsal,
+    described: Path,
+    plan_of: Callable[[Path], Any],
+    tmp_path: Path,
+    output: Callable[[], Any],
+    why: str,
+) -> None:
+    plan = tmp_path / "plan.json"
+    write_plan(plan_of(described), plan)
+    with output() as number:
+        words = list(map(str, (ROCEFORT, "apply", plan, "--connections", lab.file)))
+        done = subprocess.run(
+            words, stdout=number, stderr=subprocess.PIPE, text=True, check=False, timeout=240
+        )
+    assert done.returncode == 0, done.stderr
+    (sentence,) = done.stderr.splitlines()
+    assert sentence.startswith(f"rocefort: output cannot be written: {why}")
+    assert sentence.endswith(f"; the rollout goes on: `rocefort status {plan}` shows it")
+    found = status(Path(f"{plan}.journal"))
+    assert not found.damage
+    assert not found.history(read_plan(plan).digest).running
+    ended = found.entries[-1].event
+    assert isinstance(ended, RunEnded) and ended.ended == "finished"
+    for name in ("leaf07", "leaf08"):
+        switch = lab.switches[name]
+        assert any("detector" in line.text for top in switch.running for _, line in top.walk())
+        assert (switch.trial, switch.saved) == (None, switch.running)
+
+
+def test_a_journal_that_cannot_be_read_at_the_end_hides_no_switch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operate._tell(Applied(confirmed=("leaf08",)), tmp_path / "none", options.Progress.PLAIN)
+    assert (
+        capsys.readouterr().out.split()
+        == (
+            "1 switch confirmed, read back and saved: leaf08 "
+            f"{tmp_path / 'none'}: no such journal; it is made by `rocefort apply`"
+        ).split()
+    )

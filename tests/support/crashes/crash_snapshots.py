@@ -1,0 +1,118 @@
+"""A site as a controller that dies at a point leaves it, taken while that controller lives on.
+
+One run shows all of its points: no rollout is carried out anew up to each of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from crash_site import Fate, Point, Site, WiredSwitches
+
+from rocefort.lab.switch.switch import EmulatedSwitch
+from rocefort.rollout.journal.hash_chain import parsed
+from rocefort.rollout.journal.run_directory import RunDirectory
+from rocefort.rollout.journal.status import status
+from rocefort.rollout.journal.text_store import KeptTexts
+
+SHARED_MEMORY = "-shm"  # of SQLite: the first process that opens a database makes it anew
+CALLABLES = ("clock", "now")  # of a switch; the clock's value is that of its site
+
+
+@dataclass(frozen=True)
+class Files:
+    """Content of a journal's directory by name, as it is on the disk, and its digest."""
+
+    content: Mapping[str, bytes]
+    digest: str
+
+    def write(self, directory: Path) -> None:
+        """Put them into another directory."""
+        for name, content in self.content.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One point of a controller's life.
+
+    site: a copy with all that the switches hold, the clock, and the logs. sessions: switch and
+    number of those that end with the controller.
+    """
+
+    number: int
+    point: Point
+    site: Site
+    sessions: tuple[tuple[str, int], ...]
+    files: Files
+
+    def dead(self, directory: Path) -> Site:
+        """The site once the controller is dead; the files of its journal are written elsewhere."""
+        site = self.site.copy(directory / self.site.journal.name)
+        for device, session in self.sessions:
+            site.switches[device].close_session(session)
+        return site
+
+
+class Camera:
+    """Takes a snapshot of a site at every point of a controller's life."""
+
+    def __init__(
+        self, site: Site, switches: WiredSwitches, fate: Fate, snapshots: list[Snapshot]
+    ) -> None:
+        self.site, self.switches, self.fate, self.snapshots = site, switches, fate, snapshots
+        self._files = Files({}, "")
+
+    def take(self) -> None:
+        """Take one; most points are lines that switches got, which leave the files as they are."""
+        content = files_of(self.site.journal.parent)
+        if content != self._files.content:
+            digests = [(name, hashlib.sha256(each).digest()) for name, each in content.items()]
+            self._files = Files(content, hashlib.sha256(repr(digests).encode()).hexdigest())
+        site, sessions = self.site.copy(self.site.journal), self.switches.open_sessions()
+        fate = self.fate
+        self.snapshots.append(Snapshot(fate.points, fate.last, site, sessions, self._files))
+
+
+def files_of(directory: Path) -> dict[str, bytes]:
+    """All files of a directory and of its folders."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and not path.name.endswith(SHARED_MEMORY)
+    }
+
+
+def switch_state(switch: EmulatedSwitch) -> dict[str, object]:
+    """All that a switch holds, by the name of its field; of a trial's timer what is left of it.
+
+    A switch has no other use of its clock here: no configuration is locked, no session is idle.
+    """
+    trial = switch.trial and replace(switch.trial, deadline=switch.trial.deadline - switch.clock())
+    own = {each.name: getattr(switch, each.name) for each in fields(switch)} | {"trial": trial}
+    return {name: value for name, value in own.items() if name not in CALLABLES}
+
+
+def site_state(site: Site) -> dict[str, object]:
+    """All that a dead controller leaves behind, by name; of its journal what it says.
+
+    Left out: when a row was written, which nothing but a person reads, and so the link, which
+    covers it; that the links are sound is judged. The lock's file: the kernel frees the lock.
+    """
+    told = {f.name: getattr(site, f.name) for f in fields(site) if f.name[0] != "_"}
+    found = status(site.journal)
+    texts = KeptTexts(RunDirectory.of_journal(site.journal).texts).directory
+    head, _ = parsed(RunDirectory.of_journal(site.journal).head.read_bytes())
+    return told | {
+        "switches": {name: switch_state(switch) for name, switch in site.switches.items()},
+        "clocks": {name: switch.clock() for name, switch in site.switches.items()},
+        "journal": [(each.number, each.plan, each.event) for each in found.entries],
+        "damage": found.damage,
+        "head": head,
+        "texts": files_of(texts),
+    }

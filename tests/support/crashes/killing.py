@@ -1,0 +1,255 @@
+"""Controllers that are killed while they work: real processes, real SSH, real switches' CLIs.
+
+A lab process runs the emulated switches and writes what each was told and did (`--log`). A
+controller process, `rocefort apply` or `resume`, is killed by SIGKILL at an instant that a seed
+draws, then another takes over, until one comes to its end; where a spine was drained then, it may
+be told to abort first. The verdict is drawn from the switches' own log (judging_kills.py).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from judging_kills import Judge
+
+from rocefort.lab.switch.audit_log import Deed, read_deeds
+
+ROCEFORT = Path(sys.executable).with_name("rocefort")
+READY = "Ctrl-C ends the lab"
+PATIENCE_S = 240.0
+QUIET_S = 0.1  # for what a killed controller had sent, and for the end of its sessions
+MOST_LIVES = 60
+TIME_SCALE = 20  # of the lab's clock: a trial of 600 s lasts half a minute
+TRIAL_S, SETTLE_S = 600, 30
+MAX_UNAVAILABLE = 2
+FAILED = 3  # exit code of a rollout that was aborted
+ABORTED = 0.5  # how many of those that die while a spine is drained are told to abort
+
+
+def rocefort(*words: object) -> str:
+    """Run a command to its end; gives what it printed."""
+    command = [str(ROCEFORT), *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def small_fabric(directory: Path, *, drain: bool) -> tuple[Path, Path]:
+    """Two spines and four leaves, as they are and as they shall be."""
+    rocefort("new", "trial", "--spines", 2, "--leaves", 4, "--directory", directory)
+    old = directory / "trial" / "fabric.yaml"
+    text = old.read_text(encoding="utf-8")
+    for number in range(1, 5):
+        text = text.replace(
+            f"    name: leaf00{number}\n", f"    name: leaf00{number}\n    rack: a\n"
+        )
+    servers = "".join(
+        f"  - name: host{n}\n    leaf: leaf00{n}\n    port: 100GE1/0/1\n    segment: compute\n"
+        for n in range(1, 5)
+    )
+    for before, after in (
+        ("security:\n", f"servers:\n{servers}\nsecurity:\n"),
+        ("trial_s: 600", f"trial_s: {TRIAL_S}\n  settle_s: {SETTLE_S}"),
+        (
+            "max_unavailable: 1",
+            f"max_unavailable: {MAX_UNAVAILABLE}\n  drain: {str(drain).lower()}",
+        ),
+    ):
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    old.write_text(text, encoding="utf-8")
+    new = old.with_name("raised.yaml")
+    new.write_text(text.replace("xoff_kbytes: 600", "xoff_kbytes: 640"), encoding="utf-8")
+    return old, new
+
+
+@contextmanager
+def lab_process(fabric: Path, state: Path, *options: str) -> Iterator[None]:
+    """A lab of its own process; it lives on whatever happens to controllers."""
+    state.mkdir(parents=True)
+    words = ["lab", "cli", str(fabric), "--state", str(state), "--log", str(state / "deeds")]
+    words += ["--time-scale", str(TIME_SCALE)]
+    with (state / "out").open("w+") as out:
+        lab = subprocess.Popen([str(ROCEFORT), *words, *options], stdout=out, stderr=out)
+        try:
+            wait_for(lambda: READY in (state / "out").read_text(), lab)
+            yield
+        finally:
+            lab.terminate()
+            lab.wait(timeout=PATIENCE_S)
+
+
+def wait_for(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Wait until something is so; a process that ended meanwhile fails."""
+    until = time.monotonic() + PATIENCE_S
+    while not ready():
+        assert process.poll() is None, "the lab ended"
+        assert time.monotonic() < until, "the lab is not ready"
+        time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Instant:
+    """When a controller is killed: after a time, or after so many rows or deeds of the switches."""
+
+    kind: str  # time, row, deed
+    count: int = 0
+    delay_s: float = 0.0
+
+
+def drawn(chance: random.Random) -> Instant:
+    """An instant; most of them while switches are being changed."""
+    kind = chance.choices(["time", "row", "deed"], [1, 3, 5])[0]
+    if kind == "time":
+        return Instant(kind, delay_s=chance.uniform(0, 2.5))
+    return Instant(kind, chance.randint(1, 120 if kind == "row" else 9), chance.uniform(0, 0.02))
+
+
+def late(chance: random.Random) -> Instant:
+    """An instant while a spine is drained and changed: the leaves take 16 deeds, spines 24."""
+    return Instant("deed", chance.randint(18, 39), chance.uniform(0, 0.02))
+
+
+@dataclass
+class Watch:
+    """Counts rows of the switches' log as they come."""
+
+    log: Path
+    place: int = 0
+    rows: int = 0
+    deeds: int = 0
+    states: dict[str, tuple[object, ...]] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Take up what came since the last look."""
+        with self.log.open("rb") as file:
+            file.seek(self.place)
+            new = file.read()
+        whole = new[: new.rfind(b"\n") + 1]
+        self.place += len(whole)
+        for line in whole.splitlines():
+            deed = Deed(**json.loads(line))
+            self.rows += 1
+            self.deeds += deed.state != self.states.get(deed.switch, deed.state)
+            self.states[deed.switch] = deed.state
+
+    def reached(self, instant: Instant, since_s: float) -> bool:
+        """Whether a controller has come to its instant."""
+        if instant.kind == "time":
+            return since_s >= instant.delay_s
+        self.look()
+        return (self.rows if instant.kind == "row" else self.deeds) >= instant.count
+
+
+@dataclass
+class Site:
+    """One lab, one plan, and the controllers that carry it out one after the other."""
+
+    state: Path
+    plan: Path
+    kills: list[str] = field(default_factory=list)  # what was under way at each
+    aborts: int = 0
+
+    @property
+    def journal(self) -> Path:
+        return self.state / "journal"
+
+    def deeds(self) -> list[Deed]:
+        return read_deeds(self.state / "deeds")
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """The journal's rows (at, device, act, phase), of a copy: it is only looked at."""
+        if not self.journal.is_file():
+            return []
+        copy = self.state / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.mkdir()
+        for file in self.state.glob("journal*"):
+            if file.is_file():
+                shutil.copy(file, copy)
+        with closing(sqlite3.connect(copy / "journal")) as connection:
+            if not connection.execute("select count(*) from sqlite_master").fetchone()[0]:
+                return []  # killed before it had any table
+            found = connection.execute("select at, device, act, phase from entry order by id")
+            return found.fetchall()
+
+    def unfinished(self) -> bool:
+        """Whether a run was begun that did not end."""
+        runs = [phase for _, _, act, phase in self.rows() if act in ("apply", "resume", "end")]
+        return bool(runs) and runs[-1] == "intent"
+
+    def life(self, instant: Instant | None) -> int | None:
+        """One controller; gives its exit code, None where it was killed."""
+        words = [
+            "resume" if self.unfinished() else "apply",
+            str(self.plan),
+            *("--connections", str(self.state / "connections.yaml")),
+            *("--journal", str(self.journal)),
+        ]
+        watch = Watch(self.state / "deeds")
+        watch.look()
+        watch.rows = watch.deeds = 0
+        began = time.monotonic()
+        with (self.state / "told").open("w") as out:
+            controller = subprocess.Popen([str(ROCEFORT), *words], stdout=out, stderr=out)
+            try:
+                while controller.poll() is None:
+                    since = time.monotonic() - began
+                    assert since < PATIENCE_S, "a controller does not end"
+                    if instant and watch.reached(instant, since):
+                        if instant.kind != "time":
+                            time.sleep(instant.delay_s)
+                        break
+                    time.sleep(0.002 if instant else 0.05)
+            finally:
+                controller.send_signal(signal.SIGKILL)  # nothing, where it has ended
+                controller.wait()
+        return None if controller.returncode == -signal.SIGKILL else controller.returncode
+
+    def told(self) -> str:
+        """What the last controller printed."""
+        return (self.state / "told").read_text(encoding="utf-8")
+
+    def carry_out(
+        self,
+        chance: random.Random,
+        most_kills: int,
+        judge: Judge,
+        first: Sequence[Instant] = (),
+    ) -> None:
+        """Let controllers die until there were enough kills or one ends well.
+
+        first: when the first of them die.
+        """
+        aborted, planned = False, iter(first)
+        for _ in range(MOST_LIVES):
+            instant = next(planned, None) or drawn(chance)
+            code = self.life(instant if len(self.kills) < most_kills else None)
+            if code == 0:
+                assert not aborted, self.told()
+                return
+            if code is not None:
+                assert aborted and code == FAILED, self.told()
+                judge.rest(self.deeds())
+                aborted = False  # the next life begins anew
+                continue
+            time.sleep(QUIET_S)
+            deeds = self.deeds()
+            self.kills.append(judge.under_way(deeds))
+            judge(deeds, self.rows())
+            if judge.drained(deeds) and not aborted and chance.random() < ABORTED:
+                rocefort("abort", self.plan, "--journal", self.journal)
+                aborted = True
+                self.aborts += 1
+        raise AssertionError("it does not come to its end")

@@ -1,0 +1,34 @@
+"""Two texts of one meaning as one tree, by the interpreter: what a patch must lead to."""
+
+from __future__ import annotations
+
+import re
+
+from rocefort.dialects.vrp.commands.catalogue import PORT
+from rocefort.dialects.vrp.commands.match import identify
+from rocefort.dialects.vrp.interpreter.interpreter import Lines, View, replay, view_kind
+from rocefort.dialects.vrp.text.config_tree import ConfigLine
+from rocefort.models.hardware.hardware import SyntaxFamily
+
+EMPTY_PORT = re.compile(rf"interface {PORT}")
+
+
+def canonical(tree: Lines, family: SyntaxFamily) -> Lines:
+    """Bring two texts of one meaning to one tree. Raises VrpRefusal for a line not understood.
+
+    An empty physical port is left out: it is there whether a text names it or not.
+    """
+    config, refusals = replay(tree, family)
+    if refusals:
+        raise refusals[0]
+    named = (line for line in config if line.children or not EMPTY_PORT.fullmatch(line.text))
+    return _ordered(tuple(named), (), family)
+
+
+def _ordered(lines: Lines, view: View, family: SyntaxFamily) -> Lines:
+    kind = view_kind(view, family)
+    ordered = sorted(lines, key=lambda line: identify(kind, line.text, family).order)
+    return tuple(
+        ConfigLine(line.text, 0, _ordered(line.children, (*view, line.text), family))
+        for line in ordered
+    )

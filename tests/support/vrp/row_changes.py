@@ -1,0 +1,401 @@
+"""Rows of the command table, changed in one way each, to see which judge notices.
+
+A change is in force for all of `rocefort.dialects.vrp` but patches: rows have one way in, the
+mapping that `rows_by_view` gives. Changed is what a row says of a command, by field; a field without an
+entry in `CHANGES` is emptied, a flag turned over, and of several texts one left out.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any, cast
+
+import pytest
+from command_samples import Sample, complaints, samples, unread
+
+from rocefort.dialects.vrp.commands.catalogue import rows_by_view
+from rocefort.dialects.vrp.commands.command import ANY, ANY_NUMBER, V200, Row
+from rocefort.dialects.vrp.commands.format import parse_format, words_of
+from rocefort.dialects.vrp.commands.match import readings
+from rocefort.dialects.vrp.interpreter.execute import view_kind
+from rocefort.dialects.vrp.render import environment
+from rocefort.errors import RocefortError
+
+PACKAGE = "rocefort.dialects.vrp"
+INDEPENDENT = (rows_by_view, parse_format, environment)  # caches that no change touches
+PATCHING = (f"{PACKAGE}.patch", f"{PACKAGE}.rulebook")  # not used here; annet may be set up once
+# The place of a row and the order of saved lines: golden texts judge them. `source` and `instead` are
+# for people; `written` is the format.
+UNCHANGED = ("view", "source", "instead", "written", "rank", "block")
+BRACKETS = {"{": "}", "[": "]", "(": ")"}
+TYPED = ("ip", "mask", "asn", "interface", "ports", "split-type", "snmp-versions", "acl-matches")
+BOUNDS = re.compile(r"(?P<head><(?:\w+:)?)(?P<low>\d+)-(?P<high>\d+)>")
+LONGEST = re.compile(r"<text:(\d+)>")
+OTHER_KINDS = {"set": ("action",), "list": ("set", "each"), "each": ("set", "list")}
+Values = Iterator[tuple[Any, str]]  # another value of a field, and how it is told
+
+
+@dataclass(frozen=True)
+class Change:
+    """One row of a view, changed; None in its place leaves it out."""
+
+    view: str
+    place: int
+    row: Row | None
+    field: str
+    what: str
+
+    @property
+    def before(self) -> Row:
+        return rows_by_view()[self.view][self.place]
+
+    def __str__(self) -> str:
+        names = " ".join(sorted(self.before.families)) if self.before.families != ANY else "any"
+        return f"{self.view} | {self.before.format} | {names} | {self.field}: {self.what}"
+
+
+def changes() -> Iterator[Change]:
+    """Every change of every row."""
+    for view, rows in rows_by_view().items():
+        for place, row in enumerate(rows):
+            for field in fields(Row):
+                if field.name in UNCHANGED or not row.families:  # no sample has what is only read
+                    continue
+                for value, what in CHANGES.get(field.name, _plain(field.name))(row):
+                    changed = replace(row, **{field.name: value})
+                    if field.name == "format":
+                        changed = replace(changed, written="")
+                    gone = field.name == "families" and not value
+                    yield Change(view, place, None if gone else changed, field.name, what)
+
+
+def noticed(change: Change) -> str:
+    """The sample that a change does not pass; empty where all pass.
+
+    Asked are those with a line that begins as one of the row; how lines are read and written again,
+    those of lines that the row can read.
+    """
+    named = samples_by_row()[id(change.before)]
+    words = change.before.first_words | (change.row.first_words if change.row else set())
+    others = (one for one in samples() if one not in named and words & first_words(one))
+    with in_force(change):
+        for judge, asked in ((complaints, named), (unread, named), (complaints, others)):
+            for sample in asked:
+                if _fails(judge, sample):
+                    return str(sample)
+    return ""
+
+
+@contextmanager
+def in_force(change: Change) -> Iterator[None]:
+    """The command table with one row changed."""
+    rows = list(rows_by_view()[change.view])
+    rows[change.place : change.place + 1] = [change.row] if change.row else []
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(cast("dict[str, Any]", rows_by_view()), change.view, tuple(rows))
+            _forget()
+            yield
+    finally:
+        _forget()
+
+
+def _forget() -> None:
+    """Empty what the package remembers of its rows, but for patches."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(PACKAGE) and not name.startswith(PATCHING):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear") and value not in INDEPENDENT:
+                    value.cache_clear()
+
+
+def _fails(judge: Callable[[Sample], Iterator[str]], sample: Sample) -> bool:
+    try:
+        return any(True for _ in judge(sample))
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        RecursionError,
+        RocefortError,
+    ):  # a row that cannot be carried out
+        return True
+
+
+def rows_of_sample(sample: Sample, *, all_lines: bool = False) -> Iterator[tuple[Row, str]]:
+    """Rows that can read the lines that a sample types, or all that it names, with the family."""
+    for family in sorted(sample.families):
+        one = sample.of(family)
+        kind = view_kind(tuple(x for x in sample.view if not x.startswith("undo ")), family)
+        for line in (*one.typed(), *((*one.undo, *one.keeps, *one.refused) if all_lines else ())):
+            tokens = words_of(line.removeprefix("undo "))
+            yield from ((row, family) for row, _ in readings(kind, tokens, family) if tokens)
+
+
+@cache
+def first_words(sample: Sample) -> frozenset[str]:
+    """Words with which lines begin that a sample names."""
+    lines = (*sample.before.splitlines(), *sample.view, *sample.typed(), *sample.undo)
+    return frozenset(line.strip().removeprefix("undo ").partition(" ")[0] for line in lines)
+
+
+@cache
+def samples_by_row() -> Mapping[int, Sequence[Sample]]:
+    """Samples whose lines a row of the table as it stands can read, by the row's identity."""
+    found: dict[int, list[Sample]] = defaultdict(list)
+    for sample in samples():
+        for number in {id(row) for row, _ in rows_of_sample(sample, all_lines=True)}:
+            found[number].append(sample)
+    return found
+
+
+# -- what is changed ------------------------------------------------------------------------------
+
+
+def _plain(name: str) -> Callable[[Row], Values]:
+    def values(row: Row) -> Values:
+        value = getattr(row, name)
+        if isinstance(value, bool):
+            yield not value, f"now {not value}"
+        elif isinstance(value, tuple):
+            for place, text in enumerate(value):
+                yield (*value[:place], *value[place + 1 :]), f"without {text!r}"
+                if isinstance(text, str):
+                    other = text.replace(" ", "x ", 1) if " " in text else f"{text}x"
+                    yield (*value[:place], other, *value[place + 1 :]), f"{other!r}"
+        elif value:
+            told = value if isinstance(value, str) else value.__name__
+            yield "" if isinstance(value, str) else None, f"without {told!r}"
+
+    return values
+
+
+def _formats(row: Row) -> Values:
+    yield from _words(row.format)
+    yield from _optionals(row.format)
+    yield from _value_brackets(row.format)
+    if not (row.families == V200 and ANY_NUMBER in row.format):  # no source gives a range
+        yield from _bounds(row.format)
+    yield from _parameters(row.format)
+
+
+def _words(text: str) -> Iterator[tuple[str, str]]:
+    tokens = text.split()
+    for place, token in enumerate(tokens):
+        if token in "{}[]()|*" or token.startswith("<"):
+            continue
+        yield _with(tokens, place, f"{token}x"), f"`{token}x` for `{token}`"
+        if token.startswith("+"):
+            yield _with(tokens, place, token[1:]), f"`{token[1:]}` must be typed"
+
+
+def _optionals(text: str) -> Iterator[tuple[str, str]]:
+    tokens = text.split()
+    for start, end in _pairs(tokens, "["):
+        inner = " ".join(tokens[start + 1 : end])
+        must = [*tokens[:start], "{", *tokens[start + 1 : end], "}", *tokens[end + 1 :]]
+        yield " ".join(must), f"`{inner}` must be typed"
+        yield " ".join([*tokens[:start], *tokens[end + 1 :]]), f"without `{inner}`"
+
+
+def _value_brackets(text: str) -> Iterator[tuple[str, str]]:
+    """Other words as key and as value."""
+    elements = _elements(text)
+    values = [place for place, element in enumerate(elements) if element.startswith("( ")]
+    for place in values:
+        inner = _elements(elements[place][2:-2])
+        before, after = elements[:place], elements[place + 1 :]
+        yield " ".join([*before, *inner, *after]), f"`{' '.join(inner)}` is key"
+        if len(inner) > 1:
+            moved = [*before, inner[0], "(", *inner[1:], ")", *after]
+            yield " ".join(moved), f"`{inner[0]}` is key"
+        if place > 1 and not before[-1].startswith("( "):
+            moved = [*before[:-1], "(", before[-1], *inner, ")", *after]
+            yield " ".join(moved), f"`{before[-1]}` is value"
+    if not values and len(elements) > 1:
+        moved = [*elements[:-1], "(", elements[-1], ")"]
+        yield " ".join(moved), f"`{elements[-1]}` is value"
+
+
+def _bounds(text: str) -> Iterator[tuple[str, str]]:
+    for match in BOUNDS.finditer(text):
+        low, high = int(match["low"]), int(match["high"])
+        for a, b in ((low - 1, high), (low + 1, high), (low, high - 1), (low, high + 1)):
+            if 0 <= a <= b:
+                other = f"{match['head']}{a}-{b}>"
+                yield f"{text[: match.start()]}{other}{text[match.end() :]}", _told(match, other)
+    for match in LONGEST.finditer(text):
+        for length in (int(match[1]) - 1, int(match[1]) + 1):
+            other = f"<text:{length}>"
+            yield f"{text[: match.start()]}{other}{text[match.end() :]}", _told(match, other)
+
+
+def _told(match: re.Match[str], other: str) -> str:
+    nth = match.string[: match.start()].count(match[0]) + 1
+    return f"`{other}` for `{match[0]}`" + (f", number {nth}" if nth > 1 else "")
+
+
+def _parameters(text: str) -> Iterator[tuple[str, str]]:
+    tokens = text.split()
+    for place, token in enumerate(tokens):
+        if not token.startswith("<"):
+            continue
+        name = token[1:-1].partition(":")[0]
+        other = "<other>" if name in TYPED or name == "text" else "<text>"
+        if other != token and name not in ("kbytes", "numbers"):
+            nth = tokens[:place].count(token) + 1
+            yield _with(tokens, place, other), f"`{other}` for `{token}`, number {nth}"
+
+
+def _undos(row: Row) -> Values:
+    """Forms of the undo; one that follows from the format becomes that of the bare key."""
+    if not row.undo:
+        key = _key(row.format)
+        if key != row.format and row.kind == "set":
+            yield (key,), "without a value"
+        return
+    for place, form in enumerate(row.undo):
+        others = (*row.undo[:place], *row.undo[place + 1 :])
+        if others:
+            yield others, f"without `{form}`"
+        for other, what in (*_starred(row, form), *_words(form), *_unwrapped(form)):
+            yield (*row.undo[:place], other, *row.undo[place + 1 :]), f"of `{form}` {what}"
+
+
+def _starred(row: Row, form: str) -> Iterator[tuple[str, str]]:
+    """The form with a `*` or without, where a key goes on after it."""
+    whole = form.removesuffix(" *")
+    keys = (_key(each.format) for each in rows_by_view()[row.view] if each.families)
+    if form != whole:
+        yield whole, f"`{whole}`"
+    elif any(BOUNDS.sub("<>", key).startswith(f"{BOUNDS.sub('<>', form)} ") for key in keys):
+        yield f"{form} *", f"`{form} *`"
+
+
+def _unwrapped(form: str) -> Iterator[tuple[str, str]]:
+    for other, what in _value_brackets(form):
+        if what.endswith("is key"):
+            yield other, what
+
+
+def _bindings(row: Row) -> Values:
+    """Other fields of a Device, and other arguments for them; where a function reads, it decides."""
+    if row.reads is not None or not row.sets:
+        return
+    yield (), "none"
+    for place, binding in enumerate(row.sets):
+        others = row.sets[:place], row.sets[place + 1 :]
+        # No sample tells which lines of `undo` a switch saves: that they are read, and not kept,
+        # tests/dialects/vrp/commands/test_typed_forms.py and test_parse.py judge.
+        if len(row.sets) > 1 and not binding.startswith("undo? "):
+            yield (*others[0], *others[1]), f"without {binding!r}"
+        for match in re.finditer(r"(\w+)(\+?=)", binding):
+            wrong = f"{binding[: match.start()]}{match[1]}x{match[2]}{binding[match.end() :]}"
+            yield (*others[0], wrong, *others[1]), wrong
+        if "=yes" in binding or "=no" in binding:
+            turned = re.sub("=(yes|no)", lambda m: "=no" if m[1] == "yes" else "=yes", binding)
+            yield (*others[0], turned, *others[1]), turned
+
+
+def _kinds(row: Row) -> Values:
+    if row.transient:  # it leaves no line as it is
+        return
+    for kind in OTHER_KINDS.get(row.kind, ("set",)):
+        yield kind, kind
+
+
+def _defaults(row: Row) -> Values:
+    if row.default:
+        yield "", "none"
+        head, _, last = row.default.rpartition(" ")
+        other = str(int(last) + 1) if last.isdecimal() else f"{last}x"
+        yield f"{head} {other}".strip(), f"{other} for {last}"
+
+
+def _families(row: Row) -> Values:
+    for family in sorted(row.families):
+        yield row.families - {family}, f"without {family}"
+    for family in sorted(ANY - row.families):
+        yield row.families | {family}, f"with {family}"
+
+
+def _opens(row: Row) -> Values:
+    if row.opens:
+        yield "", "no view"
+    if row.opens != "opaque":
+        yield "opaque", "opaque"
+
+
+def _is_of_ports(row: Row) -> bool:
+    return row.view == "interface" and bool(re.fullmatch(row.on or ".*", "100GE1/0/1"))
+
+
+def _layers(row: Row) -> Values:
+    for layer in {0, 2, 3} - {row.layer}:
+        if row.view == "interface":
+            yield layer, str(layer)
+
+
+def _where(name: str, matters: Callable[[Row], bool]) -> Callable[[Row], Values]:
+    def values(row: Row) -> Values:
+        if matters(row):
+            yield from _plain(name)(row)
+
+    return values
+
+
+CHANGES: dict[str, Callable[[Row], Values]] = {
+    "format": _formats,
+    "undo": _undos,
+    "kind": _kinds,
+    "default": _defaults,
+    "families": _families,
+    "sets": _bindings,
+    "opens": _opens,
+    "layer": _layers,
+    "on": _where("on", lambda row: row.layer != 2),  # layer 2 is of ports and Eth-Trunks only
+    "service": _where("service", lambda row: not row.layer and _is_of_ports(row)),
+    "transient": _where("transient", lambda row: bool(row.opens)),
+}
+
+
+# -- formats --------------------------------------------------------------------------------------
+
+
+def _with(tokens: list[str], place: int, other: str) -> str:
+    return " ".join([*tokens[:place], other, *tokens[place + 1 :]])
+
+
+def _pairs(tokens: list[str], opening: str) -> Iterator[tuple[int, int]]:
+    """Places of brackets and of those that close them."""
+    opened: list[int] = []
+    for place, token in enumerate(tokens):
+        if token in BRACKETS:
+            opened.append(place)
+        elif token in BRACKETS.values():
+            start = opened.pop()
+            if tokens[start] == opening:
+                yield start, place
+
+
+def _key(text: str) -> str:
+    return " ".join(element for element in _elements(text) if not element.startswith("( "))
+
+
+def _elements(text: str) -> list[str]:
+    """Words, parameters and bracketed groups of a format, one after another."""
+    elements: list[str] = []
+    depth = 0
+    for token in text.split():
+        if depth:
+            elements[-1] += f" {token}"
+        else:
+            elements.append(token)
+        depth += (token in BRACKETS) - (token in BRACKETS.values())
+    return elements

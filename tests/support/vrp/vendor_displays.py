@@ -1,0 +1,14 @@
+"""Outputs of display commands in the vendor's own form, each from a named source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+SAMPLES = Path(__file__).parents[2] / "napalm_cloudengine" / "samples"
+
+
+def vendor_display(name: str) -> str:
+    """The text of a sample, without the lines that tell its source."""
+    header, _, text = (SAMPLES / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
+    assert header.startswith("! source: "), f"{name} does not say where it comes from"
+    return text

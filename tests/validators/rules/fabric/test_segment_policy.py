@@ -1,0 +1,262 @@
+"""SEC rules of isolation: what each says of a spoiled filter, word for word, and of one nearly so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import IPv4Interface, IPv4Network
+from typing import Any
+
+import pytest
+
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import (
+    Behavior,
+    Binding,
+    Classifier,
+    FilterAcl,
+    FilterRule,
+    Filters,
+    Ports,
+    TrafficPolicy,
+)
+from rocefort.models.device.users import Vty
+from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
+from rocefort.models.network.network import Segment, TextLine
+
+Change = Callable[[Any], Any]
+ROCE = Ports(low=4791, high=4791)
+COMPUTE, STORAGE = IPv4Network("10.10.0.0/16"), IPv4Network("10.20.0.0/16")
+
+
+def _rule(index: int, action: Any = "permit", **fields: Any) -> FilterRule:
+    return FilterRule(index=index, action=action, **fields)
+
+
+RDMA = _rule(10020, protocol="udp", source=COMPUTE, destination=STORAGE, destination_ports=ROCE)
+DENY = _rule(100000020, "deny", source=COMPUTE, destination=STORAGE)
+RDMA_BACK = RDMA.model_copy(update={"source": STORAGE, "destination": COMPUTE})
+DENY_BACK = DENY.model_copy(update={"source": STORAGE, "destination": COMPUTE})
+
+
+def _filters(**acls: tuple[FilterRule, ...]) -> Filters:
+    return Filters(
+        acls=tuple(FilterAcl(name=name, rules=rules) for name, rules in acls.items()),
+        classifiers=tuple(Classifier(name=name, acls=(name,)) for name in acls),
+        behaviors=(Behavior(name="PERMIT"),),
+        policies=tuple(
+            TrafficPolicy(
+                name=name, bindings=(Binding(classifier=name, behavior="PERMIT", precedence=5),)
+            )
+            for name in acls
+        ),
+    )
+
+
+def _two_segments(small: Any, policy: SegmentPolicy | None) -> Any:
+    """Compute on leaf01 and leaf02, storage on leaf02, and filters that allow RDMA alone."""
+    storage = Interface(
+        name="Vlanif20", addresses=(IPv4Interface("10.20.2.1/24"),), filter_in="VLAN20"
+    )
+    segment = Segment(name="storage", leaf="leaf02", vlan=20, gateway=IPv4Interface("10.20.2.1/24"))
+    spoiled = small.change(segments=(*small.network.segments, segment), policy=policy)
+    for leaf in ("leaf01", "leaf02"):
+        spoiled = spoiled.port(leaf, "Vlanif10", filter_in="VLAN10").device(
+            leaf, filters=_filters(VLAN10=(RDMA, DENY), VLAN20=(RDMA_BACK, DENY_BACK))
+        )
+    interfaces = (*spoiled.network.by_name["leaf02"].device.interfaces, storage)
+    return spoiled.device("leaf02", interfaces=interfaces)
+
+
+ALLOW = PolicyEntry(
+    id=1, action="allow", source=("compute",), destination=("storage",), protocol="rdma"
+)
+NFS = PolicyEntry(
+    id=2,
+    action="allow",
+    source=("compute",),
+    destination=("storage",),
+    protocol="tcp",
+    ports=(2049,),
+)
+
+
+def _policy(*entries: PolicyEntry) -> SegmentPolicy:
+    return SegmentPolicy(default="deny", entries=entries)
+
+
+def _acl(small: Any, *rules: FilterRule) -> Any:
+    """leaf01 with other rules on its gateway of compute."""
+    return _two_segments(small, _policy(ALLOW)).device("leaf01", filters=_filters(VLAN10=rules))
+
+
+GATEWAY = "the gateway of compute (traffic policy VLAN10 inbound on Vlanif10)"
+AGAINST = "against the fabric's policy"
+
+SEC010: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),  # no policy asks for nothing
+    (lambda s: _two_segments(s, _policy(ALLOW)), []),
+    (lambda s: _acl(s, RDMA, DENY, _rule(5, "deny", protocol="icmp")), []),
+    (
+        lambda s: _two_segments(s, _policy()),
+        [
+            "error leaf01: the gateway of compute (traffic policy VLAN10 inbound on Vlanif10) lets "
+            "pass RDMA to storage, against the fabric's policy",
+            f"error leaf02: {GATEWAY} lets pass RDMA to storage, {AGAINST}",
+            "error leaf02: the gateway of storage (traffic policy VLAN20 inbound on Vlanif20) lets "
+            f"pass RDMA to compute, {AGAINST}",
+        ],
+    ),
+    (
+        lambda s: _acl(s, _rule(5, "deny", protocol="udp"), RDMA, DENY),
+        [f"error leaf01: {GATEWAY} drops RDMA to compute and RDMA to storage, {AGAINST}"],
+    ),
+    (
+        lambda s: _two_segments(s, _policy(ALLOW, NFS)),
+        [
+            f"error leaf01: {GATEWAY} drops TCP to port 2049 to storage, {AGAINST}",
+            f"error leaf02: {GATEWAY} drops TCP to port 2049 to storage, {AGAINST}",
+            "error leaf02: the gateway of storage (traffic policy VLAN20 inbound on Vlanif20) "
+            f"drops TCP from port 2049 to compute, {AGAINST}",
+        ],
+    ),
+    (
+        lambda s: _two_segments(s, _policy()).port("leaf01", "Vlanif10", filter_in=None),
+        [
+            "error leaf01: the gateway of compute (no traffic policy inbound on Vlanif10) lets "
+            f"pass RDMA to storage, {AGAINST}",
+            f"error leaf02: {GATEWAY} lets pass RDMA to storage, {AGAINST}",
+            "error leaf02: the gateway of storage (traffic policy VLAN20 inbound on Vlanif20) lets "
+            f"pass RDMA to compute, {AGAINST}",
+        ],
+    ),
+    (
+        lambda s: _acl(s, RDMA.model_copy(update={"dscp": 34}), DENY),
+        [
+            "not judged leaf01: rule 10020 of ACL VLAN10 matches by DSCP, which is not evaluated",
+        ],
+    ),
+    (
+        lambda s: s.change(origin="text"),
+        ["not judged fabric: which segments may talk to which is not known"],
+    ),
+]
+
+SEC011: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: _acl(s, RDMA, DENY), []),
+    (lambda s: _acl(s, _rule(5, protocol="tcp"), RDMA, _rule(200000000, "deny")), []),
+    (
+        lambda s: _acl(s, _rule(5, "deny"), RDMA),
+        [
+            "warning leaf01: rule 10020 of ACL VLAN10 never matches: rule 5, which denies them, "
+            "takes all its packets"
+        ],
+    ),
+    (
+        lambda s: _acl(s, _rule(5, protocol="udp", destination=STORAGE), RDMA),
+        [
+            "warning leaf01: rule 10020 of ACL VLAN10 never matches: rule 5, which does the same, "
+            "takes all its packets"
+        ],
+    ),
+    (
+        lambda s: _acl(s, RDMA, DENY.model_copy(update={"index": 100000021, "action": "permit"})),
+        [],
+    ),
+    (
+        lambda s: _acl(s, _rule(5, source=COMPUTE), DENY),
+        [
+            "warning leaf01: rule 100000020 of ACL VLAN10 never matches: rule 5, which permits "
+            "them, takes all its packets"
+        ],
+    ),
+    # rules that take only a part leave the rest
+    (lambda s: _acl(s, _rule(5, "deny", dscp=34), RDMA), []),
+    (
+        lambda s: _acl(
+            s,
+            _rule(5, "deny", protocol="udp", destination_ports=Ports(low=0, high=4790)),
+            RDMA,
+        ),
+        [],
+    ),
+    (lambda s: _acl(s, _rule(5, "deny", source=IPv4Network("10.10.0.0/17")), RDMA), []),
+]
+
+
+def _with(small: Any, **update: Any) -> Any:
+    filters = _filters(VLAN10=(RDMA, DENY)).model_copy(update=update)
+    return small.port("leaf01", "Vlanif10", filter_in="VLAN10").device("leaf01", filters=filters)
+
+
+SEC012: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (_with, []),
+    (
+        lambda s: _with(s, policies=()),
+        ["error leaf01: Vlanif10 applies traffic policy VLAN10, which does not exist"],
+    ),
+    (
+        lambda s: _with(s, classifiers=()),
+        [
+            "error leaf01: traffic policy VLAN10 names traffic classifier VLAN10, which does not exist"
+        ],
+    ),
+    (
+        lambda s: _with(s, behaviors=()),
+        ["error leaf01: traffic policy VLAN10 names traffic behavior PERMIT, which does not exist"],
+    ),
+    (
+        lambda s: _with(s, acls=()),
+        ["error leaf01: traffic classifier VLAN10 names ACL VLAN10, which does not exist"],
+    ),
+    (
+        lambda s: _with(s, classifiers=(Classifier(name="VLAN10"),)),
+        ["error leaf01: traffic classifier VLAN10 has no ACL, so it matches nothing"],
+    ),
+    (
+        lambda s: _with(s, classifiers=(Classifier(name="VLAN10"),)).node(
+            "leaf01",
+            unmodelled=(TextLine(("traffic classifier VLAN10 type or",), "if-match dscp 34", 9),),
+        ),
+        [],
+    ),
+    (lambda s: _with(s, classifiers=(Classifier(name="VLAN10", acls=("2000",)),)), []),
+    (
+        lambda s: _with(s, classifiers=(Classifier(name="VLAN10", acls=("2001",)),)),
+        ["error leaf01: traffic classifier VLAN10 names ACL 2001, which does not exist"],
+    ),
+]
+
+SEC013: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: s.device("leaf01", vty=()), []),
+    (
+        lambda s: s.device("leaf01", vty=(Vty(first=0, last=4),)),
+        ["warning leaf01: vty 0 to 4: no ACL says from where a session may come"],
+    ),
+    (
+        lambda s: s.device("leaf01", acls=()),
+        ["error leaf01: vty 0 to 4: ACL 2000 does not exist"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), SEC010)
+def test_sec010_isolated_segments(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("SEC010") == says
+
+
+@pytest.mark.parametrize(("change", "says"), SEC011)
+def test_sec011_unreachable_rules(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("SEC011") == says
+
+
+@pytest.mark.parametrize(("change", "says"), SEC012)
+def test_sec012_whole_filters(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("SEC012") == says
+
+
+@pytest.mark.parametrize(("change", "says"), SEC013)
+def test_sec013_terminal_acl(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("SEC013") == says

@@ -1,0 +1,98 @@
+"""Rules about text and about who tells the cabling: word for word, and near misses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rocefort.models.network.network import Claim, End, Teller, TextLine
+
+Change = Callable[[Any], Any]
+
+
+def _claims(small: Any, *claims: tuple[Teller, str, str | None]) -> Any:
+    at = End(device="leaf01", interface="100GE1/0/31")
+    told = (Claim(by=by, at=at, device=device, port=port) for by, device, port in claims)
+    return small.change(claims=tuple(told))
+
+
+LLDP, ADDRESSES, DESCRIPTIONS = Teller.LLDP, Teller.ADDRESSES, Teller.DESCRIPTIONS
+TOP007: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: _claims(s, (LLDP, "spine01", "100GE1/0/1"), (ADDRESSES, "spine01", None)), []),
+    (
+        lambda s: _claims(s, (LLDP, "spine02", None), (ADDRESSES, "spine01", "100GE1/0/1")),
+        [
+            "error leaf01 100GE1/0/31: LLDP hears spine02 there; by its address it is cabled to "
+            "spine01 100GE1/0/1"
+        ],
+    ),
+    (
+        lambda s: _claims(
+            s, (ADDRESSES, "spine01", "100GE1/0/1"), (DESCRIPTIONS, "spine01", "100GE1/0/2")
+        ),
+        [
+            "warning leaf01 100GE1/0/31: by its address it is cabled to spine01 100GE1/0/1; its "
+            "description says spine01 100GE1/0/2"
+        ],
+    ),
+    (
+        lambda s: _claims(s, (LLDP, "spine01", None), (LLDP, "spine02", None)),
+        ["error leaf01 100GE1/0/31: LLDP hears spine01 there; LLDP hears spine02 there"],
+    ),
+]
+
+
+def _line(small: Any, text: str, command: str = "", path: tuple[str, ...] = ()) -> Any:
+    return small.node("leaf01", unmodelled=(TextLine(path, text, 7, command),))
+
+
+TXT004: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: _line(s, "frobnicate"), []),
+    (
+        lambda s: _line(s, "lacp timeout fast user-defined 3", "lacp timeout"),
+        ["info leaf01: `lacp timeout` is known, but nothing judges what it sets"],
+    ),
+]
+UNKNOWN: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (lambda s: _line(s, "lacp timeout fast user-defined 3", "lacp timeout"), []),
+    (
+        lambda s: _line(s, "frobnicate", path=("interface 100GE1/0/1",)),
+        ["warning leaf01: `frobnicate` in interface 100GE1/0/1 is not understood"],
+    ),
+    (
+        lambda s: _line(s, "x" * 500),
+        [f"warning leaf01: `{'x' * 120} ..` is not understood"],
+    ),
+]
+TXT005: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (
+        lambda s: s.node("leaf01", cut_off_at=9),
+        ["warning leaf01: the text ends without `return`; it may be cut off here"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "expected"), TOP007)
+def test_cabling_is_told_in_one_way(small: Any, change: Change, expected: list[str]) -> None:
+    assert change(small).says("TOP007") == expected
+
+
+@pytest.mark.parametrize(("change", "expected"), UNKNOWN)
+def test_unknown_lines(small: Any, change: Change, expected: list[str]) -> None:
+    assert change(small).says("TXT002") == expected
+
+
+@pytest.mark.parametrize(("change", "expected"), TXT004)
+def test_known_lines(small: Any, change: Change, expected: list[str]) -> None:
+    assert change(small).says("TXT004") == expected
+
+
+@pytest.mark.parametrize(("change", "expected"), TXT005)
+def test_whole_text(small: Any, change: Change, expected: list[str]) -> None:
+    assert change(small).says("TXT005") == expected

@@ -1,0 +1,1 @@
+"""Batfish: a snapshot of a network, and the client of a Batfish service."""

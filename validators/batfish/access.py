@@ -1,0 +1,129 @@
+"""How a Batfish service is reached, and whether what answers there is one that is understood.
+
+The address is HOST:PORT or https://HOST:PORT. A certificate is always checked; the authorities that
+the environment variable REQUESTS_CA_BUNDLE names go before those of the system. A token, which a
+proxy before the service may ask for, is sent as pybatfish sends its API key.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import ssl
+from dataclasses import dataclass, field
+
+from rocefort.errors import BadInput, ServiceFailed
+from rocefort.validators.batfish.time_limits import ended_after
+
+HOST, PORT = "127.0.0.1", 9996
+LIMIT_S = 600.0  # of one question; the data plane of 8 spines and 120 leaves takes 107 s
+TOKEN_HEADER = "X-Batfish-Apikey"  # noqa: S105 - a name, not a token
+OLDEST, NEWEST = (0, 36), (0, 36)  # releases whose answers were compared with the embedded engine
+START = "start one with `docker compose -f docs/batfish-compose.yaml up -d`"
+NOT_BATFISH = "what answers is not Batfish"
+HIGHEST_PORT = 65535
+LONGEST_VERSION = 65536  # bytes; a service's is some fifty
+
+
+@dataclass(frozen=True)
+class Access:
+    """How, beside where: TLS, a token, and how many seconds one question may take."""
+
+    tls: bool = False
+    token: str = field(default="", repr=False)
+    limit_s: float = LIMIT_S
+
+
+PLAIN = Access()
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service as it is named on the command line."""
+
+    host: str = HOST
+    port: int = PORT
+    access: Access = PLAIN
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def service_at(address: str, token: str = "", limit_s: float = LIMIT_S) -> Service:
+    """`HOST:PORT`, `http://HOST:PORT` or `https://HOST:PORT`. Raises BadInput for anything else."""
+    match = re.fullmatch(r"(?:(https?)://)?([^/@\s]+):(\d{1,5})/?", address, re.ASCII)
+    if not match:
+        how = "for example: 127.0.0.1:9996, https://batfish.example.org:443"
+        raise BadInput(f"{address!r} is not HOST:PORT", how=how)
+    if not 1 <= int(match[3]) <= HIGHEST_PORT:
+        raise BadInput(
+            f"there is no port {match[3]}", where=address, how=f"use 1 to {HIGHEST_PORT}"
+        )
+    if token and match[1] != "https":
+        raise BadInput("a token is not sent in the clear", where=address, how="use https://")
+    if limit_s <= 0:
+        raise BadInput(f"a limit of {limit_s:g} s leaves no time", how="give some seconds")
+    access = Access(tls=match[1] == "https", token=token, limit_s=limit_s)
+    return Service(match[2].strip("[]"), int(match[3]), access)
+
+
+def server_version(host: str, port: int, timeout_s: float, access: Access = PLAIN) -> str:
+    """Version of the service. Raises ServiceFailed if none answers, or something else does."""
+    where = f"{host}:{port}"
+    how = f"where no TLS proxy is before it, use http://{where}" if access.tls else START
+    try:
+        with ended_after(timeout_s, TimeoutError(f"no answer in {timeout_s:g} s")):
+            status, body = _version(host, port, timeout_s, access)
+        said = json.loads(body) if status not in (401, 403) else None
+    except ssl.SSLCertVerificationError as error:
+        what = f"the service's certificate is not trusted: {error.verify_message}"
+        trust = "name the authority's file in REQUESTS_CA_BUNDLE"
+        raise ServiceFailed(what, where=where, how=trust) from error
+    except ssl.SSLError as error:
+        raise ServiceFailed("what answers does not speak TLS", where=where, how=how) from error
+    except OSError as error:
+        what = f"no Batfish service answers: {error}"
+        raise ServiceFailed(what, where=where, how=how) from error
+    except (http.client.HTTPException, ValueError) as error:
+        raise ServiceFailed(NOT_BATFISH, where=where, how=START) from error
+    if status in (401, 403):
+        how = "set ROCEFORT_BATFISH_TOKEN"
+        raise ServiceFailed(f"the service refuses us (HTTP {status})", where=where, how=how)
+    if not isinstance(said, dict) or "Batfish" not in said:
+        raise ServiceFailed(NOT_BATFISH, where=where, how=START)
+    return str(said["Batfish"])
+
+
+def _version(host: str, port: int, timeout_s: float, access: Access) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
+    if access.tls:
+        trusted = ssl.create_default_context(cafile=os.environ.get("REQUESTS_CA_BUNDLE"))
+        connection = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=trusted)
+    try:
+        headers = {TOKEN_HEADER: access.token} if access.token else {}
+        connection.request("GET", "/v2/version", headers=headers)
+        with connection.getresponse() as answer:
+            return answer.status, answer.read(LONGEST_VERSION)
+    finally:
+        connection.close()
+
+
+def check_version(version: str, where: str) -> str:
+    """A sentence on a version that is newer than what was tested, empty for one that was.
+
+    Raises ServiceFailed for one that is older.
+    """
+    oldest, newest = (".".join(map(str, release)) for release in (OLDEST, NEWEST))
+    tested = f"Rocefort is tested with {oldest}" + (f" to {newest}" if newest != oldest else "")
+    match = re.match(r"(\d+)\.(\d+)", version)
+    release = (int(match[1]), int(match[2])) if match else None
+    if release is None:
+        return f"the Batfish service says version {version!r}, and {tested}"
+    if release < OLDEST:
+        what = f"the Batfish service is {version}, which is too old: {tested}"
+        raise ServiceFailed(what, where=where, how="update the service, then try again")
+    if release > NEWEST:
+        return f"the Batfish service is {version}, which is newer than what was tried: {tested}"
+    return ""

@@ -1,0 +1,407 @@
+"""Asks a Batfish service what a Network routes: sessions, BGP routes, who reaches whom.
+
+Batfish does not read VRP, so it gets an EOS translation of the Devices that were parsed from VRP
+text. Needs the extra `batfish`; pybatfish is imported only when a service is asked.
+
+Batfish 0.36 takes `maximum-paths` as a yes or no and installs all equal routes. Where a switch may
+use fewer (but more than one), the lowest next hops are kept: their number is right, which of the
+equals a switch takes is not told. Paths are then followed over all of them, so a pair that is
+delivered is delivered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from itertools import permutations
+from types import ModuleType
+from typing import Any, Literal
+
+from rocefort.dialects.eos import translated
+from rocefort.errors import ServiceFailed
+from rocefort.models.base import Frozen
+from rocefort.models.device.bgp import Bgp
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.device.subnets import Subnets
+from rocefort.models.network.network import Network
+from rocefort.models.results.reachability import Reachability, ServerClass, reachability
+from rocefort.models.results.routing import (
+    Answer,
+    BgpSession,
+    Route,
+    RoutingState,
+    SessionStatus,
+)
+from rocefort.validators.batfish.access import (
+    HOST,
+    PLAIN,
+    PORT,
+    Access,
+    Service,
+    check_version,
+    server_version,
+)
+from rocefort.validators.batfish.snapshot import (
+    HOST_PORT,
+    Files,
+    host_name,
+    keep_snapshot,
+    snapshot_files,
+    zip_snapshot,
+)
+from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.routing.packet_filters import questions
+
+__all__ = ["HOST", "PORT", "Answers", "ask", "collect", "interpret"]
+__all__ += ["RouteRow", "SessionRow", "server_version"]
+
+LINE = 300  # of the words of a service, as much as a terminal shows
+VERSION_S = 5.0  # a service that is busy still tells its version
+
+Row = dict[str, Any]
+
+
+class SessionRow(Frozen):
+    """One row of bgpSessionStatus."""
+
+    node: str
+    peer: IPv4Address
+    status: Literal["ESTABLISHED", "NOT_ESTABLISHED", "NOT_COMPATIBLE"]
+
+
+class RouteRow(Frozen):
+    """One BGP route of a main table: one next hop."""
+
+    node: str
+    prefix: IPv4Network
+    next_hop: IPv4Address
+
+
+class TraceRow(Frozen):
+    """All paths from one host to one address: how each ends, and on which node."""
+
+    source: str
+    destination: IPv4Address
+    ends: tuple[tuple[str, str], ...]  # disposition, last node
+
+
+class FlowRow(TraceRow):
+    """The same of some other flow that the policy names."""
+
+    flow: Flow
+
+
+class Answers(Frozen):
+    """What the service said, reduced to what is used, sorted."""
+
+    version: str
+    sessions: tuple[SessionRow, ...]
+    routes: tuple[RouteRow, ...]
+    hosts_up: tuple[str, ...]  # hosts whose port has a link
+    traces: tuple[TraceRow, ...]  # of the hosts that are up
+    flows: tuple[FlowRow, ...] = ()
+
+
+def ask(
+    network: Network, host: str = HOST, port: int = PORT, access: Access = PLAIN
+) -> RoutingState:
+    """Verify a Network, whose Devices were parsed from text, by a Batfish service.
+
+    Raises Refused for what cannot be translated or is not understood, BadInput for names that
+    Batfish cannot tell apart, ServiceFailed for everything that goes wrong with the service; the
+    snapshot is then kept, and its folder named.
+    """
+    whole = with_outside(network)
+    return interpret(whole, collect(whole, host, port, access))
+
+
+def collect(
+    network: Network, host: str = HOST, port: int = PORT, access: Access = PLAIN
+) -> Answers:
+    """Put all questions to the service and return what it said. Raises as `ask` does."""
+    with opened(snapshot_files(network), Service(host, port, access)) as asking:
+        gate(asking)
+        return put(asking, network)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A session in progress: the module that speaks pybatfish, its session, and with whom."""
+
+    speaker: ModuleType
+    session: Any
+    version: str
+
+    def rows(self, question: str, **parameters: object) -> list[Row]:
+        """The rows of an answer."""
+        found: list[Row] = self.speaker.rows(self.session, question, **parameters)
+        return found
+
+
+@contextlib.contextmanager
+def opened(files: Files, service: Service) -> Iterator[Asking]:
+    """A session with a snapshot; whatever goes wrong with it becomes one ServiceFailed."""
+    where = str(service)
+    patience_s = min(VERSION_S, service.access.limit_s)
+    version = server_version(service.host, service.port, patience_s, service.access)
+    check_version(version, where)
+    zipped = zip_snapshot(files)
+    with (
+        _guarded(where, files) as speaker,
+        speaker.session(service.host, service.port, zipped, service.access) as session,
+    ):
+        yield Asking(speaker, session, version)
+
+
+def gate(asking: Asking) -> None:
+    """Batfish must have understood every line; a warning means that it answers something else."""
+    _gate(asking.rows("fileParseStatus"), asking.rows("initIssues"))
+
+
+def put(asking: Asking, network: Network, of: str | None = None) -> Answers:
+    """Put the questions of routing about one snapshot, by default the first."""
+    sessions = [_session_row(row) for row in asking.rows("bgpSessionStatus", of=of)]
+    ports = asking.rows("interfaceProperties", of=of, interfaces=HOST_PORT)
+    up = sorted(row["Interface"]["hostname"] for row in ports if row["Active"])
+    return Answers(
+        version=asking.version,
+        sessions=tuple(sorted(sessions, key=lambda row: (row.node, row.peer))),
+        routes=route_rows(asking, of),
+        hosts_up=tuple(up),
+        traces=trace_rows(asking, network, up, of),
+        flows=tuple(_flows(asking, network, up, of)),
+    )
+
+
+def route_rows(asking: Asking, of: str | None = None) -> tuple[RouteRow, ...]:
+    """BGP routes of all main tables."""
+    routes = [_route_row(row) for row in asking.rows("routes", of=of, protocols="bgp")]
+    return tuple(sorted(routes, key=lambda row: (row.node, row.prefix, row.next_hop)))
+
+
+def trace_rows(
+    asking: Asking, network: Network, up: list[str], of: str | None = None
+) -> tuple[TraceRow, ...]:
+    """All paths of RDMA between all hosts that are up."""
+    traces = [_trace_row(row) for row in _traces(asking, network, up, of)]
+    return tuple(sorted(traces, key=lambda row: (row.source, row.destination)))
+
+
+@contextlib.contextmanager
+def _guarded(where: str, files: Files) -> Iterator[ModuleType]:
+    """The module that speaks pybatfish; whatever goes wrong becomes one ServiceFailed.
+
+    The snapshot is then written to a folder that the error names.
+    """
+    with _quiet():
+        try:
+            from rocefort.validators.batfish import client  # noqa: PLC0415 - may be missing
+        except ImportError as error:
+            how = "install the extra: pip install 'rocefort[batfish]'"
+            raise ServiceFailed("pybatfish is not installed", where=where, how=how) from error
+        try:
+            yield client
+        except client.REFUSED as error:
+            raise _failed(where, f"Batfish refused: {_line(error)}", files) from error
+        except client.LOST as error:
+            raise _failed(where, "the Batfish service stopped answering", files) from error
+        except client.TooLong as error:
+            raise _failed(where, f"Batfish takes too long: {error}", files) from error
+        except client.GAVE_UP as error:
+            raise _failed(where, f"Batfish gave up: {_line(error)}", files) from error
+        except ServiceFailed as error:
+            raise _failed(where, error.problem.what, files) from error
+        except (LookupError, TypeError, ValueError) as error:
+            raise _failed(
+                where, f"Batfish answered in an unknown form: {error!r}", files
+            ) from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """pybatfish, urllib3 and pandas report progress, retries and warnings: none is a result."""
+    loggers = [logging.getLogger(name) for name in ("pybatfish", "urllib3")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def _failed(where: str, what: str, files: Files) -> ServiceFailed:
+    return ServiceFailed(what, where=where, how=keep_snapshot(files))
+
+
+CAUSES = {  # what the words of a service mean
+    "DATAPLANING_FAIL": "the service could not compute the data plane: routes that never settle, "
+    "or too little memory",
+    "OutOfMemoryError": "the service has too little memory",
+}
+
+
+def _line(error: Exception) -> str:
+    """What pybatfish says first, what that means, and the last cause in the service's log."""
+    said = str(error).replace("WorkStatusCode.", "")  # the name of pybatfish's enumeration
+    first, *rest = said.strip().splitlines() or [""]
+    log = "\n".join(rest)
+    meant = [words for word, words in CAUSES.items() if word in log]
+    causes = re.findall(r"\w+(?:Exception|Error): ([^\"\\\n]+)", log)
+    return ": ".join([first, *meant, *(cause.strip() for cause in causes[-1:])])[:LINE]
+
+
+def _traces(
+    asking: Asking, network: Network, up: list[str], of: str | None = None
+) -> Iterator[Row]:
+    """Every path of every server to each server's address, from its own address.
+
+    traceroute follows all branches of ECMP and takes one destination a question; `reachability`
+    would give one example a source and might forge the source address. A host without a link
+    cannot be asked about.
+    """
+    addresses = {server.address.ip for server in network.servers or ()}
+    for destination in sorted(addresses) if up else ():
+        yield from asking.speaker.trace(asking.session, up, destination, Flow(), of)
+
+
+def _flows(
+    asking: Asking, network: Network, up: list[str], of: str | None = None
+) -> Iterator[FlowRow]:
+    """Every path of each other flow that the policy names, from a host that is up."""
+    for asked in questions(network):
+        source = host_name(asked.source.name)
+        if source in up:
+            address = asked.destination.address.ip
+            for row in asking.speaker.trace(asking.session, [source], address, asked.flow, of):
+                yield FlowRow(**dict(_trace_row(row)), flow=asked.flow)
+
+
+def _gate(parsed: list[Row], issues: list[Row]) -> None:
+    """Batfish must have understood every line; a warning means that it answers something else."""
+    bad = [f"{row['File_Name']} was {row['Status']}" for row in parsed if row["Status"] != "PASSED"]
+    bad += [f"{' '.join(row['Nodes'] or ())}: {row['Details']}" for row in issues]
+    if bad:
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        raise ServiceFailed(f"Batfish did not read the translation: {bad[0]}{more}")
+
+
+def _session_row(row: Row) -> SessionRow:
+    peer = IPv4Address(row["Remote_IP"]["value"])
+    return SessionRow(node=row["Node"]["name"], peer=peer, status=row["Established_Status"])
+
+
+def _route_row(row: Row) -> RouteRow:
+    prefix, hop = IPv4Network(row["Network"]), IPv4Address(row["Next_Hop"]["ip"])
+    return RouteRow(node=row["Node"]["name"], prefix=prefix, next_hop=hop)
+
+
+def _trace_row(row: Row) -> TraceRow:
+    traces, flow = row["Traces"], row["Flow"]
+    if len(traces) != row["TraceCount"]:
+        raise ServiceFailed(f"Batfish shows only {len(traces)} of {row['TraceCount']} paths")
+    ends = {(trace["disposition"], trace["hops"][-1]["node"]["name"]) for trace in traces}
+    destination = IPv4Address(flow["dstIp"])
+    return TraceRow(source=flow["ingressNode"], destination=destination, ends=tuple(sorted(ends)))
+
+
+# --- from answers to a RoutingState ---
+
+
+def interpret(network: Network, answers: Answers) -> RoutingState:
+    """What the answers mean for this Network. Raises ServiceFailed if they do not cover it."""
+    return RoutingState(
+        engine="batfish",
+        sessions=_sessions(network, answers),
+        routes=routes_of(network, answers.routes),
+        reachability=reachability_of(network, answers),
+        answers=tuple(_answers(network, answers)),
+    )
+
+
+def _answers(network: Network, answers: Answers) -> Iterator[Answer]:
+    ends = {(row.source, row.destination, row.flow): row.ends for row in answers.flows}
+    for asked in questions(network):
+        source, target = asked.source, asked.destination
+        paths = ends.get((host_name(source.name), target.address.ip, asked.flow), ())
+        if not paths and host_name(source.name) in answers.hosts_up:
+            raise ServiceFailed(f"Batfish shows no path from {source.name} to {target.name}")
+        delivered = paths == (("ACCEPTED", host_name(target.name)),)
+        yield Answer(
+            source=source.name, destination=target.name, flow=asked.flow, delivered=delivered
+        )
+
+
+def _sessions(network: Network, answers: Answers) -> tuple[BgpSession, ...]:
+    said = {(row.node, row.peer): row.status for row in answers.sessions}
+    found = []
+    for name, bgp in _speakers(network):
+        subnets = Subnets(network.by_name[name].device)
+        for peer in bgp.peers:
+            status = said.get((host_name(name), peer.address))
+            if not translated(bgp, peer, subnets):
+                status = "NOT_COMPATIBLE"
+            if status is None:
+                raise ServiceFailed(f"Batfish says nothing of {name} peer {peer.address}")
+            meaning = SessionStatus(status.lower().replace("_", "-"))
+            found.append(BgpSession(device=name, peer=peer.address, status=meaning))
+    return tuple(sorted(found, key=lambda session: (session.device, session.peer)))
+
+
+def _speakers(network: Network) -> Iterator[tuple[str, Bgp]]:
+    for node in network.nodes:
+        if node.device.bgp is not None:
+            yield node.name, node.device.bgp
+
+
+def routes_of(network: Network, rows: tuple[RouteRow, ...]) -> tuple[Route, ...]:
+    """Routes with all their next hops, cut to what each switch may use."""
+    hops: dict[tuple[str, IPv4Network], set[IPv4Address]] = defaultdict(set)
+    for row in rows:
+        hops[row.node, row.prefix].add(row.next_hop)
+    by_host = {host_name(name): (name, bgp) for name, bgp in _speakers(network)}
+    found = []
+    for (host, prefix), next_hops in hops.items():
+        if host not in by_host:
+            raise ServiceFailed(f"Batfish shows a BGP route on {host}, which runs no BGP")
+        name, bgp = by_host[host]
+        usable = sorted(next_hops)
+        if bgp.maximum_paths > 1:
+            usable = usable[: bgp.maximum_paths]
+        found.append(Route(device=name, prefix=prefix, next_hops=tuple(usable)))
+    return tuple(sorted(found, key=lambda route: (route.device, route.prefix)))
+
+
+def reachability_of(network: Network, answers: Answers) -> Reachability:
+    """Servers with a pair that is not delivered are classes of their own."""
+    ends = {(row.source, row.destination): row.ends for row in answers.traces}
+    up, servers = set(answers.hosts_up), network.servers or ()
+    lost_to: defaultdict[str, set[str]] = defaultdict(set)
+    for source, target in permutations(servers, 2):
+        host = host_name(source.name)
+        paths = ends.get((host, target.address.ip), ())
+        if host in up and not paths:
+            raise ServiceFailed(f"Batfish shows no path from {source.name} to {target.name}")
+        if paths != (("ACCEPTED", host_name(target.name)),):
+            lost_to[target.name].add(source.name)
+    odd = lost_to.keys() | {name for names in lost_to.values() for name in names}
+    alike: defaultdict[tuple[str, str, IPv4Network, str], list[str]] = defaultdict(list)
+    for one in sorted(servers, key=lambda server: server.name):
+        alone = one.name if one.name in odd else ""
+        alike[one.port.device, one.segment, one.address.network, alone].append(one.name)
+    return reachability(
+        (
+            ServerClass(leaf=leaf, segment=segment, subnet=subnet, servers=tuple(names))
+            for (leaf, segment, subnet, _), names in alike.items()
+        ),
+        lost_to,
+    )

@@ -1,0 +1,1 @@
+"""Traffic demand against the capacity of a fabric."""

@@ -1,0 +1,69 @@
+"""What a fabric can carry: uplinks, bisection, oversubscription, ECMP width from leaf to leaf."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Set
+from ipaddress import IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.network.network import Network, Role, Sources
+from rocefort.models.results.growth import Bandwidth, LeafLoad
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.rules.fabric.growth_room import uplink_gbps
+
+
+def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:
+    """Capacity of a network; what the routing engine refuses is left out, and said."""
+    leaves, uplinks = network.role(Role.LEAF), uplink_gbps(network)
+    servers: Counter[str] = Counter()
+    for server in network.servers or ():
+        servers[server.port.device] += server.speed_gbps
+    known = Bandwidth(
+        spines=len(network.role(Role.SPINE)),
+        leaves=len(leaves),
+        loads=tuple(
+            LeafLoad(leaf=leaf.name, down_gbps=servers[leaf.name], up_gbps=uplinks.get(leaf.name))
+            for leaf in leaves
+        ),
+        bisection_gbps=bisection_gbps([uplinks.get(leaf.name, 0) for leaf in leaves]),
+    )
+    try:
+        solution = analyse(network, sources)
+    except Refused as error:
+        return known.model_copy(update={"refused": str(error)})
+    reached = reachability_of(solution.trips)
+    found = {"widths": widths(solution), "pairs": (reached.delivered, reached.pairs)}
+    return known.model_copy(update=found)
+
+
+def bisection_gbps(uplinks: list[int | None]) -> int | None:
+    """Uplinks of the half of the leaves that has least, Gb/s; None where one is not known."""
+    known = sorted(gbps for gbps in uplinks if gbps is not None)
+    return sum(known[: len(known) // 2]) if len(known) == len(uplinks) else None
+
+
+def widths(solution: Solution, among: Set[str] | None = None) -> tuple[int, int] | None:
+    """Least and most equal-cost paths from leaf to leaf; None with fewer than two leaves.
+
+    among: of these leaves alone.
+    """
+    network = solution.underlay.network
+    names = [n.name for n in network.role(Role.LEAF) if among is None or n.name in among]
+    served = {name: _served(solution, name) for name in names}
+    found = {width for name in names for width in _widths_of(solution, name, served)}
+    return (min(found), max(found)) if found else None
+
+
+def _served(solution: Solution, leaf: str) -> Set[IPv4Network]:
+    """What a leaf announces of its own: what is connected, so no gateway that is down."""
+    bgp = solution.underlay.network.by_name[leaf].device.bgp
+    return set(bgp.networks) & solution.underlay.connected[leaf].keys() if bgp else set()
+
+
+def _widths_of(solution: Solution, leaf: str, served: Mapping[str, Set[IPv4Network]]) -> Set[int]:
+    table = solution.bgp.get(leaf, {})
+    others = {p for name, prefixes in served.items() if name != leaf for p in prefixes}
+    wanted = others - served[leaf]
+    return {len(table[prefix].next_hops) if prefix in table else 0 for prefix in wanted}

@@ -1,0 +1,405 @@
+"""Whether a fabric carries a demand: per leaf, spine and bisection, whole and after each failure.
+
+A cable is full before the uplinks of its leaf or the bisection are, since ECMP splits evenly; so
+the fullest cable decides, and leaves, spines and the bisection say where it stands.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import ceil
+
+from rocefort.errors import Refused
+from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, Demand
+from rocefort.models.network.network import End, Network, Role, Sources
+from rocefort.models.results.capacity import AfterFailure, Asked, Capacity, Kind, Use
+from rocefort.models.results.routing import Failure
+from rocefort.validators.capacity.bisection import bisection_gbps
+from rocefort.validators.capacity.failure_scope import chosen_groups
+from rocefort.validators.capacity.link_loads import Carried, Loads
+from rocefort.validators.capacity.symmetry import Twins
+from rocefort.validators.capacity.traffic_matrix import Spread, spread
+from rocefort.validators.failures.study import single_failures
+from rocefort.validators.roce_ports import ends_of, is_fabric_link
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.underlay import Port
+from rocefort.validators.rules.fabric.growth_room import link_gbps
+
+Place = tuple[Kind, str]
+BySwitch = Mapping[str, Sequence[Failure]]  # failures alike by the switches that they name
+BISECTION = "bisection"
+DIGITS = 6  # kept of a result, so that the same demand gives the same bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A link between a leaf and a spine."""
+
+    leaf: str
+    spine: str
+    up: Port  # of the leaf
+    down: Port  # of the spine
+    gbps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked of one part: Gb/s out and in, what there is, the fullest in it."""
+
+    out: float
+    into: float
+    gbps: int
+    utilisation: float
+    fullest: str
+
+
+@dataclass
+class _Worst:
+    """The worst of one part over all failures that leave it standing."""
+
+    utilisation: float
+    left: int
+    failure: Failure | None = None
+    of: str = ""  # the twin whose failure it is
+
+
+def capacity(
+    network: Network,
+    demand: Demand | None = None,
+    sources: Sources | None = None,
+    solution: Solution | None = None,
+    scope: str | None = None,
+) -> Capacity:
+    """Hold a demand against a fabric; without one, tell what there is.
+
+    scope: of failures, as `chosen_groups` takes it. Raises Refused as `analyse` and `spread` do,
+    and where the speed of a cable is not known; BadInput for a scope that is none.
+    """
+    solved = solution or analyse(network, sources)
+    return _Judge(network, demand, Loads(solved, spread(demand, solved)), scope).capacity()
+
+
+@dataclass(frozen=True)
+class _Judge:
+    network: Network
+    demand: Demand | None
+    loads: Loads
+    scope: str | None
+    worst: dict[Place, _Worst] = field(default_factory=dict)
+
+    @property
+    def spread(self) -> Spread:
+        return self.loads.spread
+
+    @cached_property
+    def cables(self) -> tuple[Cable, ...]:
+        """Links between leaves and spines; both directions have the same speed."""
+        return tuple(_cables(self.network))
+
+    @cached_property
+    def at(self) -> Mapping[str, Sequence[Cable]]:
+        """Cables by leaf, and by spine."""
+        found: defaultdict[str, list[Cable]] = defaultdict(list)
+        for cable in self.cables:
+            found[cable.leaf].append(cable)
+            found[cable.spine].append(cable)
+        return found
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        return tuple(node.name for node in self.network.role(Role.LEAF))
+
+    @cached_property
+    def spines(self) -> tuple[str, ...]:
+        return tuple(node.name for node in self.network.role(Role.SPINE))
+
+    @cached_property
+    def balance(self) -> Mapping[str, tuple[float, float]]:
+        return self.spread.balance()
+
+    def capacity(self) -> Capacity:
+        """All of it."""
+        whole = self.loads.whole()
+        asking = self._asking(whole, frozenset(), frozenset())
+        twins = Twins(self.loads.base, self.spread)
+        failures = single_failures(self.network, self.loads.solution)
+        chosen = chosen_groups(tuple(twins.alike(failures)), self.scope, len(self.cables))
+        effects = tuple(self._after(group, asking) for group in chosen.groups)
+        self._share_worst(twins.classes)
+        by_first = {group[0]: _by_switch(group) for group in chosen.groups}
+        uses = [self._use(place, found, by_first) for place, found in asking.items()]
+        uses += self._server_uses()
+        fullest = _fullest(asking)
+        fits = Capacity(
+            fabric=self.network.name,
+            spines=len(self.spines),
+            leaves=len(self.leaves),
+            reserved_spines=self.network.reserved.spines if self.network.reserved else None,
+            asked=self._asked(whole),
+            uses=tuple(uses),
+            utilisation=_rounded(fullest.utilisation),
+            fullest=fullest.fullest,
+            factor=_factor(fullest.utilisation),
+            headroom_gbps=self._room(fullest.utilisation, 0),
+            failures=effects,
+            failures_note=chosen.note,
+            seed=chosen.seed,
+        )
+        return fits.model_copy(update=self._needed(fits))
+
+    def _asking(
+        self, carried: Carried, dead: frozenset[str], down: frozenset[Port]
+    ) -> dict[Place, Asking]:
+        """What is asked of each part that stands."""
+        found: dict[Place, Asking] = {}
+        for kind, names in (("leaf", self.leaves), ("spine", self.spines)):
+            for name in names:
+                if name not in dead:
+                    place: Place = (kind, name)  # type: ignore[assignment]
+                    found[place] = self._of_switch(name, carried, dead, down)
+        standing = [leaf for leaf in self.leaves if leaf not in dead]
+        left = {leaf: found["leaf", leaf].gbps for leaf in standing}
+        found["bisection", BISECTION] = self._bisection(left)
+        return found
+
+    def _of_switch(
+        self, name: str, carried: Carried, dead: frozenset[str], down: frozenset[Port]
+    ) -> Asking:
+        """Out to the other layer and in from it, by all cables that are left."""
+        out = into = fullest = 0.0
+        gbps, where = 0, ""
+        for cable in self.at.get(name, ()):
+            is_leaf = name == cable.leaf
+            other = cable.spine if is_leaf else cable.leaf
+            if other in dead or cable.up in down or cable.down in down:
+                continue
+            up, down_ = carried.by_port.get(cable.up, 0.0), carried.by_port.get(cable.down, 0.0)
+            out, into = out + (up if is_leaf else down_), into + (down_ if is_leaf else up)
+            gbps += cable.gbps
+            share = max(up, down_) / cable.gbps
+            if share > fullest * (1 + 1e-9):
+                fullest, where = share, _cable_words(cable, upwards=up >= down_)
+        return Asking(out, into, gbps, fullest, where)
+
+    def _bisection(self, left: Mapping[str, int]) -> Asking:
+        """The half of the leaves with the least uplinks; of equals, those that send most."""
+        sends = {leaf: self.balance.get(leaf, (0.0, 0.0)) for leaf in left}
+        order = sorted(left, key=lambda leaf: (left[leaf], -sends[leaf][0], -sends[leaf][1]))
+        half = frozenset(order[: len(order) // 2])
+        out, into = self.spread.crossing(half, frozenset(left) - half)
+        gbps = bisection_gbps(list(left.values())) or 0
+        return Asking(out, into, gbps, max(out, into) / gbps if gbps else 0.0, "")
+
+    def _after(self, group: Sequence[Failure], whole: Mapping[Place, Asking]) -> AfterFailure:
+        """What one failure of a group leaves; each part's worst is noted on the way."""
+        failure = group[0]
+        carried = self.loads.after(failure)
+        down = frozenset((end.device, end.interface) for ends in failure.links for end in ends)
+        asking = self._asking(carried, frozenset(failure.nodes), down)
+        for place, found in asking.items():
+            was = whole[place]
+            worst = self.worst.setdefault(place, _Worst(was.utilisation, was.gbps, of=place[1]))
+            if found.utilisation > worst.utilisation * (1 + 1e-9):
+                worst.utilisation, worst.failure = found.utilisation, failure
+            worst.left = min(worst.left, found.gbps)
+        fullest = _fullest(asking)
+        return AfterFailure(
+            kind=self._kind(failure),
+            failures=tuple(str(one) for one in group),
+            at=tuple(dict.fromkeys(name for one in group for name in self._at(one))),
+            utilisation=_rounded(fullest.utilisation),
+            fullest=fullest.fullest,
+            factor=_factor(fullest.utilisation),
+            headroom_gbps=self._room(fullest.utilisation, carried.lost + carried.cut),
+            bisection=_rounded(asking["bisection", BISECTION].utilisation),
+            lost_gbps=_rounded(carried.lost),
+            cut_gbps=_rounded(carried.cut),
+        )
+
+    def _kind(self, failure: Failure) -> str:
+        if failure.links:
+            return "link"
+        role = self.network.by_name[failure.nodes[0]].role
+        return role.value if role else "switch"
+
+    def _at(self, failure: Failure) -> Iterator[str]:
+        """The switches that fail, or the leaves at the links that do."""
+        yield from failure.nodes
+        for ends in failure.links:
+            leaves = [end.device for end in ends if end.device in self.leaves]
+            yield from leaves or [end.device for end in ends]
+
+    def _share_worst(self, classes: Mapping[str, int]) -> None:
+        """A switch fares as its twin does when what is alike fails."""
+        best: dict[tuple[Kind, int], _Worst] = {}
+        for (kind, name), worst in self.worst.items():
+            key = kind, classes.get(name, -1)
+            known = best.setdefault(key, worst)
+            if worst.utilisation > known.utilisation * (1 + 1e-9):
+                best[key] = replace(worst, left=min(worst.left, known.left))
+            known = best[key]
+            known.left = min(known.left, worst.left)
+        for kind, name in self.worst:
+            self.worst[kind, name] = best[kind, classes.get(name, -1)]
+
+    def _use(self, place: Place, found: Asking, groups: Mapping[Failure, BySwitch]) -> Use:
+        worst = self.worst.get(place)
+        named = _swapped(worst, place[1], groups) if worst else None
+        return _use(place, found, worst, str(named or ""))
+
+    def _server_uses(self) -> Iterator[Use]:
+        """Ports of each leaf's servers, to which no failure elsewhere does anything."""
+        asked = self.spread.by_server()
+        by_leaf: defaultdict[str, list[str]] = defaultdict(list)
+        for name, server in self.spread.servers.items():
+            by_leaf[server.port.device].append(name)
+        for leaf in self.leaves:
+            names = by_leaf.get(leaf, [])
+            speeds = {name: self.spread.servers[name].speed_gbps for name in names}
+            shares = {name: max(asked[name]) / speeds[name] for name in names if speeds[name]}
+            top = max(shares, key=lambda name: (_rounded(shares[name]), name), default="")
+            found = Asking(
+                sum(asked[name][0] for name in names),
+                sum(asked[name][1] for name in names),
+                sum(speeds.values()),
+                shares.get(top, 0.0),
+                top if shares.get(top) else "",
+            )
+            yield _use(("servers", leaf), found, _Worst(found.utilisation, found.gbps))
+
+    def _asked(self, whole: Carried) -> Asked | None:
+        demand = self.demand
+        if demand is None:
+            return None
+        cut = whole.cut + sum(self.spread.cut.values())
+        first = min(self.spread.cut, default=None)
+        daily, busiest = _day(demand.daily, demand.peak), _day(demand.busiest_day, demand.peak)
+        return Asked(
+            name=demand.demand,
+            source=demand.source or "",
+            assumed=demand.assumed,
+            peak_gbps=demand.peak,
+            daily_tb=demand.daily,
+            daily_gbps=daily[0],
+            daily_hours=daily[1],
+            busiest_tb=demand.busiest_day,
+            busiest_gbps=busiest[0],
+            busiest_hours=busiest[1],
+            flows=tuple((one.words, _rounded(demand.rate_of(one))) for one in demand.all_flows),
+            no_path_gbps=_rounded(cut),
+            no_path=" to ".join(first) if first else "",
+        )
+
+    def _room(self, utilisation: float, gone: float) -> float | None:
+        """Gb/s by which all that has a path may grow; below 0: by which it is too much."""
+        if self.demand is None or not utilisation:
+            return None
+        flows = sum(self.demand.rate_of(flow) for flow in self.demand.all_flows)
+        return _rounded((flows - gone) * (1 / utilisation - 1))
+
+    def _needed(self, found: Capacity) -> dict[str, int]:
+        """Spines that would carry it, where every leaf has the same links to every spine."""
+        pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for cable in self.cables:
+            pairs[cable.leaf, cable.spine].append(cable.gbps)
+        alike = {tuple(sorted(speeds)) for speeds in pairs.values()}
+        if len(alike) != 1 or len(pairs) != found.leaves * found.spines:
+            return {}
+        needed = ceil(_rounded(found.utilisation * found.spines))
+        wanted: dict[str, int] = {}
+        if found.utilisation > 1:
+            wanted["spines_needed"] = needed
+        if found.utilisation and any(not one.fits for one in found.failures):
+            wanted["spines_needed_after"] = needed + 1
+        return wanted
+
+
+def _cables(network: Network) -> Iterator[Cable]:
+    leaves = {node.name for node in network.role(Role.LEAF)}
+    for link in network.links or ():
+        if not is_fabric_link(network, link):
+            continue
+        gbps = link_gbps(network, link)
+        if not gbps:
+            what = "the speed of this cable is not known, and so not what it carries"
+            raise Refused(what, where=f"{link.a} - {link.b}", how="name the hardware of its ends")
+        for near, far in ends_of(link):
+            if near.device in leaves:
+                yield Cable(near.device, far.device, _port(near), _port(far), gbps)
+
+
+def _port(end: End) -> Port:
+    return end.device, end.interface
+
+
+def _cable_words(cable: Cable, *, upwards: bool) -> str:
+    near, far = (cable.up, cable.spine) if upwards else (cable.down, cable.leaf)
+    return f"{near[0]} {near[1]} to {far}"
+
+
+def _fullest(asking: Mapping[Place, Asking]) -> Asking:
+    """Of all leaves, the one with the fullest cable; every cable is one of a leaf."""
+    leaves = [found for (kind, _), found in asking.items() if kind == "leaf"]
+    none = Asking(0, 0, 0, 0, "")
+    return max(leaves, key=lambda found: _rounded(found.utilisation), default=none)
+
+
+def _use(place: Place, found: Asking, worst: _Worst | None, failure: str = "") -> Use:
+    load, share = max(found.out, found.into), found.utilisation
+    return Use(
+        kind=place[0],
+        name=place[1],
+        out_gbps=_rounded(found.out),
+        in_gbps=_rounded(found.into),
+        capacity_gbps=found.gbps,
+        utilisation=_rounded(share),
+        headroom_gbps=_rounded(load * (1 / share - 1)) if share else found.gbps,
+        factor=_factor(share),
+        fullest=found.fullest,
+        left_gbps=worst.left if worst else None,
+        after=_rounded(worst.utilisation) if worst else None,
+        failure=failure,
+    )
+
+
+def _by_switch(group: Sequence[Failure]) -> BySwitch:
+    found: defaultdict[str, list[Failure]] = defaultdict(list)
+    for failure in group:
+        for name in _names(failure):
+            found[name].append(failure)
+    return found
+
+
+def _swapped(worst: _Worst, name: str, groups: Mapping[Failure, BySwitch]) -> Failure | None:
+    """The failure that does to a switch what the noted one does to its twin."""
+    noted, twin = worst.failure, worst.of
+    if noted is None:
+        return None
+    here, there = twin in _names(noted), name in _names(noted)
+    if here == there:
+        return noted
+    alike = groups[noted][name if here else twin]
+    return next(f for f in alike if (name in _names(f), twin in _names(f)) == (here, there))
+
+
+def _names(failure: Failure) -> set[str]:
+    return {*failure.nodes, *(end.device for ends in failure.links for end in ends)}
+
+
+def _factor(utilisation: float) -> float | None:
+    return _rounded(1 / utilisation) if utilisation else None
+
+
+def _day(volume_tb: float | None, peak_gbps: float) -> tuple[float | None, float | None]:
+    """Average Gb/s of a day's volume, and hours at peak that it takes."""
+    if volume_tb is None:
+        return None, None
+    average = volume_tb * GBPS_OF_TB_A_DAY
+    return _rounded(average), _rounded(24 * average / peak_gbps)
+
+
+def _rounded(value: float) -> float:
+    return round(value, DIGITS) + 0.0

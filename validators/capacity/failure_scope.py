@@ -1,0 +1,54 @@
+"""Which single failures a demand is held against: all kinds where that is quick, or as asked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocefort.errors import BadInput
+from rocefort.models.results.routing import Failure
+from rocefort.validators.failures.study import SEED, SINGLE, SOME
+
+NONE = "none"
+QUICK = 250_000  # cables looked at over all failures unasked: some six seconds
+ASK = f"ask `rocefort capacity --failures {SINGLE}`, or {SOME}100 for a sample"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Groups of failures alike that are studied; note: why these, where they are not all."""
+
+    groups: tuple[tuple[Failure, ...], ...]
+    note: str = ""
+    seed: int | None = None
+
+
+def chosen_groups(groups: Sequence[tuple[Failure, ...]], scope: str | None, cables: int) -> Chosen:
+    """Groups that a scope asks for; None: all, where that is quick. cables: of the fabric.
+
+    single:N draws N failures and takes with each all that are like it. Raises BadInput for a scope
+    that is none.
+    """
+    total = sum(map(len, groups))
+    if scope is None and len(groups) * cables > QUICK:
+        return Chosen((), f"{total:,} single failures of {len(groups):,} kinds not studied: {ASK}")
+    if scope in (None, SINGLE):
+        return Chosen(tuple(groups))
+    if scope == NONE:
+        return Chosen((), f"{total:,} single failures not studied")
+    kind, _, wanted = scope.partition(":")
+    if f"{kind}:" != SOME or not wanted.isdecimal() or not int(wanted):
+        raise BadInput(
+            f"--failures {scope!r} is none of none, single and single:N",
+            how=f"for example --failures {SOME}100",
+        )
+    singles = [failure for group in groups for failure in group]
+    drawn = random.Random(SEED).sample(singles, min(int(wanted), total))  # noqa: S311
+    picked = set(drawn)
+    some = tuple(group for group in groups if not picked.isdisjoint(group))
+    if len(some) == len(groups):
+        return Chosen(some)
+    studied = sum(map(len, some))
+    note = f"{studied:,} of {total:,} single failures studied: {len(drawn):,} drawn with seed "
+    return Chosen(some, f"{note}{SEED}, and those that cost alike", SEED)

@@ -1,0 +1,224 @@
+"""Gb/s of a demand on every cable by the routing engine's next hops, whole and after a failure.
+
+What a switch has for a prefix goes in equal parts over the edges in use, as ECMP does. Loads are
+linear: after a failure only what went another way is taken off and put on again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Network
+
+from rocefort.models.results.routing import Failure
+from rocefort.validators.capacity.traffic_matrix import Inflow, Spread
+from rocefort.validators.failures.bgp_delta import Base
+from rocefort.validators.failures.underlay_delta import weaken
+from rocefort.validators.routing.engine import Solution
+from rocefort.validators.routing.path_vector import AsPath, Edges
+from rocefort.validators.routing.underlay import Port
+
+Onward = tuple[int, ...]  # who the next hops are, one for each
+
+
+@dataclass(frozen=True)
+class Way:
+    """One target's traffic with the tables that lead it: AS paths, and edges in use, by device."""
+
+    sent: Sequence[AsPath | None]
+    used: Sequence[Edges]
+    changed: Mapping[int, Edges]
+
+    def edges(self, device: int) -> Edges:
+        """Edges that a device uses."""
+        return self.changed.get(device, self.used[device])
+
+
+@dataclass
+class Carried:
+    """Gb/s by port that sends, and what does not arrive.
+
+    lost: of the servers of failed switches. cut: of others, that have no path.
+    """
+
+    by_port: dict[Port, float]
+    lost: float = 0.0
+    cut: float = 0.0
+
+
+@dataclass
+class _Tally:
+    """Gb/s by edges that share it, before it is told apart by port."""
+
+    shared: defaultdict[Edges, float] = field(default_factory=lambda: defaultdict(float))
+    cut: float = 0.0
+
+
+@dataclass(frozen=True)
+class Loads:
+    """A demand on a solution, ready to be asked for failures."""
+
+    solution: Solution
+    spread: Spread
+
+    @cached_property
+    def base(self) -> Base:
+        """Its tables."""
+        return Base(self.solution)
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return self.solution.routing.numbers
+
+    @cached_property
+    def _port_of(self) -> Mapping[int, Port]:
+        """By edge, the port that packets leave by: that of who receives the routes."""
+        routing = self.solution.routing
+        found: dict[int, Port] = {}
+        for port, edges in self.base.edges_at.items():
+            for edge in edges:
+                if routing.names[routing.graph.ways[edge].receiver] == port[0]:
+                    found[edge] = port
+        return found
+
+    @cached_property
+    def _onward(self) -> dict[Edges, Onward]:
+        return {}
+
+    @cached_property
+    def _by_class(self) -> Mapping[int, Mapping[str, tuple[IPv4Network, ...]]]:
+        """Prefixes that are targets, by class and leaf."""
+        found: dict[int, dict[str, tuple[IPv4Network, ...]]] = {}
+        for leaf, prefix in self.spread.inflow:
+            own = found.setdefault(self.base.class_of.get(prefix, -1), {})
+            own[leaf] = (*own.get(leaf, ()), prefix)
+        return found
+
+    @cached_property
+    def _inflows(self) -> dict[tuple[int, str], Inflow]:
+        """All of a class that goes to one leaf."""
+        return {
+            (number, leaf): self._sum(leaf, prefixes)
+            for number, leaves in self._by_class.items()
+            for leaf, prefixes in leaves.items()
+        }
+
+    def _sum(self, leaf: str, prefixes: Sequence[IPv4Network]) -> Inflow:
+        found: Inflow = {}
+        for prefix in prefixes:
+            for source, rate in self.spread.inflow[leaf, prefix].items():
+                found[source] = found.get(source, 0.0) + rate
+        return found
+
+    @cached_property
+    def _whole(self) -> tuple[_Tally, Mapping[tuple[int, str], frozenset[int]]]:
+        """Everything without a failure, and who passes on what others sent, by class and leaf."""
+        tally, transit = _Tally(), {}
+        for (number, leaf), inflow in self._inflows.items():
+            if number < 0:
+                tally.cut += sum(inflow.values())
+                continue
+            table = self.solution.classes[number].table
+            way = Way(table.sent, table.used, {})
+            transit[number, leaf] = self._walk(way, leaf, inflow, 1, tally)
+        return tally, transit
+
+    def whole(self) -> Carried:
+        """Loads without any failure."""
+        return self._carried(self._whole[0])
+
+    def after(self, failure: Failure) -> Carried:
+        """Loads after one failure; on what has failed there is none left."""
+        weak = weaken(self.solution.underlay, failure)
+        before, transit = self._whole
+        tally, lost = _Tally(before.shared.copy(), before.cut), 0.0
+        for fate in self.base.fates(weak):
+            for leaf, inflow in self._asked(fate.number, fate.prefixes):
+                old = Way(fate.before.sent, fate.before.used, {})
+                new = Way(fate.sent, fate.before.used, fate.used)
+                gone = {s: inflow[s] for s in weak.dead if s in inflow}
+                gone = inflow if leaf in weak.dead else gone
+                lost += sum(gone.values())
+                moved = self._moved(fate.used, inflow, transit.get((fate.number, leaf)), gone)
+                self._walk(old, leaf, moved, -1, tally)
+                stays = {s: t for s, t in moved.items() if s not in gone}
+                self._walk(new, leaf, stays, 1, tally)
+        lost += sum(rate for (leaf, _), rate in self.spread.own.items() if leaf in weak.dead)
+        carried = self._carried(tally)
+        for port in weak.down:
+            carried.by_port.pop(port, None)
+        carried.lost = lost
+        return carried
+
+    def _asked(
+        self, number: int, prefixes: tuple[IPv4Network, ...]
+    ) -> Iterator[tuple[str, Inflow]]:
+        """Leaves to which some prefixes of one fate lead, with what goes there."""
+        leaves = self._by_class.get(number, {}) if number >= 0 else {}
+        whole = not leaves or prefixes == self.solution.classes[number].prefixes
+        for leaf, own in leaves.items():
+            if whole:
+                yield leaf, self._inflows[number, leaf]
+            elif some := [prefix for prefix in own if prefix in prefixes]:
+                yield leaf, self._sum(leaf, some)
+
+    def _moved(
+        self, used: Mapping[int, Edges], inflow: Inflow, transit: Set[int] | None, gone: Inflow
+    ) -> Inflow:
+        """What may go another way: all of it where somebody in between has other next hops."""
+        if transit is None or not transit.isdisjoint(used):
+            return inflow
+        names = self.solution.routing.names
+        if len(used) < len(inflow):
+            found = {n: inflow[n] for n in (names[device] for device in used) if n in inflow}
+            return found | gone
+        numbers = self._numbers
+        return {s: t for s, t in inflow.items() if s in gone or numbers[s] in used}
+
+    def _walk(
+        self, way: Way, leaf: str, inflow: Inflow, sign: int, tally: _Tally
+    ) -> frozenset[int]:
+        """Follow traffic to a leaf round by round; gives who passes on what others sent."""
+        rounds: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        passing: set[int] = set()
+        for source, rate in inflow.items():
+            number = self._numbers.get(source)
+            path = way.sent[number] if number is not None else None
+            if number is None or path is None:
+                tally.cut += sign * rate
+            else:
+                rounds[len(path)][number] = rate
+        goal = self._numbers.get(leaf, -1)
+        while rounds:
+            nearest = max(rounds)
+            onward: defaultdict[Onward, float] = defaultdict(float)
+            for device, rate in rounds.pop(nearest).items():
+                edges = way.edges(device)
+                if edges:
+                    tally.shared[edges] += sign * rate
+                    onward[self._senders(edges)] += rate
+                elif device != goal:
+                    tally.cut += sign * rate
+            for senders, rate in onward.items():
+                passing.update(senders)
+                below = rounds[nearest - 1]
+                for sender in senders:
+                    below[sender] = below.get(sender, 0.0) + rate / len(senders)
+        return frozenset(passing - {goal})
+
+    def _senders(self, edges: Edges) -> Onward:
+        found = self._onward.get(edges)
+        if found is None:
+            ways = self.solution.routing.graph.ways
+            found = self._onward[edges] = tuple(ways[edge].sender for edge in edges)
+        return found
+
+    def _carried(self, tally: _Tally) -> Carried:
+        by_port: defaultdict[Port, float] = defaultdict(float)
+        port_of = self._port_of
+        for edges, rate in tally.shared.items():
+            for edge in edges:
+                by_port[port_of[edge]] += rate / len(edges)
+        return Carried(by_port, cut=tally.cut)

@@ -1,0 +1,185 @@
+"""Switches that a fabric would not notice swapped, so that of failures alike one is computed.
+
+Two leaves are twins where they have cables of the same speeds to the same spines, sessions of the
+same policies with them, and servers that a demand asks the same of; two spines likewise. Swapping
+them maps the fabric onto itself, and so what one's failure costs onto what the other's does. Where
+anything tells switches apart (a tie-breaker, a shared AS, static routes, an exit, demand that is
+cut off) each is its own twin.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from rocefort.models.network.network import End, Role
+from rocefort.models.results.routing import Failure
+from rocefort.validators.capacity.traffic_matrix import Spread
+from rocefort.validators.failures.bgp_delta import Base
+from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.routing.engine import Solution
+
+Alike = tuple[Failure, ...]
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Switches of a solution by what tells them apart."""
+
+    base: Base
+    spread: Spread
+
+    @property
+    def solution(self) -> Solution:
+        """The solution."""
+        return self.base.solution
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Hashable]:
+        """By switch: equal for twins."""
+        network = self.solution.underlay.network
+        if self._ties_broken:
+            return {node.name: node.name for node in network.nodes}
+        demands = self._demands
+        return {
+            node.name: (
+                (node.role, self._cables[node.name], self._sessions[node.name], demands[node.name])
+                if node.role and node.name not in self._odd
+                else node.name
+            )
+            for node in network.nodes
+        }
+
+    @cached_property
+    def classes(self) -> Mapping[str, int]:
+        """By switch, a number that is the same for twins."""
+        numbers: dict[Hashable, int] = {}
+        return {name: numbers.setdefault(kind, len(numbers)) for name, kind in self.kinds.items()}
+
+    @property
+    def _ties_broken(self) -> bool:
+        """Whether a switch anywhere used some of the routes that only a tie-breaker tells apart."""
+        return any(
+            used is not tied and used != tied
+            for group in self.solution.classes
+            for used, tied in zip(group.table.used, group.table.tied, strict=True)
+        )
+
+    @cached_property
+    def _odd(self) -> frozenset[str]:
+        """Switches that have what no other can have."""
+        network = self.solution.underlay.network
+        found = {exit_.leaf for exit_ in network.exits or ()}
+        found |= {node.name for node in network.nodes if node.device.static_routes}
+        found |= {leaf for pair in self.spread.cut for leaf in pair}
+        for leaf, prefix in self.spread.inflow:
+            number = self.base.class_of.get(prefix)
+            if number is not None and self.solution.classes[number].origins != {leaf}:
+                found |= {leaf, *self.solution.classes[number].origins}
+        return frozenset(found | self._sharing | set(self._withheld))
+
+    @property
+    def _sharing(self) -> set[str]:
+        """Who shares an AS, but for that of all spines alone: a swap could change an AS path."""
+        routing, network = self.solution.routing, self.solution.underlay.network
+        owners: defaultdict[int, set[str]] = defaultdict(set)
+        for name, asn in zip(routing.names, routing.graph.asns, strict=True):
+            owners[asn].add(name)
+        spines = {node.name for node in network.role(Role.SPINE)}
+        shared = (names for names in owners.values() if len(names) > 1 and names != spines)
+        return {name for names in shared for name in names}
+
+    @cached_property
+    def _cables(self) -> Mapping[str, Hashable]:
+        network = self.solution.underlay.network
+        found: defaultdict[str, Counter[object]] = defaultdict(Counter)
+        for link in network.links or ():
+            speeds = tuple(sorted(map(str, (network.speed_gbps(e) for e in (link.a, link.b)))))
+            for near, far in ends_of(link):
+                found[near.device][far.device, speeds] += 1
+        return {node.name: frozenset(found[node.name].items()) for node in network.nodes}
+
+    @cached_property
+    def _sessions(self) -> Mapping[str, Hashable]:
+        routing, nodes = self.solution.routing, self.solution.underlay.network.nodes
+        graph, names = routing.graph, routing.names
+        found: dict[str, Hashable] = {node.name: node.name for node in nodes}
+        for number, name in enumerate(names):
+            own = self._own_classes.get(name, 0)
+            heard = Counter((names[s], self._others(n, own)) for _, s, n in graph.incoming[number])
+            told = Counter((names[r], self._others(n, own)) for r, n in graph.outgoing[number])
+            both = frozenset(heard.items()), frozenset(told.items())
+            found[name] = both, graph.limits[number], graph.relaxed[number]
+        return found
+
+    @cached_property
+    def _asked_classes(self) -> Mapping[int, int]:
+        """Classes of prefixes that any demand goes to, each with its bit."""
+        found = {self.base.class_of.get(prefix, -1) for _, prefix in self.spread.inflow}
+        return {number: 1 << bit for bit, number in enumerate(sorted(found - {-1}))}
+
+    @cached_property
+    def _own_classes(self) -> Mapping[str, int]:
+        """By leaf, the bits of its own."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for leaf, prefix in self.spread.inflow:
+            found[leaf] |= self._asked_classes.get(self.base.class_of.get(prefix, -1), 0)
+        return found
+
+    @cached_property
+    def _passing(self) -> dict[int, int]:
+        return {}
+
+    def _passes(self, needed: int) -> int:
+        """Bits of the classes that pass all policies of a session."""
+        if needed not in self._passing:
+            classes = self.solution.classes
+            passed = (b for n, b in self._asked_classes.items() if not classes[n].denied & needed)
+            self._passing[needed] = sum(passed)
+        return self._passing[needed]
+
+    def _others(self, needed: int, own: int) -> Hashable:
+        """Which classes of other leaves pass a session: all, none, or these."""
+        others, every = self._passes(needed) & ~own, (1 << len(self._asked_classes)) - 1
+        return "all" if others == every & ~own else others
+
+    @property
+    def _withheld(self) -> Iterator[str]:
+        """Leaves whose own classes do not pass all of their sessions."""
+        graph = self.solution.routing.graph
+        for number, name in enumerate(self.solution.routing.names):
+            own = self._own_classes.get(name, 0)
+            if any(own & ~self._passes(needed) for _, needed in graph.outgoing[number]):
+                yield name
+
+    @cached_property
+    def _demands(self) -> Mapping[str, Hashable]:
+        """What flows ask of a leaf's servers: how many of which speed."""
+        found: defaultdict[str, Counter[object]] = defaultdict(Counter)
+        for name, server in self.spread.servers.items():
+            asked = tuple((name in term.rates, name in term.weights) for term in self.spread.terms)
+            found[server.port.device][server.speed_gbps, asked] += 1
+        nodes = self.solution.underlay.network.nodes
+        return {node.name: frozenset(found[node.name].items()) for node in nodes}
+
+    def alike(self, failures: tuple[Failure, ...]) -> Iterator[Alike]:
+        """Failures that cost alike, each group in their order."""
+        found: defaultdict[Hashable, list[Failure]] = defaultdict(list)
+        for failure in failures:
+            found[self._key(failure)].append(failure)
+        for group in found.values():
+            yield tuple(group)
+
+    def _key(self, failure: Failure) -> Hashable:
+        nodes = tuple(self._class(name) for name in failure.nodes)
+        return nodes, tuple((self._end(a), self._end(b)) for a, b in failure.links)
+
+    def _end(self, end: End) -> Hashable:
+        port = end.device, end.interface
+        edges = len(self.base.edges_at.get(port, ()))
+        return self._class(end.device), self.solution.underlay.network.speed_gbps(end), edges
+
+    def _class(self, name: str) -> Hashable:
+        return self.classes.get(name, name)

@@ -1,0 +1,193 @@
+"""A demand spread over servers and leaves: who sends how much towards which prefix of which leaf.
+
+Senders and receivers of a flow share it in proportion to the speed of their ports, and nobody sends
+to itself. So what a leaf sends another is a product of two numbers for each flow, but for what
+stays on one leaf; a sum over pairs of servers is never made.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.network.demand import Demand, members
+from rocefort.models.network.network import Server
+from rocefort.validators.routing.engine import Solution
+
+Target = tuple[str, IPv4Network]  # leaf, and the prefix that leads there
+Inflow = dict[str, float]  # Gb/s by leaf that sends
+
+
+@dataclass
+class Term:
+    """One flow. rates: Gb/s that a server sends for each Gb/s of a receiver's port."""
+
+    rates: Mapping[str, float]
+    weights: Mapping[str, int]  # of receivers, Gb/s of their ports
+    by_leaf: Mapping[str, float]  # rates of all senders of a leaf
+    towards: Mapping[str, int]  # weights of all receivers of a leaf
+
+
+@dataclass
+class Spread:
+    """All flows; `inflow` has no leaf that sends to itself, for that crosses no uplink."""
+
+    terms: tuple[Term, ...]
+    servers: Mapping[str, Server]
+    targets: Mapping[str, Target]  # by server
+    inflow: dict[Target, Inflow]
+    own: dict[tuple[str, Target], float] = field(default_factory=dict)  # what stays on a leaf
+    cut: dict[tuple[str, str], float] = field(default_factory=dict)  # without a path, by leaf
+
+    def sent(self, leaf: str) -> float:
+        """Gb/s of demand that a leaf's servers send, wherever."""
+        total = sum(flows.get(leaf, 0.0) for flows in self.inflow.values())
+        return total + sum(rate for (name, _), rate in self.own.items() if name == leaf)
+
+    def by_server(self) -> dict[str, tuple[float, float]]:
+        """Gb/s that each server is asked to send, and to receive."""
+        out, into = defaultdict[str, float](float), defaultdict[str, float](float)
+        for term in self.terms:
+            rates, total = term.rates, sum(term.rates.values())
+            received = sum(term.weights.values())
+            for name, rate in rates.items():
+                out[name] += rate * (received - term.weights.get(name, 0))
+            for name, weight in term.weights.items():
+                into[name] += weight * (total - rates.get(name, 0.0))
+        return {name: (out[name], into[name]) for name in self.servers}
+
+    def crossing(self, half: frozenset[str], others: frozenset[str]) -> tuple[float, float]:
+        """Gb/s from one half of the leaves to the other, and back; without what has no path."""
+        out = into = 0.0
+        for term in self.terms:
+            rates, towards = term.by_leaf, term.towards
+            sides = [
+                (sum(rates.get(n, 0.0) for n in side), sum(towards.get(n, 0) for n in side))
+                for side in (half, others)
+            ]
+            out += sides[0][0] * sides[1][1]
+            into += sides[1][0] * sides[0][1]
+        for (a, b), rate in self.cut.items():
+            out -= rate if a in half and b in others else 0
+            into -= rate if a in others and b in half else 0
+        return max(out, 0.0), max(into, 0.0)
+
+    def balance(self) -> dict[str, tuple[float, float]]:
+        """What each leaf sends to others less what it receives, and what it sends: shares of all.
+
+        Rounded, so that leaves that are equal stay so, whatever the demand is multiplied by.
+        """
+        out, into = defaultdict[str, float](float), defaultdict[str, float](float)
+        for (leaf, _), inflow in self.inflow.items():
+            for source, rate in inflow.items():
+                out[source] += rate
+                into[leaf] += rate
+        total = sum(out.values()) or 1.0
+        leaves = out.keys() | into.keys()
+        return {
+            leaf: (round((out[leaf] - into[leaf]) / total, 9), round(out[leaf] / total, 9))
+            for leaf in leaves
+        }
+
+
+def spread(demand: Demand | None, solution: Solution) -> Spread:
+    """Spread a demand; what the routing engine does not deliver by every path is cut off.
+
+    Raises Refused where another switch than the leaf has the prefix of a server in its own table.
+    """
+    network = solution.underlay.network
+    servers = {server.name: server for server in network.servers or ()}
+    targets = _targets(solution, servers.values())
+    terms = tuple(_terms(demand, solution)) if demand else ()
+    found = Spread(terms, servers, targets, {})
+    for term in terms:
+        _add(found, term)
+    if terms:
+        _cut(found, solution)
+    return found
+
+
+def _terms(demand: Demand, solution: Solution) -> Iterator[Term]:
+    network = solution.underlay.network
+    for flow in demand.all_flows:
+        weights = {s.name: s.speed_gbps for s in members(flow.receivers, network)}
+        all_weights = sum(weights.values())
+        senders = {
+            server.name: (server.speed_gbps, all_weights - weights.get(server.name, 0))
+            for server in members(flow.senders, network)
+            if all_weights > weights.get(server.name, 0)
+        }
+        scale = demand.rate_of(flow) / sum(speed for speed, _ in senders.values())
+        rates = {name: scale * speed / others for name, (speed, others) in senders.items()}
+        by_leaf, towards = defaultdict[str, float](float), defaultdict[str, int](int)
+        for server in network.servers or ():
+            by_leaf[server.port.device] += rates.get(server.name, 0.0)
+            towards[server.port.device] += weights.get(server.name, 0)
+        yield Term(rates, weights, by_leaf, towards)
+
+
+def _targets(solution: Solution, servers: Iterable[Server]) -> dict[str, Target]:
+    """By server, its leaf and the longest prefix that any table has for its address."""
+    forwarder, local = solution.trips.forwarder, solution.underlay.local
+    found: dict[str, Target] = {}
+    for server in servers:
+        leaf = server.port.device
+        prefix = next(iter(forwarder.matching(server.address.ip)), server.address.network)
+        others = sorted(set(local.get(prefix, ())) - {leaf})
+        if others:
+            what = f"{others[0]} has {prefix} in its own table, and so has {leaf}"
+            how = "capacity follows BGP alone: give each leaf its own prefix"
+            raise Refused(what, where=server.name, how=how)
+        found[server.name] = leaf, prefix
+    return found
+
+
+def _add(found: Spread, term: Term) -> None:
+    """Put one flow's products into the matrix."""
+    weights = defaultdict[Target, int](int)
+    for name, weight in term.weights.items():
+        weights[found.targets[name]] += weight
+    sending = [(leaf, rate) for leaf, rate in term.by_leaf.items() if rate]
+    for target, weight in weights.items():
+        inflow = found.inflow.setdefault(target, {})
+        for leaf, rate in sending:
+            if leaf != target[0]:
+                inflow[leaf] = inflow.get(leaf, 0.0) + rate * weight
+        key = target[0], target
+        found.own[key] = found.own.get(key, 0.0) + term.by_leaf.get(target[0], 0.0) * weight
+    for name, rate in term.rates.items():  # nobody sends to itself
+        if name in term.weights:
+            target = found.targets[name]
+            found.own[target[0], target] -= rate * term.weights[name]
+
+
+def _cut(found: Spread, solution: Solution) -> None:
+    """Take out what the routing engine does not deliver: filtered, or without a route."""
+    reached = solution.state.reachability
+    names = [one.servers for one in reached.classes]
+    for term in found.terms:
+        rates = [sum(term.rates.get(name, 0.0) for name in own) for own in names]
+        weights = [sum(term.weights.get(name, 0) for name in own) for own in names]
+        for source, target in reached.lost_classes():
+            rate = rates[source] * weights[target]
+            if source == target:
+                rate -= _to_itself(term, names[source])
+            if rate > 0:
+                _take(found, names[source][0], names[target][0], rate)
+
+
+def _to_itself(term: Term, names: Sequence[str]) -> float:
+    return sum(term.rates.get(name, 0.0) * term.weights.get(name, 0) for name in names)
+
+
+def _take(found: Spread, source: str, destination: str, rate: float) -> None:
+    leaf, target = found.servers[source].port.device, found.targets[destination]
+    key = leaf, target[0]
+    found.cut[key] = found.cut.get(key, 0.0) + rate
+    if leaf == target[0]:
+        found.own[leaf, target] -= rate
+    else:
+        found.inflow[target][leaf] -= rate

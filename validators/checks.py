@@ -1,0 +1,168 @@
+"""Is it right? Rules over a Network, one module an area, one function a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import TypeVar
+
+from rocefort.documents.suggest import nearest
+from rocefort.errors import BadInput, Problem
+from rocefort.models.finding import Finding, NotJudged, Report, Severity
+from rocefort.models.keyed import natural
+from rocefort.models.network.network import Network, Sources
+from rocefort.models.network.servers import HostPlan, HostsSeen
+from rocefort.validators.rules.facts import Overview
+from rocefort.validators.rules.live.subject import Intended, LiveSubject, Readings, intended_of
+from rocefort.validators.rules.registry import Rule, Subject, registered
+from rocefort.validators.rules.servers.subject import HostSubject
+from rocefort.validators.rules.waivers import check_waivers, sort_out
+
+
+def rules(
+    select: Sequence[str] = (), ignore: Sequence[str] = (), judges: type[Subject] = Subject
+) -> tuple[Rule, ...]:
+    """Rules on a network, or on another subject, in the order of reports.
+
+    All, or by id and family as `selected` takes them.
+    """
+    return selected(registered(judges), select, ignore)
+
+
+def titles() -> dict[str, str]:
+    """Title of every rule by id."""
+    return {rule.id: rule.title for rule in registered()}
+
+
+def check(
+    network: Network,
+    sources: Sources | None = None,
+    *,
+    run: Sequence[Rule] | None = None,
+    today: date | None = None,
+) -> Report:
+    """Run rules on a network; what cannot be judged, and what is waived, is in the report too.
+
+    run: these rules only (default: all). today: the day that waivers are held against (default:
+    today in UTC). Raises BadInput for a waiver of a rule that does not exist.
+    """
+    known, ran = sources or Sources(), rules() if run is None else tuple(run)
+    _check_waivers(network, known)
+    overview = Overview(network, known)
+    return _report(overview, [Subject(overview, rule) for rule in ran], today)
+
+
+def check_live(  # noqa: PLR0913 - what, against what, by which rules
+    network: Network,
+    readings: Readings,
+    sources: Sources | None = None,
+    *,
+    run: Sequence[Rule] | None = None,
+    today: date | None = None,
+    intended: Intended | None = None,
+) -> Report:
+    """Run the live rules on the switches that were read; otherwise as `check`.
+
+    network: as it is meant to be at this moment. Without an earlier reading nothing that rises is
+    judged. intended: of this network, where that is known already.
+    """
+    known, ran = sources or Sources(), rules(judges=LiveSubject) if run is None else tuple(run)
+    _check_waivers(network, known)
+    intended = intended_of(network) if intended is None else intended
+    overview = Overview(network, known)
+    subjects = [LiveSubject(overview, rule, readings, intended) for rule in ran]
+    return _report(overview, subjects, today)
+
+
+def check_hosts(
+    network: Network,
+    plans: Mapping[str, HostPlan],
+    seen: HostsSeen,
+    sources: Sources | None = None,
+    *,
+    today: date | None = None,
+) -> Report:
+    """Run the rules on servers against what they say; otherwise as `check`.
+
+    plans: what each server must have, by name; a server without a reading is not judged here.
+    """
+    overview = Overview(network, sources or Sources())
+    _check_waivers(network, overview.sources)
+    ran = rules(judges=HostSubject)
+    return _report(overview, [HostSubject(overview, rule, plans, seen) for rule in ran], today)
+
+
+def _check_waivers(network: Network, sources: Sources) -> None:
+    check_waivers(network, sources, [rule.id for rule in registered() if rule.judges.waivable])
+
+
+def _report(overview: Overview, subjects: Sequence[Subject], today: date | None) -> Report:
+    """Verdicts on subjects, one for each rule, sorted into a report; waived findings apart."""
+    network, sources = overview.network, overview.sources
+    verdicts = [verdict for subject in subjects for verdict in subject.verdicts()]
+    findings = [verdict for verdict in verdicts if isinstance(verdict, Finding)]
+    not_judged = [verdict for verdict in verdicts if isinstance(verdict, NotJudged)]
+    order = {subject.rule.id: index for index, subject in enumerate(subjects)}
+    findings.sort(key=lambda f: _severity_place(f, order))
+    report = Report(
+        network=network.name,
+        rules=tuple(order),
+        findings=tuple(findings),
+        not_judged=tuple(sorted(not_judged, key=lambda n: (order[n.rule], *_place(n), n.reason))),
+    )
+    found = sort_out(report, network, sources, today)
+    if not network.waivers:
+        return found
+    standing = sorted(found.findings, key=lambda f: _severity_place(f, order))
+    return found.model_copy(update={"findings": tuple(standing)})
+
+
+GRADES = {severity: grade for grade, severity in enumerate(Severity)}
+
+
+def _severity_place(finding: Finding, order: Mapping[str, int]) -> tuple[object, ...]:
+    grade, line = GRADES[finding.severity], finding.where.line or 0
+    return order[finding.rule], grade, *_place(finding), line, finding.message
+
+
+def _place(verdict: Finding | NotJudged) -> tuple[object, ...]:
+    return natural(verdict.where.device or ""), natural(verdict.where.interface or "")
+
+
+Some = TypeVar("Some", bound=Rule)
+
+
+def selected(
+    rules: Sequence[Some], select: Iterable[str] = (), ignore: Iterable[str] = ()
+) -> tuple[Some, ...]:
+    """Rules of the ids and families in `select` (none: all), without those in `ignore`.
+
+    Each item may hold several words with commas between them, as in `PFC,BUF001`. Raises BadInput
+    for words that are neither an id nor a family, all of them together, and when no rule is left.
+    """
+    wanted, unwanted = _words(select), _words(ignore)
+    known = {*(rule.family for rule in rules), *(rule.id for rule in rules)}
+    problems = [
+        Problem("", f"no rule or family {word!r}", nearest(word.upper(), known))
+        for word in (*wanted, *unwanted)
+        if word not in known
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+    left = tuple(
+        rule
+        for rule in rules
+        if (not wanted or _named(rule, wanted)) and not _named(rule, unwanted)
+    )
+    if not left:
+        raise BadInput("no rule is left to run", how="select more, or ignore less")
+    return left
+
+
+def _words(items: Iterable[str]) -> tuple[str, ...]:
+    words = (word.strip() for item in items for word in item.split(","))
+    return tuple(dict.fromkeys(filter(None, words)))
+
+
+def _named(rule: Rule, words: Sequence[str]) -> bool:
+    return rule.id in words or rule.family in words

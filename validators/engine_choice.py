@@ -1,0 +1,174 @@
+"""Which engine verifies: embedded, Batfish, or both against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import StrEnum
+
+from rocefort.errors import Refused, ServiceFailed
+from rocefort.models.finding import Report
+from rocefort.models.network.network import Network, Sources
+from rocefort.models.results.routing import RoutingState
+from rocefort.models.results.routing_change import RoutingChange
+from rocefort.validators.batfish.access import Service
+from rocefort.validators.failures.study import single_failures
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.rules.registry import registered
+from rocefort.validators.rules.verification.batfish import verify_checks
+from rocefort.validators.rules.verification.change import (
+    change_of,
+    change_since,
+    disagreement,
+    standing,
+    verify_change,
+)
+from rocefort.validators.rules.verification.engine_comparison import Difference, disagreements
+from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.waivers import sort_out
+from rocefort.validators.verification.batfish_failures import cabled_failures, choose
+from rocefort.validators.verification.batfish_session import Asked, ask_all
+
+
+class Engine(StrEnum):
+    """Verification engine. `auto`: both where a Batfish service is named, else embedded."""
+
+    AUTO = "auto"
+    EMBEDDED = "embedded"
+    BATFISH = "batfish"
+    BOTH = "both"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A verification: what was found, by whom, and who was not asked."""
+
+    report: Report
+    state: RoutingState
+    engines: tuple[str, ...]
+    note: str = ""
+    solution: Solution | None = None  # of the embedded engine, where it was asked
+    asked: Asked | None = None  # of Batfish, where it was
+    changes: tuple[RoutingChange, ...] = ()  # from an earlier version, by each engine
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is asked beside the base questions: failures of Batfish, and an earlier version."""
+
+    failures: str | None = None  # a scope, as `chosen_failures` has it
+    before: Network | None = None
+
+
+def run(
+    network: Network,
+    sources: Sources,
+    engine: Engine,
+    service: Service | None = None,
+    wishes: Wishes | None = None,
+) -> Verified:
+    """Verify a network whose Devices were parsed from text.
+
+    service: the one that the user names. Without it `auto` asks no Batfish, and the engines that
+    need one ask the usual address. Raises ServiceFailed where such an engine gets no answer, and
+    Refused where an engine does not model what it is shown; of Batfish `auto` notes either, and
+    keeps the embedded answer.
+    """
+    wanted = wishes or Wishes()
+    if engine is Engine.BATFISH:
+        return _by_batfish(network, sources, service or Service(), wanted)
+    solution = analyse(network, sources)
+    report = verify(network, solution.state, sources, solution)
+    done = Verified(report, solution.state, (solution.state.engine,), solution=solution)
+    done = _changed(done, network, sources, wanted)
+    if engine is Engine.EMBEDDED or (engine is Engine.AUTO and service is None):
+        return done
+    try:
+        asked = _ask(network, solution, service or Service(), wanted)
+    except (ServiceFailed, Refused) as error:
+        if engine is Engine.BOTH:
+            raise
+        return replace(done, note=f"no answer of Batfish: {error}")
+    report = done.report.joined(compared(network, solution, asked.state, sources))
+    return _joined(replace(done, report=report), asked, network, wanted.before, sources)
+
+
+def _ask(network: Network, solution: Solution | None, service: Service, wanted: Wishes) -> Asked:
+    chosen = None
+    if wanted.failures is not None:
+        singles = single_failures(network, solution) if solution else cabled_failures(network)
+        chosen = choose(singles, wanted.failures)
+    return ask_all(network, service, chosen, wanted.before)
+
+
+def _by_batfish(network: Network, sources: Sources, service: Service, wanted: Wishes) -> Verified:
+    """Batfish alone; the embedded engine tells causes where it does not refuse."""
+    try:
+        solution = analyse(network, sources)
+    except Refused:
+        solution = None
+    asked = _ask(network, solution, service, wanted)
+    report = verify(network, asked.state, sources, solution)
+    done = Verified(report, asked.state, (asked.state.engine,), asked.note, asked=asked)
+    report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
+    if asked.before is None or wanted.before is None:
+        return replace(done, report=report)
+    change = change_of(asked.before, asked.state, standing(wanted.before, network))
+    report = report.joined(verify_change(network, change, sources, solution))
+    return replace(done, report=report, changes=(change,))
+
+
+def _changed(done: Verified, network: Network, sources: Sources, wanted: Wishes) -> Verified:
+    """With what the embedded engine says of a change."""
+    if wanted.before is None:
+        return done
+    before = _solved_before(wanted.before)
+    both_have = standing(wanted.before, network)
+    change = change_since(before, done.state, done.solution, both_have)
+    report = verify_change(network, change, sources, done.solution)
+    return replace(done, report=done.report.joined(report), changes=(change,))
+
+
+def _solved_before(network: Network) -> Solution:
+    """A solution of the earlier version; what is refused is said to stand there."""
+    try:
+        return analyse(network)
+    except Refused as refused:
+        problem = refused.problem
+        where = f"the version before, {problem.where}" if problem.where else "the version before"
+        raise Refused(problem.what, where=where, how=problem.how) from refused
+
+
+def _joined(
+    done: Verified, asked: Asked, network: Network, before: Network | None, sources: Sources
+) -> Verified:
+    """What the embedded engine said, with what Batfish says, and where their changes differ."""
+    report, changes = done.report, done.changes
+    report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
+    if changes and asked.before is not None and before is not None:
+        theirs = change_of(asked.before, asked.state, standing(before, network))
+        examples = [(example.source, example.destination) for example in asked.examples]
+        findings = disagreement(changes[0], theirs, examples, sources)
+        report = report.joined(Report(network=network.name, rules=(), findings=findings))
+        changes = (*changes, theirs)
+    names = (*done.engines, asked.state.engine)
+    return replace(
+        done, report=report, engines=names, note=asked.note, asked=asked, changes=changes
+    )
+
+
+def compared(
+    network: Network,
+    solution: Solution,
+    other: RoutingState,
+    sources: Sources,
+    today: date | None = None,
+) -> Report:
+    """Where two engines differ; `today` as in `verify`."""
+    report = Report(
+        network=network.name,
+        rules=tuple(one.id for one in registered(Difference)),
+        findings=disagreements(solution, other, sources),
+    )
+    return sort_out(report, network, sources, today)

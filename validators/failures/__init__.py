@@ -1,0 +1,1 @@
+"""Study of every single failure and its impact."""

@@ -1,0 +1,121 @@
+"""BGP tables after a failure, as differences: only what hangs on it is computed again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Network
+
+from rocefort.validators.failures.underlay_delta import Weakened
+from rocefort.validators.routing.engine import Solution
+from rocefort.validators.routing.path_vector import AsPath, Edges, Table
+
+
+@dataclass(frozen=True)
+class Fate:
+    """Prefixes of one class that fare alike after a failure."""
+
+    prefixes: tuple[IPv4Network, ...]
+    number: int  # of the class; -1 where nobody originated them before
+    before: Table
+    sent: list[AsPath | None]
+    used: Mapping[int, Edges]  # by device, where they changed
+
+    def uses(self, device: int) -> Edges:
+        """Edges to the next hops of a device."""
+        return self.used.get(device, self.before.used[device])
+
+
+@dataclass(frozen=True)
+class Base:
+    """A solution, with what every failure asks it for."""
+
+    solution: Solution
+
+    @cached_property
+    def edges_at(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
+        """Edges by the port that they leave or enter by."""
+        routing, far = self.solution.routing, self.solution.underlay.far
+        found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        owners = self.solution.underlay.owners
+        for way in routing.graph.ways:
+            sender = routing.names[way.sender]
+            hop = routing.next_hops[way.number]
+            port = next(p for p in owners[hop] if p[0] == sender)
+            found[port].append(way.number)
+            found[far[port]].append(way.number)
+        return {port: tuple(numbers) for port, numbers in found.items()}
+
+    @cached_property
+    def class_of(self) -> Mapping[IPv4Network, int]:
+        """Number of the class of a prefix."""
+        classes = self.solution.classes
+        return {p: number for number, group in enumerate(classes) for p in group.prefixes}
+
+    @cached_property
+    def foreign(self) -> Mapping[IPv4Network, frozenset[str]]:
+        """Prefixes in BGP that a local table has, too, without originating them."""
+        underlay = self.solution.underlay
+        found: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+        for name in self.solution.routing.numbers:
+            for prefix in (*underlay.connected[name], *underlay.static[name]):
+                if prefix in self.class_of and prefix not in self.originators[name]:
+                    found[prefix].add(name)
+        return {prefix: frozenset(names) for prefix, names in found.items()}
+
+    @cached_property
+    def originators(self) -> Mapping[str, frozenset[IPv4Network]]:
+        """Prefixes that a device's text originates, if its table has them."""
+        nodes = self.solution.underlay.network.nodes
+        return {n.name: frozenset(n.device.bgp.networks if n.device.bgp else ()) for n in nodes}
+
+    def lost_edges(self, weak: Weakened) -> frozenset[int]:
+        """Edges that go with the ports that are down."""
+        return frozenset(edge for port in weak.down for edge in self.edges_at.get(port, ()))
+
+    def fates(self, weak: Weakened) -> Iterator[Fate]:
+        """Every class of prefixes after a failure; whole where all of it fares alike."""
+        lost, routing = self.lost_edges(weak), self.solution.routing
+        dead = {routing.numbers[name] for name in weak.dead if name in routing.numbers}
+        moved = self._moved(weak)
+        for number, group in enumerate(self.solution.classes):
+            kept = group.prefixes
+            if moved:
+                kept = tuple(prefix for prefix in kept if prefix not in moved)
+            if kept:
+                done = routing.graph.repair(group.table, group.denied, lost, dead)
+                yield Fate(kept, number, group.table, done.sent, done.used)
+        for prefix in sorted(moved):
+            yield self._anew(prefix, weak, lost)
+
+    def _moved(self, weak: Weakened) -> set[IPv4Network]:
+        """Prefixes that a standing switch no longer originates, or does only now."""
+        return {
+            prefix
+            for name, local in weak.local.items()
+            for prefix in local.changed & self.originators[name]
+            if weak.has_own(name, prefix)
+            != (
+                prefix in self.solution.underlay.connected[name]
+                or prefix in self.solution.underlay.static[name]
+            )
+        }
+
+    def _anew(self, prefix: IPv4Network, weak: Weakened, lost: frozenset[int]) -> Fate:
+        """A prefix whose originators are others now."""
+        routing = self.solution.routing
+        origins = [
+            routing.numbers[name]
+            for name, wanted in self.originators.items()
+            if prefix in wanted and weak.has_own(name, prefix)
+        ]
+        number = self.class_of.get(prefix, -1)
+        size = len(routing.names)
+        before = Table([None] * size, [()] * size, [()] * size, [-1] * size)
+        if number >= 0:
+            before = self.solution.classes[number].table
+        after = routing.graph.spread(origins, routing.denied(prefix), lost)
+        used = {d: e for d, e in enumerate(after.used) if e != before.used[d]}
+        return Fate((prefix,), number, before, after.sent, used)

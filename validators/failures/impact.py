@@ -1,0 +1,167 @@
+"""What a failure costs, by two sets of answers of one engine: before it and after.
+
+In the words of the embedded engine's own study, so that both can be compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Network
+
+from rocefort.models.keyed import natural
+from rocefort.models.network.network import Network, Server
+from rocefort.models.results.routing import Effect, Failure, PairLoss, RoutingState, WidthLoss
+from rocefort.validators.failures.cabling_baseline import Cabling, Left
+from rocefort.validators.routing.external_peers import with_outside
+
+Widths = Mapping[tuple[str, IPv4Network], int]
+Key = tuple[int, int, int | None]  # width before, after, and what cabling leaves
+
+
+def widths_of(state: RoutingState) -> Widths:
+    """ECMP width by device and prefix."""
+    return {(route.device, route.prefix): route.width for route in state.routes}
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Answers about a network without a failure, ready to be held against those with one."""
+
+    network: Network
+    before: RoutingState
+
+    @cached_property
+    def cabling(self) -> Cabling:
+        """Its cables."""
+        return Cabling(self.network)
+
+    @cached_property
+    def widths(self) -> Widths:
+        """Its widths."""
+        return widths_of(self.before)
+
+    @cached_property
+    def announcers(self) -> Mapping[IPv4Network, frozenset[str]]:
+        """Switches that announce each prefix, those behind exits among them."""
+        found: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+        for node in with_outside(self.network).nodes:
+            for prefix in node.device.bgp.networks if node.device.bgp else ():
+                found[prefix].add(node.name)
+        return {prefix: frozenset(names) for prefix, names in found.items()}
+
+    @cached_property
+    def _prefixes(self) -> tuple[IPv4Network, ...]:
+        return tuple(sorted({prefix for _, prefix in self.widths}))
+
+    def effect(self, failure: Failure, after: RoutingState) -> Effect:
+        """What a failure costs; circles of waiting buffers are not looked for."""
+        left, dead = self.cabling.left(failure), frozenset(failure.nodes)
+        now = widths_of(after)
+        widths = tuple(self._widths(now, left, dead))
+        servers = self.network.servers or ()
+        return Effect(
+            failure=failure,
+            widths=widths,
+            lost=tuple(self._lost(after, left, dead)),
+            cut_off=tuple(self._cut_off(now, widths)),
+            own_servers=sum(server.port.device in dead for server in servers),
+            bisection=left.bisection(failure),
+        )
+
+    def _widths(self, now: Widths, left: Left, dead: frozenset[str]) -> Iterator[WidthLoss]:
+        found: defaultdict[tuple[Key, tuple[str, ...]], list[IPv4Network]] = defaultdict(list)
+        for prefix in self._prefixes:
+            origins = self.announcers.get(prefix, frozenset())
+            if origins and (origins <= self.cabling.spines or origins <= dead):
+                continue
+            by_width: defaultdict[Key, list[str]] = defaultdict(list)
+            for leaf in self.cabling.leaves:
+                was, less = self.widths.get((leaf, prefix), 0), now.get((leaf, prefix), 0)
+                if less < was and leaf not in dead:
+                    wanted = self._expected(leaf, origins, was, less, left)
+                    by_width[was, less, wanted].append(leaf)
+            for key, leaves in by_width.items():
+                found[key, tuple(leaves)].append(prefix)
+        for (key, leaf_names), prefixes in found.items():
+            towards = {name for p in prefixes for name in self.announcers.get(p, ())}
+            yield WidthLoss(
+                leaves=leaf_names,
+                prefixes=tuple(prefixes),
+                towards=tuple(sorted(towards)),
+                was=key[0],
+                now=key[1],
+                expected=key[2],
+            )
+
+    def _expected(
+        self, leaf: str, origins: frozenset[str], was: int, now: int, left: Left
+    ) -> int | None:
+        """What cabling leaves, where it is more than there is."""
+        origin = next(iter(origins)) if len(origins) == 1 else None
+        if not self.cabling.spines or origin not in self.cabling.leaves or origin == leaf:
+            return None
+        bgp = self.network.by_name[leaf].device.bgp
+        least = left.least(leaf, origin, was, bgp.maximum_paths if bgp else 1)
+        return least if now < least else None
+
+    def _cut_off(self, now: Widths, widths: tuple[WidthLoss, ...]) -> Iterator[str]:
+        """Leaves that stand, had a route to another leaf, and have none to any."""
+        leaves = frozenset(self.cabling.leaves)
+        asked = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
+        of_leaves = [p for p in self._prefixes if self.announcers.get(p, frozenset()) & leaves]
+        for leaf in sorted(asked, key=natural):
+            if not any(now.get((leaf, prefix)) for prefix in of_leaves):
+                yield leaf
+
+    def _lost(self, after: RoutingState, left: Left, dead: frozenset[str]) -> Iterator[PairLoss]:
+        """Pairs that are lost, by leaf and segment, without those of a failed switch's servers."""
+        servers = {server.name: server for server in self.network.servers or ()}
+        count: Counter[tuple[str, str, str]] = Counter()
+        for source, target in after.reachability.lost_pairs():
+            ends = servers[source].port.device, servers[target].port.device
+            if not dead.intersection(ends) and self.before.reachability.delivers(source, target):
+                count[(*ends, self._segment(servers[target]))] += 1
+        for (leaf, other, segment), pairs in sorted(count.items()):
+            joined = not self.cabling.spines or leaf == other or left.joined(leaf, other)
+            yield PairLoss(
+                source=leaf,
+                destination=other,
+                segment=segment,
+                pairs=pairs,
+                reason=f"{after.engine} finds a path that does not deliver",
+                expected=not joined,
+            )
+
+    def _segment(self, server: Server) -> str:
+        subnet = server.address.network
+        return self._segments.get((server.port.device, subnet), str(subnet))
+
+    @cached_property
+    def _segments(self) -> Mapping[tuple[str, IPv4Network], str]:
+        return {(s.leaf, s.prefix): s.name for s in self.network.segments or ()}
+
+
+def difference(ours: Effect, theirs: Effect, names: tuple[str, str]) -> tuple[str, str] | None:
+    """First device and sentence in which two engines' effects of one failure differ, if any."""
+    tables = [dict(_facts(effect)) for effect in (ours, theirs)]
+    for fact in sorted({*tables[0], *tables[1]}, key=str):
+        mine, yours = (table.get(fact, "unchanged") for table in tables)
+        if mine != yours:
+            device, what = fact
+            said = f"{names[0]} says {mine}, {names[1]} says {yours}"
+            return device, f"after loss of {ours.failure}, {device} {what}: {said}"
+    return None
+
+
+def _facts(effect: Effect) -> Iterator[tuple[tuple[str, str], str]]:
+    for loss in effect.widths:
+        for leaf in loss.leaves:
+            for prefix in loss.prefixes:
+                yield (leaf, f"to {prefix}"), f"width {loss.was} -> {loss.now}"
+    for pair in effect.lost:
+        yield (pair.source, f"to {pair.segment} of {pair.destination}"), f"{pair.pairs} pairs lost"
+    for leaf in effect.cut_off:
+        yield (leaf, "to every other leaf"), "cut off"

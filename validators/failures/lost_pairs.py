@@ -1,0 +1,246 @@
+"""Which servers are lost by a failure: packets are followed again only where that can matter.
+
+A switch that keeps some of its next hops and gets no others delivers at most what it did, and no
+less. So only switches that take another next hop, or lose the last one, are followed anew; and
+where these still end where they did, everybody before them does.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.models.device.packet_filters import Flow
+from rocefort.validators.failures.bgp_delta import Base, Fate
+from rocefort.validators.failures.underlay_delta import Weakened
+from rocefort.validators.routing.forwarding import Forwarder, Stop
+from rocefort.validators.routing.next_hops import Hops
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Addresses of one subnet behind one switch that everybody's table finds alike."""
+
+    leaf: str
+    subnet: IPv4Network
+    address: IPv4Address  # any of them
+    servers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A leaf that no longer delivers to a target, the pairs that it costs, and why."""
+
+    source: str
+    target: Target
+    pairs: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class After:
+    """Tables after a failure, by prefix and device."""
+
+    base: Base
+    weak: Weakened
+    fates: Sequence[Fate]
+
+    @cached_property
+    def fate_of(self) -> Mapping[IPv4Network, Fate]:
+        """How each prefix fares."""
+        return {prefix: fate for fate in self.fates for prefix in fate.prefixes}
+
+    @cached_property
+    def fate_of_class(self) -> Mapping[int, Fate | None]:
+        """How a class fares; None where its prefixes fare differently."""
+        found: dict[int, Fate | None] = {}
+        for fate in self.fates:
+            found[fate.number] = None if fate.number in found else fate
+        return found
+
+    def at(self, prefix: IPv4Network) -> Fate | None:
+        """How a prefix fares; None: it never was in BGP."""
+        number = self.base.class_of.get(prefix)
+        alike = self.fate_of_class.get(number) if number is not None else None
+        return alike or self.fate_of.get(prefix)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The packets of a solution, with what every failure asks of them."""
+
+    base: Base
+    _pairs: dict[tuple[str, Target], int] = field(default_factory=dict)
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """Where packets go: servers, or the gateways' subnets where servers are not known."""
+        solution = self.base.solution
+        found: defaultdict[tuple[object, ...], list[tuple[IPv4Address, str]]] = defaultdict(list)
+        if solution.underlay.network.servers is not None:
+            for name, attached in solution.trips.attachments.items():
+                key = (attached.port[0], attached.subnet, self.forwarder.matching(attached.address))
+                found[key].append((attached.address, name))
+        else:
+            for leaf, connected in solution.underlay.connected.items():
+                for subnet, port in connected.items():
+                    if port.startswith("Vlanif"):
+                        address = subnet.network_address + 1
+                        found[leaf, subnet, ()].append((address, ""))
+        return tuple(
+            Target(str(leaf), subnet, own[0][0], tuple(name for _, name in own if name))
+            for (leaf, subnet, _), own in found.items()
+            if isinstance(subnet, IPv4Network)
+        )
+
+    @property
+    def forwarder(self) -> Forwarder:
+        """The base's forwarding."""
+        return self.base.solution.trips.forwarder
+
+    @cached_property
+    def sources(self) -> frozenset[str]:
+        """Switches that packets start from."""
+        return frozenset(target.leaf for target in self.targets)
+
+    @cached_property
+    def leading_to(self) -> Mapping[IPv4Network, tuple[Target, ...]]:
+        """Targets by prefix of anybody's table that holds them."""
+        found: defaultdict[IPv4Network, list[Target]] = defaultdict(list)
+        for target in self.targets:
+            for prefix in self.forwarder.matching(target.address):
+                found[prefix].append(target)
+        return {prefix: tuple(targets) for prefix, targets in found.items()}
+
+    @cached_property
+    def static_hops(self) -> bool:
+        """Whether a static route leads to another switch: then anybody may be passed."""
+        tables = self.base.solution.underlay.static.values()
+        return any(hop is not None for table in tables for hops in table.values() for hop in hops)
+
+    def lost(self, after: After) -> Iterator[Lost]:
+        """Leaves and targets that were delivered by every path and no longer are."""
+        doubtful: dict[Target, set[str]] = {}
+        for device, prefix in self._doubts(after):
+            for target in self._held(prefix):
+                if target.leaf not in after.weak.dead:
+                    doubtful.setdefault(target, set()).add(device)
+        doubts = {t: d for t, d in doubtful.items() if any(self._passed(x, t, after) for x in d)}
+        if not doubts:
+            return
+        now = self._forwarder(after, doubts)
+        for target, devices in doubts.items():
+            if all(self._no_worse(device, target, now) for device in devices):
+                continue
+            for source in sorted(self.sources - after.weak.dead):
+                if not self._no_worse(source, target, now):
+                    yield from self._costs(source, target, now)
+
+    def _held(self, prefix: IPv4Network) -> Iterator[Target]:
+        if prefix in self.leading_to:
+            yield from self.leading_to[prefix]
+        elif prefix not in self.forwarder.known:  # a static route that came up
+            yield from (target for target in self.targets if target.address in prefix)
+
+    def _doubts(self, after: After) -> Iterator[tuple[str, IPv4Network]]:
+        """Devices and prefixes for which more happens than losing some of several next hops."""
+        names = self.base.solution.routing.names
+        wanted = self.leading_to
+        for fate in after.fates:
+            if not fate.used:
+                continue
+            asked = [prefix for prefix in fate.prefixes if prefix in wanted]
+            for device, edges in fate.used.items() if asked else ():
+                if edges and set(edges) <= set(fate.before.used[device]):
+                    continue
+                if names[device] not in after.weak.dead:
+                    yield from ((names[device], prefix) for prefix in asked)
+        for name, local in after.weak.local.items():
+            yield from ((name, prefix) for prefix in local.changed)
+
+    def _passed(self, name: str, target: Target, after: After) -> bool:
+        """Whether packets to a target may pass a switch now: sent from there or by a neighbour."""
+        if name in self.sources or self.static_hops:
+            return True
+        routing = self.base.solution.routing
+        device = routing.numbers.get(name)
+        if device is None:
+            return False
+        prefixes = self.forwarder.matching(target.address)
+        fates = [fate for prefix in prefixes if (fate := after.at(prefix))]
+        ways = routing.graph.ways
+        return any(
+            ways[edge].sender == device
+            for fate in fates
+            for receiver, _ in routing.graph.outgoing[device]
+            for edge in fate.uses(receiver)
+        )
+
+    def _forwarder(self, after: After, doubts: Mapping[Target, set[str]]) -> Forwarder:
+        """Forwarding after the failure, right for the targets in doubt."""
+        solution, base = self.base.solution, self.forwarder
+        prefixes = {p for target in doubts for p in base.matching(target.address)}
+        prefixes |= {p for local in after.weak.local.values() for p in local.changed}
+        tables: dict[IPv4Network, Mapping[str, Hops]] = {}
+        routing = solution.routing
+        for prefix in prefixes:
+            fate = after.at(prefix)
+            if fate is None:
+                continue
+            devices = set(fate.used)
+            devices |= {routing.numbers[n] for n in after.weak.local if n in routing.numbers}
+            table = dict(learned.whole) if (learned := solution.learned.get(prefix)) else {}
+            for device in devices:
+                hops = tuple(routing.next_hops[edge] for edge in fate.uses(device))
+                table[routing.names[device]] = hops  # none: no route
+            tables[prefix] = table
+        return base.changed(after.weak.underlay, {**base.fib, **tables}, prefixes)
+
+    def _no_worse(self, name: str, target: Target, now: Forwarder) -> bool:
+        """Whether packets from a switch to a target end only where they did before."""
+        return now.stops(name, target.address) <= self.forwarder.stops(name, target.address)
+
+    def _costs(self, source: str, target: Target, now: Forwarder) -> Iterator[Lost]:
+        """The pairs that were delivered, if any; why they are not now."""
+        before = self.forwarder.stops(source, target.address)
+        new = sorted(now.stops(source, target.address) - before, key=lambda stop: stop.reason)
+        stop = new[0]
+        if not target.servers:
+            if source != target.leaf and all(end.port and end.port[0] == target.leaf
+                                             for end in before):  # fmt: skip
+                yield Lost(source, target, 1, _why(stop, target))
+            return
+        if pairs := self._delivered(source, target):
+            yield Lost(source, target, pairs, _why(stop, target))
+
+    def _delivered(self, source: str, target: Target) -> int:
+        """Pairs of servers of a leaf and a target that were delivered by way of a gateway."""
+        key = source, target
+        if key not in self._pairs:
+            trips = self.base.solution.trips
+            attached = trips.attachments
+            self._pairs[key] = sum(
+                trips.stop(name, server, Flow()) is None
+                for name in self._servers_at.get(source, ())
+                for server in target.servers
+                if attached[name].subnet != target.subnet or source != target.leaf
+            )
+        return self._pairs[key]
+
+    @cached_property
+    def _servers_at(self) -> Mapping[str, tuple[str, ...]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for name, attached in self.base.solution.trips.attachments.items():
+            found[attached.port[0]].append(name)
+        return {leaf: tuple(names) for leaf, names in found.items()}
+
+
+def _why(stop: Stop, target: Target) -> str:
+    if stop.port is not None:
+        return f"packets to {target.subnet} end at {' '.join(stop.port)}"
+    if stop.no_route:
+        return f"{stop.place.device} has no route to {target.subnet}"
+    return stop.reason

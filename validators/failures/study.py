@@ -1,0 +1,332 @@
+"""Every single failure of a cable or a switch, or pairs of them, and what each costs.
+
+Solved once, then repaired for each failure: BGP tables where they hang on it, packets where they
+may end elsewhere, buffers where packets take a new turn. `dense` does all of it from the start for
+one failure and is what the rest is held against.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Network
+from itertools import combinations
+from math import comb
+
+from rocefort.errors import BadInput, Refused
+from rocefort.models.keyed import natural
+from rocefort.models.network.network import End, Network, Sources
+from rocefort.models.results.routing import Effect, Failure, FailureStudy, PairLoss, WidthLoss
+from rocefort.validators.failures.bgp_delta import Base, Fate
+from rocefort.validators.failures.buffer_cycles import Buffers
+from rocefort.validators.failures.cabling_baseline import Cabling, Left
+from rocefort.validators.failures.lost_pairs import After, Followed
+from rocefort.validators.failures.underlay_delta import failed_network, weaken
+from rocefort.validators.routing.engine import Solution, analyse
+
+SINGLE, PAIRS, SAMPLE = "single", "2", "sample:"
+SOME = "single:"
+MOST = 20_000  # failures of one study: about a minute with 8 spines and 120 leaves
+SEED = 1
+
+
+def single_failures(network: Network, solution: Solution) -> tuple[Failure, ...]:
+    """Each cable between switches, those of exits among them, then each switch."""
+    cables = {
+        tuple(sorted((a, b), key=lambda port: (natural(port[0]), natural(port[1]))))
+        for a, b in solution.underlay.far.items()
+    }
+    ordered = sorted(cables, key=lambda ends: [(natural(p[0]), natural(p[1])) for p in ends])
+    links = [
+        Failure(links=((End(device=a[0], interface=a[1]), End(device=b[0], interface=b[1])),))
+        for a, b in ordered
+    ]
+    names = sorted((node.name for node in network.nodes), key=natural)
+    return (*links, *(Failure(nodes=(name,)) for name in names))
+
+
+def count_singles(network: Network, solution: Solution) -> int:
+    """How many single failures there are."""
+    return len(set(map(frozenset, solution.underlay.far.items()))) + len(network.nodes)
+
+
+def chosen_failures(singles: Sequence[Failure], scope: str) -> tuple[list[Failure], int]:
+    """Failures that a scope asks for, and how many there are in all.
+
+    single: each; single:N: some of those; 2: every pair; sample:N: some pairs.
+
+    Raises Refused for more pairs than MOST, BadInput for a scope that is none.
+    """
+    pairs = comb(len(singles), 2)
+    if scope == SINGLE:
+        return list(singles), len(singles)
+    if scope == PAIRS:
+        if pairs > MOST:
+            raise Refused(
+                f"{len(singles)} cables and switches make {pairs:,} pairs, and {MOST:,} are the "
+                "most that are studied at once",
+                how=f"take some of them: --failures {SAMPLE}1000",
+            )
+        return [_both(*pair) for pair in combinations(singles, 2)], pairs
+    kind, colon, wanted = scope.partition(":")
+    form = f"{kind}{colon}"
+    if form not in (SAMPLE, SOME) or not wanted.isdecimal() or not 1 <= int(wanted) <= MOST:
+        raise BadInput(
+            f"--failures {scope!r} is none of none, single, 2, single:N and sample:N",
+            how=f"for example --failures {SAMPLE}1000; N is at most {MOST:,}",
+        )
+    among = len(singles) if form == SOME else pairs
+    ranks = sorted(random.Random(SEED).sample(range(among), min(int(wanted), among)))  # noqa: S311
+    if form == SOME:
+        return [singles[rank] for rank in ranks], among
+    return [_both(*_pair(singles, rank)) for rank in ranks], among
+
+
+def sampled(scope: str) -> bool:
+    """Whether a scope is a sample, of which the seed is told."""
+    return scope.startswith((SAMPLE, SOME))
+
+
+def _pair(singles: Sequence[Failure], rank: int) -> tuple[Failure, Failure]:
+    """The pair of a rank in the order of `combinations`."""
+    first, size = 0, len(singles)
+    while rank >= size - 1 - first:
+        rank -= size - 1 - first
+        first += 1
+    return singles[first], singles[first + 1 + rank]
+
+
+def _both(a: Failure, b: Failure) -> Failure:
+    return Failure(links=a.links + b.links, nodes=a.nodes + b.nodes)
+
+
+def study(
+    network: Network,
+    scope: str = SINGLE,
+    sources: Sources | None = None,
+    solution: Solution | None = None,
+) -> FailureStudy:
+    """Effects of every failure that a scope asks for; `solution` saves solving again.
+
+    Raises as `analyse` and `chosen_failures` do.
+    """
+    known = sources or Sources()
+    solved = solution or analyse(network, known)
+    failures, population = chosen_failures(single_failures(network, solved), scope)
+    work = Studied(network, solved, known)
+    return FailureStudy.model_construct(
+        scope=scope,
+        population=population,
+        seed=SEED if sampled(scope) else None,
+        circles=work.circles,
+        effects=tuple(work.effect(failure) for failure in failures),
+    )
+
+
+def dense(network: Network, failure: Failure, sources: Sources | None = None) -> Solution:
+    """A solution of the network after a failure, from the start. Raises as `analyse` does."""
+    return analyse(failed_network(network, failure), sources)
+
+
+@dataclass(frozen=True)
+class Studied:
+    """A solution, ready to be asked for the effects of failures."""
+
+    network: Network
+    solution: Solution
+    sources: Sources
+
+    @cached_property
+    def base(self) -> Base:
+        """Its tables."""
+        return Base(self.solution)
+
+    @cached_property
+    def followed(self) -> Followed:
+        """Its packets."""
+        return Followed(self.base)
+
+    @cached_property
+    def buffers(self) -> Buffers:
+        """Its buffers."""
+        return Buffers(self.base)
+
+    @cached_property
+    def cabling(self) -> Cabling:
+        """Its cables."""
+        return Cabling(self.network)
+
+    @cached_property
+    def circles(self) -> str:
+        """Why circles of buffers are not looked for; empty: they are."""
+        if self.buffers.queue is None:
+            return "not judged: which queue is lossless is not known"
+        if self.buffers.excluded:
+            return f"excluded: {self.buffers.excluded}"
+        if self.buffers.circle_before:
+            return f"not judged: there is one without any failure: {self.buffers.circle_before}"
+        return ""
+
+    def effect(self, failure: Failure) -> Effect:
+        """What one failure costs."""
+        weak = weaken(self.solution.underlay, failure)
+        after = After(self.base, weak, tuple(self.base.fates(weak)))
+        left = self.cabling.left(failure)
+        widths = tuple(self._widths(after, left))
+        at = self.solution.underlay.network.servers or ()
+        return Effect.model_construct(
+            failure=failure,
+            widths=widths,
+            lost=tuple(self._lost(after, left)),
+            cut_off=tuple(self._cut_off(after, widths)),
+            own_servers=sum(server.port.device in weak.dead for server in at) if weak.dead else 0,
+            bisection=left.bisection(failure),
+            circle=self.buffers.circle(after) if self.buffers.judged else "",
+        )
+
+    @cached_property
+    def _leaves(self) -> dict[int, str]:
+        numbers = self.solution.routing.numbers
+        return {numbers[name]: name for name in self.cabling.leaves if name in numbers}
+
+    @cached_property
+    def _limits(self) -> dict[str, int]:
+        limits = self.solution.routing.graph.limits
+        return {name: limits[number] for number, name in self._leaves.items()}
+
+    def _widths(self, after: After, left: Left) -> Iterator[WidthLoss]:
+        """Leaves that have fewer paths, and to which prefixes, in as few rectangles as may be."""
+        found: defaultdict[tuple[int, int, int | None, tuple[str, ...]], list[IPv4Network]]
+        found = defaultdict(list)
+        towards: defaultdict[object, dict[str, None]] = defaultdict(dict)
+        for prefixes, fate, rows in self._rows(after):
+            origin = self._origin(fate)
+            by_width: defaultdict[tuple[int, int, int | None], list[str]] = defaultdict(list)
+            for leaf, was, now in rows:
+                wanted = None
+                if origin is not None and origin != leaf:
+                    least = left.least(leaf, origin, was, self._limits[leaf])
+                    wanted = least if now < least else None
+                by_width[was, now, wanted].append(leaf)
+            for (was, now, wanted), leaves in by_width.items():
+                key = was, now, wanted, tuple(leaves)
+                found[key].extend(prefixes)
+                towards[key] |= self._origins[fate.number]
+        for key, own in found.items():
+            was, now, wanted, leaf_names = key
+            yield WidthLoss.model_construct(
+                leaves=leaf_names,
+                prefixes=tuple(own),
+                towards=tuple(towards[key]),
+                was=was,
+                now=now,
+                expected=wanted,
+            )
+
+    @cached_property
+    def _origins(self) -> dict[int, dict[str, None]]:
+        classes = self.solution.classes
+        return {number: dict.fromkeys(sorted(c.origins)) for number, c in enumerate(classes)}
+
+    def _rows(
+        self, after: After
+    ) -> Iterator[tuple[tuple[IPv4Network, ...], Fate, list[tuple[str, int, int]]]]:
+        """Prefixes of one fate, with the leaves that have fewer paths to them."""
+        leaves, dead = self._leaves, after.weak.dead
+        class_of = self.base.class_of
+        changed = {p for local in after.weak.local.values() for p in local.changed}
+        odd = self.base.foreign.keys() | {prefix for prefix in changed if prefix in class_of}
+        odd_classes = {class_of[prefix] for prefix in odd}
+        for fate in after.fates:
+            if not fate.used and fate.number not in odd_classes:
+                continue
+            if fate.number >= 0 and self._unasked(fate.number, dead):
+                continue
+            plain = fate.prefixes
+            if fate.number in odd_classes:
+                plain = tuple(prefix for prefix in plain if prefix not in odd)
+                for prefix in odd.intersection(fate.prefixes):
+                    yield (prefix,), fate, list(self._odd_rows(prefix, fate, after))
+            rows = [
+                (leaves[device], was, len(edges))
+                for device, edges in sorted(fate.used.items())
+                if device in leaves
+                and len(edges) < (was := len(fate.before.used[device]))
+                and leaves[device] not in dead
+            ]
+            if rows and plain:
+                yield plain, fate, rows
+
+    def _odd_rows(
+        self, prefix: IPv4Network, fate: Fate, after: After
+    ) -> Iterator[tuple[str, int, int]]:
+        """Of a prefix that some local table has, too: there BGP's route is not in use."""
+        under = self.solution.underlay
+        for device, name in self._leaves.items():
+            if name in after.weak.dead:
+                continue
+            was = 0
+            if prefix not in under.connected[name] and prefix not in under.static[name]:
+                was = len(fate.before.used[device])
+            now = 0 if after.weak.has_own(name, prefix) else len(fate.uses(device))
+            if now < was:
+                yield name, was, now
+
+    def _unasked(self, number: int, dead: Set[str]) -> bool:
+        """Whether a class is only that of spines, or of what has failed itself."""
+        origins = self.solution.classes[number].origins
+        return origins <= self.cabling.spines or origins <= dead
+
+    def _origin(self, fate: Fate) -> str | None:
+        """The one leaf whose prefixes have a fate; None where cabling does not tell the width."""
+        if fate.number < 0 or not self.cabling.spines:
+            return None
+        origins = self.solution.classes[fate.number].origins
+        name = next(iter(origins)) if len(origins) == 1 else None
+        return name if name in self._leaf_names else None
+
+    @cached_property
+    def _leaf_names(self) -> frozenset[str]:
+        return frozenset(self.cabling.leaves)
+
+    def _cut_off(self, after: After, widths: Sequence[WidthLoss]) -> Iterator[str]:
+        """Leaves that stand, had a route to another leaf, and have none to any."""
+        numbers = self.solution.routing.numbers
+        asked = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
+        fates = [f for f in after.fates if f.number >= 0 and self._of_leaves(f.number)]
+        for leaf in sorted(asked, key=natural):
+            if not any(fate.uses(numbers[leaf]) for fate in fates):
+                yield leaf
+
+    def _of_leaves(self, number: int) -> bool:
+        return not self.solution.classes[number].origins.isdisjoint(self._leaf_names)
+
+    def _lost(self, after: After, left: Left) -> Iterator[PairLoss]:
+        """Server pairs that are lost, by leaf and segment, in a fixed order."""
+        found: dict[tuple[str, str, str], PairLoss] = {}
+        for lost in self.followed.lost(after):
+            target = lost.target
+            segment = self._segments.get((target.leaf, target.subnet), str(target.subnet))
+            key = lost.source, target.leaf, segment
+            expected = (
+                bool(self.cabling.spines)
+                and lost.source != target.leaf
+                and not left.joined(lost.source, target.leaf)
+            )
+            pairs = lost.pairs + (found[key].pairs if key in found else 0)
+            found[key] = PairLoss(
+                source=lost.source,
+                destination=target.leaf,
+                segment=segment,
+                pairs=pairs,
+                reason=lost.reason,
+                expected=expected,
+            )
+        yield from (found[key] for key in sorted(found))
+
+    @cached_property
+    def _segments(self) -> dict[tuple[str, IPv4Network], str]:
+        return {(s.leaf, s.prefix): s.name for s in self.network.segments or ()}

@@ -1,0 +1,155 @@
+"""What a failure takes from the underlay: ports, connected subnets and static routes, by switch.
+
+A failed switch is one with all interfaces down, a failed cable one whose two ports are down; what
+hangs on a port at the far end (a subnet, a static route, a Vlanif) goes with it. Only the switches
+that lose a port are looked at.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.models.network.network import Network, Node
+from rocefort.models.results.routing import Failure
+from rocefort.validators.routing.underlay import Port, Statics, Underlay, statics_of, up_ports
+
+
+def failed_ports(failure: Failure, underlay: Underlay) -> frozenset[Port]:
+    """Ports that fail themselves: all of a switch, both ends of a cable."""
+    cables = {(end.device, end.interface) for ends in failure.links for end in ends}
+    nodes = (underlay.network.by_name[name] for name in failure.nodes)
+    return frozenset(cables | {(n.name, i.name) for n in nodes for i in n.device.interfaces})
+
+
+def failed_network(network: Network, failure: Failure) -> Network:
+    """The network with the failed ports shut down: what a dense recomputation starts from."""
+    shut = {(end.device, end.interface) for ends in failure.links for end in ends}
+
+    def node(one: Node) -> Node:
+        interfaces = tuple(
+            i.model_copy(update={"enabled": False})
+            if one.name in failure.nodes or (one.name, i.name) in shut
+            else i
+            for i in one.device.interfaces
+        )
+        return one.model_copy(
+            update={"device": one.device.model_copy(update={"interfaces": interfaces})}
+        )
+
+    return network.model_copy(update={"nodes": tuple(node(one) for one in network.nodes)})
+
+
+@dataclass(frozen=True)
+class Local:
+    """The local table of a switch that has lost ports."""
+
+    connected: Mapping[IPv4Network, str]
+    static: Statics
+    changed: frozenset[IPv4Network]  # prefixes that came or went
+
+
+@dataclass(frozen=True)
+class Weakened:
+    """An underlay after a failure, as a difference."""
+
+    before: Underlay
+    dead: frozenset[str]
+    down: frozenset[Port]  # all ports that were up and are not
+    local: Mapping[str, Local]  # of the switches that lost ports and stand
+
+    @cached_property
+    def underlay(self) -> Underlay:
+        """All of it, for those who need more than the difference."""
+        base, gone = self.before, self.down
+        connected = {**base.connected, **{name: {} for name in self.dead}}
+        static = {**base.static, **{name: {} for name in self.dead}}
+        for name, table in self.local.items():
+            connected[name], static[name] = table.connected, table.static
+        owners: dict[IPv4Address, tuple[Port, ...]] = dict(base.owners)
+        for port in gone:
+            for address in base.interface(port).addresses:
+                if rest := tuple(p for p in owners.get(address.ip, ()) if p != port):
+                    owners[address.ip] = rest
+                else:
+                    owners.pop(address.ip, None)
+        return replace(
+            base,
+            up=base.up - gone,
+            connected=connected,
+            owners=owners,
+            static=static,
+            local={**base.local, **self._local},
+        )
+
+    @property
+    def _local(self) -> dict[IPv4Network, set[str]]:
+        """Who still has a prefix of the switches that lost some."""
+        changed = {prefix for table in self.local.values() for prefix in table.changed}
+        for name in self.dead:
+            changed.update(self.before.connected[name], self.before.static[name])
+        asked = self.dead | self.local.keys()
+        return {
+            prefix: (set(self.before.local.get(prefix, ())) - asked)
+            | {name for name in asked if self.has_own(name, prefix)}
+            for prefix in changed
+        }
+
+    def has_own(self, name: str, prefix: IPv4Network) -> bool:
+        """Whether a switch still has a prefix connected or by a static route."""
+        if name in self.dead:
+            return False
+        table = self.local.get(name)
+        if table is None:
+            return prefix in self.before.connected[name] or prefix in self.before.static[name]
+        return prefix in table.connected or prefix in table.static
+
+
+def weaken(underlay: Underlay, failure: Failure) -> Weakened:
+    """Take what fails out of an underlay."""
+    failed = failed_ports(failure, underlay)
+    lost: defaultdict[str, set[Port]] = defaultdict(set)
+    for port in failed:
+        for end in (port, underlay.far.get(port)):
+            if end is not None:
+                lost[end[0]].add(end)
+    down: set[Port] = set()
+    local: dict[str, Local] = {}
+    dead = frozenset(failure.nodes)
+    for name, ports in lost.items():
+        gone = ports if name in dead else set(_gone(underlay, name, ports, failed))
+        gone &= underlay.up
+        down |= gone
+        if gone and name not in dead:
+            local[name] = _local(underlay, name, {port[1] for port in gone})
+    return Weakened(underlay, dead, frozenset(down), local)
+
+
+def _gone(
+    underlay: Underlay, name: str, ports: set[Port], failed: frozenset[Port]
+) -> Iterator[Port]:
+    """Interfaces of a switch that are down with some of its ports: Vlanifs, bundles."""
+    kinds = [underlay.interface(port) for port in ports]
+    if all(i.kind == "ethernet" and i.layer3 and i.eth_trunk is None for i in kinds):
+        yield from ports  # nothing else hangs on a routed port
+        return
+    network = underlay.network
+    still = set(up_ports(network.by_name[name], network, underlay.far, failed))
+    for interface in network.by_name[name].device.interfaces:
+        if (name, interface.name) not in still:
+            yield name, interface.name
+
+
+def _local(underlay: Underlay, name: str, gone: set[str]) -> Local:
+    was, static = underlay.connected[name], underlay.static[name]
+    connected = {subnet: port for subnet, port in was.items() if port not in gone}
+    changed = {subnet for subnet, port in was.items() if port in gone}
+    device = underlay.network.by_name[name].device
+    if device.static_routes:
+        after = statics_of(device, connected)
+        changed |= {p for p in {*static, *after} if static.get(p) != after.get(p)}
+        static = after
+    return Local(connected, static, frozenset(changed))

@@ -1,0 +1,57 @@
+"""The ports that RoCE passes, and the queue that it should use there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from rocefort.models.network.network import End, Link, Network, Node, Port, Role
+
+BOTH_ROLES = {Role.LEAF, Role.SPINE}
+
+
+def ends_of(link: Link) -> tuple[tuple[End, End], tuple[End, End]]:
+    """Both ends, each with the other."""
+    return (link.a, link.b), (link.b, link.a)
+
+
+def ports_by_device(network: Network) -> dict[str, list[Port]]:
+    """RoCE ports of each device that has any, in the network's order of devices."""
+    found: dict[str, list[Port]] = {node.name: [] for node in network.nodes}
+    for port in network.roce_ports:
+        found[port.end.device].append(port)
+    return {name: ports for name, ports in found.items() if ports}
+
+
+def carriers(ports: Iterable[Port]) -> Iterator[Port]:
+    """RoCE ports where trust and VLAN stand: in place of a bond's members its Eth-Trunk, once."""
+    seen: set[End] = set()
+    for port in ports:
+        carrier = port.node.device.carrier(port.interface)
+        if carrier is port.interface:
+            yield port
+            continue
+        end = End(device=port.end.device, interface=carrier.name)
+        if end not in seen:
+            seen.add(end)
+            yield replace(port, end=end, interface=carrier)
+
+
+def paused_queues(node: Node) -> frozenset[int]:
+    """Queues that the PFC profiles applied to any port of a switch pause."""
+    return node.device.paused_queues
+
+
+def lossless_queue(network: Network) -> int | None:
+    """The intended lossless queue; without intent the one queue that every PFC switch pauses."""
+    if network.lossless is not None:
+        return network.lossless.queue
+    paused = [queues for queues in map(paused_queues, network.nodes) if queues]
+    common = frozenset.intersection(*paused) if paused else frozenset()
+    return next(iter(common)) if len(common) == 1 else None
+
+
+def is_fabric_link(network: Network, link: Link) -> bool:
+    """Whether a link joins a leaf and a spine."""
+    a, b = network.by_name.get(link.a.device), network.by_name.get(link.b.device)
+    return a is not None and b is not None and {a.role, b.role} == BOTH_ROLES

@@ -1,0 +1,1 @@
+"""The embedded routing engine: sessions, routes, forwarding and reachability."""

@@ -1,0 +1,294 @@
+"""Path-vector BGP over established eBGP sessions: for every device and prefix, the next hops.
+
+Prefixes that have the same originators and pass the same policies share one computation. The AS
+path is the only preference that the model has, and it grows by one AS at every session, so the
+stable state is reached in rounds: the routes of round k are those of k AS hops, and a device takes
+its best in the first round that offers it one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.models.device.bgp import Bgp
+from rocefort.models.device.device import Device
+from rocefort.models.network.network import Sources
+from rocefort.models.results.routing import SessionStatus
+from rocefort.validators.routing.longest_match import PrefixTable
+from rocefort.validators.routing.next_hops import Learned, Selection, Speakers
+from rocefort.validators.routing.path_vector import Graph, Table, Way
+from rocefort.validators.routing.peer_groups import Groups, Settled
+from rocefort.validators.routing.sessions import Peerings
+from rocefort.validators.routing.underlay import Place, Underlay, refuse
+
+Rank = tuple[int, int]  # router id and address of the neighbour: the last two tie-breakers
+Entries = tuple[tuple[int, int, int, int, bool], ...]  # bits, length, ge, le, permit
+Policy = tuple[tuple[bool, Entries | None], ...]  # nodes: permit, entries of their prefix list
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """Routes flow from sender to receiver, whose peer address is the next hop."""
+
+    sender: str
+    receiver: str
+    next_hop: IPv4Address
+    rank: Rank
+    policies: int  # bit set of policies that a route must pass
+
+
+@dataclass(frozen=True)
+class PrefixClass:
+    """Prefixes with one fate, and what every device makes of them."""
+
+    prefixes: tuple[IPv4Network, ...]
+    origins: frozenset[str]
+    denied: int  # bit set of policies that they do not pass
+    speakers: Speakers = field(repr=False)
+    settled: Settled = field(repr=False)
+
+    @property
+    def table(self) -> Table:
+        """What every device, by number, makes of them."""
+        return self.settled.table
+
+    @cached_property
+    def learned(self) -> Learned:
+        """Next hops by device."""
+        return Learned(self.speakers, self.settled)
+
+    @cached_property
+    def selections(self) -> Mapping[str, Selection]:
+        """The selection of every device that has a route to them."""
+        return self.speakers.selections(self.settled)
+
+
+@dataclass(frozen=True)
+class Routing:
+    """All BGP tables, and what they were computed from, by number."""
+
+    classes: tuple[PrefixClass, ...]
+    speakers: Speakers
+    graph: Graph
+    policies: tuple[Policy, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of devices that speak BGP."""
+        return self.speakers.names
+
+    @property
+    def next_hops(self) -> tuple[IPv4Address, ...]:
+        """By edge; ascending among the edges of one receiver."""
+        return self.speakers.next_hops
+
+    def denied(self, prefix: IPv4Network) -> int:
+        """Policies that a prefix does not pass, as a bit set."""
+        return ~self.passed(prefix)
+
+    def passed(self, prefix: IPv4Network) -> int:
+        """Policies that a prefix passes, as a bit set."""
+        bits, length = int(prefix.network_address), prefix.prefixlen
+        asked = set(self._of_all)
+        for holding in self._named.holding(prefix.network_address):
+            asked.update(self._naming[holding])
+        return sum(1 << number for number in asked if _passes(self.policies[number], bits, length))
+
+    @cached_property
+    def _of_all(self) -> tuple[int, ...]:
+        """Policies with a node for every route; any other denies what its lists do not name."""
+        return tuple(
+            number
+            for number, policy in enumerate(self.policies)
+            if any(entries is None for _, entries in policy)
+        )
+
+    @cached_property
+    def _naming(self) -> Mapping[IPv4Network, set[int]]:
+        """Policies by the prefixes that their lists name."""
+        found: defaultdict[IPv4Network, set[int]] = defaultdict(set)
+        for number, policy in enumerate(self.policies):
+            for _, entries in policy:
+                for bits, length, *_ in entries or ():
+                    found[IPv4Network((bits, length))].add(number)
+        return found
+
+    @cached_property
+    def _named(self) -> PrefixTable:
+        return PrefixTable(self._naming)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Number of a device that speaks BGP."""
+        return self.speakers.numbers
+
+
+def solve_bgp(underlay: Underlay, peers: Peerings, sources: Sources) -> Routing:
+    """All BGP tables, by class of prefixes.
+
+    A switch passes on the route that BGP chose even where it uses a connected or a static one in
+    its place (V300R023C00, `active-route-advertise`: the default is to advertise all of BGP's).
+    Raises Refused for a policy or prefix list that is not defined.
+    """
+    policies: dict[Policy, int] = {}
+    edges = list(_edges(underlay, peers, policies, sources))
+    names = tuple(node.name for node in underlay.network.nodes if node.device.bgp is not None)
+    hops = tuple(edge.next_hop for edge in edges)
+    graph = _graph(underlay, names, edges)
+    speakers = Speakers(names, hops, Groups(graph))
+    routing = Routing((), speakers, graph, tuple(policies))
+    classes = []
+    for (origins, passed), prefixes in _classes(underlay, routing).items():
+        numbers = sorted(routing.numbers[name] for name in origins)
+        settled = speakers.groups.settle(numbers, ~passed)
+        classes.append(PrefixClass(prefixes, origins, ~passed, speakers, settled))
+    return replace(routing, classes=tuple(classes))
+
+
+def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> Graph:
+    """The sessions by number; `edges` in the order of their numbers."""
+    numbers = {name: number for number, name in enumerate(names)}
+    speakers = [bgp for name in names if (bgp := underlay.network.by_name[name].device.bgp)]
+    ways = [
+        Way(number, numbers[edge.sender], numbers[edge.receiver], edge.policies)
+        for number, edge in enumerate(edges)
+    ]
+    incoming: list[list[tuple[int, int, int]]] = [[] for _ in names]
+    outgoing: list[list[tuple[int, int]]] = [[] for _ in names]
+    for way in sorted(ways, key=lambda way: edges[way.number].rank):
+        incoming[way.receiver].append((way.number, way.sender, way.needed))
+        outgoing[way.sender].append((way.receiver, way.needed))
+    return Graph(
+        asns=[bgp.asn for bgp in speakers],
+        limits=[bgp.maximum_paths for bgp in speakers],
+        relaxed=[bgp.as_path_relax for bgp in speakers],
+        incoming=incoming,
+        outgoing=outgoing,
+        ways=ways,
+    )
+
+
+def _edges(
+    underlay: Underlay, peers: Peerings, policies: dict[Policy, int], sources: Sources
+) -> Iterator[_Edge]:
+    """Edges in the order of the sessions, which are sorted by receiver and next hop."""
+    compiled: dict[tuple[str, str], int] = {}
+    nodes = underlay.network.by_name
+    router_ids = {name: _router_id(node.device) for name, node in nodes.items()}
+
+    def bit(name: str, address: IPv4Address, direction: str, policy: str | None) -> int:
+        if policy is None:
+            return 0
+        key = (name, policy)
+        if key not in compiled:
+            place = Place(name, f"bgp.peers[{address}].{direction}_policy")
+            found = _compile(nodes[name].device, policy, place, sources)
+            compiled[key] = 1 << policies.setdefault(found, len(policies))
+        return compiled[key]
+
+    for session in peers.all:  # of a peer that is down too: its policy may be asked for a cause
+        receiver, address = session.device, session.peer
+        own = peers.settings(receiver, address)
+        needed = bit(receiver, address, "import", own.import_policy)
+        bit(receiver, address, "export", own.export_policy)
+        if session.status is not SessionStatus.ESTABLISHED or session.far is None:
+            continue
+        sender, address = session.far
+        needed |= bit(sender, address, "export", peers.settings(sender, address).export_policy)
+        rank = (router_ids[sender], int(session.peer))
+        yield _Edge(sender, receiver, session.peer, rank, needed)
+
+
+def _router_id(device: Device) -> int:
+    """Configured, else the highest loopback or other address; it only breaks ties."""
+    if device.bgp and device.bgp.router_id:
+        return int(device.bgp.router_id)
+    ranked = [
+        (interface.kind == "loopback", int(address.ip))
+        for interface in device.interfaces
+        for address in interface.addresses
+    ]
+    return max(ranked, default=(False, 0))[1]
+
+
+def _compile(device: Device, name: str, place: Place, sources: Sources) -> Policy:
+    """A route-policy with its prefix lists as bare numbers.
+
+    What VRP does with a name that is not defined is not confirmed by its reference: refused.
+    """
+    policy = next((p for p in device.route_policies if p.name == name), None)
+    if policy is None:
+        raise refuse(f"route-policy {name} is not defined", place, sources)
+    lists = {found.name: found for found in device.prefix_lists}
+    nodes: list[tuple[bool, Entries | None]] = []
+    for node in policy.nodes:
+        entries: Entries | None = None
+        if node.match_prefix_list is not None:
+            if node.match_prefix_list not in lists:
+                at = Place(device.name, f"route_policies[{name}].nodes[{node.node}]")
+                what = f"prefix list {node.match_prefix_list} is not defined"
+                raise refuse(what, at, sources)
+            entries = tuple(
+                (
+                    int(e.prefix.network_address),
+                    e.prefix.prefixlen,
+                    *e.lengths,
+                    e.action == "permit",
+                )
+                for e in lists[node.match_prefix_list].entries
+            )
+        nodes.append((node.action == "permit", entries))
+    return tuple(nodes)
+
+
+def denying(device: Device, prefix: IPv4Network, sources: Sources) -> str | None:
+    """Name of the first export policy of a device that denies a prefix; None: all pass it.
+
+    The device is one that `solve_bgp` took, so all its policies and lists are defined.
+    """
+    for peer in device.bgp.peers if device.bgp else ():
+        if device.bgp and (name := device.bgp.settings(peer).export_policy):
+            place = Place(device.name, f"bgp.peers[{peer.address}].export_policy")
+            policy = _compile(device, name, place, sources)
+            if not _passes(policy, int(prefix.network_address), prefix.prefixlen):
+                return name
+    return None
+
+
+def _passes(policy: Policy, bits: int, length: int) -> bool:
+    """Whether a route passes: the first node whose list permits it decides, else it is denied."""
+    for permit, entries in policy:
+        if entries is None or _permits(entries, bits, length):
+            return permit
+    return False
+
+
+def _permits(entries: Entries, bits: int, length: int) -> bool:
+    for prefix, prefix_length, low, high, permit in entries:
+        shift = 32 - prefix_length
+        if low <= length <= high and length >= prefix_length and bits >> shift == prefix >> shift:
+            return permit
+    return False
+
+
+def _classes(
+    underlay: Underlay, routing: Routing
+) -> dict[tuple[frozenset[str], int], tuple[IPv4Network, ...]]:
+    """Prefixes by who originates them and which policies they pass.
+
+    `network` takes effect when the local table has that very prefix, connected or static.
+    """
+    origins: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+    for node in underlay.network.nodes:
+        bgp: Bgp | None = node.device.bgp
+        for prefix in bgp.networks if bgp else ():
+            if prefix in underlay.connected[node.name] or prefix in underlay.static[node.name]:
+                origins[prefix].add(node.name)
+    classes: defaultdict[tuple[frozenset[str], int], list[IPv4Network]] = defaultdict(list)
+    for prefix, devices in origins.items():
+        classes[frozenset(devices), routing.passed(prefix)].append(prefix)
+    return {key: tuple(prefixes) for key, prefixes in classes.items()}

@@ -1,0 +1,225 @@
+"""The embedded routing engine: sessions, routes and reachability of an eBGP Clos from its text.
+
+Underlay (what is up and wired) -> sessions -> BGP tables -> forwarding. Each step is a value of
+its own, so that a failure can later be answered by redoing only what hangs on it. The engine
+models what a Device can say: connected routes and eBGP over routed ports; the rest it refuses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+from itertools import chain
+from typing import overload
+
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.network.network import Network, Sources
+from rocefort.models.results.reachability import Reachability
+from rocefort.models.results.routing import Answer, BgpSession, Route, RoutingState
+from rocefort.validators.routing.bgp import PrefixClass, Routing, solve_bgp
+from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.routing.forwarding import Forwarder, Stop, Trips, trips
+from rocefort.validators.routing.next_hops import Learned, Moves, Selection, Widths
+from rocefort.validators.routing.packet_filters import questions
+from rocefort.validators.routing.reachability_classes import reachability_of
+from rocefort.validators.routing.sessions import Peerings, Session, peerings
+from rocefort.validators.routing.underlay import Underlay, build
+
+ENGINE = "embedded"
+_NOBODY: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Solution:
+    """All that the engine knows; `state` is what other engines can answer too."""
+
+    underlay: Underlay
+    peerings: Peerings
+    routing: Routing
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """Every configured peer, sorted by device and address."""
+        return self.peerings.all
+
+    @property
+    def classes(self) -> tuple[PrefixClass, ...]:
+        """BGP tables by class of prefixes."""
+        return self.routing.classes
+
+    @cached_property
+    def bgp(self) -> dict[str, dict[IPv4Network, Selection]]:
+        """Learned BGP prefixes in each main table, sorted; what is connected or static wins."""
+        tables: dict[str, dict[IPv4Network, Selection]] = {}
+        for prefix, group in self.by_prefix:
+            for device, selection in self._learned(prefix, group):
+                tables.setdefault(device, {})[prefix] = selection
+        return tables
+
+    @cached_property
+    def by_prefix(self) -> list[tuple[IPv4Network, PrefixClass]]:
+        """Prefixes with their classes, in order."""
+        found = [(prefix, group) for group in self.classes for prefix in group.prefixes]
+        return sorted(found, key=lambda item: _prefix_order(item[0]))
+
+    def _learned(self, prefix: IPv4Network, group: PrefixClass) -> Iterator[tuple[str, Selection]]:
+        own = self.underlay.local.get(prefix, ())
+        for device, selection in group.selections.items():
+            if selection.next_hops and device not in own:
+                yield device, selection
+
+    @cached_property
+    def trips(self) -> Trips:
+        """Journeys of packets between servers."""
+        neighbours = {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
+        return trips(self.underlay, Forwarder(self.underlay, self.learned, neighbours))
+
+    @cached_property
+    def learned(self) -> Mapping[IPv4Network, Learned]:
+        """Next hops by prefix and device, of those too that use a route of their own."""
+        return {prefix: group.learned for group in self.classes for prefix in group.prefixes}
+
+    @cached_property
+    def flows(self) -> dict[tuple[str, str, Flow], Stop | None]:
+        """Other flows that the policy names, by source and destination, and what stops them."""
+        asked = (
+            (question.source.name, question.destination.name, question.flow)
+            for question in questions(self.underlay.network)
+        )
+        return {flow: self.trips.stop(*flow) for flow in asked}
+
+    @cached_property
+    def state(self) -> RoutingState:
+        """The answers, each collection sorted."""
+        return RoutingState.model_construct(
+            engine=ENGINE,
+            sessions=tuple(
+                BgpSession.model_construct(device=s.device, peer=s.peer, status=s.status)
+                for s in self.sessions
+            ),
+            routes=Routes(self),
+            reachability=self.reachability,
+            answers=tuple(
+                Answer(source=source, destination=destination, flow=flow, delivered=stop is None)
+                for (source, destination, flow), stop in self.flows.items()
+            ),
+        )
+
+    @cached_property
+    def reachability(self) -> Reachability:
+        """Which servers reach which with RDMA by every path."""
+        return reachability_of(self.trips)
+
+    @cached_property
+    def rows(self) -> Mapping[str, list[Route]]:
+        """Routes of each device, by prefix."""
+        rows: defaultdict[str, list[Route]] = defaultdict(list)
+        made = tuple.__new__  # half the time of Route(...), which would only call it
+        for prefix, group in self.by_prefix:
+            own = self.underlay.local.get(prefix, ())
+            for device, (_, next_hops, _) in group.selections.items():
+                if next_hops and device not in own:  # as `_learned`, half a million times
+                    rows[device].append(made(Route, (device, prefix, next_hops)))
+        return rows
+
+    @cached_property
+    def widths(self) -> Mapping[IPv4Network, Widths]:
+        """ECMP width of each route, by prefix and device."""
+        local = self.underlay.local
+        return {
+            prefix: Widths(learned, local.get(prefix, _NOBODY))
+            for prefix, learned in self.learned.items()
+        }
+
+    @cached_property
+    def width_counts(self) -> Mapping[int, int]:
+        """How many routes have each ECMP width, by width."""
+        found = Counter[int]()
+        for widths in self.widths.values():
+            found.update(widths.counts)
+        return dict(sorted(found.items()))
+
+    def ties(self, device: str, prefix: IPv4Network) -> frozenset[IPv4Address]:
+        """Next hops of all routes that only an arbitrary tie-breaker tells apart."""
+        selection = self.bgp.get(device, {}).get(prefix)
+        return frozenset(selection.ties) if selection else frozenset()
+
+
+class Routes(Sequence[Route]):
+    """All routes of a solution, sorted by device and prefix: counted without making them."""
+
+    def __init__(self, solution: Solution) -> None:
+        self._solution = solution
+
+    @cached_property
+    def _all(self) -> tuple[Route, ...]:
+        rows = self._solution.rows
+        return tuple(chain.from_iterable(rows[device] for device in sorted(rows)))
+
+    def __len__(self) -> int:
+        return sum(self._solution.width_counts.values())
+
+    def __iter__(self) -> Iterator[Route]:
+        return iter(self._all)
+
+    @overload
+    def __getitem__(self, index: int) -> Route: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Route, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Route | tuple[Route, ...]:
+        return self._all[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Routes):
+            return self is other or self._all == other._all
+        return self._all == other if isinstance(other, tuple) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _prefix_order(prefix: IPv4Network) -> tuple[int, int]:
+    return int(prefix.network_address), prefix.prefixlen
+
+
+def moved_routes(
+    before: Solution, after: Solution, standing: Set[str]
+) -> Iterator[tuple[Route, Route]]:
+    """Routes with other next hops, of devices of both versions; none in place of one that is not.
+
+    Only devices whose group of BGP speakers goes another way, or that do not go as their group,
+    are looked at one by one.
+    """
+    moves = Moves(before.routing.speakers, after.routing.speakers, standing)
+    here, there = before.underlay.local, after.underlay.local
+    for prefix in dict.fromkeys((*before.learned, *after.learned)):
+        learned = before.learned.get(prefix), after.learned.get(prefix)
+        own = here.get(prefix, _NOBODY), there.get(prefix, _NOBODY)
+        for name in standing & {*moves.between(*learned), *own[0], *own[1]}:
+            old, new = (
+                () if one is None or name in has else one.of(name)
+                for one, has in zip(learned, own, strict=True)
+            )
+            if old != new:
+                yield Route(name, prefix, old), Route(name, prefix, new)
+
+
+def analyse(network: Network, sources: Sources | None = None) -> Solution:
+    """Solve a network and keep the reasons.
+
+    Raises Refused, naming device and line, for what the engine does not model; for a server on
+    an unknown switch when `state` or `trips` is asked for.
+    """
+    known = sources or Sources()
+    underlay = build(with_outside(network), known)
+    found = peerings(underlay, known)
+    return Solution(underlay, found, solve_bgp(underlay, found, known))
+
+
+def solve(network: Network, sources: Sources | None = None) -> RoutingState:
+    """Answers of the embedded engine. Raises as `analyse` does."""
+    return analyse(network, sources).state

@@ -1,0 +1,402 @@
+"""Where packets go: every ECMP branch from a server's leaf, hop by hop, to the other server.
+
+A pair is delivered only when all branches end at the destination's port. What stops a packet is
+kept with its place, so that many pairs with one cause make one finding.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface, gateway_vlan, kind_of
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.device.static_routes import NULL
+from rocefort.models.network.network import Segment, Server
+from rocefort.validators.routing.longest_match import PrefixTable
+from rocefort.validators.routing.next_hops import Common, Hops, Learned, Speakers
+from rocefort.validators.routing.packet_filters import Filter, filters_of
+from rocefort.validators.routing.underlay import Place, Port, Underlay
+
+Fib = Mapping[IPv4Network, Mapping[str, Hops]]  # next hops of BGP routes by device
+Step = tuple[IPv4Network, Set[str], Mapping[str, Hops]]  # prefix, whose own it is, who learns it
+_NOBODY: frozenset[str] = frozenset()
+_NO_ROUTE = "no route"
+IN, OUT = "filter_in", "filter_out"  # fields of a Vlanif: what enters it, what it sends
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where a branch ends: at a connected subnet (`port` set) or because of a reason."""
+
+    reason: str
+    place: Place
+    port: Port | None = None
+
+    @property
+    def no_route(self) -> bool:
+        """Whether a switch has no route at all."""
+        return self.reason == _NO_ROUTE
+
+
+Ends = frozenset[Stop]
+Memo = dict[str | tuple[str, ...], Ends]  # by switch, and by all that one goes on to
+
+
+@dataclass
+class Starts:
+    """Devices that packets start from, and which of them go on alike: found once a group."""
+
+    devices: tuple[str, ...]
+    _bunches: dict[Common, Sequence[Sequence[str]]] = field(default_factory=dict)
+    _by_group: dict[Speakers, Mapping[int, Sequence[str]]] = field(default_factory=dict)
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Place of each in their order."""
+        return {device: place for place, device in enumerate(self.devices)}
+
+    def together(
+        self, forwarder: Forwarder, learned: Learned, own: Set[str]
+    ) -> Sequence[Sequence[str]]:
+        """All of them; those together that go on to the same others, in order of their first.
+
+        own: devices that have a route of their own, and do not use what they learn.
+        """
+        alone = {*own, *learned.odd}
+        found: list[Sequence[str]] = [[device] for device in alone if device in self.places]
+        for number, devices in self._grouped(learned.speakers).items():
+            common = learned.common.get(number)
+            if common is None:
+                found += ([device] for device in devices if device not in alone)
+                continue
+            for bunch in self._alike(forwarder, common, devices):
+                rest: Sequence[str] = bunch
+                if not alone.isdisjoint(bunch):
+                    rest = [device for device in bunch if device not in alone]
+                if rest:
+                    found.append(rest)
+        return sorted(found, key=lambda bunch: self.places[bunch[0]])
+
+    def _grouped(self, speakers: Speakers) -> Mapping[int, Sequence[str]]:
+        if speakers not in self._by_group:
+            found: defaultdict[int, list[str]] = defaultdict(list)
+            for device in self.devices:
+                found[speakers.group_of.get(device, -1)].append(device)
+            self._by_group[speakers] = found
+        return self._by_group[speakers]
+
+    def _alike(
+        self, forwarder: Forwarder, common: Common, devices: Sequence[str]
+    ) -> Sequence[Sequence[str]]:
+        if common not in self._bunches:
+            found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+            for device in devices:
+                onward = forwarder.senders(device, common.hops[device])
+                found[onward or ("", device)].append(device)  # nowhere: each is its own end
+            self._bunches[common] = list(found.values())
+        return self._bunches[common]
+
+
+@dataclass
+class Forwarder:
+    """Looks destinations up in every device's table; keeps what it found for one class.
+
+    A route of BGP for what a device has of its own is not looked at: the own one wins.
+    """
+
+    underlay: Underlay
+    fib: Fib
+    neighbours: Mapping[tuple[str, IPv4Address], str]  # device and next hop -> device
+    table: PrefixTable | None = None  # prefixes of anybody's table, where they are known
+    _ends: dict[tuple[IPv4Network, ...], Memo] = field(default_factory=dict)
+    _senders: dict[str, tuple[Hops, tuple[str, ...]]] = field(default_factory=dict)
+
+    @cached_property
+    def prefixes(self) -> PrefixTable:
+        """Prefixes of anybody's table."""
+        return self.table or PrefixTable((*self.underlay.local, *self.fib))
+
+    @property
+    def known(self) -> Set[IPv4Network]:
+        """The same as a set."""
+        return self.prefixes.prefixes
+
+    def changed(self, underlay: Underlay, fib: Fib, more: Set[IPv4Network]) -> Forwarder:
+        """The same with other tables, in which there are no prefixes but `known` and `more`."""
+        prefixes = self.prefixes if more <= self.known else PrefixTable(self.known | more)
+        return Forwarder(underlay, fib, self.neighbours, prefixes)
+
+    def matching(self, destination: IPv4Address) -> tuple[IPv4Network, ...]:
+        """Prefixes of anybody's table that hold an address, longest first."""
+        return self.prefixes.holding(destination)
+
+    def stops(self, device: str, destination: IPv4Address) -> Ends:
+        """Where all branches from a device to an address end."""
+        matching = self.matching(destination)
+        memo = self._ends.setdefault(matching, {})
+        steps = [  # a plain table, for a study of failures asks it a million times
+            (prefix, own, routes.whole if isinstance(routes, Learned) else routes)
+            for prefix, own, routes in self.steps(matching)
+        ]
+        return self._walk(device, steps, memo, ())
+
+    def by_ends(
+        self, starts: Starts, destination: IPv4Address
+    ) -> Iterator[tuple[Ends, Sequence[str]]]:
+        """Devices by where all branches from them to an address end."""
+        matching = self.matching(destination)
+        memo, steps = self._ends.setdefault(matching, {}), self.steps(matching)
+        _, own, routes = steps[0] if steps else (None, _NOBODY, {})
+        asked: Iterable[Sequence[str]] = ((device,) for device in starts.places)
+        if isinstance(routes, Learned):
+            asked = starts.together(self, routes, own)
+        for devices in asked:
+            yield self._walk(devices[0], steps, memo, ()), devices
+
+    def steps(self, matching: tuple[IPv4Network, ...]) -> list[Step]:
+        """What every device looks at for an address that these prefixes hold, in this order."""
+        local, fib = self.underlay.local, self.fib
+        return [(p, local.get(p, _NOBODY), fib.get(p, {})) for p in matching]
+
+    def senders(self, device: str, hops: Hops) -> tuple[str, ...]:
+        """Who the next hops of a device are, each once."""
+        known = self._senders.get(device)
+        if known is None or known[0] is not hops:
+            names = dict.fromkeys(self.neighbours[device, hop] for hop in hops)
+            known = self._senders[device] = hops, tuple(names)
+        return known[1]
+
+    def _walk(self, device: str, steps: list[Step], memo: Memo, path: tuple[str, ...]) -> Ends:
+        if device in memo:
+            return memo[device]
+        if device in path:
+            return frozenset({self._loop(path[path.index(device) :], steps)})
+        found: Ends = frozenset()
+        for prefix, own, routes in steps:
+            if device in own:
+                port = self.underlay.connected[device].get(prefix)
+                if port is not None:
+                    stop = Stop("", Place(device, interface=port), (device, port))
+                    found = frozenset({stop})
+                else:
+                    ends = self._static_ends(device, prefix, steps, memo, (*path, device))
+                    found = _union(ends)
+                break
+            if hops := routes.get(device):
+                below = self.senders(device, hops)
+                if below not in memo:  # all leaves go on to the same spines
+                    way = (*path, device)
+                    memo[below] = _union(self._walk(hop, steps, memo, way) for hop in below)
+                found = memo[below]
+                break
+        memo[device] = found or frozenset({Stop(_NO_ROUTE, Place(device, "bgp"))})
+        return memo[device]
+
+    def _loop(self, devices: tuple[str, ...], steps: list[Step]) -> Stop:
+        """Packets go round; a static route of one of the switches is more to blame than BGP."""
+        reason = f"packets loop: {' - '.join((*devices, devices[0]))}"
+        for device in devices:
+            static = self.underlay.static[device]
+            used = next(p for p, own, routes in steps if device in own or routes.get(device))
+            if used in static:
+                return Stop(reason, _static_place(device, used, static[used][0]))
+        return Stop(reason, Place(devices[0], "bgp"))
+
+    def _static_ends(
+        self,
+        device: str,
+        prefix: IPv4Network,
+        steps: list[Step],
+        memo: Memo,
+        path: tuple[str, ...],
+    ) -> Iterator[Ends]:
+        """Where the branches of a static route end: dropped, at a switch, or at nobody's."""
+        for hop in self.underlay.static[device][prefix]:
+            place = _static_place(device, prefix, hop)
+            owners = self.underlay.owners.get(hop, ()) if hop is not None else ()
+            if hop is None:
+                yield frozenset({Stop(f"{device} drops {prefix} (NULL0)", place)})
+            elif owners:
+                yield self._walk(owners[0][0], steps, memo, path)
+            else:
+                yield frozenset({Stop(f"{device} sends {prefix} to {hop}, nobody here", place)})
+
+
+def _static_place(device: str, prefix: IPv4Network, hop: IPv4Address | None) -> Place:
+    return Place(device, f"static_routes[{prefix} {hop or NULL}]")
+
+
+def _union(ends: Iterable[Ends]) -> Ends:
+    """All of them; where they are the same value, that very one, so that it is known again."""
+    different = list(dict.fromkeys(ends))
+    return different[0] if len(different) == 1 else frozenset().union(*different)
+
+
+@dataclass(frozen=True)
+class Trips:
+    """Journeys of packets between servers, and why they are not delivered, if so."""
+
+    attachments: Mapping[str, Attachment]  # by server, in order of names
+    forwarder: Forwarder
+    filters: Mapping[tuple[str, str, str], Filter]  # by device, interface and field
+
+    def stop(self, source: str, destination: str, flow: Flow) -> Stop | None:
+        """Why packets of one flow do not get from server to server by every branch."""
+        here, there = self.attachments[source], self.attachments[destination]
+        return here.stop(there, self.forwarder) or self._filtered(here, there, flow)
+
+    def _filtered(self, source: Attachment, destination: Attachment, flow: Flow) -> Stop | None:
+        """The rule that drops a flow where it enters its gateway, or leaves the other one."""
+        if source.beside(destination):
+            return None  # switched: it meets no gateway
+        for end, field_name in ((source, IN), (destination, OUT)):
+            device, svi = end.port[0], end.svi
+            found = self.filters.get((device, svi, field_name))
+            rule = found.denying(source.address, destination.address, flow) if found else None
+            if found and rule:
+                at = f"filters.acls[{found.acl.name}].rules[{rule.index}]"
+                reason = f"rule {rule.index} of ACL {found.acl.name} on {device} {svi} drops it"
+                return Stop(reason, Place(device, at, svi))
+        return None
+
+
+def trips(underlay: Underlay, forwarder: Forwarder) -> Trips:
+    """Journeys between all servers.
+
+    Raises Refused for a server on a switch that the network does not have.
+    """
+    network = underlay.network
+    segments = {(segment.name, segment.leaf): segment for segment in network.segments or ()}
+    by_name: dict[str, Attachment] = {}
+    for server in sorted(network.servers or (), key=lambda server: server.name):
+        leaf = server.port.device
+        if leaf not in network.by_name:
+            raise Refused(f"server {server.name} is on {leaf}, which is not in the network")
+        by_name[server.name] = _attach(server, segments.get((server.segment, leaf)), underlay)
+    return Trips(by_name, forwarder, filters_of(network))
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A server's place on its leaf; a Stop says why something there does not work."""
+
+    name: str
+    segment: str
+    address: IPv4Address
+    subnet: IPv4Network
+    port: Port
+    vlan: int | None  # of the server's frames on the leaf
+    down: Stop | None
+    no_vlan: Stop | None
+    no_gateway: Stop | None
+    unlike_its_segment: bool  # tags another VLAN than its segment has there
+    device: Device = field(repr=False, compare=False)  # its leaf
+
+    def stop(self, destination: Attachment, forwarder: Forwarder) -> Stop | None:
+        """Why a packet from here does not reach the destination by every branch."""
+        if stop := self.down or destination.down:
+            return stop
+        if self.beside(destination):
+            return self.switched(destination)
+        if self.no_gateway is not None:
+            return self.no_gateway
+        return destination.missed(forwarder.stops(self.port[0], destination.address))
+
+    @property
+    def svi(self) -> str:
+        """Name of its gateway's interface."""
+        return f"Vlanif{self.vlan}"
+
+    def beside(self, destination: Attachment) -> bool:
+        """Whether packets are switched: the destination is in this subnet."""
+        return destination.subnet == self.subnet or destination.address in self.subnet
+
+    def switched(self, destination: Attachment) -> Stop | None:
+        """Same subnet: both must be in one VLAN of one leaf."""
+        if stop := self.no_vlan or destination.no_vlan:
+            return stop
+        if self.port[0] == destination.port[0] and self.vlan == destination.vlan:
+            return None
+        reason = f"{' '.join(self.port)} and {' '.join(destination.port)} share no VLAN"
+        return Stop(reason, _place(self.port))
+
+    def missed(self, ends: Ends) -> Stop | None:
+        """Why not all branches that end there deliver to this server."""
+        stops = sorted(ends, key=lambda stop: stop.reason) if len(ends) > 1 else ends
+        return next((why for stop in stops if (why := self.misses(stop))), None)
+
+    def misses(self, stop: Stop) -> Stop | None:
+        """Why a branch that ends at `stop` does not deliver to this server."""
+        subnet, address = self.subnet, self.address
+        if stop.port is None:
+            if stop.reason == _NO_ROUTE:
+                return Stop(f"{stop.place.device} has no route to {subnet}", stop.place)
+            return stop
+        leaf, name = stop.port
+        if leaf != self.port[0] or kind_of(name) != "vlanif":
+            return Stop(f"packets to {subnet} end at {' '.join(stop.port)}", _place(stop.port))
+        interface = self.device.by_interface.get(name) or Interface(name=name)
+        if address in {own.ip for own in interface.addresses}:
+            reason = f"{address} is also the address of {' '.join(stop.port)}"
+            return Stop(reason, _place(stop.port))
+        vlan = gateway_vlan(name)
+        if vlan != self.vlan:
+            reason = f"{' '.join(self.port)} does not carry VLAN {vlan}"
+            return Stop(reason, _place(self.port))
+        return None
+
+
+def _place(port: Port) -> Place:
+    return Place(port[0], f"interfaces[{port[1]}]", port[1])
+
+
+def _attach(server: Server, segment: Segment | None, underlay: Underlay) -> Attachment:
+    device = underlay.network.by_name[server.port.device].device
+    port = server.port.device, server.port.interface
+    interface = underlay.interface(port)
+    vlan: int | None = None
+    if not interface.layer3 and interface.link_type != "trunk":
+        vlan = interface.access_vlan or 1
+    elif segment is not None and interface.carries(segment.vlan):
+        vlan = segment.vlan  # on a trunk the server tags its segment's VLAN
+    works = interface.enabled and (interface.kind != "eth-trunk" or port in underlay.up)
+    down = None if works else Stop(*underlay.why_down(port))
+    lost = None
+    if vlan is None:
+        lost = Stop(f"{' '.join(port)} carries no VLAN of {server.name}", _place(port))
+    elif vlan != 1 and vlan not in device.vlans:
+        lost = Stop(f"{port[0]} has no VLAN {vlan}", _place(port))
+    wanted = segment.gateway.ip if segment else None
+    return Attachment(
+        name=server.name,
+        segment=server.segment,
+        address=server.address.ip,
+        subnet=server.address.network,
+        port=port,
+        vlan=vlan,
+        down=down,
+        no_vlan=lost,
+        no_gateway=lost or _no_gateway(server, vlan, wanted, underlay),
+        unlike_its_segment=segment is not None and vlan != segment.vlan,
+        device=device,
+    )
+
+
+def _no_gateway(
+    server: Server, vlan: int | None, wanted: IPv4Address | None, underlay: Underlay
+) -> Stop | None:
+    """Why the server's gateway does not answer; None when it does."""
+    leaf = server.port.device
+    svi = leaf, f"Vlanif{vlan}"
+    for address in underlay.interface(svi).addresses:
+        if address.ip == wanted or (wanted is None and server.address.ip in address.network):
+            return None if svi in underlay.up else Stop(*underlay.why_down(svi))
+    name = f" {wanted}" if wanted else ""
+    reason = f"{leaf} has no gateway{name} in VLAN {vlan}"
+    return Stop(reason, Place(leaf, f"interfaces[{svi[1]}]", svi[1]))

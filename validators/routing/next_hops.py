@@ -1,0 +1,251 @@
+"""Next hops by name of device: of a class of prefixes, and of what a group of devices chooses.
+
+Hundreds of classes share the choice of a group, so what is worked out of one is kept with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address
+from typing import NamedTuple
+
+from rocefort.validators.routing.path_vector import Edges
+from rocefort.validators.routing.peer_groups import Choice, Groups, Settled
+
+Hops = tuple[IPv4Address, ...]
+_NONE: Hops = ()
+
+
+class Selection(NamedTuple):
+    """What one device makes of one prefix."""
+
+    as_path: tuple[int, ...]  # of the best route; empty for its own
+    next_hops: Hops  # sorted; empty for its own
+    ties: Hops  # next hops of all routes of that length
+
+
+@dataclass(frozen=True, eq=False)
+class Common:
+    """The next hops of all members of a group that fare alike, by device."""
+
+    hops: Mapping[str, Hops]
+
+    @cached_property
+    def widths(self) -> Counter[int]:
+        """How many devices have so many next hops."""
+        return Counter(map(len, self.hops.values()))
+
+    @cached_property
+    def by_width(self) -> Mapping[int, frozenset[str]]:
+        """Devices by their number of next hops."""
+        return {
+            width: frozenset(name for name, hops in self.hops.items() if len(hops) == width)
+            for width in self.widths
+        }
+
+
+@dataclass(eq=False)
+class Speakers:
+    """The devices that speak BGP and their edges, by number; what groups chose, by name, once."""
+
+    names: tuple[str, ...]
+    next_hops: Hops  # by edge; ascending among the edges of one receiver
+    groups: Groups = field(repr=False)
+    _hops: dict[Edges, Hops] = field(default_factory=dict, repr=False)
+    _common: dict[Choice, Common] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Number of a device."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def group_of(self) -> Mapping[str, int]:
+        """Number of the group of a device."""
+        return dict(zip(self.names, self.groups.of, strict=True))
+
+    @cached_property
+    def members(self) -> Sequence[frozenset[str]]:
+        """Names of the members of each group."""
+        return [frozenset(self.names[n] for n in group.members) for group in self.groups.all]
+
+    def hops(self, edges: Edges) -> Hops:
+        """Next hops of edges; the same ones are one object, of which there are few."""
+        if edges not in self._hops:
+            self._hops[edges] = tuple(self.next_hops[edge] for edge in edges)
+        return self._hops[edges]
+
+    def common(self, choice: Choice) -> Common:
+        """A choice by name."""
+        if choice not in self._common:
+            rows = zip(choice.group.members, choice.used, strict=True)
+            common = Common({self.names[device]: self.hops(used) for device, used in rows})
+            self._common[choice] = common
+        return self._common[choice]
+
+    def selections(self, settled: Settled) -> dict[str, Selection]:
+        """What every device that has a route makes of a class."""
+        table, found = settled.table, {}
+        made = tuple.__new__  # half the time of Selection(...), which would only call it
+        rows = zip(self.names, table.sent, table.used, table.tied, strict=True)
+        for name, path, used, tied in rows:
+            if path is not None:
+                hops = self.hops(used)
+                ties = hops if used is tied else self.hops(tied)
+                found[name] = made(Selection, (path[1:], hops, ties))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Learned(Mapping[str, Hops]):
+    """Next hops of every device that learns a class of prefixes."""
+
+    speakers: Speakers
+    settled: Settled
+
+    @cached_property
+    def common(self) -> Mapping[int, Common]:
+        """Next hops that are as those of the whole group, by group."""
+        parts = self.settled.parts.items()
+        return {number: self.speakers.common(choice) for number, (choice, _) in parts}
+
+    @cached_property
+    def odd(self) -> Mapping[str, Hops]:
+        """Next hops of devices that fare otherwise; none for who originates or has no route."""
+        names, hops = self.speakers.names, self.speakers.hops
+        odd = self.settled.odd.items()
+        return {names[device]: hops(one.used) if one else _NONE for device, one in odd}
+
+    def of(self, device: str) -> Hops:
+        """Next hops of a device; none where it learns no route."""
+        found = self.odd.get(device)
+        return (self._by_group(device) or _NONE) if found is None else found
+
+    def get(self, device: str, default: Hops = _NONE) -> Hops:  # type: ignore[override]
+        """Next hops of a device."""
+        return self.of(device) or default
+
+    def __getitem__(self, device: str) -> Hops:
+        if hops := self.of(device):
+            return hops
+        raise KeyError(device)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.whole)
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    @cached_property
+    def whole(self) -> dict[str, Hops]:
+        """All of it in one table."""
+        found = {name: hops for one in self.common.values() for name, hops in one.hops.items()}
+        found |= self.odd
+        return {name: hops for name, hops in found.items() if hops}
+
+    def widths(self, own: Collection[str]) -> Counter[int]:
+        """How many devices have so many next hops; own: devices that use none of them."""
+        found = Counter[int]()
+        for common in self.common.values():
+            found.update(common.widths)
+        for device in {*self.odd, *own}:
+            if device not in self.odd:
+                found[len(self.of(device))] -= 1
+                continue
+            common_hops = self._by_group(device)
+            if common_hops is not None:
+                found[len(common_hops)] -= 1
+            if device not in own:
+                found[len(self.odd[device])] += 1
+        return Counter({width: count for width, count in found.items() if width and count})
+
+    def _by_group(self, device: str) -> Hops | None:
+        """What a device would have as its group has it; None where that has no route."""
+        common = self.common.get(self.speakers.group_of.get(device, -1))
+        return common.hops[device] if common else None
+
+    def fewer(self, least: int) -> Iterator[str]:
+        """Devices that have fewer next hops; those that have none only if they speak BGP."""
+        for number, members in enumerate(self.speakers.members):
+            common = self.common.get(number)
+            if common is None:
+                yield from members - self.odd.keys()
+                continue
+            for width, names in common.by_width.items():
+                if width < least:
+                    yield from names - self.odd.keys()
+        yield from (name for name, hops in self.odd.items() if len(hops) < least)
+
+
+@dataclass(frozen=True, eq=False)
+class Widths(Mapping[str, int]):
+    """ECMP width of every device that has a route to a prefix; own: those with one of their own."""
+
+    learned: Learned
+    own: Set[str]
+
+    def get(self, device: str, default: int = 0) -> int:  # type: ignore[override]
+        """Width of a device; 0 where it has no route."""
+        return default if device in self.own else len(self.learned.of(device)) or default
+
+    def __getitem__(self, device: str) -> int:
+        if width := self.get(device):
+            return width
+        raise KeyError(device)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.learned if name not in self.own)
+
+    def __len__(self) -> int:
+        return sum(self.counts.values())
+
+    @cached_property
+    def counts(self) -> Counter[int]:
+        """How many devices have each width."""
+        return self.learned.widths(self.own)
+
+    def at_least(self, width: int) -> int:
+        """How many devices have so many paths."""
+        return sum(count for own, count in self.counts.items() if own >= width)
+
+    def fewer(self, width: int, among: Set[str]) -> set[str]:
+        """Devices of some that have fewer paths."""
+        silent = among - self.learned.speakers.group_of.keys()
+        return {*silent, *(among & {*self.learned.fewer(width), *self.own})}
+
+
+class Moves:
+    """What two versions do differently for a class of prefixes; standing: devices of both."""
+
+    def __init__(self, before: Speakers, after: Speakers, standing: Iterable[str]) -> None:
+        pairs: dict[tuple[int, int], set[str]] = {}
+        for name in standing:
+            key = before.group_of.get(name, -1), after.group_of.get(name, -1)
+            pairs.setdefault(key, set()).add(name)
+        self._pairs = pairs
+        self._differing: dict[tuple[object, ...], frozenset[str]] = {}
+
+    def between(self, before: Learned | None, after: Learned | None) -> set[str]:
+        """Devices among which are all that go another way; the others go the same."""
+        was = before.common if before is not None else {}
+        now = after.common if after is not None else {}
+        found = {name for one in (before, after) if one is not None for name in one.odd}
+        for key in self._pairs:
+            old, new = was.get(key[0]), now.get(key[1])
+            if old is not new:
+                found |= self._differ(key, old, new)
+        return found
+
+    def _differ(
+        self, key: tuple[int, int], old: Common | None, new: Common | None
+    ) -> frozenset[str]:
+        """Devices of two groups that do not have the same next hops in both."""
+        memo = *key, old, new
+        if memo not in self._differing:
+            was, now = (one.hops if one else {} for one in (old, new))
+            names = (n for n in self._pairs[key] if was.get(n, _NONE) != now.get(n, _NONE))
+            self._differing[memo] = frozenset(names)
+        return self._differing[memo]

@@ -1,0 +1,118 @@
+"""What traffic policies do to a flow, what of them is not evaluated, and which flows are asked for.
+
+A policy is evaluated on gateways (Vlanif), for what is routed through them. The first rule of its
+ACL that matches decides: a denied packet is dropped whatever the behavior says, a permitted one
+gets the behavior, and one that no rule matches goes on (V300R023C00, `deny | permit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.packet_filters import Behavior, FilterAcl, FilterRule, Filters, Flow
+from rocefort.models.network.network import Network, Server
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A traffic policy as far as it is evaluated: one ACL, and what becomes of what it permits."""
+
+    acl: FilterAcl
+    deny: bool = False
+
+    def denying(
+        self, source: IPv4Address, destination: IPv4Address, flow: Flow
+    ) -> FilterRule | None:
+        """The rule by which packets of a flow are dropped; None: they go on."""
+        rule = self.acl.first_match(source, destination, flow)
+        return rule if rule and (self.deny or rule.action == "deny") else None
+
+
+def filter_of(filters: Filters, name: str) -> Filter | str:
+    """The filter that a policy's name stands for, or what of it cannot be evaluated."""
+    policy = filters.policy(name)
+    if policy is None:
+        return f"traffic policy {name} does not exist"
+    if len(policy.bindings) != 1:
+        return f"traffic policy {name} has {len(policy.bindings)} classifiers, not one"
+    binding = policy.bindings[0]
+    classifier = next((c for c in filters.classifiers if c.name == binding.classifier), None)
+    behavior = next((b for b in filters.behaviors if b.name == binding.behavior), None)
+    if classifier is None or behavior is None:
+        kind = "classifier" if classifier is None else "behavior"
+        missing = binding.classifier if classifier is None else binding.behavior
+        return f"traffic {kind} {missing} does not exist"
+    if len(classifier.acls) != 1:
+        return f"traffic classifier {classifier.name} has {len(classifier.acls)} ACLs, not one"
+    return _with_acl(filters, classifier.acls[0], behavior)
+
+
+def _with_acl(filters: Filters, name: str, behavior: Behavior) -> Filter | str:
+    acl = next((acl for acl in filters.acls if acl.name == name), None)
+    if acl is None:
+        return f"ACL {name} is not an advanced ACL that exists"
+    by_dscp = next((rule for rule in acl.rules if rule.dscp is not None), None)
+    if by_dscp is not None:
+        return f"rule {by_dscp.index} of ACL {name} matches by DSCP"
+    return Filter(acl, behavior.deny)
+
+
+def applied(interface: Interface) -> Iterator[tuple[str, str]]:
+    """Field and name of every policy that an interface applies."""
+    for field in ("filter_in", "filter_out"):
+        name = getattr(interface, field)
+        if name is not None:
+            yield field, name
+
+
+def unevaluated(device: Device) -> Iterator[tuple[Interface, str, str]]:
+    """Policies in use that cannot be evaluated: interface, field, and what is the matter."""
+    for interface in device.interfaces:
+        for field, name in applied(interface):
+            found = filter_of(device.filters, name)
+            if interface.kind != "vlanif":
+                found = f"traffic policy {name} is applied to a port, not to a Vlanif"
+            if isinstance(found, str):
+                yield interface, field, f"{found}, which is not evaluated"
+
+
+def filters_of(network: Network) -> Mapping[tuple[str, str, str], Filter]:
+    """Every filter that can be evaluated, by device, interface and field."""
+    return {
+        (node.name, interface.name, field): found
+        for node in network.nodes
+        if node.device.filters.policies
+        for interface in node.device.interfaces
+        for field, name in applied(interface)
+        if isinstance(found := filter_of(node.device.filters, name), Filter)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A flow between two servers that the policy is about, beside RDMA."""
+
+    source: Server
+    destination: Server
+    flow: Flow
+
+
+def questions(network: Network) -> tuple[Question, ...]:
+    """One pair of servers for each flow that an entry of the policy names, where there is one."""
+    members: dict[str, list[Server]] = {}
+    for server in sorted(network.servers or (), key=lambda server: server.name):
+        members.setdefault(server.segment, []).append(server)
+    found = []
+    for source, destination, flow in network.policy.examples() if network.policy else ():
+        pairs = (
+            (a, b)
+            for a in members.get(source, ())
+            for b in members.get(destination, ())
+            if a.address.network != b.address.network
+        )
+        found += [Question(a, b, flow) for a, b in [next(pairs, (None, None))] if a and b]
+    return tuple(found)

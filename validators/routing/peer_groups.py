@@ -1,0 +1,253 @@
+"""Path vector by groups: devices that hear the same senders alike are asked once for all of them.
+
+In a Clos all leaves hear the same spines, and all spines the same leaves: a class of prefixes costs
+a few steps, and not one for every switch. Devices that fare otherwise, such as who originates the
+prefixes and whose own AS is in what it hears, are kept beside. `Graph.spread` asks device by
+device and is what this is held against.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rocefort.validators.routing.path_vector import AsPath, Edges, Graph, Table
+
+_NOWHERE: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Devices that hear the same senders under the same policies, ascending."""
+
+    number: int
+    members: Edges
+    ear: tuple[tuple[int, int], ...]  # sender, needed; in the order in which ties are broken
+    places: Mapping[int, Sequence[tuple[int, int]]] = field(repr=False, compare=False)  # by sender
+    of_asn: Mapping[int, Sequence[int]] = field(repr=False, compare=False)  # members by their AS
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What the members of a group, in their order, take of the same offers."""
+
+    group: Group
+    used: Sequence[Edges]
+    tied: Sequence[Edges]
+    best: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """What one device makes of a class; see Table."""
+
+    sent: AsPath
+    used: Edges = ()
+    tied: Edges = ()
+    best: int = -1
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What every device makes of one class of prefixes, by group."""
+
+    groups: Groups = field(repr=False, compare=False)
+    parts: Mapping[int, tuple[Choice, AsPath]]  # by group; the AS path that its members hear
+    odd: Mapping[int, One | None]  # devices that fare otherwise than their group; None: no route
+
+    def sent(self, device: int) -> AsPath | None:
+        """What a device passes on; None: it has no route."""
+        if device in self.odd:
+            one = self.odd[device]
+            return one.sent if one else None
+        part = self.parts.get(self.groups.of[device])
+        return (self.groups.graph.asns[device], *part[1]) if part else None
+
+    @cached_property
+    def table(self) -> Table:
+        """The same device by device."""
+        asns = self.groups.graph.asns
+        size = len(asns)
+        table = Table([None] * size, [()] * size, [()] * size, [-1] * size)
+        for choice, path in self.parts.values():
+            rows = zip(choice.group.members, choice.used, choice.tied, choice.best, strict=True)
+            for device, used, tied, best in rows:
+                table.sent[device] = (asns[device], *path)
+                table.used[device], table.tied[device], table.best[device] = used, tied, best
+        for device, found in self.odd.items():
+            one = found or _NO_ROUTE
+            table.sent[device] = one.sent if found else None
+            table.used[device], table.tied[device] = one.used, one.tied
+            table.best[device] = one.best
+        return table
+
+
+_NO_ROUTE = One(())
+
+
+@dataclass(eq=False)
+class Groups:
+    """The devices of a graph by what they hear; every choice of a group is made once."""
+
+    graph: Graph
+    _choices: dict[tuple[int, Edges, Edges], Choice] = field(default_factory=dict)
+
+    @cached_property
+    def all(self) -> Sequence[Group]:
+        """Every group, by number."""
+        members: defaultdict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
+        for device, incoming in enumerate(self.graph.incoming):
+            members[tuple((sender, needed) for _, sender, needed in incoming)].append(device)
+        return [self._group(n, own, ear) for n, (ear, own) in enumerate(members.items())]
+
+    def _group(self, number: int, own: list[int], ear: tuple[tuple[int, int], ...]) -> Group:
+        places: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for place, (sender, needed) in enumerate(ear):
+            places[sender].append((place, needed))
+        of_asn: defaultdict[int, list[int]] = defaultdict(list)
+        for device in own:
+            of_asn[self.graph.asns[device]].append(device)
+        return Group(number, tuple(own), ear, dict(places), dict(of_asn))
+
+    @cached_property
+    def of(self) -> Sequence[int]:
+        """Number of the group of each device."""
+        number = {device: group.number for group in self.all for device in group.members}
+        return [number[device] for device in range(len(number))]
+
+    @cached_property
+    def _listeners(self) -> Sequence[frozenset[int]]:
+        """Groups that hear each device."""
+        return [frozenset(self.of[r] for r, _ in own) for own in self.graph.outgoing]
+
+    @cached_property
+    def _listeners_to(self) -> Sequence[frozenset[int]]:
+        """Groups that hear any member of each group."""
+        heard = self._listeners
+        return [frozenset().union(*(heard[d] for d in group.members)) for group in self.all]
+
+    def settle(self, origins: Iterable[int], denied: int) -> Settled:
+        """Everybody's routes to what some devices originate, as `Graph.spread` finds them."""
+        return _Settling(self, denied, origins).run()
+
+    def heard(
+        self, group: Group, settled: Settled, round_: int, denied: int, few: Sequence[int] | None
+    ) -> list[tuple[int, AsPath]]:
+        """Offers of so many AS hops to a group: place in its ear, AS path; the best first.
+
+        few: who has settled in the last round, where those are few.
+        """
+        places: Iterable[tuple[int, int, int]]
+        if few is None:
+            places = ((place, *heard) for place, heard in enumerate(group.ear))
+        else:
+            places = sorted(
+                (place, sender, needed)
+                for sender in few
+                for place, needed in group.places.get(sender, _NOWHERE)
+            )
+        return [
+            (place, path)
+            for place, sender, needed in places
+            if not needed & denied
+            and (path := settled.sent(sender)) is not None
+            and len(path) == round_
+        ]
+
+    def choice(self, group: Group, offers: Sequence[tuple[int, AsPath]]) -> Choice:
+        """What members take that may take every offer; see `Graph.choice`."""
+        first = offers[0][1]
+        places = tuple(place for place, _ in offers)
+        best = tuple(place for place, path in offers if path == first)
+        key = group.number, places, best
+        if key not in self._choices:
+            self._choices[key] = self._choose(group, places, best)
+        return self._choices[key]
+
+    def _choose(self, group: Group, places: Edges, best: Edges) -> Choice:
+        graph = self.graph
+        every_used, every_tied, every_best = [], [], []
+        for device in group.members:
+            incoming, limit = graph.incoming[device], graph.limits[device]
+            tied = tuple(sorted(incoming[place][0] for place in places))
+            ranked = [incoming[place][0] for place in (places if graph.relaxed[device] else best)]
+            alike = len(ranked) == len(tied) <= limit
+            every_used.append(tied if alike else tuple(sorted(ranked[:limit])))
+            every_tied.append(tied)
+            every_best.append(incoming[places[0]][0])
+        return Choice(group, every_used, every_tied, every_best)
+
+    def listening(self, groups: Iterable[int], devices: Iterable[int]) -> set[int]:
+        """Groups that hear somebody of some groups, or one of some devices."""
+        found = set[int]().union(*(self._listeners_to[group] for group in groups))
+        return found.union(*(self._listeners[device] for device in devices))
+
+
+class _Settling:
+    """Round by round; a round is final once it is done, for it decides those of one length."""
+
+    def __init__(self, groups: Groups, denied: int, origins: Iterable[int]) -> None:
+        self.groups, self.denied = groups, denied
+        asns = groups.graph.asns
+        self.parts: dict[int, tuple[Choice, AsPath]] = {}
+        self.odd: dict[int, One | None] = {device: One((asns[device],)) for device in origins}
+        self.settled = Settled(groups, self.parts, self.odd)
+        self.waiting: dict[int, list[int]] = {}  # members that took nothing of what others took
+
+    def run(self) -> Settled:
+        """All of it."""
+        round_, new_groups, new = 1, list[int](), list(self.odd)
+        while new_groups or new:
+            asked = self.groups.listening(new_groups, new)
+            few = None if new_groups else new
+            new_groups, new = [], []
+            for number in asked:
+                if number in self.parts and number not in self.waiting:
+                    continue
+                group = self.groups.all[number]
+                offers = self.groups.heard(group, self.settled, round_, self.denied, few)
+                if offers and number in self.parts:
+                    new += self._ask(number, self.waiting.pop(number), round_)
+                elif offers:
+                    new += self._settle(group, offers, round_)
+                    new_groups.append(number)
+            round_ += 1
+        return self.settled
+
+    def _settle(self, group: Group, offers: list[tuple[int, AsPath]], round_: int) -> Sequence[int]:
+        """A group takes what it hears: those of its members that settle on something else."""
+        asns = frozenset().union(*(path for _, path in offers))
+        beside = [
+            device
+            for asn in (asns if len(asns) < len(group.of_asn) else group.of_asn)
+            if asn in asns
+            for device in group.of_asn.get(asn, ())
+            if device not in self.odd
+        ]
+        self.parts[group.number] = self.groups.choice(group, offers), offers[0][1]
+        self.odd.update(dict.fromkeys(beside))
+        return self._ask(group.number, beside, round_) if beside else ()
+
+    def _ask(self, number: int, devices: Iterable[int], round_: int) -> list[int]:
+        """Ask members one by one: those that settle; the others go on waiting."""
+        graph, settled = self.groups.graph, []
+        for device in devices:
+            own = graph.asns[device]
+            offers = [
+                (edge, path)
+                for edge, sender, needed in graph.incoming[device]
+                if not needed & self.denied
+                and (path := self.settled.sent(sender)) is not None
+                and len(path) == round_
+                and own not in path
+            ]
+            if offers:
+                tied, used = graph.choice(device, offers)
+                path = own, *offers[0][1]
+                self.odd[device] = One(path, used, tied, offers[0][0])
+                settled.append(device)
+            else:
+                self.waiting.setdefault(number, []).append(device)
+        return settled

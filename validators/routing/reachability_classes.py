@@ -1,0 +1,197 @@
+"""Reachability by class of servers: what would be the same for two servers is found out once.
+
+Servers are alike when they are in one segment on one leaf, tag the same VLAN, have the same faults,
+and no table, subnet or rule of a filter tells their addresses apart. For each class of destinations
+only what is out of the ordinary is looked at: who is beside it, who has no gateway, which leaves do
+not lead there, and whom a filter stops.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Network
+from typing import TypeVar
+
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.results.reachability import Reachability, ServerClass, reachability
+from rocefort.validators.routing.forwarding import IN, OUT, Attachment, Starts, Trips
+from rocefort.validators.routing.longest_match import PrefixTable
+from rocefort.validators.routing.packet_filters import Filter
+
+K = TypeVar("K")
+V = TypeVar("V")
+Kind = tuple[int, int, tuple[IPv4Network, ...]]  # filters in and out, prefixes of rules
+
+
+def reachability_of(trips: Trips) -> Reachability:
+    """Which servers reach which with RDMA by every path."""
+    known = _Classes(trips)
+    classes = {
+        own[0].name: ServerClass(
+            leaf=own[0].port[0],
+            segment=own[0].segment,
+            subnet=own[0].subnet,
+            servers=tuple(one.name for one in own),
+        )
+        for own in known.members
+    }
+    lost = {target.name: known.lost_to(target) for target in known.firsts}
+    return reachability(classes.values(), {name: found for name, found in lost.items() if found})
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """Servers by class; the first by name speaks for the others."""
+
+    trips: Trips
+
+    @cached_property
+    def members(self) -> Sequence[Sequence[Attachment]]:
+        """Servers of each class in order of names."""
+        found: defaultdict[object, list[Attachment]] = defaultdict(list)
+        for one in self.trips.attachments.values():
+            found[(*_own(one), *self._told_apart(one))].append(one)
+        return tuple(found.values())
+
+    def _told_apart(self, one: Attachment) -> tuple[object, ...]:
+        """What tells an address from others of its subnet."""
+        address, forwarder = one.address, self.trips.forwarder
+        return (
+            forwarder.matching(address),
+            self._attached.holding(address),
+            self._ruled.holding(address),
+            forwarder.underlay.owners.get(address),
+        )
+
+    @cached_property
+    def _attached(self) -> PrefixTable:
+        """Subnets of all servers."""
+        return PrefixTable(dict.fromkeys(one.subnet for one in self.trips.attachments.values()))
+
+    @cached_property
+    def firsts(self) -> Sequence[Attachment]:
+        """One of each class."""
+        return [own[0] for own in self.members]
+
+    def lost_to(self, target: Attachment) -> Set[str]:
+        """Classes, by first servers, that do not deliver to one by every path."""
+        if target.down:
+            return frozenset(self._names)
+        beside = self._beside(target)
+        routed = self._no_gateway | self._no_way(target) | self._filtered(target)
+        return {
+            *self._down,
+            *(routed - {one.name for one in beside}),
+            *(one.name for one in beside if one.switched(target)),
+        }
+
+    def _beside(self, target: Attachment) -> list[Attachment]:
+        subnets = dict.fromkeys((target.subnet, *self._subnets.holding(target.address)))
+        return [one for subnet in subnets for one in self._by_subnet.get(subnet, ())]
+
+    def _no_way(self, target: Attachment) -> set[str]:
+        """All on leaves from which not every branch gets there."""
+        found = self.trips.forwarder.by_ends(self._starts, target.address)
+        lost = (leaf for ends, leaves in found if target.missed(ends) for leaf in leaves)
+        return {name for leaf in lost for name in self._by_leaf[leaf]}
+
+    def _filtered(self, target: Attachment) -> set[str]:
+        if not self.trips.filters:
+            return set()
+        there, found = self._kind(target), set[str]()
+        for here, names in self._by_kind.items():
+            if self._denied(here, there):
+                found |= names
+        return found
+
+    def _denied(self, here: Kind, there: Kind) -> bool:
+        """Whether a filter stops what servers of one kind send to those of another."""
+        if (here, there) not in self._verdicts:
+            a, b = self._of_kind[here].address, self._of_kind[there].address
+            filters = (self._filters[here[0]], self._filters[there[1]])
+            denying = (f.denying(a, b, Flow()) for f in filters if f is not None)
+            self._verdicts[here, there] = any(denying)
+        return self._verdicts[here, there]
+
+    @cached_property
+    def _verdicts(self) -> dict[tuple[Kind, Kind], bool]:
+        return {}
+
+    @cached_property
+    def _filters(self) -> Sequence[Filter | None]:
+        """All that differ."""
+        return [None, *dict.fromkeys(self.trips.filters.values())]
+
+    @cached_property
+    def _number(self) -> Mapping[tuple[str, str, str], int]:
+        numbers = {found: number for number, found in enumerate(self._filters)}
+        return {place: numbers[found] for place, found in self.trips.filters.items()}
+
+    @cached_property
+    def _ruled(self) -> PrefixTable:
+        """Prefixes that a rule names."""
+        rules = (rule for found in self._filters if found for rule in found.acl.rules)
+        named = (prefix for rule in rules for prefix in (rule.source, rule.destination))
+        return PrefixTable(prefix for prefix in named if prefix is not None)
+
+    def _kind(self, one: Attachment) -> Kind:
+        """What filters know a server by."""
+        at, number = (one.port[0], one.svi), self._number
+        held = self._ruled.holding(one.address)
+        return number.get((*at, IN), 0), number.get((*at, OUT), 0), held
+
+    @cached_property
+    def _by_kind(self) -> Mapping[Kind, set[str]]:
+        found: defaultdict[Kind, set[str]] = defaultdict(set)
+        for one in self.firsts:
+            found[self._kind(one)].add(one.name)
+        return found
+
+    @cached_property
+    def _of_kind(self) -> Mapping[Kind, Attachment]:
+        return {self._kind(one): one for one in self.firsts}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(one.name for one in self.firsts)
+
+    @cached_property
+    def _down(self) -> frozenset[str]:
+        return frozenset(one.name for one in self.firsts if one.down)
+
+    @cached_property
+    def _no_gateway(self) -> frozenset[str]:
+        return frozenset(one.name for one in self.firsts if one.no_gateway)
+
+    @cached_property
+    def _subnets(self) -> PrefixTable:
+        return PrefixTable(self._by_subnet)
+
+    @cached_property
+    def _by_subnet(self) -> Mapping[IPv4Network, Sequence[Attachment]]:
+        return _grouped((one.subnet, one) for one in self.firsts)
+
+    @cached_property
+    def _starts(self) -> Starts:
+        return Starts(tuple(self._by_leaf))
+
+    @cached_property
+    def _by_leaf(self) -> Mapping[str, Sequence[str]]:
+        return _grouped((one.port[0], one.name) for one in self.firsts)
+
+
+def _own(one: Attachment) -> Iterator[object]:
+    """What of a server's own place decides how it fares."""
+    yield from (one.port[0], one.segment, one.subnet, one.vlan)
+    yield from (one.down, one.no_vlan, one.no_gateway)
+    yield one.port if one.unlike_its_segment else None  # its cause names the port
+
+
+def _grouped(items: Iterable[tuple[K, V]]) -> Mapping[K, Sequence[V]]:
+    found: defaultdict[K, list[V]] = defaultdict(list)
+    for key, item in items:
+        found[key].append(item)
+    return found

@@ -1,0 +1,289 @@
+"""Which interfaces of a Network are up, what is wired to what, and which subnets are connected.
+
+Everything is derived from the Devices (the text) and the cables; no protocol runs here yet. An
+up interface is one that Batfish calls active: enabled, its far end enabled, and, for a Vlanif,
+an up port in its VLAN.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.dialects.words import in_words
+from rocefort.errors import Refused
+from rocefort.models.device.device import Device
+from rocefort.models.device.eth_trunk import trunk_number
+from rocefort.models.device.interface import Interface, gateway_vlan
+from rocefort.models.device.static_routes import STATIC_PREFERENCE
+from rocefort.models.network.network import Network, Node, Sources, TextLine, shared_subnets
+from rocefort.models.wording import counted
+from rocefort.validators.routing.packet_filters import unevaluated
+
+Port = tuple[str, str]  # device, interface
+Statics = Mapping[IPv4Network, tuple[IPv4Address | None, ...]]  # next hops; None: NULL0
+
+
+@dataclass(frozen=True)
+class Place:
+    """A device, one of its interfaces if any, and the path of a field in the Device."""
+
+    device: str
+    path: str = ""
+    interface: str | None = None
+
+
+@dataclass(frozen=True)
+class Underlay:
+    """The fabric below routing. All mappings are complete for the devices of the network."""
+
+    network: Network
+    far: Mapping[Port, Port]  # the other end of a cable
+    up: frozenset[Port]
+    connected: Mapping[str, Mapping[IPv4Network, str]]  # subnet -> up interface
+    owners: Mapping[IPv4Address, tuple[Port, ...]]  # up interfaces that have the address
+    static: Mapping[str, Statics]  # routes in use; a port that is down takes its own away
+    local: Mapping[IPv4Network, Set[str]]  # who has a prefix connected or by a static route
+
+    def interface(self, port: Port) -> Interface:
+        """The interface; a port without text is what the switch makes it by default."""
+        return _interface(self.network, port)
+
+    def why_down(self, port: Port) -> tuple[str, Place]:
+        """Why the addresses of an interface are not in use, and where that stands."""
+        interface = self.interface(port)
+        if not interface.enabled:
+            return f"{port[0]} {port[1]} is shut down", enabled_place(port)
+        if interface.kind == "eth-trunk":
+            device, number = self.network.by_name[port[0]].device, trunk_number(interface.name) or 0
+            up = sum((port[0], member.name) in self.up for member in device.members.get(number, ()))
+            has = f"{' '.join(port)} has {counted(up, 'member')} up"
+            reason = f"{has} and needs {interface.bond.minimum_links}"
+            return reason, Place(port[0], f"interfaces[{port[1]}].bond", port[1])
+        if not interface.layer3:
+            place = Place(port[0], f"interfaces[{port[1]}].routed", port[1])
+            return f"{port[0]} {port[1]} is a switched port, its address is not in use", place
+        if interface.kind == "vlanif":
+            vlan, vlans = gateway_vlan(port[1]), self.network.by_name[port[0]].device.vlans
+            reason = f"no enabled port of {port[0]} carries VLAN {vlan}"
+            if vlan is None:
+                reason = f"{port[0]} {port[1]} names no VLAN"
+            elif vlan != 1 and vlan not in vlans:
+                reason = f"{port[0]} has no VLAN {vlan}"
+            return reason, Place(port[0], f"interfaces[{port[1]}]", port[1])
+        far = self.far[port]
+        return f"{far[0]} {far[1]} is shut down", enabled_place(far)
+
+
+def enabled_place(port: Port) -> Place:
+    """Where an interface is shut down."""
+    return Place(port[0], f"interfaces[{port[1]}].enabled", port[1])
+
+
+def refuse(what: str, place: Place, sources: Sources, how: str = "") -> Refused:
+    """Error that names the device and its line: the engine does not guess."""
+    position = sources.find(place.device, place.path)
+    where = " ".join(part for part in (place.device, place.interface) if part)
+    where += f" ({position.file}:{position.line})" if position else ""
+    return Refused(what, where=where, how=how)
+
+
+def build(network: Network, sources: Sources) -> Underlay:
+    """Bring the interfaces up.
+
+    Raises Refused for what is not modelled: an addressed Eth-Trunk, one subnet on two interfaces
+    of a switch, a VLAN bridged between switches, a subnet that does not tell who is wired to whom.
+    """
+    # In order of names, so that no answer and no sentence hangs on the order of the nodes.
+    ordered = tuple(sorted(network.nodes, key=lambda node: node.name))
+    network = network.model_copy(update={"nodes": ordered})
+    for node in network.nodes:
+        for line, what in unmodelled_forwarding(node):
+            raise refuse(what, Place(node.name, f"unmodelled[{line.line}]"), sources)
+        _check_device(node.device, sources)
+        _check_filters(node.device, sources)
+    far = _cables(network, sources)
+    _check_bridges(network, far, sources)
+    up = frozenset(port for node in network.nodes for port in up_ports(node, network, far))
+    owners: defaultdict[IPv4Address, list[Port]] = defaultdict(list)
+    local: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+    connected: dict[str, dict[IPv4Network, str]] = {}
+    static: dict[str, Statics] = {}
+    for node in network.nodes:
+        in_use = list(_in_use(node, up))
+        connected[node.name] = {address.network: port for port, address in in_use}
+        static[node.name] = statics_of(node.device, connected[node.name])
+        for port, address in in_use:
+            owners[address.ip].append((node.name, port))
+        for prefix in (*connected[node.name], *static[node.name]):
+            local[prefix].add(node.name)
+    owned = {address: tuple(ports) for address, ports in owners.items()}
+    return Underlay(network, far, up, connected, owned, static, dict(local))
+
+
+def _in_use(node: Node, up: Set[Port]) -> Iterator[tuple[str, IPv4Interface]]:
+    """Addresses of the public table that are in use, and their interfaces."""
+    for interface in node.device.interfaces:
+        if not interface.addresses or (node.name, interface.name) not in up:
+            continue
+        if interface.layer3 and not interface.vrf:
+            yield from ((interface.name, address) for address in interface.addresses)
+
+
+def statics_of(device: Device, connected: Mapping[IPv4Network, str]) -> Statics:
+    """Static routes of the public table that are in use, those of the best preference.
+
+    One whose next hop is in no connected subnet is not: what VRP finds by looking the next hop up
+    in other routes is not modelled, and is not needed in a fabric.
+    """
+    best: dict[IPv4Network, int] = {}
+    found: dict[IPv4Network, tuple[IPv4Address | None, ...]] = {}
+    for route in device.static_routes:
+        hop, preference = route.next_hop, route.preference or STATIC_PREFERENCE
+        if route.vrf is not None or route.prefix in connected:
+            continue
+        if hop is not None and not any(hop in subnet for subnet in connected):
+            continue
+        if preference < best.get(route.prefix, 256):
+            best[route.prefix], found[route.prefix] = preference, ()
+        if preference == best[route.prefix]:
+            found[route.prefix] += (hop,)
+    return found
+
+
+def _interface(network: Network, port: Port) -> Interface:
+    found = network.by_name[port[0]].device.by_interface.get(port[1])
+    return found or Interface(name=port[1])
+
+
+def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
+    """Lines that the models do not know and that may change where packets go, and the sentence."""
+    dialect = dialect_of(node)
+    for line in node.unmodelled:
+        if dialect.may_forward(line):
+            yield line, f"`{line.text}` may change forwarding and is not modelled"
+
+
+def _check_device(device: Device, sources: Sources) -> None:
+    seen: dict[IPv4Network, str] = {}
+    for interface in device.interfaces:
+        if what := _unmodelled_in(interface):
+            raise refuse(f"{interface.name} is {what}", _at(device, interface), sources)
+        for address in interface.addresses if interface.layer3 and not interface.vrf else ():
+            if seen.setdefault(address.network, interface.name) != interface.name:
+                other = seen[address.network]
+                what = f"subnet {address.network} is on {other} and on {interface.name}"
+                how = "give each interface its own subnet"
+                raise refuse(what, _at(device, interface), sources, how)
+
+
+def _unmodelled_in(interface: Interface) -> str:
+    """What an interface is that the engine does not model; empty: nothing."""
+    if interface.kind == "other" and interface != Interface(name=interface.name):
+        return "of a kind that is not modelled"
+    if interface.kind == "eth-trunk" and interface.routed:
+        return "routed, which is not modelled"
+    if interface.vrf is not None and interface.kind not in ("management", "loopback"):
+        return f"in vpn-instance {interface.vrf}, which is not modelled"
+    return ""
+
+
+def _at(device: Device, interface: Interface) -> Place:
+    return Place(device.name, f"interfaces[{interface.name}]", interface.name)
+
+
+def _check_filters(device: Device, sources: Sources) -> None:
+    for interface, field, what in unevaluated(device):
+        place = Place(device.name, f"interfaces[{interface.name}].{field}", interface.name)
+        raise refuse(what, place, sources)
+
+
+def _cables(network: Network, sources: Sources) -> dict[Port, Port]:
+    far: dict[Port, Port] = {}
+    for a, b in _declared(network) if network.cabling is not None else _inferred(network, sources):
+        for end, other in ((a, b), (b, a)):
+            if end[0] not in network.by_name:
+                raise Refused(f"a link ends at {end[0]}, which is not in the network")
+            if far.setdefault(end, other) != other:
+                place = Place(end[0], f"interfaces[{end[1]}]", end[1])
+                what = f"{end[1]} is wired to {far[end][0]} {far[end][1]} and to {' '.join(other)}"
+                raise refuse(what, place, sources, "use a port for one cable")
+    return far
+
+
+def _declared(network: Network) -> Iterator[tuple[Port, Port]]:
+    for link in network.cabling or ():
+        yield (link.a.device, link.a.interface), (link.b.device, link.b.interface)
+
+
+def _inferred(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]:
+    """Cables as the addresses tell them: two routed ports in one subnet."""
+    for subnet, ends in shared_subnets(network.nodes).items():
+        ports = [(end.device, end.interface) for end in ends]
+        if len(ports) > 2:
+            names = ", ".join(" ".join(port) for port in ports)
+            place = Place(ports[2][0], f"interfaces[{ports[2][1]}].addresses", ports[2][1])
+            what = f"subnet {subnet} is on {names}: the addresses do not tell the cables"
+            raise refuse(what, place, sources, "describe the links")
+        if len(ports) == 2:
+            yield ports[0], ports[1]
+
+
+def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources) -> None:
+    """A VLAN that crosses a cable between switches, bundled or not, is not modelled."""
+    wanted = {node.name: _bridgeable(node.device) for node in network.nodes}
+    for port, other in far.items():
+        for vlan in wanted[port[0]]:
+            if all(_carrier(network, end).carries(vlan) for end in (port, other)):
+                place = Place(port[0], f"interfaces[{port[1]}]", port[1])
+                what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"
+                how = in_words("route between switches: «a routed port»", network.by_name[port[0]])
+                raise refuse(what, place, sources, how)
+
+
+def _carrier(network: Network, end: Port) -> Interface:
+    return network.by_name[end[0]].device.carrier(_interface(network, end))
+
+
+def _bridgeable(device: Device) -> list[int]:
+    """VLANs of a switch; VLAN 1 is on every port that says nothing, so it needs a gateway."""
+    gateways = (gateway_vlan(each.name) for each in device.interfaces if each.addresses)
+    svis = {vlan for vlan in gateways if vlan is not None}
+    return sorted(svis | {vlan for vlan in device.vlans if vlan != 1})
+
+
+def up_ports(
+    node: Node, network: Network, far: Mapping[Port, Port], failed: Set[Port] = frozenset()
+) -> Iterator[Port]:
+    """Interfaces of a switch that are up; `failed` ones count as shut down, at either end."""
+    ports: set[str] = set()
+    svis, trunks = [], []
+    for interface in node.device.interfaces:
+        port = (node.name, interface.name)
+        other = far.get(port)
+        if not interface.enabled or (other and not _interface(network, other).enabled):
+            continue
+        if failed and (port in failed or other in failed):
+            continue
+        if interface.kind == "vlanif":
+            svis.append(interface)
+        elif interface.kind == "eth-trunk":
+            trunks.append(interface)
+        else:
+            ports.add(interface.name)
+            yield port
+    bundled = {trunk.name for trunk in trunks if node.device.bundles(trunk, ports)}
+    ports |= bundled
+    yield from ((node.name, name) for name in sorted(bundled))
+    for svi in svis:
+        if _has_port(node.device, gateway_vlan(svi.name), ports):
+            yield node.name, svi.name
+
+
+def _has_port(device: Device, vlan: int | None, up: set[str]) -> bool:
+    if vlan is None or (vlan != 1 and vlan not in device.vlans):
+        return False
+    return any(i.name in up and i.carries(vlan) for i in device.interfaces)

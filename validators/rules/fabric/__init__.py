@@ -1,0 +1,1 @@
+"""Rules on cabling, addresses, routing and management."""

@@ -1,0 +1,229 @@
+"""Addresses and AS numbers: one owner each, and one subnet a link."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from ipaddress import IPv4Address
+
+from rocefort.models.device.interface import Interface
+from rocefort.models.finding import Severity
+from rocefort.models.keyed import natural
+from rocefort.models.network.network import End, Link, Node, Role, Server
+from rocefort.models.wording import listing
+from rocefort.validators.rules.facts import Cable, Overview
+from rocefort.validators.rules.registry import Need, Place, Subject, Verdict, rule
+
+
+class Kind(IntEnum):
+    """What has an address; the first of several keeps it, the others are told to change."""
+
+    INTERFACE = 1
+    ROUTER_ID = 2
+    SERVER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who has an address."""
+
+    place: Place
+    device: str
+    label: str
+    path: str
+    kind: Kind
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Place among those who share an address: by what they are, not by where they stand."""
+        return self.kind, natural(self.label), self.label
+
+
+@rule(
+    "ADR001",
+    severity=Severity.ERROR,
+    source="RFC 791 (an address names one interface); RFC 6286 (BGP identifiers are unique)",
+    wants=(Need.SERVERS,),
+)
+def unique_addresses(subject: Subject) -> Iterator[Verdict]:
+    """No two interfaces, router ids or servers have the same address.
+
+    A switch's router id may be the address of its own loopback. Everything else that shares an
+    address takes traffic from the other.
+
+    Example: address 10.0.1.1 of leaf02 LoopBack0 is also that of leaf01 LoopBack0
+    Fix: Give one of them another address.
+    """
+    for number, sharing in _shared(subject.overview).items():
+        address = IPv4Address(number)
+        owners = sorted(sharing, key=lambda owner: owner.order)
+        at_home = {owner.device for owner in owners if owner.kind is Kind.INTERFACE}
+        distinct = [o for o in owners if not (o.kind is Kind.ROUTER_ID and o.device in at_home)]
+        for owner in distinct[1:]:
+            what = "router id" if owner.kind is Kind.ROUTER_ID else "address"
+            yield subject.finding(
+                owner.place,
+                f"{what} {address} of {owner.label} is also that of {distinct[0].label}",
+                "give one of them another address",
+                path=owner.path,
+            )
+
+
+def _shared(overview: Overview) -> dict[int, list[Owner]]:
+    """Owners of each address that has several, by its number."""
+    interfaces, network = overview.owners, overview.network
+    others: dict[int, list[tuple[Node, Interface | None] | Server]] = defaultdict(list)
+    for node in network.nodes:
+        bgp = node.device.bgp
+        if bgp is not None and bgp.router_id is not None:
+            others[int(bgp.router_id)].append((node, None))
+    for server in network.servers or ():
+        others[int(server.address)].append(server)
+    twice = [number for number, found in interfaces.items() if found[1:]]
+    twice += [number for number, found in others.items() if found[1:] or number in interfaces]
+    return {
+        number: [_owner(user) for user in (*interfaces.get(number, ()), *others.get(number, ()))]
+        for number in twice
+    }
+
+
+def _owner(user: tuple[Node, Interface | None] | Server) -> Owner:
+    """Of an interface, of a router id where there is none, or of a server."""
+    if isinstance(user, Server):
+        label = f"server {user.name}"
+        return Owner(user.port, label, label, "", Kind.SERVER)
+    node, interface = user
+    if interface is None:
+        return Owner(node, node.name, node.name, "bgp.router_id", Kind.ROUTER_ID)
+    end = End(device=node.name, interface=interface.name)
+    return Owner(end, node.name, str(end), "addresses", Kind.INTERFACE)
+
+
+@rule(
+    "ADR002",
+    severity=Severity.ERROR,
+    source="RFC 7938, 5.2 (AS numbers of a Clos); RFC 4271, 9.1.2 (AS loop check)",
+    needs=(Need.ROLE,),
+)
+def unique_asns(subject: Subject) -> Iterator[Verdict]:
+    """Every leaf has its own AS; spines share one or have one each.
+
+    A switch drops routes that carry its own AS number, so two leaves with one number never see
+    each other's prefixes. Spines may share a number, for no route needs to pass two of them.
+
+    Example: AS 65101 is also the AS of leaf01; a leaf needs an AS of its own
+    Fix: Give the leaf another AS number, and its spines the new peer AS.
+    """
+    leaves, spines = subject.network.role(Role.LEAF), subject.network.role(Role.SPINE)
+    first: dict[int, Node] = {}
+    for node in (*spines, *leaves):
+        if node.device.bgp is None:
+            continue  # BGP001 reports it
+        holder = first.setdefault(node.device.bgp.asn, node)
+        if holder is not node and node.role is Role.LEAF:
+            yield subject.finding(
+                node,
+                f"AS {node.device.bgp.asn} is also the AS of {holder.name}; "
+                "a leaf needs an AS of its own",
+                "give this leaf another AS number, and its spines the new peer AS",
+                path="bgp.asn",
+            )
+    asns = [node.device.bgp.asn for node in spines if node.device.bgp]
+    if 1 < len(set(asns)) < len(asns):
+        yield subject.finding(
+            None,
+            f"the spines have the AS numbers {listing(asns)}; "
+            "they must all share one or each have its own",
+            "give all spines one AS number, or each another",
+        )
+
+
+@rule(
+    "ADR003",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», «address of a port»; RFC 3021 (31-bit prefixes)",
+    needs=(Need.CABLING,),
+)
+def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
+    """Both ends of a routed link are in one subnet.
+
+    Otherwise neither end reaches the other, and the BGP session on the link stays down.
+
+    Example: 10.1.1.2/31 here and 10.1.1.9/31 at leaf01 100GE1/0/31 are not in one subnet
+    Fix: Give both ends addresses of one subnet.
+    """
+    for cable in subject.overview.cables:
+        if not _in_one_subnet(*cable.interfaces):
+            yield from _link_subnet(subject, cable)
+
+
+def _in_one_subnet(a: Interface | None, b: Interface | None) -> bool:
+    """Whether two ports have addresses of one subnet; so it is where there is no such port."""
+    if a is None or b is None:
+        return True  # TOP003 reports it
+    return any(x.network == y.network for x in a.addresses for y in b.addresses)
+
+
+def _link_subnet(subject: Subject, cable: Cable) -> Iterator[Verdict]:
+    link, (a, b) = cable.link, cable.interfaces
+    if a is None or b is None:
+        return
+    bare = [end for end, i in ((link.a, a), (link.b, b)) if not i.addresses]
+    if len(bare) == 2 and cable.uplink is None:
+        yield from _switched(subject, link)
+    elif bare:
+        other = link.b if bare[0] == link.a else link.a
+        yield subject.finding(
+            bare[0],
+            f"no address on the link to {other}; both ends of a routed link need one",
+            "make the port a routed one («a routed port») and give it an address",
+            path="addresses",
+        )
+    else:
+        yield subject.finding(
+            link.a,
+            f"{a.addresses[0]} here and {b.addresses[0]} at {link.b} are not in one subnet",
+            "give both ends addresses of one subnet",
+            path="addresses",
+        )
+
+
+def _switched(subject: Subject, link: Link) -> Iterator[Verdict]:
+    """A link without addresses may be meant so, but only between switches whose roles say it."""
+    nodes = [subject.network.by_name[end.device] for end in (link.a, link.b)]
+    if any(node.role is None for node in nodes):
+        yield subject.not_judged(
+            link.a, "no address at either end, and without roles it may be meant as a switched link"
+        )
+
+
+@rule(
+    "ADR004",
+    severity=Severity.ERROR,
+    source="RFC 4343 (host names are the same in upper and lower case); «the vendor's reference», "
+    "«name of a switch»",
+    wants=(Need.SERVERS,),
+)
+def unique_names(subject: Subject) -> Iterator[Verdict]:
+    """No two switches or servers have the same name.
+
+    Name servers, inventories and the files of configurations tell hosts apart by name alone, and
+    most of them not by upper and lower case.
+
+    Example: switch leaf01 has the name of switch LEAF01; hosts are told apart by name, in any case
+    Fix: Rename one of the two.
+    """
+    hosts: dict[str, list[tuple[str, Place]]] = defaultdict(list)
+    for node in sorted(subject.network.nodes, key=lambda node: natural(node.name)):
+        hosts[node.name.casefold()].append((f"switch {node.name}", node))
+    for server in sorted(subject.servers, key=lambda server: natural(server.name)):
+        hosts[server.name.casefold()].append((f"server {server.name}", server.port))
+    for (first, _), *others in (found for found in hosts.values() if found[1:]):
+        for label, place in others:
+            yield subject.finding(
+                place,
+                f"{label} has the name of {first}; hosts are told apart by name, in any case",
+                "rename one of them",
+            )

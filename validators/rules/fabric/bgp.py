@@ -1,0 +1,391 @@
+"""BGP: both ends of every session agree, and ECMP is wide enough for the spines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from ipaddress import IPv4Address
+from typing import NamedTuple
+
+from rocefort.models.device.bgp import Bfd, BgpPeer, BgpSettings
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Node, Role
+from rocefort.models.wording import listing
+from rocefort.validators.rules.fabric.bgp_authentication import (
+    authentication,
+    differing,
+    unreadable,
+)
+from rocefort.validators.rules.facts import Cable, Overview, Owner
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer`, V300R023C00
+
+
+class Speaker:
+    """One BGP process with its peers and subnets indexed: a spine has as many as leaves.
+
+    By the numbers of addresses, which are found faster than the addresses themselves.
+    """
+
+    def __init__(self, node: Node) -> None:
+        if node.device.bgp is None:
+            raise ValueError(f"{node.name} has no BGP process")
+        self.node = node
+        self.bgp = bgp = node.device.bgp
+        self.peers = {int(peer.address): peer for peer in bgp.peers}
+        self._subnets = {
+            (a.network.prefixlen, int(a.network.network_address)): (a.ip, interface.name)
+            for interface in node.device.interfaces
+            for a in interface.addresses
+        }
+        self._lengths = sorted({length for length, _ in self._subnets}, reverse=True)
+
+    @cached_property
+    def sides(self) -> dict[int, Side]:
+        """Each peer seen from here, so that its settings are worked out once for both ends."""
+        return {number: self._side(peer) for number, peer in self.peers.items()}
+
+    def _side(self, peer: BgpPeer) -> Side:
+        own, local = self.bgp.settings(peer), self.local(peer.address)
+        number = None if local is None else int(local[0])
+        terms = own.bfd_enabled, own.bfd, own.keepalive_s, own.hold_s, own.password, own.keychain
+        return Side(self, peer, own, local, number, terms)
+
+    def local(self, peer: IPv4Address) -> tuple[IPv4Address, str] | None:
+        """Own address and interface in a peer's subnet, the longest first."""
+        number = int(peer)
+        for length in self._lengths:
+            host_bits = 32 - length
+            found = self._subnets.get((length, number >> host_bits << host_bits))
+            if found:
+                return found
+        return None
+
+
+class Side(NamedTuple):
+    """One configured peer: who peers with whom."""
+
+    speaker: Speaker
+    peer: BgpPeer
+    settings: BgpSettings  # after its group's share
+    local: tuple[IPv4Address, str] | None  # own address and interface in the peer's subnet
+    number: int | None  # of that address
+    terms: tuple[object, ...]  # what both ends of a session must have alike
+
+    @property
+    def node(self) -> Node:
+        """The switch that has the peer."""
+        return self.speaker.node
+
+    def agrees(self, speaker: Speaker | None) -> bool:
+        """Whether the session to a far end is as it should be, as nearly all are."""
+        if speaker is None or speaker is self.speaker or self.number is None:
+            return False
+        other = speaker.sides.get(self.number)
+        as_expected = self.settings.asn == speaker.bgp.asn
+        return as_expected and other is not None and self.terms == other.terms
+
+    @property
+    def path(self) -> str:
+        """Where the peer stands in its Device."""
+        return f"bgp.peers[{self.peer.address}]"
+
+    @property
+    def timers(self) -> str:
+        """Keepalive and hold time in words."""
+        keepalive, hold = self.settings.keepalive_s, self.settings.hold_s
+        return f"keepalive {keepalive or KEEPALIVE_S} s and hold {hold or HOLD_S} s"
+
+    @property
+    def bfd(self) -> str:
+        """BFD timers in words."""
+        bfd = self.settings.bfd or Bfd()
+        return f"BFD {bfd.min_tx_ms}/{bfd.min_rx_ms} ms x {bfd.multiplier}"
+
+
+@rule(
+    "BGP001",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», BGP; RFC 4271; RFC 5882 (BFD)",
+    wants=(Need.LINKS,),
+)
+def ends_agree(subject: Subject) -> Iterator[Verdict]:
+    """Both ends of every BGP session are configured and agree.
+
+    The peer's address exists on another switch, that switch peers back, each gives the other's
+    AS number, both enable IPv4, BFD is on at both ends or at none, and both authenticate with
+    one password or keychain, or neither does. Different timers are a warning: BGP takes the
+    smaller hold time, so one of the two is not what somebody meant. Texts of switches do not tell
+    whether two passwords are the same: then only their being there is judged.
+
+    Example: peer 10.1.1.2: the password of env:P here, no password at spine01; TCP connects neither
+    Fix: Set at each end what the other expects: address, AS number, BFD, password and timers.
+    """
+    network, overview = subject.network, subject.overview
+    owners = overview.owners
+    speakers = {n.name: Speaker(n) for n in network.nodes if n.device.bgp}
+    exits = {(exit_.leaf, int(exit_.peer)) for exit_ in network.exits or ()}
+    for node in network.nodes:
+        if node.name not in speakers:
+            yield from _no_process(subject, node)
+    for node in subject.network.nodes:
+        yield from _own_sides(subject, node)
+    for speaker in speakers.values():
+        for address, side in speaker.sides.items():
+            far = _far(side, owners.get(address, []), speakers)
+            if far is not None and side.agrees(speakers.get(far.name)):
+                continue
+            if far is None and (speaker.node.name, address) in exits:
+                continue  # the far end is outside: BGP004 judges this one
+            if far is None:
+                yield from _nobody(subject, side)
+            else:
+                yield from _far_side(subject, side, far, speakers.get(far.name))
+    for cable in overview.cables:
+        yield from _no_session(subject, cable, speakers)
+    yield from unreadable(subject)
+
+
+def _far(side: Side, owners: list[Owner], speakers: dict[str, Speaker]) -> Node | None:
+    """The switch that has the peer's address; of several (ADR001) the one that peers back."""
+    local = side.local
+    for node, _ in owners if owners[1:] else ():
+        speaker = speakers.get(node.name)
+        if speaker is not None and local is not None and int(local[0]) in speaker.peers:
+            return node
+    return owners[0][0] if owners else None
+
+
+def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:
+    if node.role is None:
+        yield subject.not_judged(node, "no BGP process, and without a role it may need none")
+    else:
+        yield subject.finding(
+            node,
+            "no BGP process; every spine and leaf needs one",
+            "give the switch an AS number and its peers",
+            path="bgp",
+        )
+
+
+def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
+    """What one end alone shows to be wrong."""
+    bgp = node.device.bgp
+    if bgp is None:
+        return
+    for peer in bgp.peers:
+        settings = bgp.settings(peer)
+        bfd_is_missing = settings.bfd_enabled and not node.device.bfd
+        if settings.asn is not None and settings.active and not bfd_is_missing:
+            continue
+        path = f"bgp.peers[{peer.address}]"
+        if settings.asn is None:
+            yield subject.finding(
+                node,
+                f"peer {peer.address} has no AS number",
+                "add «AS number of peer: ..» to the peer or its group",
+                path=path,
+            )
+        if not settings.active:
+            yield subject.finding(
+                node,
+                f"peer {peer.address} is not enabled in the IPv4 family, so it brings no routes",
+                "add «use of peer: ..» under «the IPv4 family»",
+                path=path,
+            )
+        if bfd_is_missing:
+            yield subject.finding(
+                node,
+                f"peer {peer.address} has BFD enabled, but BFD is off on the switch",
+                "add «BFD» in the system view",
+                path=path,
+            )
+
+
+def _far_side(
+    subject: Subject, side: Side, far: Node, speaker: Speaker | None
+) -> Iterator[Verdict]:
+    """What the two ends together show to be wrong."""
+    peer, local = side.peer.address, side.local
+    if far.name == side.node.name:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} is an address of this switch itself",
+            "peer with the address of the far end of the link",
+            path=side.path,
+        )
+    elif local is None:
+        yield subject.finding(
+            side.node,
+            f"no interface here is in one subnet with peer {peer} of {far.name}",
+            "give the link's port an address in the peer's subnet, or correct the peer",
+            path=side.path,
+        )
+    elif speaker is not None:
+        yield from _pair(subject, side, local[0], speaker)
+
+
+def _nobody(subject: Subject, side: Side) -> Iterator[Verdict]:
+    """A text directory may lack the far end's file; a fabric, or a known cable, may not."""
+    local = side.local
+    known = local is not None and (side.node.name, local[1]) in subject.overview.cabled
+    if subject.network.origin == "text" and not known:
+        yield subject.not_judged(
+            side.node, "the configuration of a peer is not among the texts", path=side.path
+        )
+    else:
+        yield subject.finding(
+            side.node,
+            f"peer {side.peer.address} is not an address of any switch",
+            "peer with the address of the far end of the link",
+            path=side.path,
+        )
+
+
+def _pair(subject: Subject, side: Side, local: IPv4Address, speaker: Speaker) -> Iterator[Verdict]:
+    peer, asn, far = side.peer.address, speaker.bgp.asn, speaker.node.name
+    if side.settings.asn is not None and side.settings.asn != asn:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} is expected in AS {side.settings.asn}, but {far} is AS {asn}",
+            f"set the peer's as-number to {asn}, or correct the AS of {far}",
+            path=side.path,
+        )
+    other = speaker.sides.get(int(local))
+    if other is None:
+        yield subject.finding(
+            side.node,
+            f"peer {peer} does not peer back: {far} has no peer {local}",
+            f"add peer {local} on {far}",
+            path=side.path,
+        )
+        return
+    if other.settings.bfd_enabled and not side.settings.bfd_enabled:
+        yield subject.finding(
+            side.node,
+            f"BFD is off for peer {peer}, but on at {far}",
+            "enable BFD at both ends or at none",
+            path=side.path,
+        )
+    if side.node.name < far:  # a pair is met twice; differences are told once
+        yield from _timers(subject, side, other)
+        if what := differing(side.settings, other.settings):
+            here, there = (authentication(s.settings) for s in (side, other))
+            yield subject.finding(
+                side.node,
+                f"peer {peer}: {here} here, {there} at {far}; {what}",
+                "give both ends the same password, by the same reference, or neither",
+                path=f"{side.path}.password",
+            )
+
+
+def _timers(subject: Subject, side: Side, other: Side) -> Iterator[Verdict]:
+    pairs = [(side.timers, other.timers)]
+    if side.settings.bfd_enabled and other.settings.bfd_enabled:
+        pairs.append((side.bfd, other.bfd))
+    for here, there in pairs:
+        if here != there:
+            yield subject.finding(
+                side.node,
+                f"peer {side.peer.address}: {here} here, {there} at {other.node.name}",
+                "set the same timers at both ends",
+                path=side.path,
+                severity=Severity.WARNING,
+            )
+
+
+def _no_session(subject: Subject, cable: Cable, speakers: dict[str, Speaker]) -> Iterator[Verdict]:
+    """A link that neither end uses; a session with one end missing is told by the other end."""
+    a, b = cable.link.a, cable.link.b
+    for end, far in ((a, cable.interfaces[1]), (b, cable.interfaces[0])):
+        speaker = speakers.get(end.device)
+        if speaker is None or far is None or not far.addresses:
+            return  # TOP003, ADR003 or the missing process tell it
+        if any(int(address) in speaker.peers for address in far.addresses):
+            return
+    yield subject.finding(
+        a,
+        f"no BGP session on the link to {b}",
+        "configure the peers at both ends, or remove the link",
+    )
+
+
+@rule(
+    "BGP002",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», «equal paths of BGP» (default 1), "
+    "«equal paths over unlike ASNs»",
+    needs=(Need.ROLE,),
+    wants=(Need.LINKS,),
+)
+def ecmp_width(subject: Subject) -> Iterator[Verdict]:
+    """BGP load-balancing is as wide as the links to the spines.
+
+    The default is one path: then every leaf sends everything over one link. What is enough today
+    and too little for the reserved capacity is a warning, as growth should only add lines. Paths by
+    way of spines with different AS numbers are equal only with
+    «equal paths over unlike ASNs».
+
+    Example: «equal paths of BGP» is 1, but there are 2 equal paths
+    Fix: Set «equal paths of BGP» to as many as there are, or as the reserved capacity will have.
+    """
+    network = subject.network
+    spine_nodes = network.role(Role.SPINE)
+    spines = network.spines if network.spines is not None else len(spine_nodes)
+    if not spines:
+        yield subject.not_judged(None, "the number of spines is not known")
+        return
+    asns = sorted({node.device.bgp.asn for node in spine_nodes if node.device.bgp})
+    widths = _parallel(subject.overview)
+    for node in (*spine_nodes, *network.role(Role.LEAF)):
+        if node.device.bgp is None:
+            continue  # BGP001 reports it
+        leaf = node.role is Role.LEAF
+        needed = max(spines if leaf else 1, widths[node.name])
+        yield from _width(subject, node, node.device.bgp.maximum_paths, needed)
+        yield from _width_to_come(subject, node, node.device.bgp.maximum_paths, needed)
+        if leaf and len(asns) > 1 and not node.device.bgp.as_path_relax:
+            yield subject.finding(
+                node,
+                f"the spines are AS {listing(asns)}, and «equal paths over unlike ASNs» is off: "
+                "paths over different spines are not shared",
+                "add «equal paths over unlike ASNs», or give the spines one AS number",
+                path="bgp.as_path_relax",
+            )
+
+
+def _width(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[Verdict]:
+    if maximum < needed:
+        yield subject.finding(
+            node,
+            f"«equal paths of BGP» is {maximum}, but there are {needed} equal paths",
+            f"set «equal paths of BGP» to {needed} or more",
+            path="bgp.maximum_paths",
+        )
+
+
+def _width_to_come(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[Verdict]:
+    """What is enough now and too little once the reserved capacity is used up."""
+    reserved = subject.network.reserved
+    if reserved is None:
+        return
+    width = reserved.links_per_pair * (reserved.spines if node.role is Role.LEAF else 1)
+    if needed <= maximum < width:
+        yield subject.finding(
+            node,
+            f"«equal paths of BGP» is {maximum}, but the reserved capacity has {width} equal paths",
+            f"set it to {width} now, so that growth changes no line",
+            path="bgp.maximum_paths",
+            severity=Severity.WARNING,
+        )
+
+
+def _parallel(overview: Overview) -> Counter[str]:
+    """Equal paths by links alone: all uplinks of a leaf, a spine's links to one leaf."""
+    uplinks = Counter(leaf.device for leaf, _ in overview.uplinks)
+    pairs = Counter((spine.device, leaf.device) for leaf, spine in overview.uplinks)
+    for (spine, _), count in pairs.items():
+        uplinks[spine] = max(uplinks[spine], count)
+    return uplinks

@@ -1,0 +1,85 @@
+"""Authentication of BGP sessions: do both ends have one password, and can anybody read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.models.device.bgp import BgpSettings
+from rocefort.models.device.secret import CIPHER, CLEAR, is_reference
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Node
+from rocefort.validators.rules.registry import Subject, Verdict, rule
+
+
+def authentication(settings: BgpSettings) -> str:
+    """How a session is authenticated, in words."""
+    if settings.password is not None:
+        named = is_reference(settings.password)
+        return f"the password of {settings.password}" if named else "a password"
+    return "no password" if settings.keychain is None else f"keychain {settings.keychain}"
+
+
+def differing(here: BgpSettings, there: BgpSettings) -> str | None:
+    """What is wrong between two ends; None where nothing is, or nothing can be seen."""
+    kinds = [(s.password is not None, s.keychain is not None) for s in (here, there)]
+    if kinds[0] != kinds[1]:
+        return "TCP connects neither"
+    known = is_reference(here.password) and is_reference(there.password)
+    return "they may differ" if known and here.password != there.password else None
+
+
+def unreadable(subject: Subject) -> Iterator[Verdict]:
+    """Whether two encrypted passwords are one is not known; said once, not for every session."""
+    for node in subject.network.nodes:
+        bgp = node.device.bgp
+        for row in (*bgp.groups, *bgp.peers) if bgp else ():
+            if row.password in (CIPHER, CLEAR):
+                yield subject.not_judged(
+                    None,
+                    "passwords of BGP sessions are there; whether both ends have the same "
+                    "one is not in the text",
+                )
+                return
+
+
+@rule(
+    "SEC004",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», «password of peer» («a readable secret» is saved as "
+    "it is typed)",
+)
+def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
+    """No secret stands readable in a configuration.
+
+    Whoever sees the text, a backup of it or a mail with it, has the secret. «a readable secret»
+    saves it as it was typed; behind «an encrypted secret» a switch keeps what it encrypted, so
+    words that no switch would have saved were typed into a file.
+
+    Example: the BGP password of peer 10.1.1.2 can be read
+    Fix: Set the secret again with «an encrypted secret», and change it: it has been seen.
+    """
+    for node in subject.network.nodes:
+        yield from _readable_passwords(subject, node)
+        for line in filter(dialect_of(node).shows_secret, node.unmodelled):
+            yield subject.finding(
+                node,
+                f"`{line.text}` shows its secret",
+                "set it again with «an encrypted secret», and change it",
+                path=f"unmodelled[{line.line}]",
+            )
+
+
+def _readable_passwords(subject: Subject, node: Node) -> Iterator[Verdict]:
+    bgp = node.device.bgp
+    if bgp is None:
+        return
+    rows = [("group", group.name) for group in bgp.groups if group.password == CLEAR]
+    rows += [("peer", str(peer.address)) for peer in bgp.peers if peer.password == CLEAR]
+    for kind, name in rows:
+        yield subject.finding(
+            node,
+            f"the BGP password of {kind} {name} can be read",
+            "set it again with «an encrypted secret», and change it",
+            path=f"bgp.{kind}s[{name}].password",
+        )

@@ -1,0 +1,68 @@
+"""Cabling as text tells it: LLDP, addresses and descriptions say the same of every port."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Claim, End, Teller
+from rocefort.validators.rules.registry import Subject, Verdict, rule
+
+SAYS = {
+    Teller.LLDP: "LLDP hears {} there",
+    Teller.ADDRESSES: "by its address it is cabled to {}",
+    Teller.DESCRIPTIONS: "its description says {}",
+}
+HINTS = {
+    Teller.ADDRESSES: "move the cable, or the address to the port that it is plugged into",
+    Teller.DESCRIPTIONS: "correct the description, or what it describes",
+}
+
+
+@rule(
+    "TOP007",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», «neighbours of ports»; RFC 7938, 5.1 (a subnet a link)",
+)
+def one_cabling(subject: Subject) -> Iterator[Verdict]:
+    """What tells the cabling agrees: LLDP, addresses, descriptions.
+
+    Where configurations are judged, cables are inferred. LLDP is believed before addresses, and
+    addresses before descriptions. Where they disagree, a cable is in the wrong port, an address is
+    on the wrong one, or a description is old (a warning); everything judged along the cable is
+    judged along the one that is believed.
+
+    Example: LLDP hears spine02 there; by its address it is cabled to spine01 100GE1/0/1
+    Fix: Move the cable, or the address to the port that it is plugged into; correct an old
+    description.
+    """
+    by_end: dict[End, list[Claim]] = defaultdict(list)
+    for claim in subject.network.claims:
+        by_end[claim.at].append(claim)
+    for end, claims in by_end.items():
+        yield from _disagreement(subject, end, claims)
+
+
+def _disagreement(subject: Subject, end: End, claims: list[Claim]) -> Iterator[Verdict]:
+    """The first claim is believed; each other one that cannot be true beside it is told."""
+    believed = claims[0]
+    for claim in claims[1:]:
+        if not believed.denies(claim):
+            continue
+        old = claim.by is Teller.DESCRIPTIONS
+        words = "; ".join(SAYS[c.by].format(c.far) for c in (believed, claim))
+        yield subject.finding(
+            end,
+            words,
+            HINTS.get(claim.by, "see what is plugged in: one port hears two neighbours"),
+            severity=Severity.WARNING if old else Severity.ERROR,
+            path=_path(believed, claim),
+        )
+
+
+def _path(believed: Claim, claim: Claim) -> str:
+    """Where to look: the output that is believed, or the line that is not."""
+    if Teller.LLDP in (believed.by, claim.by):
+        return "lldp"
+    return "description" if claim.by is Teller.DESCRIPTIONS else "addresses"

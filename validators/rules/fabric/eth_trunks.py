@@ -1,0 +1,270 @@
+"""Bonds of servers: Eth-Trunks have their members, and every setting stands where it works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.models.device.eth_trunk import MANUAL, trunk_name, trunk_number
+from rocefort.models.device.interface import Interface
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import End, Node, Server
+from rocefort.models.wording import counted
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+ETH_TRUNK = "«the vendor's reference», Eth-Trunk"
+
+# Fields of an Interface and what a person calls them.
+OF_MEMBERS = {
+    "pfc": "PFC",
+    "thresholds": "PFC thresholds",
+    "drr": "scheduling by weight («queues by weight»)",
+    "markings": "marking of queues",
+    "flow_control": "802.3x flow control",
+}
+OF_TRUNKS = {
+    "routed": "«a routed port»",
+    "link_type": "a link type",
+    "access_vlan": "a VLAN",
+    "trunk_vlans": "VLANs",
+    "edge": "«an edge port»",
+    "trust_dscp": "«trust of DSCP»",
+    "domain": "«domain of a port»",
+}
+
+
+def _trunks(node: Node) -> Iterator[tuple[Interface, tuple[Interface, ...]]]:
+    """Every Eth-Trunk that a switch has, with its members."""
+    for interface in node.device.interfaces:
+        trunk = interface.name.startswith("Eth-Trunk")
+        number = trunk_number(interface.name) if trunk else None
+        if number is not None:
+            yield interface, node.device.members.get(number, ())
+
+
+def _end(node: Node, interface: Interface) -> End:
+    return End(device=node.name, interface=interface.name)
+
+
+@rule(
+    "LAG001",
+    severity=Severity.ERROR,
+    source=f"{ETH_TRUNK}, «member of Eth-Trunk» (one speed), and DCB, «PFC on a port» (by "
+    "member port)",
+)
+def members_alike(subject: Subject) -> Iterator[Verdict]:
+    """All members of an Eth-Trunk are alike in speed and PFC.
+
+    A flow stays on one member, which nobody chooses. Where one member pauses and another does not,
+    or pauses later, some flows lose packets and others do not; LACP uses members of one speed only.
+
+    Example: 400 Gb/s in Eth-Trunk1, where 100GE1/0/1 has 100 Gb/s
+    Fix: Give all members the same PFC, thresholds and scheduling.
+    """
+    for node in subject.network.nodes:
+        yield from _alike(subject, node)
+
+
+def _alike(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for number, (first, *others) in node.device.members.items():
+        for port in others:
+            speeds = [node.speed_gbps(member.name) for member in (first, port)]
+            if None not in speeds and speeds[0] != speeds[1]:
+                yield subject.finding(
+                    _end(node, port),
+                    f"{speeds[1]} Gb/s in {trunk_name(number)}, where {first.name} has "
+                    f"{speeds[0]} Gb/s",
+                    "bundle ports of one speed",
+                    path="eth_trunk",
+                )
+            for field, words in OF_MEMBERS.items():
+                if getattr(port, field) != getattr(first, field):
+                    yield subject.finding(
+                        _end(node, port),
+                        f"{words}: not as on {first.name}, which is in {trunk_name(number)}, too",
+                        "give all members of an Eth-Trunk the same",
+                        path=field,
+                    )
+
+
+@rule(
+    "LAG002",
+    severity=Severity.ERROR,
+    source=f"{ETH_TRUNK}, «member of Eth-Trunk» (no service on a member); views of the commands of "
+    "VLAN, «trust of a port», QoS and DCB",
+)
+def settings_in_their_place(subject: Subject) -> Iterator[Verdict]:
+    """Each setting stands where it must: Eth-Trunk or members.
+
+    A port with settings of layer 2 is not taken into an Eth-Trunk, which has them for all its
+    members. PFC, thresholds and scheduling are commands of physical ports only: on an Eth-Trunk
+    they do nothing.
+
+    Example: PFC on an Eth-Trunk, where it does nothing
+    Fix: Move each to where it belongs.
+    """
+    for node in subject.network.nodes:
+        yield from _in_place(subject, node)
+
+
+def _in_place(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for number, ports in node.device.members.items():
+        for port in ports:
+            for field in _set(port, OF_TRUNKS):
+                yield subject.finding(
+                    _end(node, port),
+                    f"{OF_TRUNKS[field]} on a member of {trunk_name(number)}, which has it for all "
+                    "its members",
+                    f"move it to {trunk_name(number)}",
+                    path=field,
+                )
+    for trunk, _ in _trunks(node):
+        for field in _set(trunk, OF_MEMBERS):
+            yield subject.finding(
+                _end(node, trunk),
+                f"{OF_MEMBERS[field]} on an Eth-Trunk, where it does nothing",
+                "move it to each member",
+                path=field,
+            )
+
+
+def _set(interface: Interface, fields: dict[str, str]) -> Iterator[str]:
+    defaults = type(interface).model_fields
+    return (name for name in fields if getattr(interface, name) != defaults[name].get_default())
+
+
+@rule(
+    "LAG003",
+    severity=Severity.WARNING,
+    source=f"{ETH_TRUNK}, «mode of a bond» and «timeout of LACP»; IEEE 802.1AX (LACP)",
+)
+def lacp_where_lossless(subject: Subject) -> Iterator[Verdict]:
+    """An Eth-Trunk with lossless members runs LACP.
+
+    In manual mode a member counts as long as its light is on. One that no longer reaches the
+    server, by a fault of the NIC or a cable in a wrong port, swallows all flows that are hashed to
+    it, and RDMA retries until its connections break. LACP takes it out of use within seconds.
+
+    Example: manual mode with lossless members; one that fails silently swallows RoCE flows
+    Fix: Use mode lacp-static, and an 802.3ad bond on the server.
+    """
+    for node in subject.network.nodes:
+        yield from _manual_trunks(subject, node)
+
+
+def _manual_trunks(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for trunk, members in _trunks(node):
+        if trunk.bond.mode == MANUAL and any(member.pfc for member in members):
+            yield subject.finding(
+                _end(node, trunk),
+                "manual mode with lossless members; one that fails silently swallows RoCE flows",
+                "use «a bond with LACP», and LACP (802.3ad) on the server",
+                path="bond.mode",
+            )
+
+
+@rule(
+    "LAG004", severity=Severity.ERROR, source=f"{ETH_TRUNK}, «member of Eth-Trunk» (created before)"
+)
+def trunk_exists(subject: Subject) -> Iterator[Verdict]:
+    """A member names an Eth-Trunk that exists.
+
+    A switch takes a port only into an Eth-Trunk that there is; at start-up the line is lost and the
+    port stands alone, in VLAN 1.
+
+    Example: a member of Eth-Trunk11, which does not exist
+    Fix: Create the Eth-Trunk before its members.
+    """
+    for node in subject.network.nodes:
+        yield from _trunkless(subject, node)
+
+
+def _trunkless(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for number, ports in node.device.members.items():
+        if trunk_name(number) not in node.device.by_interface:
+            for port in ports:
+                yield subject.finding(
+                    _end(node, port),
+                    f"a member of {trunk_name(number)}, which does not exist",
+                    f"create it with «an interface: {trunk_name(number)}», or take the port out",
+                    path="eth_trunk",
+                )
+
+
+@rule("LAG005", severity=Severity.ERROR, source=f"{ETH_TRUNK}, «members that must be up»")
+def enough_members(subject: Subject) -> Iterator[Verdict]:
+    """Every Eth-Trunk has as many members as it needs to be up.
+
+    Without a member, or with fewer than «members that must be up», an Eth-Trunk never comes up, and
+    with it the VLAN and the server behind it.
+
+    Example: no member, but 1 must be up; it never comes up
+    Fix: Add ports, lower the number, or remove it.
+    """
+    for node in subject.network.nodes:
+        for trunk, members in _trunks(node):
+            least, there = trunk.bond.minimum_links, len(members)
+            if there < least:
+                has = counted(there, "member") if there else "no member"
+                yield subject.finding(
+                    _end(node, trunk),
+                    f"{has}, but {least} must be up; it never comes up",
+                    f"add ports with «member of Eth-Trunk: {trunk_number(trunk.name)}», or "
+                    + ("lower the number" if there else f"remove {trunk.name}"),
+                    path="bond.minimum_links" if there else "",
+                )
+
+
+@rule(
+    "LAG006",
+    severity=Severity.ERROR,
+    source=f"{ETH_TRUNK}, «member of Eth-Trunk» (both ends bundle the same links)",
+    needs=(Need.SERVERS,),
+)
+def ports_of_the_server(subject: Subject) -> Iterator[Verdict]:
+    """The members of an Eth-Trunk are the ports of one server.
+
+    Both ends of a link must bundle it. A port that only the server bundles drops its frames or
+    gives them back over another member; one that only the switch bundles never becomes active.
+
+    Example: server node1 bonds this port in Eth-Trunk1, but it is in no Eth-Trunk
+    Fix: Bundle the same ports on the server and on its leaf.
+    """
+    users = {
+        (end.device, end.interface): server for server in subject.servers for end in server.ports
+    }
+    for (device, name), server in users.items():
+        node = subject.network.by_name.get(device)
+        interface = node.device.by_interface.get(name) if node else None
+        wanted = trunk_number(server.port.interface) if server.members else None
+        if interface is not None and interface.eth_trunk != wanted:
+            yield subject.finding(
+                End(device=device, interface=name),
+                f"{_wants(server)}, but it is {_is_in(interface)}",
+                "bundle the same ports on the server and on its leaf",
+                path="eth_trunk",
+            )
+    owners = {server.port: server for server in subject.servers if server.members}
+    for bond, owner in owners.items():
+        node, number = subject.network.by_name.get(bond.device), trunk_number(bond.interface)
+        if node is None or number is None:
+            continue  # TOP003 reports it
+        for port in node.device.members.get(number, ()):
+            if (bond.device, port.name) not in users:
+                yield subject.finding(
+                    End(device=bond.device, interface=port.name),
+                    f"a member of {trunk_name(number)}, which is server {owner.name}'s, but the "
+                    "server has no port here",
+                    "take the port out, or add it to the server's bond",
+                    path="eth_trunk",
+                )
+
+
+def _wants(server: Server) -> str:
+    if server.members:
+        return f"server {server.name} bonds this port in {server.port.interface}"
+    return f"server {server.name} has this port alone"
+
+
+def _is_in(interface: Interface) -> str:
+    number = interface.eth_trunk
+    return "in no Eth-Trunk" if number is None else f"a member of {trunk_name(number)}"

@@ -1,0 +1,148 @@
+"""Room to grow: oversubscription of the leaves, and ports kept for the reserved capacity."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from rocefort.models.finding import Severity
+from rocefort.models.hardware.breakout import whole_port
+from rocefort.models.network.network import Link, Network, Reserved, Role, Sources
+from rocefort.models.wording import counted, listing
+from rocefort.validators.rules.facts import Overview
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+
+@rule(
+    "TOP005",
+    severity=Severity.ERROR,
+    source="RFC 7938, 5.1 (oversubscription of a Clos); the limit is the fabric's own policy",
+    needs=(Need.CABLING, Need.SERVERS, Need.ROLE, Need.OVERSUBSCRIPTION),
+)
+def oversubscription(subject: Subject) -> Iterator[Verdict]:
+    """No leaf is oversubscribed beyond the policy.
+
+    Oversubscription is the speed of all servers of a leaf against the speed of all its uplinks.
+    Above one, servers that all send across the spines at once fill the uplinks, and PFC pauses
+    them.
+
+    Example: 100 Gb/s of servers and 200 Gb/s of uplinks are 0.50 to 1; the policy allows 0.4 to 1
+    Fix: Move servers to other leaves, add uplinks, or raise policy.oversubscription.
+    """
+    network = subject.network
+    limit, uplinks = network.oversubscription or 0.0, _towards_spines(subject.overview)
+    servers: Counter[str] = Counter()
+    for server in subject.servers:
+        servers[server.port.device] += server.speed_gbps
+    for leaf in network.role(Role.LEAF):
+        down, up = servers[leaf.name], uplinks.get(leaf.name, 0)
+        if up is None:
+            yield subject.not_judged(leaf, "the speed of an uplink is not known from its name")
+        elif down > limit * up:
+            ratio = f"{down / up:.2f} to 1" if up else "without any uplink"
+            yield subject.finding(
+                leaf,
+                f"{down} Gb/s of servers and {up} Gb/s of uplinks are {ratio}; "
+                f"the policy allows {limit:g} to 1",
+                "move servers to other leaves, add uplinks, or raise policy.oversubscription",
+            )
+
+
+def uplink_gbps(network: Network) -> dict[str, int | None]:
+    """Gb/s from each leaf towards the spines; None where one link's speed is not known."""
+    return _towards_spines(Overview(network, Sources()))
+
+
+def _towards_spines(overview: Overview) -> dict[str, int | None]:
+    found: dict[str, int | None] = {}
+    nodes = overview.network.by_name
+    for ends in overview.uplinks:
+        speeds = [nodes[end.device].speed_gbps(end.interface) for end in ends]
+        known = [speed for speed in speeds if speed is not None]
+        for end in ends:
+            before = found.get(end.device, 0)
+            whole = before is not None and len(known) == len(speeds)
+            found[end.device] = (before or 0) + min(known) if whole else None
+    return found
+
+
+def link_gbps(network: Network, link: Link) -> int | None:
+    """Speed of a link, that of its slower end; None where one is not known."""
+    speeds = [network.speed_gbps(end) for end in (link.a, link.b)]
+    known = [speed for speed in speeds if speed is not None]
+    return min(known) if len(known) == len(speeds) else None
+
+
+@rule(
+    "TOP006",
+    severity=Severity.ERROR,
+    source="the fabric's own capacity; fabric port lists of the hardware data",
+    needs=(Need.CABLING, Need.SERVERS, Need.ROLE, Need.HARDWARE, Need.RESERVED),
+)
+def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
+    """Fabric ports are left for all spines and leaves to come.
+
+    A fabric may grow to its reserved capacity without moving a cable only where every spine keeps a
+    port for each leaf to come, and every leaf one for each spine to come.
+
+    Example: 30 fabric ports free, but 31 needed for 31 more leaves of the reserved capacity
+    Fix: Free fabric ports, use switches with more of them, or reserve less (capacity).
+    """
+    network, reserved = subject.network, subject.network.reserved
+    if reserved is None:
+        raise TypeError(f"rule {subject.rule.id} uses the capacity without needing it")
+    used, pairs = _used_ports(network), _links_of_pairs(subject.overview)
+    each, more_links = max(reserved.links_per_pair, _usual(pairs)), _links_to_come(pairs, reserved)
+    there = Counter(node.role for node in network.nodes)
+    to_come_to = {
+        Role.LEAF: ("spines", reserved.spines - there[Role.SPINE]),
+        Role.SPINE: ("leaves", reserved.leaves - there[Role.LEAF]),
+    }
+    for node in network.nodes:
+        if node.hardware is None or node.role is None:
+            continue
+        peers, to_come = to_come_to[node.role]
+        free = sum(name not in used[node.name] for name in node.fabric_places)
+        further = more_links[node.name]
+        needed = to_come * each + further
+        if free < needed:
+            wanted = [f"{to_come} more {peers}"] if to_come else []
+            wanted += [f"{counted(further, 'more link')} to those there"] if further else []
+            yield subject.finding(
+                node,
+                f"{counted(free, 'fabric port')} free, but {needed} needed for {listing(wanted)} "
+                "of the reserved capacity",
+                f"free fabric ports, use a larger switch, or lower capacity.{peers}",
+            )
+
+
+def _used_ports(network: Network) -> dict[str, set[str]]:
+    """Ports in use by device; with a part in use its port cannot be used as a whole."""
+    used: dict[str, set[str]] = defaultdict(set)
+    ends = [end for link in network.links or () for end in (link.a, link.b)]
+    servers = network.servers or ()
+    for end in (*ends, *(port for server in servers for port in server.ports)):
+        used[end.device].add(end.interface)
+        if ":" in end.interface:
+            used[end.device].add(whole_port(end.interface))
+    return used
+
+
+def _links_of_pairs(overview: Overview) -> Counter[tuple[str, str]]:
+    """How many links a leaf and a spine have, by their names."""
+    return Counter((leaf.device, spine.device) for leaf, spine in overview.uplinks)
+
+
+def _links_to_come(pairs: Counter[tuple[str, str]], reserved: Reserved) -> Counter[str]:
+    """By switch, how many links are still to come to switches that it is linked to."""
+    found: Counter[str] = Counter()
+    for pair, count in pairs.items():
+        for name in pair:
+            found[name] += max(reserved.links_per_pair - count, 0)
+    return found
+
+
+def _usual(pairs: Counter[tuple[str, str]]) -> int:
+    """Links between a leaf and a spine, as most pairs have them; one where none has any."""
+    common = Counter(pairs.values()).most_common(1)
+    return common[0][0] if common else 1

@@ -1,0 +1,265 @@
+"""Who may talk to whom, read from the text: ACLs of gateways, what applies them, terminal lines."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv4Address
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.models.device.packet_filters import FilterAcl, FilterRule, Flow
+from rocefort.models.fabric.policy import SegmentPolicy
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Network, Node, Segment
+from rocefort.models.wording import listing
+from rocefort.validators.routing.packet_filters import Filter, applied, filter_of
+from rocefort.validators.rules.registry import UNKNOWN, Need, Subject, Verdict, rule
+
+CR = "«the vendor's reference»"
+REPRESENTATIVES = 3  # addresses past a prefix's first, which is nobody's
+
+
+def _address(segment: Segment) -> IPv4Address:
+    """An address of a server: neither the network's own nor the gateway."""
+    first = segment.prefix.network_address + min(REPRESENTATIVES, segment.prefix.num_addresses - 1)
+    return first if first != segment.gateway.ip else first - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Isolation:
+    """What the policy demands of a gateway's filter, and where each segment has its parts."""
+
+    policy: SegmentPolicy
+    parts: Mapping[str, tuple[Segment, ...]]  # by segment, a part a leaf
+
+    @classmethod
+    def of(cls, policy: SegmentPolicy, network: Network) -> _Isolation:
+        """Sort the parts of the segments."""
+        parts: defaultdict[str, list[Segment]] = defaultdict(list)
+        for segment in network.segments or ():
+            parts[segment.name].append(segment)
+        return cls(policy, {name: tuple(some) for name, some in parts.items()})
+
+    def asked(self, source: str) -> Iterator[tuple[str, Flow]]:
+        """Segments and flows that a segment's packets are judged by: RDMA, and what is named."""
+        for name in self.parts:
+            yield name, Flow()
+        for a, b, flow in self.policy.examples():
+            if a == source and b in self.parts:
+                yield b, flow
+
+    def wrong(
+        self, own: Segment, found: Filter | None, *, everywhere: bool
+    ) -> Iterator[tuple[str, Flow]]:
+        """Segments whose flows the filter of a gateway treats otherwise than the policy says.
+
+        everywhere: towards every leaf's part of the other segment, not towards one alone.
+        """
+        source = _address(own)
+        for name, flow in self.asked(own.name):
+            parts = [part for part in self.parts[name] if part.leaf != own.leaf or name != own.name]
+            allowed = self.policy.allows(own.name, name, flow)
+            for part in parts if everywhere else parts[:1]:
+                denying = found.denying(source, _address(part), flow) if found else None
+                if (denying is None) is not allowed:
+                    yield name, flow
+                    break
+
+
+@rule(
+    "SEC010",
+    severity=Severity.ERROR,
+    source=f"the fabric's security.policy; {CR}, «drop» and «let through» (what an ACL denies is "
+    "dropped, what nothing matches goes on)",
+)
+def isolated_segments(subject: Subject) -> Iterator[Verdict]:
+    """What enters a gateway is filtered as the policy says.
+
+    Judged by RDMA (UDP 4791) and by each flow that the policy names, from each segment to each
+    other, by the ACL that the gateway applies to what comes in. A fabric without a policy
+    (security.policy) asks for nothing.
+
+    Example: the gateway of compute (traffic policy VLAN10 inbound on Vlanif10) lets pass RDMA to
+    storage, against the fabric's policy
+    Fix: Render the fabric again, or correct security.policy.
+    """
+    network = subject.network
+    if network.policy is None or network.segments is None:
+        if network.origin == "text":
+            yield subject.not_judged(None, UNKNOWN[Need.POLICY])
+        return
+    isolation, seen = _Isolation.of(network.policy, network), set[tuple[str, FilterAcl | None]]()
+    for own in network.segments:
+        node = network.by_name[own.leaf]
+        interface = node.device.by_interface.get(f"Vlanif{own.vlan}")
+        name = interface.filter_in if interface else None
+        found = filter_of(node.device.filters, name) if name is not None else None
+        path = f"interfaces[Vlanif{own.vlan}]" + ("" if name is None else ".filter_in")
+        if isinstance(found, str):
+            yield subject.not_judged(node, f"{found}, which is not evaluated", path=path)
+            continue
+        # What one leaf's ACL does towards every other leaf, all with the same ACL do.
+        key = own.name, found.acl if found else None
+        wrong = [*isolation.wrong(own, found, everywhere=key not in seen)]
+        seen.add(key)
+        if wrong:
+            yield _not_isolated(subject, node, own, name, wrong, path)
+
+
+def _not_isolated(  # noqa: PLR0913, PLR0917 - what is wrong, and where
+    subject: Subject,
+    node: Node,
+    own: Segment,
+    name: str | None,
+    wrong: list[tuple[str, Flow]],
+    path: str,
+) -> Verdict:
+    policy = subject.network.policy
+    by_verb: dict[str, list[str]] = {}
+    for other, flow in wrong:
+        allowed = policy is not None and policy.allows(own.name, other, flow)
+        verb = "drops" if allowed else "lets pass"
+        by_verb.setdefault(verb, []).append(f"{flow} to {other}")
+    what = " and ".join(f"{verb} {listing(flows)}" for verb, flows in by_verb.items())
+    no, named = ("no ", "") if name is None else ("", f" {name}")
+    return subject.finding(
+        node,
+        f"the gateway of {own.name} ({no}traffic policy{named} inbound on Vlanif{own.vlan}) "
+        f"{what}, against the fabric's policy",
+        "render the fabric again, or correct security.policy",
+        path=path,
+    )
+
+
+@rule(
+    "SEC011",
+    severity=Severity.WARNING,
+    source=f"{CR}, «rule of an ACL» (Advanced ACL view): rules are tried in the order of "
+    "their numbers",
+)
+def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
+    """Every rule of an advanced ACL can match.
+
+    A rule behind one that takes all its packets does nothing; where the two do not do the same,
+    somebody believes that something is allowed or denied and it is not.
+
+    Example: rule 10020 of ACL VLAN10 never matches: rule 5, which denies them, takes all its
+    packets
+    Fix: Remove it, or give it a lower number.
+    """
+    for node in subject.network.nodes:
+        for acl in node.device.filters.acls:
+            for before, behind in _covered(acl):
+                same = "which does the same" if before.action == behind.action else "which "
+                if before.action != behind.action:
+                    same += "permits them" if before.action == "permit" else "denies them"
+                yield subject.finding(
+                    node,
+                    f"rule {behind.index} of ACL {acl.name} never matches: rule {before.index}, "
+                    f"{same}, takes all its packets",
+                    "remove it, or give it a lower number",
+                    path=f"filters.acls[{acl.name}].rules[{behind.index}]",
+                )
+
+
+@lru_cache(maxsize=1024)
+def _covered(acl: FilterAcl) -> tuple[tuple[FilterRule, FilterRule], ...]:
+    """Rules that one before them leaves nothing to; many switches have the same ACL."""
+    return tuple(_pairs(acl))
+
+
+def _pairs(acl: FilterAcl) -> Iterator[tuple[FilterRule, FilterRule]]:
+    for place, behind in enumerate(acl.rules):
+        before = next((r for r in acl.rules[:place] if r.covers(behind)), None)
+        if before is not None:
+            yield before, behind
+
+
+@rule(
+    "SEC012",
+    severity=Severity.ERROR,
+    source=f"{CR}, «traffic policy of a port» (interface view), «class of a policy», "
+    "«ACL of a class»: prerequisites",
+)
+def whole_filters(subject: Subject) -> Iterator[Verdict]:
+    """Applied traffic policies exist, with all that they refer to.
+
+    A policy without its classifier, behavior or ACL filters nothing, whatever its name promises.
+
+    Example: Vlanif10 applies traffic policy VLAN10, which does not exist
+    Fix: Define what is missing, or remove the reference.
+    """
+    for node in subject.network.nodes:
+        device, filters = node.device, node.device.filters
+        for interface in device.interfaces:
+            for field, name in applied(interface):
+                if filters.policy(name) is None:
+                    yield subject.finding(
+                        node,
+                        f"{interface.name} applies traffic policy {name}, which does not exist",
+                        f"define «a traffic policy: {name}», or remove the line",
+                        path=f"interfaces[{interface.name}].{field}",
+                    )
+        basic = {str(acl.number) for acl in device.acls}
+        for path, kind, name in filters.dangling():
+            if kind == "ACL" and name in basic:
+                continue
+            owner = path.partition("[")[2].removesuffix("]")
+            who = "classifier" if path.startswith("classifiers") else "policy"
+            yield subject.finding(
+                node,
+                f"traffic {who} {owner} names {kind} {name}, which does not exist",
+                f"define {kind} {name}, or remove the reference",
+                path=f"filters.{path}",
+            )
+        for classifier in filters.classifiers:
+            if not classifier.acls and not _other_match(node, classifier.name):
+                yield subject.finding(
+                    node,
+                    f"traffic classifier {classifier.name} has no ACL, so it matches nothing",
+                    "add «ACL of a class», or remove the classifier",
+                    path=f"filters.classifiers[{classifier.name}]",
+                )
+
+
+def _other_match(node: Node, classifier: str) -> bool:
+    """Whether the text has a match in it that the models do not know."""
+    dialect = dialect_of(node)
+    return any(dialect.matches_in(line, classifier) for line in node.unmodelled)
+
+
+@rule(
+    "SEC013",
+    severity=Severity.WARNING,
+    source=f"{CR}, «ACL of logins» (user interface view)",
+)
+def terminal_acl(subject: Subject) -> Iterator[Verdict]:
+    """The terminal lines admit only networks that somebody named.
+
+    Without an ACL whoever reaches the switch can try passwords. An ACL that is named and does not
+    exist is an error: what the release makes of it is not confirmed.
+
+    Example: vty 0 to 4: no ACL says from where a session may come
+    Fix: Name the networks of management in security.management_access.
+    """
+    for node in subject.network.nodes:
+        numbers = {acl.number for acl in node.device.acls}
+        for vty in node.device.vty:
+            lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
+            if vty.acl is None:
+                yield subject.finding(
+                    node,
+                    f"{lines}: no ACL says from where a session may come",
+                    "name the networks in security.management_access",
+                    path=path,
+                )
+            elif vty.acl not in numbers:
+                yield subject.finding(
+                    node,
+                    f"{lines}: ACL {vty.acl} does not exist",
+                    f"define «an ACL: {vty.acl}»",
+                    path=f"{path}.acl",
+                    severity=Severity.ERROR,
+                )

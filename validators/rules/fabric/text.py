@@ -1,0 +1,133 @@
+"""Text: lines that are not understood, and command forms that no vendor source confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import TextLine
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+LONGEST_SHOWN = 120  # characters of a line in a message
+
+
+@rule(
+    "TXT001",
+    severity=Severity.INFO,
+    source="the hardware data's own notes on what «the vendor's documents» do not say",
+    needs=(Need.FAMILY,),
+)
+def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
+    """Command forms in use that no vendor source confirms.
+
+    The text is written by the nearest form that is documented, with the ports that the hardware
+    data name.
+
+    Example: «a headroom pool» is not confirmed on v300-g1: no word on it
+    Fix: Try such a line on one switch before a rollout; when it is confirmed, take it off the
+    family's list in the hardware data.
+    """
+    for node in subject.network.nodes:
+        hardware = node.hardware
+        if hardware is not None and not hardware.confirmed and hardware.note:
+            yield subject.finding(
+                node,
+                f"the data of {hardware.model} are not confirmed: {hardware.note}",
+                "compare them with the switch before a rollout",
+            )
+        for entry in node.family.unconfirmed if node.family else ():
+            used = dialect_of(node).in_use(entry.command, node.device)
+            if used is False:
+                continue
+            form = f"`{entry.command}` is not confirmed on {node.syntax}"
+            if used is None:
+                yield subject.not_judged(
+                    node, f"{form}; whether the switch uses it cannot be told from its model"
+                )
+            else:
+                yield subject.finding(
+                    node, f"{form}: {entry.note}", "try it on one switch before a rollout"
+                )
+
+
+@rule(
+    "TXT002",
+    severity=Severity.WARNING,
+    source="the models: a line that they do not know is kept, never dropped",
+)
+def unknown_lines(subject: Subject) -> Iterator[Verdict]:
+    """Every line of the text is understood.
+
+    What a line says that is not understood is judged by no rule. It stays on the switch: a plan
+    neither changes nor removes it.
+
+    Fix: Look at the line yourself.
+    """
+    for node in subject.network.nodes:
+        for line in node.unmodelled:
+            if not line.command:
+                yield subject.finding(
+                    node,
+                    f"{_shown(line)} is not understood",
+                    "no rule judges it; look at it yourself",
+                    path=f"unmodelled[{line.line}]",
+                )
+
+
+def _shown(line: TextLine) -> str:
+    view = f" in {_short(' / '.join(line.path))}" if line.path else ""
+    return f"`{_short(line.text)}`{view}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} .."
+
+
+@rule(
+    "TXT004",
+    severity=Severity.INFO,
+    source="the command table, whose rows name the vendor's section each; the models",
+)
+def known_lines(subject: Subject) -> Iterator[Verdict]:
+    """Known commands that no rule judges.
+
+    The command is known, and what it sets is no part of what Rocefort judges, or it stands where
+    it sets nothing. Passwords and keys are among these on purpose. The line stays on the switch: a
+    plan neither changes nor removes it.
+
+    Example: «timeout of LACP» is known, but nothing judges what it sets
+    """
+    for node in subject.network.nodes:
+        for line in node.unmodelled:
+            if line.command:
+                yield subject.finding(
+                    node,
+                    f"`{line.command}` is known, but nothing judges what it sets",
+                    "",
+                    path=f"unmodelled[{line.line}]",
+                )
+
+
+@rule(
+    "TXT005",
+    severity=Severity.WARNING,
+    source="«the vendor's guide», Configuration Scripts: each ends with «end of a text»",
+)
+def whole_text(subject: Subject) -> Iterator[Verdict]:
+    """A saved configuration has its end.
+
+    That is the line «end of a text». Text without it may be cut off, by a full disk or a session
+    that ended too early. What is missing is judged as if it were not configured.
+
+    Example: the text ends without «end of a text»; it may be cut off here
+    Fix: Save the whole text again.
+    """
+    for node in subject.network.nodes:
+        if node.cut_off_at is not None:
+            yield subject.finding(
+                node,
+                "the text ends without «end of a text»; it may be cut off here",
+                "save the whole output of «what runs» again",
+                path="cut_off",
+            )

@@ -1,0 +1,138 @@
+"""What several rules ask of a network, found out once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from rocefort.models.device.interface import Interface
+from rocefort.models.device.lossless import DiffservDomain
+from rocefort.models.finding import Where
+from rocefort.models.keyed import natural
+from rocefort.models.network.network import End, Link, Network, Node, Port, Role, Server, Sources
+from rocefort.validators.roce_ports import ports_by_device
+
+OF_SWITCHES = ("role", "hardware", "family")  # what may be known of one switch and not of another
+
+
+Owner = tuple[Node, Interface]  # of an address
+
+
+class Cable(NamedTuple):
+    """A link with what is at its two ends; None: there is no such switch, or no such port."""
+
+    link: Link
+    nodes: tuple[Node | None, Node | None]
+    interfaces: tuple[Interface | None, Interface | None]
+
+    @property
+    def uplink(self) -> tuple[End, End] | None:
+        """The ends at leaf and spine, in this order; None: it is no leaf-spine link."""
+        near, far = self.nodes
+        roles = near and near.role, far and far.role
+        if roles == (Role.LEAF, Role.SPINE):
+            return self.link.a, self.link.b
+        return (self.link.b, self.link.a) if roles == (Role.SPINE, Role.LEAF) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Switch:
+    """One switch and its ports that RoCE passes."""
+
+    node: Node
+    roce_ports: Sequence[Port]
+
+    @cached_property
+    def domains(self) -> tuple[DiffservDomain, ...]:
+        """Each diffserv domain that its RoCE ports use, once."""
+        ports = (port.interface for port in self.roce_ports)
+        unlike = {(port.domain, port.eth_trunk): port for port in ports}  # a trunk has its own
+        found = map(self.node.device.domain_of, unlike.values())
+        return tuple({domain.name: domain for domain in found if domain is not None}.values())
+
+
+def path_at(end: End, path: str) -> str:
+    """Path from the Device to a field of a port."""
+    return f"interfaces[{end.interface}]" + (f".{path}" if path else "")
+
+
+@dataclass(eq=False)
+class Overview:
+    """A network with answers about it, each worked out once for all rules."""
+
+    network: Network
+    sources: Sources
+    _wheres: dict[tuple[str, str, str | None], Where] = field(default_factory=dict)
+    _by_nic: dict[bool, dict[str | None, tuple[Server, ...]]] = field(default_factory=dict)
+    _lacking: dict[str, tuple[Node | End | None, ...]] = field(default_factory=dict)
+
+    def lacking(self, what: str) -> tuple[Node | End | None, ...]:
+        """Where a piece of knowledge is missing: a switch, a port, or None, the whole network."""
+        if what not in self._lacking:
+            self._lacking[what] = self._without(what)
+        return self._lacking[what]
+
+    def _without(self, what: str) -> tuple[Node | End | None, ...]:
+        if what in OF_SWITCHES:
+            return tuple(node for node in self.network.nodes if getattr(node, what) is None)
+        if getattr(self.network, what) is None:
+            return (None,)
+        return self.network.loose_ends if what == "links" else ()
+
+    @cached_property
+    def switches(self) -> tuple[Switch, ...]:
+        """All switches, in the network's order."""
+        ports = ports_by_device(self.network)
+        return tuple(Switch(node, ports.get(node.name, ())) for node in self.network.nodes)
+
+    @cached_property
+    def cables(self) -> tuple[Cable, ...]:
+        """Known links, with what is at their ends."""
+        found = []
+        nodes = self.network.by_name.get
+        for link in self.network.links or ():
+            near, far = nodes(link.a.device), nodes(link.b.device)
+            here = near.device.by_interface.get(link.a.interface) if near else None
+            there = far.device.by_interface.get(link.b.interface) if far else None
+            found.append(Cable(link, (near, far), (here, there)))
+        return tuple(found)
+
+    @cached_property
+    def uplinks(self) -> tuple[tuple[End, End], ...]:
+        """Ends of every leaf-spine link: the leaf's, then the spine's."""
+        return tuple(ends for cable in self.cables if (ends := cable.uplink))
+
+    @cached_property
+    def cabled(self) -> frozenset[tuple[str, str]]:
+        """Ports with a link, by device and interface."""
+        ends = (end for link in self.network.links or () for end in (link.a, link.b))
+        return frozenset((end.device, end.interface) for end in ends)
+
+    @cached_property
+    def owners(self) -> dict[int, list[Owner]]:
+        """Who has an address, by its number (an IPv4Address hashes slowly), in order of names."""
+        owners: dict[int, list[Owner]] = {}
+        for node in sorted(self.network.nodes, key=lambda node: natural(node.name)):
+            for interface in node.device.interfaces:
+                for address in interface.addresses:
+                    owners.setdefault(int(address), []).append((node, interface))
+        return owners
+
+    def by_nic(self, *, roce: bool) -> dict[str | None, tuple[Server, ...]]:
+        """Servers by their NIC profile, None: by none; roce: only those on lossless ports."""
+        if roce not in self._by_nic:
+            found: dict[str | None, list[Server]] = {}
+            for server in self.network.servers or ():
+                if server.roce or not roce:
+                    found.setdefault(server.nic, []).append(server)
+            self._by_nic[roce] = {name: tuple(servers) for name, servers in found.items()}
+        return self._by_nic[roce]
+
+    def where(self, device: str, path: str, interface: str | None) -> Where:
+        """The place of a verdict; rules say much of the same places."""
+        key = device, path, interface
+        if key not in self._wheres:
+            self._wheres[key] = self.sources.where(device, path, interface)
+        return self._wheres[key]

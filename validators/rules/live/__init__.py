@@ -1,0 +1,1 @@
+"""Rules on the state that switches report."""

@@ -1,0 +1,302 @@
+"""Live rules on ports and cables: LLDP, state, speed, MTU, errors and discards."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import partial
+
+from rocefort.models.device.interface import ETHERNET_MTU, FRAME_OVERHEAD_BYTES
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import End, Network
+from rocefort.models.network.observed import DeviceSeen, PortCounters, Topic
+from rocefort.validators.rules.live.subject import LiveSubject, reading
+from rocefort.validators.rules.registry import Need, Verdict, rule
+
+INTERFACE = "«the vendor's reference», «state of ports»"
+
+
+@rule(
+    "LIV006",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source="«the vendor's reference», «neighbours of ports»",
+    reads=reading(Topic.NEIGHBOURS, Topic.PORTS),
+    needs=(Need.LINKS,),
+)
+def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
+    """LLDP hears at every port the switch that is cabled there.
+
+    Two cables that are swapped carry traffic and still break what the fabric promises: addresses,
+    ECMP, the order in which switches may be changed. A port that is up and hears nobody is a
+    warning: LLDP may be off at the other end. Servers are not asked for.
+
+    Example: cable: sees spine02 100GE1/0/2, intended spine01 100GE1/0/1
+    Fix: Move the cable, or correct the cabling in the fabric.
+    """
+    cables = _far_ends(subject.network)
+    switches = set(subject.network.by_name)
+    for node, seen in subject.told:
+        far = cables.get(node.name, {})
+        heard = {n.local: n for n in seen.neighbours or () if n.device in switches}
+        for name in dict.fromkeys([*far, *heard]):
+            here = End(device=node.name, interface=name)
+            found, wanted = heard.get(name), far.get(name)
+            if found and (wanted is None or (found.device, found.port) != _pair(wanted)):
+                hint = "move the cable, or correct the cabling in the fabric"
+                meant = _intended(subject, here, wanted)
+                message = f"cable: sees {found.device} {found.port}, intended {meant}"
+                yield subject.finding(here, message, hint)
+            elif found is None and wanted and _is_up(seen, name):
+                message = f"cable: sees no neighbour, intended {wanted}"
+                hint = "see «LLDP» at the other end, and what is plugged in"
+                yield subject.finding(here, message, hint, severity=Severity.WARNING)
+
+
+def _far_ends(network: Network) -> dict[str, dict[str, End]]:
+    """Far ends of cables, by switch and port."""
+    found: dict[str, dict[str, End]] = defaultdict(dict)
+    for link in network.links or ():
+        for here, far in ((link.a, link.b), (link.b, link.a)):
+            found[here.device][here.interface] = far
+    return found
+
+
+def _pair(end: End) -> tuple[str, str]:
+    return end.device, end.interface
+
+
+def _intended(subject: LiveSubject, here: End, wanted: End | None) -> str:
+    if wanted is not None:
+        return str(wanted)
+    servers = (s.name for s in subject.servers if here in s.ports)
+    server = next(servers, None)
+    return f"server {server}" if server else "no switch"
+
+
+def _is_up(seen: DeviceSeen, name: str) -> bool:
+    port = seen.by_port.get(name)
+    return port is not None and port.up
+
+
+@rule(
+    "LIV007",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS),
+)
+def port_state(subject: LiveSubject) -> Iterator[Verdict]:
+    """Every cabled port that is meant to be up is up.
+
+    A port that somebody has shut, or whose cable or optics fail, is an error between switches. A
+    server's port that is down is a warning, for the server may be off: an error only where it was
+    up in the earlier reading. See «state of ports» and «state of optics».
+
+    Example: port: it is DOWN, intended UP
+    Fix: See its cable and optics; enter «an enabled port» once it is known who shut it.
+    """
+    servers = {port: server.name for server in subject.servers for port in server.ports}
+    cabled = _cabled(subject.network)
+    for node, seen in subject.told:
+        for end in cabled.get(node.name, ()):
+            interface = subject.network.interface(end)
+            port = seen.by_port.get(end.interface)
+            if interface is None or not interface.enabled:
+                continue
+            if port is None:
+                message = "port: «state of ports» does not show it"
+                yield subject.finding(end, message, "see «state of cards», and its port splits")
+            elif not port.up:
+                whose = f", of server {servers[end]}" if end in servers else ""
+                hint = (
+                    "«an enabled port», once it is known who shut it"
+                    if port.shut
+                    else "see its cable and optics"
+                )
+                known = end not in servers or port.shut or _was_up(subject, end)
+                severity = Severity.ERROR if known else Severity.WARNING
+                message = f"port: it is {port.state}, intended UP{whose}"
+                yield subject.finding(end, message, hint, severity=severity)
+
+
+def _was_up(subject: LiveSubject, end: End) -> bool:
+    earlier = subject.before.by_name.get(end.device) if subject.before else None
+    return earlier is not None and _is_up(earlier, end.interface)
+
+
+def _cabled(network: Network) -> dict[str, tuple[End, ...]]:
+    """Ports with a cable, by switch: to switches, to servers, out of the fabric."""
+    links = [end for link in network.links or () for end in (link.a, link.b)]
+    servers = [end for server in network.servers or () for end in server.ports]
+    exits = [End(device=exit_.leaf, interface=exit_.port) for exit_ in network.exits or ()]
+    found: dict[str, dict[End, None]] = defaultdict(dict)
+    for end in (*links, *servers, *exits):
+        found[end.device][end] = None
+    return {device: tuple(ends) for device, ends in found.items()}
+
+
+@rule(
+    "LIV008",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS),
+)
+def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
+    """Every port that is up runs at its intended speed.
+
+    A slower port is a hole in the fabric's capacity, and headroom is computed for the intended
+    speed.
+
+    Example: speed: 40 Gb/s, intended 100 Gb/s
+    Fix: See what is plugged in, and how both ends negotiate.
+    """
+    own = {port: server.flow_gbps for server in subject.servers for port in server.ports}
+    cabled = _cabled(subject.network)
+    for node, seen in subject.told:
+        for end in cabled.get(node.name, ()):
+            port = seen.by_port.get(end.interface)
+            wanted = own.get(end) or subject.network.speed_gbps(end)
+            if port is None or not port.up or subject.network.interface(end) is None:
+                continue  # LIV007 tells
+            if port.speed_mbps is None or wanted is None:
+                yield subject.not_judged(end, "its speed is not known")
+            elif port.speed_mbps != wanted * 1000:
+                message = f"speed: {port.speed_mbps / 1000:g} Gb/s, intended {wanted} Gb/s"
+                hint = "see what is plugged in, and the negotiation of both ends"
+                yield subject.finding(end, message, hint)
+
+
+@rule(
+    "LIV009",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS),
+)
+def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
+    """The MTU is as intended, and no server's frame is too long.
+
+    A packet that is too long for a port is dropped or cut up, and RDMA over that path stands still
+    while pings pass.
+
+    Example: MTU: 1500 bytes, intended 9000
+    Fix: Correct «MTU of a port» (layer 3) or «longest frame» (layer 2) on the switch, or the
+    fabric.
+    """
+    for node, seen in subject.told:
+        for interface in node.device.interfaces:
+            port = seen.by_port.get(interface.name)
+            end = End(device=node.name, interface=interface.name)
+            if port is None or not interface.layer3 or interface.kind in ("loopback", "management"):
+                continue
+            wanted = interface.mtu or ETHERNET_MTU
+            if port.mtu is None:
+                yield subject.not_judged(end, "«state of ports» shows no MTU")
+            elif port.mtu != wanted:
+                message = f"MTU: {port.mtu} bytes, intended {wanted}"
+                hint = f"«MTU of a port: {wanted}» in its view, or correct the fabric"
+                yield subject.finding(end, message, hint, path="mtu")
+    yield from _server_frames(subject)
+
+
+def _server_frames(subject: LiveSubject) -> Iterator[Verdict]:
+    told = {node.name: seen for node, seen in subject.told}
+    for server in subject.servers:
+        frame = server.mtu + FRAME_OVERHEAD_BYTES
+        for end in (port for port in server.ports if port.device in told):
+            port = told[end.device].by_port.get(end.interface)
+            if port and port.frame_bytes is not None and port.frame_bytes < frame:
+                message = (
+                    f"longest frame: {port.frame_bytes} bytes, and server {server.name} "
+                    f"(MTU {server.mtu}) sends {frame}"
+                )
+                yield subject.finding(end, message, f"«longest frame: {frame}» or longer")
+
+
+@rule(
+    "LIV010",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS, twice=True),
+)
+def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
+    """No port counts more errors than in the earlier reading.
+
+    CRC errors come from a cable, an optic or a dirty connector; a lost RoCE packet costs its flow a
+    whole window. Errors without CRC ones: frames that are too long or too short, see the MTU of the
+    other end.
+
+    Example: CRC errors: 12 more in 60 s (0.2 a second)
+    Fix: Clean or replace them, one end at a time.
+    """
+    for end, was, now in _both(subject):
+        yield from _cleared(subject, end, was, now)
+        crc, errors = (_more(was, now, field) for field in ("crc", "rx_errors"))
+        parts = [("CRC errors", crc, "clean or replace its optics and cable")]
+        parts += [("errors", errors - crc, "see «state of ports» for their kind")]
+        for what, more, hint in parts:
+            if more > 0:
+                yield subject.finding(end, f"{what}: {_rate(subject, end, more)}", hint)
+
+
+@rule(
+    "LIV011",
+    judges=LiveSubject,
+    severity=Severity.WARNING,
+    source=INTERFACE,
+    reads=reading(Topic.PORTS, twice=True),
+)
+def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
+    """No port discards more frames than in the earlier reading.
+
+    What is discarded on the way in finds no buffer or no VLAN, on the way out no room in its queue.
+    Queues without PFC may drop; LIV015 says whether it was the lossless one.
+
+    Example: input discards: 6 more in 60 s (0.1 a second)
+    Fix: See «counters of queues» of the port.
+    """
+    for end, was, now in _both(subject):
+        for field, way in (("rx_discards", "input"), ("tx_discards", "output")):
+            if (more := _more(was, now, field)) > 0:
+                hint = "see «counters of queues» of the port"
+                yield subject.finding(end, f"{way} discards: {_rate(subject, end, more)}", hint)
+
+
+def _both(subject: LiveSubject) -> Iterator[tuple[End, PortCounters, PortCounters]]:
+    """Counters of every port in both readings."""
+    earlier = subject.before.by_name if subject.before else {}
+    for node, seen in subject.told:
+        known = earlier[node.name].by_port if node.name in earlier else {}
+        for port in seen.ports or ():
+            was = known.get(port.name)
+            if port.counters and was and was.counters:
+                end = End(device=node.name, interface=port.name)
+                yield end, was.counters, port.counters
+
+
+def _more(was: PortCounters, now: PortCounters, field: str) -> int:
+    """How much a counter rose; 0 where it is not counted, or was cleared."""
+    before, after = getattr(was, field), getattr(now, field)
+    return 0 if before is None or after is None else max(0, after - before)
+
+
+def _cleared(
+    subject: LiveSubject, end: End, was: PortCounters, now: PortCounters
+) -> Iterator[Verdict]:
+    fell = partial(_fell, was, now)
+    if any(map(fell, ("crc", "rx_errors"))):
+        yield subject.not_judged(end, "its counters were cleared between the two readings")
+
+
+def _fell(was: PortCounters, now: PortCounters, field: str) -> bool:
+    before, after = getattr(was, field), getattr(now, field)
+    return before is not None and after is not None and after < before
+
+
+def _rate(subject: LiveSubject, end: End, more: int) -> str:
+    seconds = subject.seconds(end.device)
+    per = f" ({more / seconds:.2g} a second)" if seconds > 0 else ""
+    return f"{more} more in {seconds:.0f} s{per}"

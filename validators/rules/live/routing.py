@@ -1,0 +1,143 @@
+"""Live rules on routing: BGP sessions, what they bring, and the ECMP width in the FIB."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Node
+from rocefort.models.network.observed import DeviceSeen, Topic
+from rocefort.models.wording import counted, listing
+from rocefort.validators.rules.live.subject import LiveSubject, reading
+from rocefort.validators.rules.registry import Verdict, rule
+
+BGP_PEER = "«the vendor's reference», «state of BGP peers»"
+FEW = 3  # prefixes that a sentence names
+
+
+@rule(
+    "LIV003",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=BGP_PEER,
+    reads=reading(Topic.PEERS),
+)
+def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
+    """BGP is established with every intended peer.
+
+    Intended is what the embedded engine says of the configuration. A session that is down takes its
+    paths from every server behind it: see «state of BGP peer: ADDRESS», the cable, the addresses,
+    AS numbers and passwords of both ends. A peer that nobody intends is a warning.
+
+    Example: peer 10.1.1.2 (spine01): the session is not established
+    Fix: Look at what «state of BGP peer: ADDRESS» says, at the cable, and at both ends of the
+    session.
+    """
+    if subject.intended.refused:
+        yield subject.not_judged(None, subject.intended.refused)
+        return
+    for node, seen in subject.told:
+        intended = subject.intended.up.get(node.name, {})
+        known = {peer.address: peer for peer in seen.peers or ()}
+        for address, up in sorted(intended.items()):
+            name, path = subject.named(address), f"bgp.peers[{address}]"
+            hint = f"«state of BGP peer: {address}» says why"
+            if address not in known:
+                message = f"peer {name}: the switch has no such peer"
+                yield subject.finding(node, message, "see what runs there", path=path)
+            elif up and not known[address].established:
+                message = f"peer {name}: the session is not established"
+                yield subject.finding(node, message, hint, path=path)
+        for address in sorted(known.keys() - intended.keys()):
+            message = f"peer {subject.named(address)}: nobody intends this peer"
+            hint = "remove it from the switch, or add it to the fabric"
+            yield subject.finding(node, message, hint, path="bgp", severity=Severity.WARNING)
+
+
+@rule(
+    "LIV004",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source=BGP_PEER,
+    reads=reading(Topic.PEERS),
+)
+def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
+    """Every peer brings the prefixes that are to be used from it.
+
+    More are no finding: a peer may also bring what is better reached another way, and whether
+    «a switch of this vendor» counts what it rejects is not confirmed. Fewer mean that the peer
+    has lost routes, or that a route-policy or prefix list drops them: compare
+    «routes received from: ADDRESS» with the fabric.
+
+    Example: peer 10.1.1.2 (spine01): 1 prefix received, and 2 are meant to be used from it
+    Fix: See the peer's own sessions and routes, and the policies of both ends.
+    """
+    if subject.intended.refused:
+        yield subject.not_judged(None, subject.intended.refused)
+        return
+    for node, seen in subject.told:
+        for peer in seen.peers or ():
+            least = subject.intended.used.get((node.name, peer.address), 0)
+            if peer.established and peer.prefixes is not None and peer.prefixes < least:
+                message = (
+                    f"peer {subject.named(peer.address)}: {counted(peer.prefixes, 'prefix')} "
+                    f"received, and {least} are meant to be used from it"
+                )
+                hint = "see the peer's own sessions and routes, and the policies of both ends"
+                path = f"bgp.peers[{peer.address}]"
+                yield subject.finding(node, message, hint, path=path)
+
+
+@rule(
+    "LIV005",
+    judges=LiveSubject,
+    severity=Severity.ERROR,
+    source="«the vendor's reference», «routing table» (flag D: in the FIB)",
+    reads=reading(Topic.ROUTES),
+)
+def ecmp_width(subject: LiveSubject) -> Iterator[Verdict]:
+    """Server prefixes have their intended next hops in the FIB.
+
+    With fewer, the flows of a leaf share fewer uplinks, and PFC pauses what would have fitted. A
+    next hop that nobody intends draws traffic where it should not go.
+
+    Example: next hops without 10.1.1.4 (spine02): 1 to 10.10.2.0/24, intended 2
+    Fix: See the sessions of the missing next hops, «equal paths of BGP», and with one AS a spine
+    «equal paths over unlike ASNs».
+    """
+    if subject.intended.refused:
+        yield subject.not_judged(None, subject.intended.refused)
+        return
+    for node, seen in subject.told:
+        yield from _widths(subject, node, seen)
+
+
+Change = tuple[tuple[IPv4Address, ...], tuple[IPv4Address, ...], int, int]
+
+
+def _widths(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Verdict]:
+    """One finding for all prefixes that miss the same next hops."""
+    tables = {route.prefix: route.next_hops for route in seen.routes or ()}
+    groups: dict[Change, list[IPv4Network]] = defaultdict(list)
+    for prefix, hops in subject.intended.hops.get(node.name, {}).items():
+        found = tables.get(prefix, ())
+        missing = tuple(sorted(set(hops) - set(found)))
+        extra = tuple(sorted(set(found) - set(hops)))
+        if missing or extra:
+            groups[missing, extra, len(found), len(hops)].append(prefix)
+    for (missing, extra, width, wanted), prefixes in sorted(groups.items()):
+        # Before the colon stands what is wrong, after it how much: see rollout.live.new_errors.
+        what = [f"without {listing(map(subject.named, missing))}"] if missing else []
+        what += [f"by {listing(map(subject.named, extra))}, not intended"] if extra else []
+        message = f"next hops {listing(what)}: {width} to {_prefixes(prefixes)}, intended {wanted}"
+        hint = "see «routes to: PREFIX» and the sessions of these next hops"
+        yield subject.finding(node, message, hint, path="bgp.maximum_paths")
+
+
+def _prefixes(prefixes: list[IPv4Network]) -> str:
+    first = sorted(prefixes)[:FEW]
+    if len(prefixes) <= FEW:
+        return listing(first)
+    return f"{counted(len(prefixes), 'prefix')} from {first[0]} on"

@@ -1,0 +1,1 @@
+"""Rules on PFC, ECN, buffers, priorities and deadlock."""

@@ -1,0 +1,262 @@
+"""Buffers: headroom by formula against what a port has, and the sum against the switch's buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rocefort.models.finding import Severity
+from rocefort.models.hardware.hardware import Fact, Family
+from rocefort.models.network.network import LosslessIntent, Node, Port
+from rocefort.models.units import KBYTE, kbytes
+from rocefort.models.wording import counted
+from rocefort.validators.rules.facts import Switch
+from rocefort.validators.rules.lossless.buffer_budget import port_demand
+from rocefort.validators.rules.lossless.ecn_grades import static_xoff_limit
+from rocefort.validators.rules.lossless.headroom import (
+    RESPONSE_QUANTA,
+    CellBuffer,
+    cell_headroom,
+    headroom_bytes,
+)
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
+
+
+class Demand(NamedTuple):
+    """Headroom in bytes that one port needs."""
+
+    port: Port
+    needed_bytes: int
+
+    @property
+    def why(self) -> str:
+        """The port's rate and cable in words."""
+        return f"{self.port.speed_gbps} Gb/s over {self.port.cable_m:g} m"
+
+
+def _demands(
+    subject: Subject, switch: Switch, intent: LosslessIntent
+) -> Iterator[Demand | Verdict]:
+    """What each port needs, or why that is not known."""
+    mtu = intent.headroom_mtu
+    for port in switch.roce_ports:
+        if port.cable_m is None:
+            yield subject.not_judged(port.end, "the length of the cable is not known")
+        elif port.speed_gbps not in RESPONSE_QUANTA:
+            yield subject.not_judged(port.end, "no response time to a pause is known at its speed")
+        else:
+            yield Demand(port, headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))
+
+
+@rule(
+    "BUF001",
+    severity=Severity.ERROR,
+    source=f"{FORMULA}; «the vendor's reference», «headroom of queue: ..» and «a headroom pool»",
+    needs=(Need.LINKS, Need.SERVERS, Need.LOSSLESS, Need.FAMILY),
+)
+def headroom(subject: Subject) -> Iterator[Verdict]:
+    """Headroom holds what arrives after a pause is sent.
+
+    After xoff is crossed, frames already begun, the bits on the cable and the peer's reaction still
+    arrive. V300 G2 sets headroom by port and queue, out of a pool; G1 has a pool at most; on V200
+    nothing is confirmed. Where the size of a buffer's cells is confirmed, it is told, too, what
+    only the smallest packets would fill, each a cell: by SONiC's formula with the terms of another
+    maker's chips.
+
+    Example: headroom of queue 4 is 54 KB; 100 Gb/s over 100 m and frames of 9216 bytes need 55 KB
+    Fix: Raise «headroom» or the pool, shorten the cable or lower the MTU.
+    """
+    intent = subject.lossless
+    for switch in subject.switches:
+        family, demands = switch.node.family, list[Demand]()
+        if family is None:
+            continue
+        for item in _demands(subject, switch, intent):
+            if isinstance(item, Demand):
+                demands.append(item)
+            else:
+                yield item
+        if demands:
+            yield from _judge_headroom(subject, switch.node, intent, family, demands)
+
+
+def _judge_headroom(
+    subject: Subject, node: Node, intent: LosslessIntent, family: Family, demands: list[Demand]
+) -> Iterator[Verdict]:
+    per_queue, pool = family.headroom_kbytes, family.headroom_pool_kbytes
+    if not any(limits is not None and limits.confirmed for limits in (per_queue, pool)):
+        yield subject.not_judged(
+            node,
+            f"headroom on {family.name} is not confirmed by the vendor; {_summary(demands)}",
+        )
+        return
+    if per_queue is not None:
+        for demand in demands:
+            yield from _port_headroom(subject, intent, family, demand)
+    yield from _pool(subject, node, family, demands)
+
+
+def _summary(demands: list[Demand]) -> str:
+    worst = max(demands, key=lambda demand: demand.needed_bytes)
+    total = sum(demand.needed_bytes for demand in demands)
+    return (
+        f"{kbytes(total)} KB are needed for {counted(len(demands), 'port')}, "
+        f"at most {kbytes(worst.needed_bytes)} KB for one ({worst.why})"
+    )
+
+
+def _port_headroom(
+    subject: Subject, intent: LosslessIntent, family: Family, demand: Demand
+) -> Iterator[Verdict]:
+    queue, limits, port = intent.queue, family.headroom_kbytes, demand.port
+    row = next((t for t in port.interface.thresholds if t.queue == queue), None)
+    configured, default = row.headroom_kbytes if row else None, family.headroom_default_kbytes
+    path = f"thresholds[{queue}].headroom_kbytes"
+    size = configured if configured is not None else default.value if default else None
+    if size is None or (configured is None and default and not default.confirmed):
+        yield subject.not_judged(
+            port.end, f"the default headroom of {family.name} is not known", path=path
+        )
+    elif configured is not None and limits is not None and configured not in limits:
+        yield subject.finding(
+            port.end,
+            f"headroom of queue {queue} is {configured} KB; {family.name} takes "
+            f"{limits.low} to {limits.high} KB",
+            "choose a headroom in that range",
+            path=path,
+        )
+    elif size * KBYTE < demand.needed_bytes:
+        default_word = "" if configured is not None else " by default"
+        yield subject.finding(
+            port.end,
+            f"headroom of queue {queue} is {size} KB{default_word}; {demand.why} and frames of "
+            f"{intent.headroom_mtu} bytes need {kbytes(demand.needed_bytes)} KB",
+            f"set «headroom of queue: {queue}, {kbytes(demand.needed_bytes)}» or more",
+            path=path,
+        )
+    else:
+        yield from _in_cells(subject, intent, family.cell_bytes, demand, size)
+
+
+def _in_cells(
+    subject: Subject, intent: LosslessIntent, cell: Fact | None, demand: Demand, size_kbytes: int
+) -> Iterator[Verdict]:
+    """Headroom that is enough in bytes, where small packets fill cells that they do not need."""
+    port, mtu = demand.port, intent.headroom_mtu
+    if cell is None or not cell.confirmed or port.speed_gbps is None or port.cable_m is None:
+        return
+    needed = cell_headroom(
+        CellBuffer(cell=cell.value), port.speed_gbps, port.cable_m, port_mtu=mtu, lossless_mtu=mtu
+    )
+    if size_kbytes * KBYTE < needed.xoff:
+        yield subject.finding(
+            port.end,
+            f"headroom of queue {intent.queue} is {size_kbytes} KB; if only the smallest "
+            f"packets arrive, they fill {kbytes(needed.xoff)} KB in cells of {cell.value} bytes "
+            f"({demand.why}, by SONiC's formula)",
+            f"set {kbytes(needed.xoff)} KB where a server may send many small packets",
+            path=f"thresholds[{intent.queue}].headroom_kbytes",
+            severity=Severity.INFO,
+        )
+
+
+def _pool(subject: Subject, node: Node, family: Family, demands: list[Demand]) -> Iterator[Verdict]:
+    size, limits = node.device.pfc.headroom_pool_kbytes, family.headroom_pool_kbytes
+    path = "pfc.headroom_pool_kbytes"
+    if size is None and family.headroom_kbytes is None:
+        yield subject.not_judged(
+            node,
+            f"{family.name} has no headroom by queue, and no pool is configured; "
+            f"{_summary(demands)}",
+            path=path,
+        )
+    elif size is None:
+        yield subject.finding(
+            node,
+            f"no headroom pool is configured, which {family.name} must have; {_summary(demands)}",
+            "set «the size of the headroom pool» (lossless.headroom_pool_kbytes)",
+            path=path,
+        )
+    elif limits is not None and size not in limits:
+        yield subject.finding(
+            node,
+            f"the headroom pool is {size} KB; {family.name} takes {limits.low} to {limits.high} KB",
+            "choose a pool in that range",
+            path=path,
+        )
+    elif size * KBYTE < sum(demand.needed_bytes for demand in demands):
+        yield subject.finding(
+            node,
+            f"the headroom pool is {size} KB; {_summary(demands)}",
+            "enlarge the pool (lossless.headroom_pool_kbytes), shorten cables or lower the MTU",
+            path=path,
+        )
+
+
+@rule(
+    "BUF002",
+    severity=Severity.ERROR,
+    source=f"«the vendor's reference», «PFC thresholds» (sum of xoff and headroom); {FORMULA}",
+    needs=(Need.LINKS, Need.SERVERS, Need.LOSSLESS, Need.HARDWARE),
+)
+def buffer_budget(subject: Subject) -> Iterator[Verdict]:
+    """xoff and headroom of all lossless ports fit into the buffer.
+
+    A static xoff is a promise of buffer to each port. When the promises add up to more than there
+    is, some port loses packets before it pauses. An unknown buffer is not judged; neither is one
+    that no vendor source confirms, unless the sum is already too large for it.
+
+    Example: xoff and headroom of 3 lossless ports add up to 1954 KB; the buffer of CE8851-32CQ8DQ-P
+    is 1953 KB
+    Fix: Lower xoff, or use fewer lossless ports.
+    """
+    for switch in subject.switches:
+        yield from _budget(subject, switch, subject.lossless)
+
+
+def _budget(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
+    node, ports, hardware = switch.node, switch.roce_ports, switch.node.hardware
+    if hardware is None or not ports:
+        return
+    fact = hardware.buffer_kbytes
+    if fact is None:
+        yield subject.not_judged(node, f"the buffer of {hardware.model} is not known")
+        return
+    demands = []
+    for item in _demands(subject, switch, intent):
+        if not isinstance(item, Demand):
+            yield item
+            continue
+        demands.append(item)
+    if len(demands) < len(ports):
+        return
+    sizes = [port_demand(intent, demand.port).promised_kbytes for demand in demands]
+    if None in sizes:
+        yield subject.not_judged(
+            node, "ports without a static xoff share the buffer dynamically; no sum can be given"
+        )
+        return
+    total = sum(size for size in sizes if size is not None)
+    promise = f"xoff and headroom of {counted(len(ports), 'lossless port')} add up to {total} KB"
+    doubt = "" if fact.confirmed else f", not confirmed by the vendor ({fact.source})"
+    if total > fact.value:
+        yield subject.finding(
+            node,
+            f"{promise}; the buffer of {hardware.model} is {fact.value} KB{doubt}",
+            f"lower xoff{_to_at_most(intent, fact.value, demands)}, or spread the ports over more "
+            "switches",
+        )
+    elif not fact.confirmed:
+        yield subject.not_judged(
+            node,
+            f"{promise} and would fit; the buffer of {hardware.model} is {fact.value} KB{doubt}",
+        )
+
+
+def _to_at_most(intent: LosslessIntent, buffer_kbytes: int, demands: list[Demand]) -> str:
+    """The xoff that all ports can have at once, each beside the largest headroom of any."""
+    kept = [port_demand(intent, demand.port).kept_kbytes or 0 for demand in demands]
+    limit = int(static_xoff_limit(buffer_kbytes, len(demands), 1, max(kept)))
+    return f" to {limit} KB at most" if limit > 0 else ""

@@ -1,0 +1,168 @@
+"""Deadlock: on the paths that routing takes, no circle of buffers waits for itself."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.device.bgp import PolicyNode
+from rocefort.models.device.device import Device
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Network
+from rocefort.validators.roce_ports import lossless_queue
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.underlay import unmodelled_forwarding
+from rocefort.validators.rules.lossless.buffer_cycles import (
+    Buffer,
+    Hop,
+    components,
+    cycle,
+    forwarding_graph,
+)
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+
+@rule(
+    "DLK001",
+    severity=Severity.ERROR,
+    source="Hu et al., HotNets 2016 (deadlocks need a cyclic buffer dependency); Tagger, CoNEXT "
+    "2017 (up-down paths have none, bounces make them)",
+    needs=(Need.LINKS,),
+)
+def no_cycle(subject: Subject) -> Iterator[Verdict]:
+    """Paused buffers cannot wait for each other in a circle.
+
+    A full ingress buffer waits for the next switch's. Where such waits close a circle, PFC can stop
+    it for ever. Paths up to a spine and down again cannot; a path that goes up a second time can.
+    Judged are the paths between gateways while nothing has failed, as the embedded engine routes
+    them.
+
+    Example: buffers of queue 4 can wait for each other in a circle: leaf01 > spine01 > leaf02 >
+    spine02 > leaf01
+    Fix: Remove the link, or the route, that leads up again.
+    """
+    network = subject.network
+    queue = lossless_queue(network)
+    if queue is None:
+        yield subject.not_judged(
+            None, "which queue is lossless is not known: the switches pause no single common queue"
+        )
+        return
+    unmodelled = next((x for node in network.nodes for x in unmodelled_forwarding(node)), None)
+    if unmodelled is not None:
+        yield subject.not_judged(None, f"the paths are not known: {unmodelled[1]}")
+    elif not (
+        all_routed(network)
+        and (one_as_cuts_every_link(network) or an_end_of_every_link_passes_nothing_on(network))
+    ):
+        yield from _judge(subject, queue)
+
+
+def all_routed(network: Network) -> bool:
+    """Whether routing alone decides what crosses a link: no end is a switched port."""
+    ends = (network.interface(end) for link in network.links or () for end in (link.a, link.b))
+    return all(interface is not None and interface.layer3 for interface in ends)
+
+
+def one_as_cuts_every_link(network: Network) -> bool:
+    """Whether every link has exactly one end in one common AS, as with all spines in one.
+
+    Then no path can pass that AS twice (RFC 4271, 9.1.2), so none goes up again after coming
+    down: the answer without solving the routing.
+    """
+    asns = {node.name: node.device.bgp.asn for node in network.nodes if node.device.bgp}
+    ends = [(asns.get(x.a.device), asns.get(x.b.device)) for x in network.links or ()]
+    common = [asn for asn in (ends[0] if ends else ()) if asn is not None]
+    return any(all((a == asn) != (b == asn) for a, b in ends) for asn in common)
+
+
+def an_end_of_every_link_passes_nothing_on(network: Network) -> bool:
+    """Whether every link has an end that announces only prefixes which it alone originates.
+
+    Nobody sends such a switch what is for others, so none of its buffers waits for another one of
+    the fabric: of two buffers in a row the second waits for nothing. Leaves with export policies
+    are such switches: the answer without solving the routing, with an AS of its own for each spine.
+    """
+    origins = Counter(
+        prefix for node in network.nodes if (bgp := node.device.bgp) for prefix in bgp.networks
+    )
+    ends = {name for link in network.links or () for name in (link.a.device, link.b.device)}
+    silent = {name for name in ends if _announces_its_own(network.by_name[name].device, origins)}
+    return all(not silent.isdisjoint((x.a.device, x.b.device)) for x in network.links or ())
+
+
+def _announces_its_own(device: Device, origins: Counter[IPv4Network]) -> bool:
+    """Whether every export policy permits nothing but networks that only this switch originates."""
+    if (bgp := device.bgp) is None:
+        return True
+    lent = {group.name: group.export_policy for group in bgp.groups}
+    used = {peer.export_policy or lent.get(peer.group or "") for peer in bgp.peers}
+    policies = {policy.name: policy for policy in device.route_policies}
+    lists = {found.name: found for found in device.prefix_lists}
+    permitted = [
+        lists.get(node.match_prefix_list or "")
+        for name in used
+        for node in (policies[name].nodes if name in policies else (PolicyNode(node=0),))
+        if node.action == "permit"
+    ]
+    own = frozenset(bgp.networks)
+    return all(
+        found is not None
+        and all(
+            entry.lengths == (entry.prefix.prefixlen, entry.prefix.prefixlen)
+            and (origins[entry.prefix] == (entry.prefix in own))
+            for entry in found.entries
+            if entry.action == "permit"
+        )
+        for found in permitted
+    )
+
+
+def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
+    try:
+        solution = analyse(subject.network, subject.sources)
+    except Refused as refused:
+        yield subject.not_judged(None, f"the paths are not known: {refused.problem.what}")
+        return
+    sources, forwards = traffic(solution)
+    if not forwards:
+        yield subject.not_judged(None, "no route leads from one gateway to another")
+    graph = forwarding_graph(sources, forwards, queue)
+    for component in components(graph):
+        circle = cycle(graph, component)
+        yield subject.finding(
+            subject.network.by_name[circle[0][0]],
+            f"buffers of queue {queue} can wait for each other in a circle: {words(circle)}",
+            "remove the link or the route by which packets go up again after coming down",
+        )
+
+
+def words(circle: tuple[Buffer, ...]) -> str:
+    """A circle of buffers by the switches that it passes."""
+    return " > ".join((*(tail for tail, _, _ in circle), circle[0][0]))
+
+
+def traffic(solution: Solution) -> tuple[dict[str, int], dict[Hop, int]]:
+    """Classes that each device's servers send to, and those that each link carries, as bits."""
+    served = gateways(solution)
+    subnets = {subnet for own in served.values() for subnet in own}
+    neighbours = {(s.device, s.peer): s.far[0] for s in solution.sessions if s.far}
+    wanted = [c for c in solution.classes if not subnets.isdisjoint(c.prefixes)]
+    forwards: defaultdict[Hop, int] = defaultdict(int)
+    for bit, group in enumerate(wanted):
+        for device, selection in group.selections.items():
+            for hop in selection.next_hops:
+                forwards[device, neighbours[device, hop]] |= 1 << bit
+    return dict.fromkeys(served, (1 << len(wanted)) - 1), dict(forwards)
+
+
+def gateways(solution: Solution) -> dict[str, list[IPv4Network]]:
+    """Subnets of servers by device: those of its Vlanifs that are up."""
+    found: defaultdict[str, list[IPv4Network]] = defaultdict(list)
+    for device, connected in solution.underlay.connected.items():
+        for subnet, interface in connected.items():
+            if interface.startswith("Vlanif"):
+                found[device].append(subnet)
+    return dict(found)

@@ -1,0 +1,167 @@
+"""ECN: the lossless queue is marked, by AI-ECN or by static thresholds, and marks come first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.models.device.lossless import MOST_AI_ECN_QUEUES
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Node
+from rocefort.models.wording import counted, listing
+from rocefort.validators.roce_ports import lossless_queue, paused_queues
+from rocefort.validators.rules.lossless.ecn_grades import strict_kmin_limit
+from rocefort.validators.rules.lossless.ecn_margin import judge_static
+from rocefort.validators.rules.lossless.ecn_queues import static_rows
+from rocefort.validators.rules.registry import Subject, Verdict, rule
+
+
+@rule(
+    "ECN001",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», AI ECN («queue of AI-ECN»: two queues at most, lossless "
+    "first); HEPS: Network 2025, 5(4), 53 (ai_ecn_hpc on queue 4)",
+)
+def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
+    """ECN marks the lossless queue, and lossless queues only.
+
+    ECN slows senders before PFC has to stop them; without it every congestion becomes pauses.
+    AI-ECN marks on all ports, static thresholds on those that name a drop profile. A switch takes
+    two AI-ECN queues at most, and each must be paused by PFC first.
+
+    Example: AI-ECN is not enabled, so queue 4 is paused before any sender slows down
+    Fix: Assign the lossless queue to AI-ECN, or give its ports a drop profile and static ECN; take
+    other queues off.
+    """
+    queue = lossless_queue(subject.network)
+    if queue is None:
+        yield subject.not_judged(
+            None, "which queue is lossless is not known: the switches pause no single common queue"
+        )
+        return
+    for node in subject.network.nodes:
+        yield from _marked(subject, node, queue)
+
+
+def _marked(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
+    ai_ecn = node.device.ai_ecn
+    assigned = [row.queue for row in ai_ecn.queues]
+    static = list(static_rows(node))
+    marked = {interface.name for interface, row in static if row.queue == queue}
+    learned = ai_ecn.enabled and queue in assigned
+    if marked and not learned:
+        yield from _unmarked_ports(subject, node, queue, marked)
+    if not ai_ecn.enabled and not marked:
+        yield subject.finding(
+            node,
+            f"AI-ECN is not enabled, so queue {queue} is paused before any sender slows down",
+            "add «AI-ECN» under «the AI service», «its AI-ECN»",
+            path="ai_ecn",
+        )
+    if queue not in assigned and not marked:
+        yield subject.finding(
+            node,
+            f"AI-ECN does not mark lossless queue {queue}; it is assigned to "
+            + (f"queue {listing(assigned)}" if assigned else "no queue"),
+            f"add «queue of AI-ECN: {queue}» with its model under ai-ecn",
+            path="ai_ecn.queues",
+        )
+    if len(assigned) > MOST_AI_ECN_QUEUES:
+        yield subject.finding(
+            node,
+            f"AI-ECN is assigned to queues {listing(assigned)}; a switch takes "
+            f"{MOST_AI_ECN_QUEUES} at most",
+            "remove «queue of AI-ECN» of the queues that are not lossless",
+            path="ai_ecn.queues",
+        )
+    for other in sorted(set(assigned) - paused_queues(node)):
+        yield subject.finding(
+            node,
+            f"AI-ECN is assigned to queue {other}, which PFC does not pause",
+            f"pause queue {other} in the PFC profile, or remove its «queue of AI-ECN»",
+            path=f"ai_ecn.queues[{other}]",
+        )
+    for other in sorted({row.queue for _, row in static} - paused_queues(node)):
+        ports = [interface.name for interface, row in static if row.queue == other]
+        yield subject.finding(
+            node,
+            f"static ECN marks queue {other}, which PFC does not pause, on {_some(ports)}",
+            f"pause queue {other} in the PFC profile, or remove its «ECN of queue: {other}»",
+            path=f"interfaces[{ports[0]}].markings[{other}]",
+            severity=Severity.WARNING,  # TCP may be marked on purpose
+        )
+
+
+def _unmarked_ports(
+    subject: Subject, node: Node, queue: int, marked: set[str]
+) -> Iterator[Verdict]:
+    bare = [i.name for i in node.device.interfaces if i.pfc and i.name not in marked]
+    if bare:
+        yield subject.finding(
+            node,
+            f"static ECN does not mark lossless queue {queue} on {_some(bare)}",
+            f"add «drop profile of queue: {queue}» and «ECN of queue: {queue}» there",
+            path=f"interfaces[{bare[0]}].markings",
+        )
+
+
+def _some(ports: list[str]) -> str:
+    return ports[0] + (f" and {len(ports) - 1} more" if len(ports) > 1 else "")
+
+
+@rule(
+    "ECN002",
+    severity=Severity.WARNING,
+    source="DCQCN, SIGCOMM 2015, section 4 (ECN before PFC); «the vendor's reference», AI ECN "
+    "(the model chooses the thresholds)",
+)
+def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
+    """ECN marks before PFC pauses.
+
+    Senders should slow down before they are stopped. Traffic of one ingress may spread over all
+    egresses of a switch, and each may hold just under Kmin unmarked, so only Kmin below xoff
+    divided by the lossless ports makes it certain for any traffic. AI-ECN chooses its thresholds
+    while it runs: compare «the limits that AI-ECN chose» on the switch with the limit that is
+    told here.
+
+    Static thresholds get one of three grades. Strict, of which nothing is said: Kmin is that low.
+    Single-egress: Kmax is below xoff, so marks come first where the traffic of an ingress leaves
+    by one egress. Dynamic: a many-to-one, from all other lossless ports at once, is slowed down
+    before it fills what their xoff allow, if marks take effect within 20 us.
+
+    Example: Kmin 200 KB, Kmax 600 KB: PFC may pause before ECN marks (no grade holds)
+    Fix: Lower Kmax below xoff, and Kmin with it; or accept the grade.
+    """
+    queue = lossless_queue(subject.network)
+    if queue is None:
+        yield subject.not_judged(
+            None, "which queue is lossless is not known: the switches pause no single common queue"
+        )
+        return
+    intent = subject.network.lossless
+    for switch in subject.switches:
+        node = switch.node
+        ai_ecn = node.device.ai_ecn
+        assigned = next((row for row in ai_ecn.queues if row.queue == queue), None)
+        if ai_ecn.enabled and assigned is not None:  # else ECN001 reports it
+            yield subject.not_judged(
+                node,
+                f"AI-ECN ({assigned.model or 'its default model'}) chooses Kmin and Kmax"
+                f"{_limit(node, queue)}",
+                path="ai_ecn",
+            )
+        else:
+            yield from judge_static(subject, switch, queue, intent)
+
+
+def _limit(node: Node, queue: int) -> str:
+    """The Kmin that a person can compare with what the switch shows; none without static xoff."""
+    ports = [interface for interface in node.device.interfaces if interface.pfc]
+    rows = (row for port in ports for row in port.thresholds if row.queue == queue)
+    xoff = min((row.xoff_kbytes for row in rows), default=None)
+    if xoff is None:
+        return ""
+    limit = float(strict_kmin_limit(xoff, len(ports)))
+    return (
+        f"; marks come first for any traffic only while Kmin is below {limit:.4g} KB "
+        f"(xoff {xoff} KB over {counted(len(ports), 'lossless port')})"
+    )

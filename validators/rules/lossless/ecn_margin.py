@@ -1,0 +1,149 @@
+"""Static ECN against PFC on one switch: the grade of "marks before pauses" that it reaches."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rocefort.models.device.drop_profile import Limits
+from rocefort.models.device.interface import Interface
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import LosslessIntent, Node
+from rocefort.models.units import KBYTE
+from rocefort.models.wording import counted
+from rocefort.validators.rules.facts import Switch
+from rocefort.validators.rules.lossless.buffer_budget import port_demand
+from rocefort.validators.rules.lossless.ecn_grades import (
+    Congestion,
+    Grade,
+    Thresholds,
+    dynamic_kmin_limit,
+    grades,
+    strict_kmin_limit,
+)
+from rocefort.validators.rules.lossless.ecn_queues import in_bytes, kb, limits_of
+from rocefort.validators.rules.registry import Subject, Verdict
+
+LOOP_US = 20  # round trip that the vendor's rule for Kmax takes (EDOC1100155250, static ECN)
+PAPER_BETA = 8  # DCQCN, SIGCOMM 2015: share of the free buffer that a dynamic xoff takes
+MEANING = {
+    Grade.SINGLE_EGRESS: "where the traffic of an ingress leaves by one egress",
+    Grade.DYNAMIC: f"where marks slow senders down within {LOOP_US} us",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Egresses:
+    """Lossless ports of one speed that mark at the same depths. None: speed not known."""
+
+    profile: str
+    limits: Limits
+    speed_gbps: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ingress:
+    """What the lossless ports of a switch hold before they pause."""
+
+    ports: tuple[Interface, ...]
+    xoff_bytes: int  # the smallest of all
+    speeds_gbps: tuple[int | None, ...]
+
+
+def judge_static(
+    subject: Subject, switch: Switch, queue: int, intent: LosslessIntent | None
+) -> Iterator[Verdict]:
+    """Grade of each pair of thresholds by which a switch marks the lossless queue."""
+    node = switch.node
+    groups = _egresses(node, queue)
+    if not groups:
+        return
+    lossless = tuple(i for i in node.device.interfaces if i.pfc)
+    rows = [row for port in lossless for row in port.thresholds if row.queue == queue]
+    if len(rows) < len(lossless) or not rows:
+        yield _unknown_xoff(subject, switch, intent, len(lossless) - len(rows))
+        return
+    speeds = tuple(node.speed_gbps(port.name) for port in lossless)
+    ingress = Ingress(lossless, min(row.xoff_kbytes for row in rows) * KBYTE, speeds)
+    for egresses, ports in groups.items():
+        yield from _judge(subject, node, egresses, ports, ingress)
+
+
+def _egresses(node: Node, queue: int) -> dict[Egresses, list[Interface]]:
+    groups: dict[Egresses, list[Interface]] = defaultdict(list)
+    for port in node.device.interfaces:
+        for row in port.markings:
+            limits = limits_of(node, row) if row.ecn and row.queue == queue else None
+            if limits is not None and port.pfc:  # ECN001 and ECN004 report the others
+                speed = node.speed_gbps(port.name)
+                groups[Egresses(row.profile or "", limits, speed)].append(port)
+    return groups
+
+
+def _judge(
+    subject: Subject, node: Node, egresses: Egresses, ports: list[Interface], ingress: Ingress
+) -> Iterator[Verdict]:
+    word = f"drop profile {egresses.profile} on {_ports(egresses, ports)}"
+    path = f"drop_profiles[{egresses.profile}].ecn"
+    sizes = in_bytes(egresses.limits, node.family)
+    if sizes is None:
+        what = "a share of a queue whose depth changes with the load"
+        if egresses.limits.unit == "cells":
+            what = f"in cells, whose size is not known on {node.syntax or 'its family'}"
+        yield subject.not_judged(node, f"{word}: Kmin and Kmax are {what}", path=path)
+        return
+    thresholds = Thresholds(*sizes, ingress.xoff_bytes)
+    number = len(ingress.ports)
+    held = grades(thresholds, number, _congestions(egresses, ingress))
+    if held[0] is Grade.STRICT:
+        return
+    limit = strict_kmin_limit(ingress.xoff_bytes, number)
+    figures = f"{word}: Kmin {kb(sizes[0])}, Kmax {kb(sizes[1])}"
+    bound = (
+        f"for any traffic Kmin would have to be below {kb(float(limit))} "
+        f"(xoff {kb(ingress.xoff_bytes)} over {counted(number, 'lossless port')})"
+    )
+    hint = f"lower Kmin below {kb(float(limit))}, or accept the grade"
+    if held[0] is Grade.NONE:
+        message = f"{figures}: PFC may pause before ECN marks (no grade holds); {bound}"
+        yield subject.finding(node, message, "lower Kmax below xoff, and Kmin with it", path=path)
+        return
+    names = " and ".join(grade.value for grade in held)
+    where = ", and ".join(MEANING[grade] for grade in held)
+    message = f"{figures}: marks come before pauses {where} (grade {names}); {bound}"
+    yield subject.finding(node, message, hint, path=path, severity=Severity.INFO)
+
+
+def _ports(egresses: Egresses, ports: list[Interface]) -> str:
+    speed = f" of {egresses.speed_gbps} Gb/s" if egresses.speed_gbps else ""
+    return f"{counted(len(ports), 'port')}{speed}"
+
+
+def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
+    """One sender and all others: what is between is milder, for the growth is linear in them."""
+    known = [speed for speed in ingress.speeds_gbps if speed is not None]
+    if egresses.speed_gbps is None or len(known) < len(ingress.speeds_gbps):
+        return []
+    senders = sorted({1, len(ingress.ports) - 1} - {0})
+    loop = Fraction(LOOP_US)
+    return [Congestion(count, max(known), egresses.speed_gbps, loop) for count in senders]
+
+
+def _unknown_xoff(
+    subject: Subject, switch: Switch, intent: LosslessIntent | None, number: int
+) -> Verdict:
+    """A port without a static xoff: by the paper's own beta, if the buffer is known."""
+    node, ports = switch.node, switch.roce_ports
+    what = f"{counted(number, 'lossless port')} without a static xoff share the buffer dynamically"
+    buffer = node.hardware.buffer_kbytes if node.hardware else None
+    kept = [port_demand(intent, port).kept_kbytes for port in ports] if intent else []
+    if buffer is not None and kept and None not in kept:
+        flight = max(size for size in kept if size is not None) * KBYTE
+        limit = dynamic_kmin_limit(buffer.value * KBYTE, len(ports), 1, flight, PAPER_BETA)
+        what += (
+            f"; were their share that of the DCQCN paper (beta {PAPER_BETA}), Kmin would have to "
+            f"be below {kb(float(limit))}"
+        )
+    return subject.not_judged(node, what, path="drop_profiles")

@@ -1,0 +1,464 @@
+"""PFC: thresholds, which queue is paused where, the mode, and deadlock timers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocefort.models.device.interface import PfcThreshold, xon_at_most_xoff
+from rocefort.models.device.lossless import TURN_OFF_DEADLOCKS, PfcProfile, PfcTimer
+from rocefort.models.finding import Severity
+from rocefort.models.hardware.hardware import Fact, Family, Range
+from rocefort.models.network.network import End, LosslessIntent, Node
+from rocefort.models.units import KBYTE
+from rocefort.models.wording import listing
+from rocefort.validators.roce_ports import lossless_queue
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+DCB = "«the vendor's reference», DCB"
+LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor's default
+
+
+@rule(
+    "PFC001",
+    severity=Severity.ERROR,
+    source=f"{DCB}, «PFC thresholds»; DCQCN, SIGCOMM 2015 (resume at xoff less two MTU)",
+    wants=(Need.LOSSLESS, Need.FAMILY),
+)
+def thresholds(subject: Subject) -> Iterator[Verdict]:
+    """xon is at most xoff, two frames apart, and xoff can be set.
+
+    Pauses stop traffic above xoff and release it below xon. With less than two frames between, a
+    port flaps between the two with every packet.
+
+    Example: queue 4: xon 601 KB is above xoff 600 KB
+    Fix: Lower xon or raise xoff.
+    """
+    intent = subject.network.lossless
+    mtu = intent.headroom_mtu if intent else None
+    for node in subject.network.nodes:
+        rows = [
+            (interface.name, row)
+            for interface in node.device.interfaces
+            for row in interface.thresholds
+        ]
+        least = 0 if mtu is None else 2 * mtu
+        for name, row in rows:
+            if row.xoff_kbytes < row.xon_kbytes + least / KBYTE:
+                yield from _hysteresis(subject, node, name, row, mtu)
+        for interface in node.device.interfaces:
+            for other in interface.other_thresholds:
+                unit = "in cells" if other.unit == "cells" else "a share of the free buffer"
+                yield subject.not_judged(
+                    End(device=node.name, interface=interface.name),
+                    f"queue {other.queue}: its xoff is {unit}, which is not known in bytes",
+                    path=f"other_thresholds[{other.queue}]",
+                )
+        if rows and node.family is not None:
+            yield from _xoff_range(subject, node, node.family, rows)
+
+
+def _hysteresis(
+    subject: Subject, node: Node, name: str, row: PfcThreshold, mtu: int | None
+) -> Iterator[Verdict]:
+    gap, path = row.xoff_kbytes - row.xon_kbytes, f"thresholds[{row.queue}]"
+    if not xon_at_most_xoff(row.xon_kbytes, row.xoff_kbytes):
+        yield subject.finding(
+            End(device=node.name, interface=name),
+            f"queue {row.queue}: xon {row.xon_kbytes} KB is above xoff {row.xoff_kbytes} KB",
+            "set xon below xoff",
+            path=path,
+        )
+    elif mtu is not None and gap * KBYTE < 2 * mtu:
+        yield subject.finding(
+            End(device=node.name, interface=name),
+            f"queue {row.queue}: xon {row.xon_kbytes} KB and xoff {row.xoff_kbytes} KB are "
+            f"{gap} KB apart; two frames of {mtu} bytes need {-(-2 * mtu // KBYTE)} KB",
+            "lower xon or raise xoff",
+            path=path,
+        )
+
+
+def _xoff_range(
+    subject: Subject, node: Node, family: Family, rows: list[tuple[str, PfcThreshold]]
+) -> Iterator[Verdict]:
+    limits = family.xoff_kbytes
+    if limits is None or not limits.confirmed:
+        yield subject.not_judged(
+            node, f"the range of xoff on {family.name} is not confirmed by the vendor"
+        )
+        return
+    for name, row in rows:
+        if row.xoff_kbytes not in limits:
+            yield subject.finding(
+                End(device=node.name, interface=name),
+                f"queue {row.queue}: xoff {row.xoff_kbytes} KB cannot be set on {family.name} "
+                f"({limits.low} to {limits.high} KB)",
+                "choose an xoff in that range",
+                path=f"thresholds[{row.queue}].xoff_kbytes",
+            )
+
+
+@rule(
+    "PFC002",
+    severity=Severity.ERROR,
+    source=f"{DCB}, «a PFC profile», «a paused queue» (queue 3 is on by default); "
+    "HEPS: Network 2025, 5(4), 53 (queue 4 only)",
+    wants=(Need.LINKS, Need.SERVERS, Need.FAMILY),
+)
+def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
+    """Only the lossless queue is paused, at both ends of a cable.
+
+    A queue paused at one end only loses packets at the other; a second paused queue takes buffer
+    and spreads congestion. Queue 3 is on by default in a PFC profile: «no pause of queue: 3».
+
+    Example: PFC is off, and RoCE passes here; queue 4 must be paused at both ends of every cable
+    Fix: Add «PFC in manual mode» to the port; in its profile pause the lossless queue, and no
+    other.
+    """
+    queue = lossless_queue(subject.network)
+    if queue is None:
+        yield subject.not_judged(
+            None, "which queue is lossless is not known: the switches pause no single common queue"
+        )
+        return
+    for switch in subject.switches:
+        node = switch.node
+        for port in switch.roce_ports:
+            if port.interface.pfc is None:
+                yield subject.finding(
+                    port.end,
+                    f"PFC is off, and RoCE passes here; queue {queue} must be paused at both ends "
+                    "of every cable",
+                    "add «PFC in manual mode» to the port",
+                    path="pfc",
+                )
+        used = _used_profiles(node)
+        if None in used:
+            yield from _undefined_profiles(subject, node)
+        for profile in filter(None, used):
+            yield from _queues(subject, node, profile, queue)
+        if node.family is not None:
+            yield from _queue_range(subject, node, node.family, queue)
+
+
+def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> Iterator[Verdict]:
+    limits = family.pfc_queues
+    if not limits.confirmed:
+        yield subject.not_judged(
+            node, f"which queues {family.name} can pause is not confirmed by the vendor"
+        )
+    elif queue not in limits:
+        yield subject.finding(
+            node,
+            f"queue {queue} cannot be paused on {family.name} "
+            f"(queues {limits.low} to {limits.high})",
+            "choose a lossless queue that every switch can pause",
+            path="pfc",
+        )
+
+
+def _undefined_profiles(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for interface in node.device.interfaces:
+        if interface.pfc is not None and node.device.profile_of(interface) is None:
+            yield subject.finding(
+                End(device=node.name, interface=interface.name),
+                f"PFC profile {interface.pfc.profile} is applied, but not defined",
+                f"define it with «a PFC profile: {interface.pfc.profile}», or apply another",
+                path="pfc",
+            )
+
+
+def _used_profiles(node: Node) -> tuple[PfcProfile | None, ...]:
+    """Profiles that ports apply, by name; None for one that is not defined."""
+    used = {i.pfc.profile: i for i in node.device.interfaces if i.pfc}
+    return tuple(node.device.profile_of(used[name]) for name in sorted(used))
+
+
+def _queues(subject: Subject, node: Node, profile: PfcProfile, queue: int) -> Iterator[Verdict]:
+    if profile.queues == (queue,):
+        return
+    noun = "queue" if len(profile.queues) == 1 else "queues"
+    paused = f"{noun} {listing(profile.queues)}" if profile.queues else "no queue"
+    undo = [f"«no pause of queue: {q}»" for q in profile.queues if q != queue]
+    add = [] if queue in profile.queues else [f"«a paused queue: {queue}»"]
+    yield subject.finding(
+        node,
+        f"PFC profile {profile.name} pauses {paused}; it must pause queue {queue} and no other",
+        f"enter {listing([*add, *undo])} in the profile",
+        path=f"pfc.profiles[{profile.name}].queues",
+    )
+
+
+@rule(
+    "PFC003",
+    severity=Severity.ERROR,
+    source=f"{DCB}, «PFC on a port»; HEPS: Network 2025, 5(4), 53 (manual mode)",
+)
+def manual_mode(subject: Subject) -> Iterator[Verdict]:
+    """PFC is in manual mode on every port that has it.
+
+    In auto mode DCBX decides with the neighbour whether a port pauses at all, and deadlock timers
+    cannot be set before a profile is applied in manual mode.
+
+    Example: PFC mode is auto, where the neighbour decides by DCBX; it must be manual
+    Fix: Use «PFC in manual mode».
+    """
+    for node in subject.network.nodes:
+        for interface in node.device.interfaces:
+            if interface.pfc is not None and interface.pfc.mode != "manual":
+                yield subject.finding(
+                    End(device=node.name, interface=interface.name),
+                    f"PFC mode is {interface.pfc.mode}, where the neighbour decides by DCBX; "
+                    "it must be manual",
+                    "use «PFC in manual mode»",
+                    path="pfc.mode",
+                )
+
+
+@rule(
+    "PFC005",
+    severity=Severity.ERROR,
+    source="IEEE 802.1Q, 36 (PFC and 802.3x PAUSE exclude each other on a link); "
+    f"{DCB}, «PFC on a port» and «802.3x flow control»",
+)
+def no_link_pause(subject: Subject) -> Iterator[Verdict]:
+    """802.3x flow control is off on every port that has PFC.
+
+    An 802.3x pause stops the whole link, CNP and management traffic included, where PFC stops one
+    priority.
+
+    Example: 802.3x flow control is on beside PFC; its pauses stop all priorities
+    Fix: Remove «802.3x flow control» from the port; it is off by default.
+    """
+    for node in subject.network.nodes:
+        for interface in node.device.interfaces:
+            if interface.pfc is not None and interface.flow_control:
+                yield subject.finding(
+                    End(device=node.name, interface=interface.name),
+                    "802.3x flow control is on beside PFC; its pauses stop all priorities",
+                    "enter «no 802.3x flow control» on the port",
+                    path="flow_control",
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    """One deadlock timer of a switch: its time (None: not known) and what may be set.
+
+    raw is the number on the command line, or its default, in units of unit_ms.
+    """
+
+    name: str  # detection or recovery
+    raw: int | None
+    unit_ms: int | None
+    settable: Range | None
+    intent_ms: int | None
+    path: str
+
+    @property
+    def limits(self) -> str:
+        """The range in milliseconds, in words."""
+        if self.settable is None or self.unit_ms is None:
+            return "none"
+        words = f"{self.settable.low * self.unit_ms} to {self.settable.high * self.unit_ms} ms"
+        return words if self.unit_ms == 1 else f"{words} in intervals of {self.unit_ms} ms"
+
+
+@rule(
+    "PFC004",
+    severity=Severity.ERROR,
+    source=f"{DCB}, «deadlock detection» and «deadlock recovery» (G1: 10 to 1500 ms; "
+    "G2: multiples of an interval); HEPS: Network 2025, 5(4), 53 (10 s)",
+    needs=(Need.FAMILY,),
+    wants=(Need.LOSSLESS,),
+)
+def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
+    """Deadlock timers can be set, and are as intended.
+
+    HEPS publishes 10 s. A V300 G1 switch takes 10 to 1500 ms, so such a fabric must give that
+    family a value of its own; where it does, the difference is told. Over one second a deadlocked
+    queue stands still for longer than any vendor's default, and 10 s may be 100 ms that lost
+    its unit: ask the site for «the deadlock lines of what runs».
+
+    Example: deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms)
+    Fix: Give the family a value of its own (lossless.deadlock.by_family).
+    """
+    network = subject.network
+    yield from _long_intent(subject)
+    queue = lossless_queue(network)
+    intent = network.lossless
+    for node in subject.network.nodes:
+        if node.family is None:
+            continue
+        if queue is None:
+            yield subject.not_judged(node, "which queue's timers count is not known")
+            continue
+        if unsettable := list(_interval(subject, node, node.family)):
+            yield from unsettable  # and what counts in it cannot be judged either
+            continue
+        for timer in _timers(node, node.family, queue, intent):
+            yield from _judge_timer(subject, node, node.family, timer)
+
+
+def _interval(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
+    interval, settable = node.device.pfc.interval_ms, family.deadlock_intervals_ms
+    if interval is not None and settable is not None and interval not in settable:
+        yield subject.finding(
+            node,
+            f"the deadlock timers count intervals of {interval} ms, which cannot be set on "
+            f"{family.name} ({settable} ms)",
+            "choose one of these intervals, and the multiples that give the intended times",
+            path="pfc.interval_ms",
+        )
+
+
+def _long_intent(subject: Subject) -> Iterator[Verdict]:
+    intent = subject.network.lossless
+    times = {"detection": intent.detect_ms, "recovery": intent.recovery_ms} if intent else {}
+    for name, time_ms in times.items():
+        if time_ms > LONG_MS:
+            path = "lossless.detect_ms" if name == "detection" else "lossless.recovery_ms"
+            message, hint = _too_long(f"the intended deadlock {name} time", time_ms)
+            yield subject.finding(None, message, hint, path=path, severity=Severity.WARNING)
+
+
+def _too_long(what: str, time_ms: int) -> tuple[str, str]:
+    """Message and hint."""
+    message = (
+        f"{what} is {time_ms} ms; over {LONG_MS} ms a deadlocked queue stands still for long, "
+        "and a unit may be lost"
+    )
+    return message, "confirm the time and its unit on a switch; the vendor's default is 100 ms"
+
+
+def _timers(
+    node: Node, family: Family, queue: int, intent: LosslessIntent | None
+) -> Iterator[Deadlock]:
+    """Both timers in the form that the family has."""
+    pfc = node.device.pfc
+    detect_ms, recovery_ms = (intent.detect_ms, intent.recovery_ms) if intent else (None, None)
+    if family.deadlock_detect_ms is not None:
+        times = _defaulted((pfc.detect_ms, pfc.recovery_ms), family.deadlock_default_ms)
+        in_ms = family.deadlock_detect_ms, family.deadlock_recovery_ms
+        yield Deadlock("detection", times[0], 1, in_ms[0], detect_ms, "pfc.detect_ms")
+        yield Deadlock("recovery", times[1], 1, in_ms[1], recovery_ms, "pfc.recovery_ms")
+        return
+    interval = family.deadlock_interval_ms
+    # An interval says nothing where the family's unit is not known (V200).
+    unit = None if interval is None else pfc.interval_ms or interval.value
+    profile, row = _timer_row(node, queue)
+    path = f"pfc.profiles[{profile}].timers[{queue}]" if row else "pfc"
+    saved = (row.detect_time, row.recovery_time) if row else (None, None)
+    times = _defaulted(saved, family.deadlock_default_time)
+    settable = family.deadlock_detect_time, family.deadlock_recovery_time
+    yield Deadlock("detection", times[0], unit, settable[0], detect_ms, path)
+    yield Deadlock("recovery", times[1], unit, settable[1], recovery_ms, path)
+
+
+def _defaulted(
+    saved: tuple[int | None, int | None], default: Fact | None
+) -> tuple[int | None, int | None]:
+    """A switch does not save what is its default; a default that is not confirmed is no answer."""
+    value = default.value if default and default.confirmed else None
+    detect, recovery = saved
+    return value if detect is None else detect, value if recovery is None else recovery
+
+
+def _timer_row(node: Node, queue: int) -> tuple[str, PfcTimer | None]:
+    rows = (
+        (p.name, t)
+        for p in filter(None, _used_profiles(node))
+        for t in p.timers
+        if t.queue == queue
+    )
+    return next(rows, ("", None))
+
+
+def _judge_timer(
+    subject: Subject, node: Node, family: Family, timer: Deadlock
+) -> Iterator[Verdict]:
+    name, settable = timer.name, timer.settable
+    if settable is None or timer.unit_ms is None or not settable.confirmed:
+        facts = "unit and range on {} are" if timer.unit_ms is None else "range on {} is"
+        yield subject.not_judged(
+            node,
+            f"deadlock {name} time: its {facts.format(family.name)} not confirmed by the vendor",
+            path=timer.path,
+        )
+        return
+    if timer.raw is None:
+        yield from _unset(subject, node, family, timer)
+        return
+    time_ms = timer.raw * timer.unit_ms
+    if timer.raw not in settable:
+        yield from _unsettable(subject, node, family, timer, time_ms)
+        return
+    if timer.intent_ms not in (None, time_ms):
+        yield subject.finding(
+            node,
+            f"deadlock {name} time is {time_ms} ms on {family.name}; "
+            f"the intent says {timer.intent_ms} ms",
+            "nothing, if this family was given its own value on purpose",
+            path=timer.path,
+            severity=Severity.INFO,
+        )
+    if time_ms > LONG_MS and time_ms != timer.intent_ms:  # else told once, above
+        message, hint = _too_long(f"deadlock {name} time", time_ms)
+        yield subject.finding(node, message, hint, path=timer.path, severity=Severity.WARNING)
+
+
+def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Iterator[Verdict]:
+    if timer.intent_ms is not None:
+        yield subject.finding(
+            node,
+            f"deadlock {timer.name} time is not set, and the default of {family.name} is not "
+            f"known; the intent says {timer.intent_ms} ms",
+            f"set it ({timer.limits}), or lossless.deadlock.by_family.{family.name}",
+            path=timer.path,
+        )
+
+
+def _unsettable(
+    subject: Subject, node: Node, family: Family, timer: Deadlock, time_ms: int
+) -> Iterator[Verdict]:
+    yield subject.finding(
+        node,
+        f"deadlock {timer.name} time {time_ms} ms cannot be set on {family.name} ({timer.limits})",
+        f"give the family a value of its own (lossless.deadlock.by_family.{family.name})",
+        path=timer.path,
+    )
+
+
+@rule(
+    "PFC007",
+    severity=Severity.INFO,
+    source=f"{DCB}, «the limit of deadlocks of a queue», «the limit of deadlocks of a port»; "
+    "typed on V200 switches",
+)
+def keeps_pfc(subject: Subject) -> Iterator[Verdict]:
+    """No port gives PFC up sooner than the switch's own default.
+
+    A port with so many deadlocks within 20 s goes on without PFC, and drops what it held back until
+    then. It stays so: its text still says «PFC on a port». A port that lost PFC: LIV014 counts its
+    deadlocks, and «where PFC was turned off» shows TurnOff.
+
+    Example: PFC profile default: 20 deadlocks of queue 4 within 20 s turn PFC off, by default 30 do
+    Fix: Find who pauses without end and stop it. Then enter «no PFC on a port», commit, enter «PFC
+    in manual mode», commit: nothing else brings PFC back.
+    """
+    for node in subject.network.nodes:
+        yield from _gives_up(subject, node)
+
+
+def _gives_up(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for profile in filter(None, _used_profiles(node)):
+        for row in profile.turn_off:
+            if row.deadlocks < TURN_OFF_DEADLOCKS:
+                yield subject.finding(
+                    node,
+                    f"PFC profile {profile.name}: {row.deadlocks} deadlocks of queue {row.queue} "
+                    f"within 20 s turn PFC off, by default {TURN_OFF_DEADLOCKS} do",
+                    "raise it, or know who brings PFC back",
+                    path=f"pfc.profiles[{profile.name}].turn_off[{row.queue}]",
+                )

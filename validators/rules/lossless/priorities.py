@@ -1,0 +1,265 @@
+"""Priorities: RoCE reaches the lossless queue everywhere, and nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rocefort.models.device.interface import NO_DOMAIN
+from rocefort.models.device.lossless import DiffservDomain
+from rocefort.models.device.priorities import DSCPS, PHB_QUEUE, QUEUES, default_queue, host_priority
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import LosslessIntent, Node, Port
+from rocefort.models.wording import ranges
+from rocefort.validators.roce_ports import carriers, paused_queues
+from rocefort.validators.rules.facts import Switch
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
+MAPPING = "«the vendor's reference», QoS, priority mapping"
+
+
+@rule(
+    "QOS001",
+    severity=Severity.ERROR,
+    source=f"{MAPPING} («trust of a port», «domain of a port», «the map of DSCP») and "
+    "DCB, «PFC by DSCP»; ConnectX default dscp2prio is DSCP >> 3",
+    needs=(Need.LOSSLESS,),
+    wants=(Need.LINKS, Need.SERVERS, Need.FAMILY),
+)
+def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
+    """RoCE uses the lossless queue from server to server.
+
+    A switched port must trust DSCP, a routed one does so by itself; the port's diffserv domain
+    must put the RoCE DSCP into the lossless queue; and the servers' NICs must give it the same
+    priority, for a pause names a priority: one that the NIC does not use stops nothing.
+
+    Example: domain roce puts RoCE (DSCP 34) into queue 3; it must be queue 4
+    Fix: Add «trust of DSCP» to the port, or name a domain there that leads RoCE's DSCP into the
+    lossless queue.
+    """
+    intent = subject.lossless
+    priority = host_priority(intent.roce_dscp)
+    if priority != intent.queue and not _nics_known(subject):  # HST001 judges those that are
+        yield subject.finding(
+            None,
+            f"a NIC gives DSCP {intent.roce_dscp} priority {priority} by default, so pauses of "
+            f"priority {intent.queue} do not stop it",
+            f"use a RoCE DSCP from {intent.queue * 8} to {intent.queue * 8 + 7}, "
+            "or set dscp2prio on every NIC",
+            path="lossless.roce_dscp",
+        )
+    for switch in subject.switches:
+        known = {domain.name for domain in switch.domains}
+        for port in carriers(switch.roce_ports):
+            interface = port.interface
+            if interface.domain not in known or not (interface.trust_dscp or interface.routed):
+                yield from _trust(subject, port)
+        for domain in switch.domains:
+            queue = queue_of_dscp(domain, intent.roce_dscp)
+            if queue != intent.queue:
+                yield subject.finding(
+                    switch.node,
+                    f"domain {domain.name} puts RoCE (DSCP {intent.roce_dscp}) into queue {queue}; "
+                    f"it must be queue {intent.queue}",
+                    f"map DSCP {intent.roce_dscp} to queue {intent.queue} in the diffserv domain",
+                    path=f"domains[{domain.name}].dscp[{intent.roce_dscp}]",
+                )
+        yield from _family_specific(subject, switch.node)
+
+
+def _nics_known(subject: Subject) -> bool:
+    """Whether every RoCE server says how its NIC is set."""
+    nics = [server.nic for server in subject.servers if server.roce]
+    return bool(nics) and None not in nics
+
+
+def _trust(subject: Subject, port: Port) -> Iterator[Verdict]:
+    interface, device = port.interface, port.node.device
+    if not interface.trust_dscp and not interface.layer3:
+        yield subject.finding(
+            port.end,
+            "a switched port without «trust of DSCP»; RoCE packets are classed by 802.1p here, "
+            "not by DSCP",
+            "add «trust of DSCP» to the port",
+            path="trust_dscp",
+        )
+    if interface.domain == NO_DOMAIN:
+        yield subject.finding(
+            port.end,
+            "«domain of a port: none»: no priority is mapped here",
+            "name the fabric's diffserv domain in «domain of a port»",
+            path="domain",
+        )
+    elif device.domain_of(interface) is None:
+        yield subject.finding(
+            port.end,
+            f"«domain of a port: {interface.domain}»: there is no such diffserv domain",
+            f"define diffserv domain {interface.domain}, or name one that exists",
+            path="domain",
+        )
+
+
+def _family_specific(subject: Subject, node: Node) -> Iterator[Verdict]:
+    syntax, device = node.syntax, node.device
+    family = node.family
+    if family is None:
+        return
+    by_dot1p = family.dot1p_pfc and not device.pfc.dscp_mapping
+    if by_dot1p and any(interface.pfc for interface in device.interfaces):
+        yield subject.finding(
+            node,
+            f"PFC on {syntax} goes by 802.1p until DSCP mapping is enabled, and RoCE has DSCP only",
+            "add «PFC by DSCP on slot: 1»",
+            path="pfc.dscp_mapping",
+        )
+    routed = any(i.routed and i.kind == "ethernet" for i in device.interfaces)
+    if routed and family.routed_trust is None:
+        yield subject.not_judged(
+            node, f"whether a routed port trusts DSCP by itself on {syntax} is not confirmed"
+        )
+
+
+@rule(
+    "QOS002",
+    severity=Severity.ERROR,
+    source=f"{MAPPING} (default domain: DSCP 32-39 and 802.1p 4 enter queue 4)",
+    needs=(Need.LOSSLESS,),
+    wants=(Need.LINKS, Need.SERVERS),
+)
+def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
+    """No other DSCP and no 802.1p value enters the lossless queue.
+
+    Whatever else enters is paused with RoCE and fills the buffer that RoCE was given. The default
+    map puts eight DSCP values and one 802.1p value into each queue; the fabric's domain must lead
+    all but the RoCE DSCP elsewhere.
+
+    Example: domain roce also puts 802.1p 4 into lossless queue 4
+    Fix: Map them to another queue in the diffserv domain.
+    """
+    intent = subject.lossless
+    for switch in subject.switches:
+        for domain in switch.domains:
+            name = domain.name
+            queues = BY_DEFAULT | {d: PHB_QUEUE[row.phb] for d, row in domain.by_dscp.items()}
+            others = [
+                dscp
+                for dscp, queue in queues.items()
+                if queue == intent.queue
+                and dscp not in (intent.roce_dscp, intent.cnp_dscp)  # CNP: QOS003
+            ]
+            values = [v for v in QUEUES if queue_of_dot1p(domain, v) == intent.queue]
+            for what, found in (("DSCP", others), ("802.1p", values)):
+                if found:
+                    strays = f"{what} {', '.join(ranges(found))}"
+                    yield subject.finding(
+                        switch.node,
+                        f"domain {name} also puts {strays} into lossless queue {intent.queue}",
+                        f"map {strays} to another queue in the diffserv domain",
+                        path=f"domains[{name}].{'dscp' if what == 'DSCP' else 'dot1p'}",
+                    )
+
+
+@rule(
+    "QOS003",
+    severity=Severity.ERROR,
+    source=f"{MAPPING}; DCQCN, SIGCOMM 2015 (CNPs go in a priority of their own, never paused)",
+    needs=(Need.LOSSLESS,),
+    wants=(Need.LINKS, Need.SERVERS),
+)
+def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
+    """Congestion notifications use a queue that is never paused.
+
+    A congestion notification packet (CNP) tells a sender to slow down. Held up behind the
+    congestion it reports, or by a pause, it comes too late and the pause spreads.
+
+    Example: domain roce puts CNP (DSCP 48) into lossless queue 4
+    Fix: Map the CNP DSCP to queue 6.
+    """
+    for switch in subject.switches:
+        yield from _cnp_queue(subject, switch, subject.lossless)
+
+
+def _cnp_queue(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
+    for domain in switch.domains:
+        name, queue = domain.name, queue_of_dscp(domain, intent.cnp_dscp)
+        if queue == intent.queue:
+            message = f"domain {name} puts CNP (DSCP {intent.cnp_dscp}) into lossless queue {queue}"
+        elif queue in paused_queues(switch.node):
+            message = (
+                f"domain {name} puts CNP (DSCP {intent.cnp_dscp}) into queue {queue}, "
+                "which PFC pauses"
+            )
+        else:
+            continue
+        yield subject.finding(
+            switch.node,
+            message,
+            "map the CNP DSCP to queue 6 (cs6), and pause the lossless queue only",
+            path=f"domains[{name}].dscp[{intent.cnp_dscp}]",
+        )
+
+
+@rule(
+    "QOS004",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», QoS, «queues by weight» and «queues by strict priority» "
+    "(strict by default); "
+    "DCQCN, SIGCOMM 2015 (CNPs go at high priority)",
+    needs=(Need.LOSSLESS,),
+    wants=(Need.LINKS, Need.SERVERS),
+)
+def scheduling(subject: Subject) -> Iterator[Verdict]:
+    """CNPs are served first, and RoCE does not starve the rest.
+
+    The CNP queue needs strict priority, so that a congestion notification never waits for data.
+    A strict lossless queue that is full leaves nothing to the weighted ones, the storage and
+    management traffic in them included: serve it by weight where any queue is.
+
+    Example: queue 6, which CNP uses, is served by weight; it must have strict priority
+    Fix: Give the CNP queue strict priority, and the lossless queue a weight (lossless.scheduling).
+    """
+    for switch in subject.switches:
+        yield from _weights(subject, switch, subject.lossless)
+
+
+def _weights(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
+    cnps: dict[tuple[str | None, int | None], int | None] = {}
+    for port in switch.roce_ports:
+        interface = port.interface
+        if not interface.drr:
+            continue
+        weights, kind = (
+            [row.queue for row in interface.drr],
+            (interface.domain, interface.eth_trunk),
+        )
+        if kind not in cnps:
+            domain = switch.node.device.domain_of(interface)
+            cnps[kind] = queue_of_dscp(domain, intent.cnp_dscp) if domain else None
+        cnp = cnps[kind]
+        if cnp in weights:
+            yield subject.finding(
+                port.end,
+                f"queue {cnp}, which CNP uses, is served by weight; it must have strict priority",
+                f"take queue {cnp} off «queues by weight» (lossless.scheduling)",
+                path=f"drr[{cnp}]",
+            )
+        if intent.queue not in weights:
+            yield subject.finding(
+                port.end,
+                f"lossless queue {intent.queue} has strict priority over the weighted queues "
+                f"{', '.join(ranges(weights))}, and can starve them",
+                f"give queue {intent.queue} a weight (lossless.scheduling)",
+                path="drr",
+            )
+
+
+def queue_of_dscp(domain: DiffservDomain, dscp: int) -> int:
+    """Queue of a DSCP in a domain; what it does not name has the default's queue."""
+    entry = domain.by_dscp.get(dscp)
+    return PHB_QUEUE[entry.phb] if entry else default_queue(dscp)
+
+
+def queue_of_dot1p(domain: DiffservDomain, value: int) -> int:
+    """Queue of an 802.1p value in a domain; by default its own number."""
+    entry = next((row for row in domain.dot1p if row.value == value), None)
+    return PHB_QUEUE[entry.phb] if entry else value

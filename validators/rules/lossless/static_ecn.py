@@ -1,0 +1,237 @@
+"""Static ECN: thresholds that can be set, profiles that exist, and no queue marked twice."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocefort.models.device.drop_profile import DropProfile, Limits, low_at_most_high
+from rocefort.models.finding import Severity
+from rocefort.models.hardware.hardware import Family, Range
+from rocefort.models.network.network import Node
+from rocefort.models.wording import listing
+from rocefort.validators.rules.lossless.ecn_queues import end_of, limits_of, static_rows
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+REFERENCE = "«the vendor's reference», congestion avoidance"
+LIMITS = "«ECN limits», «drop limits»"
+PERCENT = Range(low=0, high=100, source=f"{REFERENCE} ({LIMITS})")
+CHANCE = Range(low=1, high=100, source=f"{REFERENCE} ({LIMITS})")
+UNITS = {"percent": "%", "bytes": "bytes", "cells": "cells"}
+
+
+@rule(
+    "ECN003",
+    severity=Severity.ERROR,
+    source=f"{REFERENCE} ({LIMITS}: ranges); DCTCP, SIGCOMM 2010 (one threshold for all)",
+    needs=(Need.FAMILY,),
+)
+def thresholds_can_be_set(subject: Subject) -> Iterator[Verdict]:
+    """Thresholds of ECN and of drops are in order and can be set.
+
+    Kmin lies below Kmax: between them packets are marked by a chance that grows up to Pmax, from
+    Kmax on all of them. Without room between the two nothing grows: that is a step, which DCTCP
+    wants, and then Pmax is 100 %. The same holds for the limits at which a colour is dropped.
+
+    Example: drop profile roce: Kmin 7168 bytes is not below Kmax 7168 bytes
+    Fix: Raise Kmax, or mark all packets from one depth on with a Pmax of 100.
+    """
+    for node in subject.network.nodes:
+        for profile in node.device.drop_profiles if node.family else ():
+            for said in _said(profile):
+                yield from _order(subject, node, said)
+                if node.family:
+                    yield from _range(subject, node, node.family, said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Limits of a line of a drop profile, with its words and its path."""
+
+    word: str
+    path: str
+    limits: Limits
+
+    @property
+    def unit(self) -> str:
+        """The unit of its limits in words."""
+        return UNITS[self.limits.unit]
+
+
+def _said(profile: DropProfile) -> Iterator[_Said]:
+    at, word = f"drop_profiles[{profile.name}]", f"drop profile {profile.name}"
+    if profile.ecn is not None:
+        yield _Said(word, f"{at}.ecn", profile.ecn)
+    for row in profile.colours:
+        yield _Said(f"{word}, {row.colour}", f"{at}.colours[{row.colour}]", row)
+
+
+def _order(subject: Subject, node: Node, said: _Said) -> Iterator[Verdict]:
+    limits, unit = said.limits, said.unit
+    is_flat = limits.low == limits.high and limits.percent != CHANCE.high
+    if is_flat or not low_at_most_high(limits.low, limits.high):
+        yield subject.finding(
+            node,
+            f"{said.word}: Kmin {limits.low} {unit} is not below Kmax {limits.high} {unit}",
+            "raise Kmax, or mark all packets from one depth on with a Pmax of 100",
+            path=said.path,
+        )
+    if limits.percent not in CHANCE:
+        yield subject.finding(
+            node,
+            f"{said.word}: Pmax is {limits.percent} %; it is {CHANCE.low} to {CHANCE.high} %",
+            "choose a Pmax in that range",
+            path=said.path,
+        )
+
+
+def _range(subject: Subject, node: Node, family: Family, said: _Said) -> Iterator[Verdict]:
+    ranges = {"percent": PERCENT, "bytes": family.ecn_bytes, "cells": family.ecn_cells}
+    settable, unit = ranges[said.limits.unit], said.unit
+    if settable is None or not settable.confirmed:
+        yield subject.not_judged(
+            node,
+            f"the range of ECN thresholds in {unit} on {family.name} is not confirmed by the "
+            "vendor",
+            path=said.path,
+        )
+        return
+    for name, value in (("Kmin", said.limits.low), ("Kmax", said.limits.high)):
+        if value not in settable:
+            yield subject.finding(
+                node,
+                f"{said.word}: {name} {value} {unit} cannot be set on {family.name} "
+                f"({settable} {unit})",
+                "choose a threshold in that range",
+                path=said.path,
+            )
+
+
+@rule(
+    "ECN004",
+    severity=Severity.ERROR,
+    source=f"{REFERENCE} («drop profile of queue», «ECN of queue»: a profile first; "
+    "«a drop profile»: how many)",
+    wants=(Need.FAMILY,),
+)
+def profiles_exist(subject: Subject) -> Iterator[Verdict]:
+    """Drop profiles that ports name exist, for ECN with thresholds.
+
+    A port takes the thresholds of a queue from the profile that «drop profile of queue: ..»
+    names. Without one, or without «ECN limits», «ECN of queue: ..» marks
+    nothing.
+
+    Example: queue 1 names drop profile gone, which is not there
+    Fix: Add the drop profile, or name one that exists and has «ECN limits».
+    """
+    for node in subject.network.nodes:
+        yield from _references(subject, node)
+        yield from _how_many(subject, node)
+
+
+def _references(subject: Subject, node: Node) -> Iterator[Verdict]:
+    for interface in node.device.interfaces:
+        for row in interface.markings:
+            what = ""
+            how = f"add «drop profile of queue: {row.queue}» with a profile that has «ECN limits»"
+            if row.profile is None:
+                what = "has ECN without a drop profile"
+            elif node.device.drop_profile(row.profile) is None:
+                what = f"names drop profile {row.profile}, which is not there"
+                how = f"add «a drop profile: {row.profile}», or name another"
+            elif row.ecn and limits_of(node, row) is None:
+                what = f"has ECN by drop profile {row.profile}, which has no «ECN limits» line"
+            if what:
+                place = end_of(node, interface)
+                message = f"queue {row.queue} {what}"
+                yield subject.finding(place, message, how, path=f"markings[{row.queue}]")
+
+
+def _how_many(subject: Subject, node: Node) -> Iterator[Verdict]:
+    most = node.family.drop_profiles if node.family else None
+    number = len({profile.name for profile in node.device.drop_profiles} | {"default"})
+    if most is not None and most.confirmed and number > most.value:
+        yield subject.finding(
+            node,
+            f"{number} drop profiles, the built-in one among them; {node.syntax} has "
+            f"{most.value} at most",
+            "let ports of several speeds share a profile",
+            path="drop_profiles",
+        )
+
+
+@rule(
+    "ECN005",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», AI ECN («queue of AI-ECN»: AI and static ECN together) "
+    "and «thresholds of ECN» (thresholds of a queue are AI's or static)",
+    wants=(Need.FAMILY,),
+)
+def one_kind_of_marking(subject: Subject) -> Iterator[Verdict]:
+    """No queue is marked by AI-ECN and static ECN, nor too many.
+
+    AI-ECN writes the thresholds of a queue while the switch runs; a static pair beside it says
+    what does not hold. V300 G2 marks four queues at most, both kinds together.
+
+    Example: queue 4 is marked by AI-ECN and by static ECN, on 100GE1/0/1 and 2 more
+    Fix: Remove static ECN of the ports, or take the queue off AI-ECN.
+    """
+    for node in subject.network.nodes:
+        static: dict[int, list[str]] = defaultdict(list)
+        for interface, row in static_rows(node):
+            static[row.queue].append(interface.name)
+        if static:
+            yield from _together(subject, node, static)
+
+
+def _together(subject: Subject, node: Node, static: dict[int, list[str]]) -> Iterator[Verdict]:
+    ai_ecn = node.device.ai_ecn
+    learned = {row.queue for row in ai_ecn.queues} if ai_ecn.enabled else set()
+    for queue in sorted(learned & static.keys()):
+        ports = static[queue]
+        yield subject.finding(
+            node,
+            f"queue {queue} is marked by AI-ECN and by static ECN, on {ports[0]}"
+            + (f" and {len(ports) - 1} more" if len(ports) > 1 else ""),
+            f"remove «ECN of queue: {queue}» of the ports, or «queue of AI-ECN: {queue}»",
+            path=f"ai_ecn.queues[{queue}]",
+        )
+    most, marked = node.family.ecn_queues if node.family else None, learned | static.keys()
+    if most is not None and len(marked) > most.value:
+        yield subject.finding(
+            node,
+            f"queues {listing(sorted(marked))} are marked by AI-ECN or static ECN; {node.syntax} "
+            f"marks {most.value} at most",
+            "remove «ECN of queue: ..» of queues that carry no RoCE",
+        )
+
+
+@rule(
+    "ECN006",
+    severity=Severity.ERROR,
+    source=f"{REFERENCE} («static ECN for the switch»: off by default, chip group 1 only)",
+    needs=(Need.FAMILY,),
+)
+def ecn_is_enabled(subject: Subject) -> Iterator[Verdict]:
+    """Static ECN is enabled where the family asks for it.
+
+    On V300 G1 the thresholds of ports mark nothing before «static ECN for the switch» in the
+    system view.
+
+    Example: static ECN is not enabled for the switch, so queues are not marked on 100GE1/0/1 and 2
+    more
+    Fix: Add «static ECN for the switch».
+    """
+    for node in subject.network.nodes:
+        if node.family is None or not node.family.ecn_enable or node.device.ecn_enabled:
+            continue
+        ports = list(dict.fromkeys(interface.name for interface, _ in static_rows(node)))
+        if ports:
+            yield subject.finding(
+                node,
+                "static ECN is not enabled for the switch, so queues are not marked on "
+                f"{ports[0]}" + (f" and {len(ports) - 1} more" if len(ports) > 1 else ""),
+                "add «static ECN for the switch» in the system view",
+                path="ecn_enabled",
+            )

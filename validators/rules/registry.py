@@ -1,0 +1,336 @@
+"""One registry of rules: documented, sourced generators of findings about a subject.
+
+Every module of this package registers its rules when it is imported, which is when rules are asked
+for. Nothing else is in it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import ClassVar, Protocol, TypeVar, overload
+
+from rocefort.dialects.words import in_words
+from rocefort.models.finding import Finding, NotJudged, Severity, Where
+from rocefort.models.network.network import (
+    End,
+    Link,
+    LosslessIntent,
+    Network,
+    Node,
+    Server,
+    Sources,
+)
+from rocefort.models.network.observed import Topic
+from rocefort.validators import rules
+from rocefort.validators.rules.facts import Overview, Switch, path_at
+
+FAMILIES = {  # in the order of reports
+    "TOP": "topology and cabling",
+    "LAG": "bonds of servers",
+    "ADR": "addresses, AS numbers and names",
+    "BGP": "routing",
+    "PFC": "priority flow control",
+    "ECN": "congestion marks",
+    "BUF": "headroom and buffer",
+    "QOS": "priorities and scheduling",
+    "DLK": "deadlock",
+    "SEC": "management access",
+    "HST": "servers",
+    "TXT": "the text itself",
+    "CHG": "what a change does",
+    "LIV": "the state of the switches",
+}
+
+Verdict = Finding | NotJudged
+Place = Node | End | None  # a device, a port of one, or the whole network
+
+
+class Need(StrEnum):
+    """Knowledge that configuration text alone does not give."""
+
+    LINKS = "links"  # inferred ones will do
+    CABLING = "cabling"  # only as somebody laid it down: text shows cables where it is right
+    SERVERS = "servers"
+    LOSSLESS = "lossless"
+    ROLE = "role"
+    HARDWARE = "hardware"
+    FAMILY = "family"
+    RESERVED = "reserved"
+    OVERSUBSCRIPTION = "oversubscription"
+    MEDIA = "media"
+    NICS = "nics"
+    SEGMENTS = "segments"
+    EXITS = "exits"
+    POLICY = "policy"
+
+
+UNKNOWN = {
+    Need.CABLING: "the cables are only inferred from addresses, which is no ground to judge them",
+    Need.LINKS: "the cabling is not known, so nothing that lies between two ports can be judged",
+    Need.SERVERS: "the servers are not known, so their ports cannot be judged",
+    Need.LOSSLESS: "what the fabric is meant to do with RoCE is not known "
+    "(queue, DSCP, timers, frame size)",
+    Need.ROLE: "whether this switch is a spine or a leaf is not known",
+    Need.HARDWARE: "the hardware model is not known",
+    Need.FAMILY: "the syntax family is not known, so its ranges are not either",
+    Need.RESERVED: "how far the fabric may grow is not known",
+    Need.OVERSUBSCRIPTION: "no policy says how much oversubscription is allowed "
+    "(policy.oversubscription)",
+    Need.MEDIA: "no cable tells its medium (cables.fabric.medium, cables.server.medium)",
+    Need.NICS: "no server tells how its NIC is set (servers.nic)",
+    Need.SEGMENTS: "the segments are not known, so no server's gateway is",
+    Need.EXITS: "what an exit may let in and out is not known",
+    Need.POLICY: "which segments may talk to which is not known",
+}
+SECTION = re.compile(r"^(Example|Fix): ", re.MULTILINE)
+LOOSE_END = "the addresses do not tell what is at the port's other end"
+
+
+class Judged(Protocol):
+    """A kind of subject; given: what it has beside a network, in words."""
+
+    given: ClassVar[str]
+    waivable: ClassVar[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Topics that a live rule reads of a switch; twice: needs an earlier reading, too."""
+
+    topics: tuple[Topic, ...] = ()
+    twice: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule with what `rocefort rules` and `rocefort explain ID` show, terms in brackets.
+
+    A missing need stops the rule or, where it belongs to one switch, leaves that switch out; a
+    missing want leaves a part of the rule out. Either way the rule says *not judged*.
+    """
+
+    id: str
+    title: str
+    explanation: str
+    example: str  # a message of its findings
+    fix: str
+    severity: Severity
+    source: str
+    needs: tuple[Need, ...]
+    wants: tuple[Need, ...]
+    judge: Callable[..., Iterator[Verdict]]  # of a subject of the kind that it judges
+    judges: type[Judged]
+    reads: Reads
+
+    @property
+    def family(self) -> str:
+        """The area that it belongs to, by the first three letters of its id."""
+        return self.id[:3]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A network under one rule, with the helpers that word its verdicts.
+
+    Rules that judge something else beside the network have a subject of a class derived from it;
+    `given` names that in words.
+    """
+
+    overview: Overview
+    rule: Rule
+
+    given: ClassVar[str] = ""
+    waivable: ClassVar[bool] = True
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """First what is not known, then what the rule says of the rest."""
+        rule = self.rule
+        missing = {need: self.lacking(need) for need in (*rule.needs, *rule.wants)}
+        for need, places in missing.items():
+            for place in places:
+                yield self.not_judged(place, self.unknown(need, place))
+        if not any(None in missing[need] for need in rule.needs):
+            yield from rule.judge(self)
+
+    def lacking(self, need: Need) -> tuple[Place, ...]:
+        """Where a need is not met: a switch, a port, or None, the whole network."""
+        return self.overview.lacking(need)
+
+    def unknown(self, need: Need, place: Place) -> str:
+        """Why a need is not met at a place, as a reason."""
+        if isinstance(place, End):
+            return LOOSE_END
+        if need is Need.CABLING and self.network.links is None:
+            return UNKNOWN[Need.LINKS]
+        return UNKNOWN[need]
+
+    @property
+    def network(self) -> Network:
+        """What is judged."""
+        return self.overview.network
+
+    @property
+    def sources(self) -> Sources:
+        """Where its values come from."""
+        return self.overview.sources
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Known links; none where the cabling is not known."""
+        return self.network.links or ()
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """Known servers; none where they are not known."""
+        return self.network.servers or ()
+
+    @property
+    def lossless(self) -> LosslessIntent:
+        """The intent of a rule that needs it."""
+        if self.network.lossless is None:
+            raise TypeError(f"rule {self.rule.id} uses the lossless intent without needing it")
+        return self.network.lossless
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """All switches with their ports that RoCE passes, in the network's order."""
+        return self.overview.switches
+
+    def finding(
+        self,
+        place: Place,
+        message: str,
+        hint: str,
+        *,
+        path: str = "",
+        severity: Severity | None = None,
+    ) -> Finding:
+        """Build a violation at a place; `path` leads on from there to the field at fault.
+
+        Terms in message and hint, `«BFD»`, become commands of the switch at the place.
+        """
+        node = self._node(place)
+        return Finding(
+            rule=self.rule.id,
+            severity=severity or self.rule.severity,
+            where=self.where(place, path),
+            message=in_words(message, node),
+            hint=in_words(hint, node),
+        )
+
+    def not_judged(self, place: Place, reason: str, *, path: str = "") -> NotJudged:
+        """Say what could not be decided at a place; no device in the reason, so that it groups."""
+        reason = in_words(reason, self._node(place))
+        return NotJudged(rule=self.rule.id, where=self.where(place, path), reason=reason)
+
+    def _node(self, place: Place) -> Node | None:
+        """The switch at a place."""
+        return self.network.by_name.get(place.device) if isinstance(place, End) else place
+
+    def where(self, place: Place, path: str = "") -> Where:
+        """Device, interface, file and line of a place."""
+        device, interface = "", None
+        if isinstance(place, End):
+            device, interface = place.device, place.interface
+            path = path_at(place, path)
+        elif place is not None:
+            device = place.name
+        return self.overview.where(device, path, interface)
+
+
+S = TypeVar("S", bound=Judged)
+V = TypeVar("V", bound=Verdict)
+Judge = Callable[[S], Iterator[V]]
+_registered: dict[str, Rule] = {}
+
+
+@overload
+def rule(
+    rule_id: str,
+    *,
+    severity: Severity,
+    source: str,
+    needs: tuple[Need, ...] = (),
+    wants: tuple[Need, ...] = (),
+) -> Callable[[Judge[Subject, V]], Judge[Subject, V]]: ...
+
+
+@overload
+def rule(
+    rule_id: str,
+    *,
+    judges: type[S],
+    severity: Severity,
+    source: str,
+    needs: tuple[Need, ...] = (),
+    reads: Reads = Reads(),
+) -> Callable[[Judge[S, V]], Judge[S, V]]: ...
+
+
+def rule(  # noqa: PLR0913 - what a rule declares
+    rule_id: str,
+    *,
+    judges: type[Judged] = Subject,
+    severity: Severity,
+    source: str,
+    needs: tuple[Need, ...] = (),
+    wants: tuple[Need, ...] = (),
+    reads: Reads = Reads(),
+) -> Callable[[Judge[S, V]], Judge[S, V]]:
+    """Register a rule; TypeError when it has no docstring or source, or its id is taken.
+
+    judges: the class of subject that its function is given; by default a network alone.
+    """
+
+    def register(judge: Judge[S, V]) -> Judge[S, V]:
+        title, explanation, sections = sections_of(inspect.getdoc(judge) or "")
+        if not title or not source.strip():
+            raise TypeError(f"rule {rule_id} has no docstring or no source")
+        if rule_id in _registered or rule_id[:3] not in FAMILIES:
+            raise TypeError(f"rule id {rule_id} is taken, or of no known family")
+        _registered[rule_id] = Rule(
+            id=rule_id,
+            title=title,
+            explanation=explanation,
+            example=sections.get("Example", ""),
+            fix=sections.get("Fix", ""),
+            severity=severity,
+            source=source,
+            needs=needs,
+            wants=wants,
+            judge=judge,
+            judges=judges,
+            reads=reads,
+        )
+        return judge
+
+    return register
+
+
+def sections_of(docstring: str) -> tuple[str, str, Mapping[str, str]]:
+    """Title, explanation and the sections `Example:` and `Fix:` of a rule's docstring."""
+    text, *parts = SECTION.split(docstring)
+    title, _, explanation = text.partition("\n")
+    sections = dict(zip(parts[::2], (" ".join(part.split()) for part in parts[1::2]), strict=True))
+    return title.rstrip("."), explanation.strip(), sections
+
+
+def registered(*judges: type[Judged]) -> tuple[Rule, ...]:
+    """Rules that judge one of these classes of subject, by default all, by family and number."""
+    _import_modules()
+    families = list(FAMILIES)
+    chosen = (one for one in _registered.values() if not judges or one.judges in judges)
+    return tuple(sorted(chosen, key=lambda one: (families.index(one.family), one.id)))
+
+
+@cache
+def _import_modules() -> None:
+    for module in walk_packages(rules.__path__, f"{rules.__name__}."):
+        import_module(module.name)

@@ -1,0 +1,1 @@
+"""Rules on servers: their NICs, settings and tuning."""

@@ -1,0 +1,306 @@
+"""Servers: their NICs use the fabric's priorities, obey its pauses, and react to its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rocefort.models.fabric.nic import NicProfile
+from rocefort.models.finding import Severity
+from rocefort.models.network.network import Server
+from rocefort.models.wording import listing
+from rocefort.validators.rules.lossless.priorities import queue_of_dscp
+from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+
+DSCP2PRIO = "NVIDIA MLNX_OFED documentation, mlnx_qos (trust, dscp2prio, pfc)"
+CNPS = "DCQCN, SIGCOMM 2015 (CNPs go in a priority of their own, never paused)"
+NICS = (Need.LOSSLESS, Need.SERVERS, Need.NICS)
+DEFAULT_MTU = 1500  # V300R023C00 command reference, `mtu`
+
+Used = tuple[str, NicProfile, tuple[Server, ...]]
+
+
+@rule(
+    "HST001",
+    severity=Severity.ERROR,
+    source=f"IEEE 802.1Qbb (a pause names priorities); {DSCP2PRIO}",
+    needs=NICS,
+)
+def priority_of_roce(subject: Subject) -> Iterator[Verdict]:
+    """A NIC gives RoCE the priority that its leaf's pauses name.
+
+    A leaf that runs full pauses the priority with the number of its lossless queue. A NIC that
+    sends RoCE with another priority, or has PFC off there, goes on sending, and frames are lost.
+
+    Example: NIC profile plain gives DSCP 34 priority 3, and the leaf puts it into queue 4: pauses
+    of priority 4 do not stop node1 and 1 more
+    Fix: Trust DSCP on the NIC, set dscp2prio where DSCP >> 3 is another priority, and turn PFC on
+    for this one.
+    """
+    dscp = subject.lossless.roce_dscp
+    yield from _unknown(subject)
+    for name, nic, servers in _used(subject):
+        for queue, some in _by_queue(subject, servers, dscp).items():
+            if nic.trust is None or nic.paused_priorities is None:
+                missing = "what it trusts" if nic.trust is None else "on which it obeys pauses"
+                yield _silent(subject, name, missing)
+                break
+            if nic.trust == "pcp":
+                key, message = "trust", "reads priorities from 802.1p, and RoCE has DSCP only"
+                hint = "set the NIC's trust state to dscp"
+            elif (priority := nic.priority(dscp)) != queue:
+                key = "dscp2prio"
+                message = f"gives DSCP {dscp} priority {priority}, and the leaf puts it into queue "
+                message += str(queue)
+                hint = f"map DSCP {dscp} to priority {queue} on the NIC (dscp2prio)"
+            elif queue not in nic.paused_priorities:
+                key = "paused_priorities"
+                message = f"obeys pauses of {_priorities(nic.paused_priorities)}"
+                hint = f"turn PFC on for priority {queue} on the NIC"
+            else:
+                continue
+            yield subject.finding(
+                None,
+                f"NIC profile {name} {message}: pauses of priority {queue} do not stop "
+                f"{_who(some)}",
+                hint,
+                path=f"nics[{name}].{key}",
+            )
+
+
+@rule("HST002", severity=Severity.ERROR, source=DSCP2PRIO, needs=NICS)
+def dscp_of_roce(subject: Subject) -> Iterator[Verdict]:
+    """NICs send RoCE with the fabric's DSCP.
+
+    Switches know RoCE by its DSCP alone: with another one it travels in a queue that is not
+    lossless, beside what else is there.
+
+    Example: NIC profile plain sends RoCE with DSCP 35, and the fabric's is 34 (node1 and 1 more)
+    Fix: Set the traffic class of RoCE (four times the DSCP) on the NIC.
+    """
+    wanted = subject.lossless.roce_dscp
+    yield from _equal(subject, "roce_dscp", "RoCE", wanted, lambda nic: nic.roce_dscp)
+
+
+@rule("HST003", severity=Severity.ERROR, source=CNPS, needs=NICS)
+def dscp_of_cnp(subject: Subject) -> Iterator[Verdict]:
+    """NICs send congestion notifications with the fabric's DSCP.
+
+    A CNP in another DSCP waits behind data in the queue that it reports, or in one that is served
+    last, and the sender slows down too late.
+
+    Example: NIC profile plain sends CNP with DSCP 48, and the fabric's is 25 (node1 and 1 more)
+    Fix: Set cnp_dscp on the NIC, or in the lossless profile.
+    """
+    wanted = subject.lossless.cnp_dscp
+    yield from _equal(subject, "cnp_dscp", "CNP", wanted, lambda nic: nic.cnp_dscp)
+
+
+@rule("HST004", severity=Severity.ERROR, source=CNPS, needs=NICS)
+def cnp_is_not_paused(subject: Subject) -> Iterator[Verdict]:
+    """NICs send CNPs in a priority that no pause stops.
+
+    A receiver whose congestion notifications (CNPs) are paused cannot slow its senders down: what
+    the pause was for goes on.
+
+    Example: NIC profile plain sends CNPs with priority 4, on which it obeys pauses (node1 and 1
+    more)
+    Fix: Send CNPs with a priority of their own, 6 say, and leave PFC off there.
+    """
+    yield from _unknown(subject)
+    for name, nic, servers in _used(subject):
+        priority, paused = nic.priority_of_cnp, nic.paused_priorities
+        if priority is None or paused is None:
+            missing = "the priority of CNPs" if priority is None else "on which it obeys pauses"
+            yield _silent(subject, name, missing)
+        elif priority in paused:
+            yield subject.finding(
+                None,
+                f"NIC profile {name} sends CNPs with priority {priority}, on which it obeys "
+                f"pauses ({_who(servers)})",
+                f"send them with another priority, or turn PFC off for {priority}",
+                path=f"nics[{name}].cnp_priority",
+            )
+
+
+@rule(
+    "HST005",
+    severity=Severity.ERROR,
+    source="NVIDIA, DCQCN CC Parameters (ROCE_CC_PRIO_MASK)",
+    needs=NICS,
+)
+def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
+    """Congestion control of the NICs is on where RoCE is.
+
+    Switches mark packets so that senders slow down before a pause is needed. A NIC without
+    congestion control on RoCE's priority ignores the marks, and pauses spread instead.
+
+    Example: NIC profile plain has congestion control on for priority 3 only, and RoCE has priority
+    4: node1 and 1 more will not slow down at marks
+    Fix: Turn it on for that priority.
+    """
+    hosts, dscp = subject.network.hosts, subject.lossless.roce_dscp
+    if hosts is None or hosts.congestion is None:
+        yield subject.not_judged(
+            None, "how the NICs are to react to marks is not known (congestion_control)"
+        )
+        return
+    if hosts.congestion.kind == "pfc_only":
+        return
+    yield from _unknown(subject)
+    for name, nic, servers in _used(subject):
+        on = nic.controlled_priorities
+        if on is None or nic.trust is None:
+            missing = "what it trusts" if on is not None else "where congestion control is on"
+            yield _silent(subject, name, missing)
+        elif nic.trust == "dscp" and (priority := nic.priority(dscp)) not in on:
+            yield subject.finding(
+                None,
+                f"NIC profile {name} has congestion control on for {_priorities(on)}, and RoCE "
+                f"has priority {priority}: {_who(servers)} will not slow down at marks",
+                f"turn it on for priority {priority}, or name congestion control of kind pfc_only",
+                path=f"nics[{name}].controlled_priorities",
+            )
+
+
+@rule(
+    "HST006",
+    severity=Severity.ERROR,
+    source="V300R023C00 command reference, `mtu`; RFC 1191 (a host's MTU is its link's)",
+    needs=(Need.SERVERS, Need.NICS),
+    wants=(Need.SEGMENTS,),
+)
+def mtu_of_servers(subject: Subject) -> Iterator[Verdict]:
+    """Servers have the MTU of their gateway.
+
+    What a server sends in larger packets its leaf drops; what it is sent in larger ones its NIC may
+    drop.
+
+    Example: node2 has an MTU of 9000 bytes (NIC profile plain), and its gateway Vlanif10 1500
+    Fix: Give the NIC the MTU of the leaf's VLAN interface.
+    """
+    gateways = {(s.leaf, s.name): s.vlan for s in subject.network.segments or ()}
+    yield from _unknown(subject, roce=False)
+    for name, nic, servers in _used(subject, roce=False):
+        if nic.mtu_bytes is None:
+            yield _silent(subject, name, "an MTU")
+            continue
+        for server in servers:
+            vlan = gateways.get((server.port.device, server.segment))
+            node = subject.network.by_name.get(server.port.device)
+            gateway = node.device.by_interface.get(f"Vlanif{vlan}") if node and vlan else None
+            mtu = (gateway.mtu or DEFAULT_MTU) if gateway else nic.mtu_bytes
+            if nic.mtu_bytes != mtu:
+                larger = nic.mtu_bytes > mtu
+                yield subject.finding(
+                    server.port,
+                    f"{server.name} has an MTU of {nic.mtu_bytes} bytes (NIC profile {name}), and "
+                    f"its gateway Vlanif{vlan} {mtu}",
+                    f"set the server's MTU to {mtu}",
+                    severity=Severity.ERROR if larger else Severity.WARNING,
+                )
+
+
+@rule(
+    "HST007",
+    severity=Severity.WARNING,
+    source="NVIDIA, DCQCN CC Parameters (ranges)",
+    needs=(Need.NICS,),
+)
+def parameters_can_be_set(subject: Subject) -> Iterator[Verdict]:
+    """NICs take the values of the congestion control profile.
+
+    A value outside a NIC's range is refused, or cut without a word, and the NIC then behaves
+    otherwise than the profile says.
+
+    Example: byte_counter_bytes is 32768, and rpg_byte_reset of connectx takes 0 to 32767
+    Fix: Leave it out, or give one that the NIC takes.
+    """
+    hosts = subject.network.hosts
+    for name in hosts.adapters if hosts else ():
+        yield from _settable(subject, name)
+
+
+def _settable(subject: Subject, name: str) -> Iterator[Verdict]:
+    hosts = subject.network.hosts
+    if hosts is None or hosts.congestion is None:
+        return
+    for key, value in hosts.congestion.parameters().items():
+        parameter = hosts.adapters[name].parameters.get(key)
+        if parameter is None:
+            yield subject.not_judged(None, f"what {name} calls {key} is not known")
+        elif not parameter.takes(value):
+            yield subject.finding(
+                None,
+                f"{key} is {value}, and {parameter.name} of {name} takes {parameter.span}",
+                f"leave {key} out of congestion control profile {hosts.congestion_name}, or give "
+                "a value that it takes",
+                path=f"congestion.{key}",
+            )
+
+
+def _used(subject: Subject, *, roce: bool = True) -> Iterator[Used]:
+    """Each NIC profile with the servers that have it; roce: only servers on lossless ports."""
+    profiles = subject.network.nics or {}
+    for name, servers in subject.overview.by_nic(roce=roce).items():
+        if name is not None:
+            yield name, profiles[name], servers
+
+
+def _by_queue(
+    subject: Subject, servers: tuple[Server, ...], dscp: int
+) -> dict[int, tuple[Server, ...]]:
+    """Servers by the queue of their leaf's port for a DSCP; without a domain none (QOS001)."""
+    found: dict[int, list[Server]] = {}
+    for server in servers:
+        interface = subject.network.interface(server.port)
+        node = subject.network.by_name.get(server.port.device)
+        domain = node.device.domain_of(interface) if node and interface else None
+        if domain is not None:
+            found.setdefault(queue_of_dscp(domain, dscp), []).append(server)
+    return {queue: tuple(some) for queue, some in found.items()}
+
+
+def _equal(
+    subject: Subject, key: str, what: str, wanted: int, value: Callable[[NicProfile], int | None]
+) -> Iterator[Verdict]:
+    """Whether each NIC sends something with the DSCP that the fabric has for it."""
+    yield from _unknown(subject)
+    for name, nic, servers in _used(subject):
+        dscp = value(nic)
+        if dscp is None:
+            yield _silent(subject, name, f"the DSCP of {what}")
+        elif dscp != wanted:
+            yield subject.finding(
+                None,
+                f"NIC profile {name} sends {what} with DSCP {dscp}, and the fabric's is {wanted} "
+                f"({_who(servers)})",
+                f"send {what} with DSCP {wanted}",
+                path=f"nics[{name}].{key}",
+            )
+
+
+def _unknown(subject: Subject, *, roce: bool = True) -> Iterator[Verdict]:
+    """Not judged: servers that do not name a NIC profile, where others do."""
+    blank = subject.overview.by_nic(roce=roce).get(None, ())
+    if blank:
+        yield subject.not_judged(
+            None, f"how the NIC of {_who(blank)} is set is not known (servers.nic)"
+        )
+
+
+def _silent(subject: Subject, name: str, missing: str) -> Verdict:
+    """Not judged: the profile leaves out what the rule asks."""
+    return subject.not_judged(
+        None, f"NIC profile {name} does not say {missing}", path=f"nics[{name}]"
+    )
+
+
+def _priorities(priorities: tuple[int, ...]) -> str:
+    """`priority 3 and 5 only`, or `no priority`."""
+    return f"priority {listing(priorities)} only" if priorities else "no priority"
+
+
+def _who(servers: tuple[Server, ...]) -> str:
+    """`node1`, or `node1 and 3 more`."""
+    more = len(servers) - 1
+    return servers[0].name + (f" and {more} more" if more else "")

@@ -1,0 +1,74 @@
+"""Rules on what the servers say of themselves: each is judged against its leaf port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rocefort.models.finding import Finding, NotJudged, Severity
+from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen, NicSeen
+from rocefort.validators.rules.registry import Subject
+
+SILENT = "it could not be read (HST101)"
+NO_INTERFACE = "its interface is not known (HST102)"
+
+
+@dataclass(frozen=True)
+class HostSubject(Subject):
+    """What servers must have, and what they say, under one rule."""
+
+    plans: Mapping[str, HostPlan]
+    seen: HostsSeen
+
+    given: ClassVar[str] = "a reading of the servers"
+
+    @property
+    def asked(self) -> Iterator[tuple[HostPlan, HostSeen]]:
+        """Servers that were asked, in the order of the fabric."""
+        for name, plan in self.plans.items():
+            if name in self.seen.by_name:
+                yield plan, self.seen.by_name[name]
+
+    @property
+    def told(self) -> Iterator[tuple[HostPlan, HostSeen]]:
+        """Servers that answered."""
+        return ((plan, host) for plan, host in self.asked if not host.failed)
+
+    @property
+    def nics(self) -> Iterator[tuple[HostPlan, HostSeen, NicSeen]]:
+        """Physical ports of servers that answered."""
+        for plan, host in self.told:
+            for nic in host.nics:
+                yield plan, host, nic
+
+    def silent(self) -> Iterator[NotJudged]:
+        """Servers that no rule on an interface can judge."""
+        for plan, host in self.asked:
+            if host.failed:
+                yield self.unsaid(plan, SILENT)
+            elif not host.interface:
+                yield self.unsaid(plan, NO_INTERFACE)
+
+    def wrong(
+        self,
+        plan: HostPlan,
+        message: str,
+        hint: str,
+        *,
+        interface: str | None = None,
+        severity: Severity | None = None,
+    ) -> Finding:
+        """Build a violation of a server, or of an interface of it."""
+        return Finding(
+            rule=self.rule.id,
+            severity=severity or self.rule.severity,
+            where=self.sources.where(plan.server, "", interface),
+            message=message,
+            hint=hint,
+        )
+
+    def unsaid(self, plan: HostPlan, reason: str, interface: str | None = None) -> NotJudged:
+        """Say what a server does not tell."""
+        where = self.sources.where(plan.server, "", interface)
+        return NotJudged(rule=self.rule.id, where=where, reason=reason)

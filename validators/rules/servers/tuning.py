@@ -1,0 +1,100 @@
+"""Rules on how servers are tuned: kernel parameters, rings, interrupts, CPU frequency."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rocefort.models.finding import Severity
+from rocefort.models.wording import counted, listing
+from rocefort.validators.rules.registry import Verdict, rule
+from rocefort.validators.rules.servers.settings import APPLY
+from rocefort.validators.rules.servers.subject import SILENT, HostSubject
+
+TUNING = "Linux kernel documentation (admin-guide/sysctl, cpu-freq, core-api/irq); ethtool(8)"
+
+
+@rule("HST113", judges=HostSubject, severity=Severity.WARNING, source=TUNING)
+def kernel(subject: HostSubject) -> Iterator[Verdict]:
+    """Kernel parameters and CPU governor are the host profile's.
+
+    They decide what TCP reaches beside RoCE, and how long a sleeping CPU takes to answer.
+
+    Example: net.core.rmem_max is 212992, and the host profile has 268435456
+    Fix: Run rocefort-host --apply there (rocefort host render).
+    """
+    for plan, host in subject.asked:
+        if host.failed:
+            yield subject.unsaid(plan, SILENT)
+            continue
+        for name, wanted in plan.sysctl.items():
+            has = host.sysctl.get(name)
+            if has is None:
+                yield subject.unsaid(plan, f"its kernel has no {name}")
+            elif has != wanted:
+                message = f"{name} is {has}, and the host profile has {wanted}"
+                yield subject.wrong(plan, message, APPLY)
+        others = Counter(word for word in host.governors or () if word != plan.governor)
+        if plan.governor and host.governors is None:
+            yield subject.unsaid(plan, "it does not let Linux set CPU frequencies")
+        elif plan.governor and others:
+            message = f"governor {listing(others)} on {counted(others.total(), 'CPU')} of "
+            message += f"{len(host.governors or ())}, and the host profile has {plan.governor}"
+            yield subject.wrong(plan, message, APPLY)
+
+
+@rule("HST114", judges=HostSubject, severity=Severity.WARNING, source=TUNING)
+def rings(subject: HostSubject) -> Iterator[Verdict]:
+    """Rings of a NIC are as long as the host profile says.
+
+    Or as long as the NIC takes. A short ring drops bursts of TCP that the leaf has delivered;
+    RoCE does not use it.
+
+    Example: its rx ring has 1024 descriptors of 8192, and the host profile has 8192
+    Fix: Run rocefort-host --apply there (rocefort host render).
+    """
+    yield from subject.silent()
+    for plan, _, nic in subject.nics:
+        if plan.rings and nic.rings is None:
+            yield subject.unsaid(plan, nic.missing.get("rings", ""), nic.name)
+        for name, wanted in plan.rings.items():
+            ring = (nic.rings or {}).get(name)
+            if ring and ring.size != min(wanted, ring.maximum):
+                message = f"its {name} ring has {ring.size} descriptors of {ring.maximum}, and "
+                message += f"the host profile has {wanted}"
+                yield subject.wrong(plan, message, APPLY, interface=nic.name)
+
+
+@rule("HST115", judges=HostSubject, severity=Severity.WARNING, source=TUNING)
+def interrupts(subject: HostSubject) -> Iterator[Verdict]:
+    """Interrupts of a NIC go to CPUs of its own NUMA node.
+
+    A CPU of another node answers later, over the link between the two. Where irqbalance runs it
+    moves interrupts again: ban those of the NIC there.
+
+    Example: 1 interrupt of 2 may go to other CPUs than 0-1, those of its NUMA node
+    Fix: Run rocefort-host --apply there (rocefort host render).
+    """
+    yield from subject.silent()
+    for plan, _, nic in subject.nics:
+        if not plan.interrupts:
+            continue
+        if nic.local_cpus is None or nic.interrupts is None:
+            lacking = "its NUMA node" if nic.local_cpus is None else "its interrupts"
+            yield subject.unsaid(plan, f"it does not show {lacking}", nic.name)
+            continue
+        near = _cpus(nic.local_cpus)
+        others = [irq for irq, cpus in nic.interrupts.items() if not _cpus(cpus) <= near]
+        if others:
+            message = f"{counted(len(others), 'interrupt')} of {len(nic.interrupts)} may go to "
+            message += f"other CPUs than {nic.local_cpus}, those of its NUMA node"
+            yield subject.wrong(plan, message, APPLY, interface=nic.name)
+
+
+def _cpus(text: str) -> set[int]:
+    """CPUs of a kernel's list: `0-3,8`."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found

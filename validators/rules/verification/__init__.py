@@ -1,0 +1,1 @@
+"""Rules on the answers of a routing engine."""

@@ -1,0 +1,312 @@
+"""What Batfish says of a snapshot, as findings with our device, interface and line."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import ClassVar
+
+from rocefort.dialects.eos import EosNames, access_name, applied, rules_of
+from rocefort.errors import BadInput
+from rocefort.models.device.device import Device
+from rocefort.models.finding import Report, Severity
+from rocefort.models.keyed import natural
+from rocefort.models.network.network import Network, Node, Sources
+from rocefort.models.wording import listing
+from rocefort.validators.batfish.snapshot import Files, host_name
+from rocefort.validators.batfish.snapshot_checks import Checks
+from rocefort.validators.routing.underlay import Place
+from rocefort.validators.rules.fabric.topology import effective_mtu
+from rocefort.validators.rules.facts import Overview
+from rocefort.validators.rules.registry import Verdict, registered, rule
+from rocefort.validators.rules.verification.subject import BGP, AnswerSubject, judged
+
+# Batfish's words for a peer (its question bgpSessionCompatibility), in ours.
+MEANING = {
+    "HALF_OPEN": "the other end has no session back to it, or expects another AS",
+    "MULTIPLE_REMOTES": "several switches answer for it",
+    "NO_LOCAL_AS": "it has no AS number of its own",
+    "NO_LOCAL_IP": "no interface that is up is in its subnet",
+    "NO_REMOTE_AS": "it has no AS number for the other end",
+    "NO_REMOTE_IP": "it has no address of the other end",
+    "NO_REMOTE_PREFIX": "it has no prefix of the other end",
+    "INVALID_LOCAL_IP": "its own address is on no interface",
+    "LOCAL_IP_UNKNOWN_STATICALLY": "its own address depends on routes",
+    "UNKNOWN_REMOTE": "no switch has its address",
+}
+# Blocks of our own translation, and the field of the Device that each comes from.
+BLOCKS = {
+    "route-map RP-": "route_policies[{}]",
+    "ip prefix-list PL-": "prefix_lists[{}]",
+    "ip access-list TP-": "filters.policies[{}]",
+    "vrf instance VRF-": "vrfs[{}]",
+    "router bgp ": "bgp",
+    "ip route ": "static_routes",
+}
+
+
+def verify_checks(
+    network: Network,
+    files: Files,
+    checks: Checks,
+    sources: Sources | None = None,
+    today: date | None = None,
+) -> Report:
+    """Judge what Batfish says. files: the snapshot, to find what a line of it comes from."""
+    overview = Overview(network, sources or Sources())
+    subjects = [BatfishSubject(overview, one, files, checks) for one in registered(BatfishSubject)]
+    return judged(subjects, today)
+
+
+@dataclass(frozen=True)
+class BatfishSubject(AnswerSubject):
+    """What Batfish says, with the way back from its names, files and lines to ours."""
+
+    files: Files
+    checks: Checks
+
+    given: ClassVar[str] = "a Batfish service"
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """Switches by Batfish's name."""
+        return {host_name(node.name): node for node in self.network.nodes}
+
+    def name(self, node: str) -> str:
+        """Our name of a switch or a server."""
+        if node in self.nodes:
+            return self.nodes[node].name
+        return self._servers.get(node, node)
+
+    @cached_property
+    def _servers(self) -> Mapping[str, str]:
+        return {host_name(server.name): server.name for server in self.network.servers or ()}
+
+    def port(self, node: str, interface: str) -> Place:
+        """An interface."""
+        try:
+            ours = EosNames.to_vrp(interface)
+        except BadInput:
+            ours = interface  # of a server
+        return Place(self.name(node), f"interfaces[{ours}]", ours)
+
+    def line(self, file: str, number: int) -> Place:
+        """What a line of a file of the snapshot comes from."""
+        node = self.name(file.rpartition("/")[2].removesuffix(".cfg").removesuffix(".json"))
+        lines = self.files.get(file, b"").decode().splitlines()[:number]
+        head = next((line for line in reversed(lines) if line[:1] not in (" ", "!", "")), "")
+        if match := re.fullmatch(r"interface (\S+)", head):
+            return self.port(host_name(node), match[1])
+        for start, path in BLOCKS.items():
+            if head.startswith(start):
+                return Place(node, path.format(head.removeprefix(start).split()[0]))
+        return Place(node)
+
+
+@rule(
+    "TXT101",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, questions `fileParseStatus` and `initIssues`",
+)
+def translation_read(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Batfish understands every line of the translation.
+
+    Batfish reads a translation of the text. A line of it that Batfish does not understand is
+    missing from all of its answers, so they are about less than what ships. The finding stands at
+    what the line was made from.
+
+    Example: Batfish does not understand x
+    Fix: It is a defect of the translation: report it.
+    """
+    for row in subject.checks.unread:
+        yield subject.at(
+            subject.line(row.file, row.line),
+            f"Batfish does not understand {row.what}",
+            "what it answers is about less than the text",
+        )
+
+
+@rule(
+    "TXT102",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `undefinedReferences`",
+)
+def references(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Every reference leads to a definition.
+
+    A line names a policy, a list or an interface that is not defined. What a switch makes of that
+    is not what was meant: an unknown policy may let everything through, or nothing.
+
+    Example: x is not defined
+    Fix: Define it, or remove the reference.
+    """
+    for row in subject.checks.undefined:
+        place, hint = subject.line(row.file, row.line), "define it, or remove the reference"
+        yield subject.at(place, f"{row.what} is not defined", hint)
+
+
+@rule(
+    "BGP110",
+    judges=BatfishSubject,
+    severity=Severity.INFO,
+    source=f"Batfish, question `bgpSessionCompatibility`; {BGP}",
+)
+def session_ends(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Both ends of every BGP session are configured for each other.
+
+    Why a session cannot come up, in Batfish's view: no address or AS number of one end, or no
+    session back. That it is down is BGP101's error.
+
+    Example: peer 10.0.1.0 of leaf1 is not what it should be: the other end has no session back to
+    it, or expects another AS
+    Fix: Compare addresses and AS numbers of both ends.
+    """
+    for row in subject.checks.mismatched:
+        place = Place(subject.name(row.node), f"bgp.peers[{row.peer}]")
+        why = MEANING.get(row.status, row.status)
+        message = f"peer {row.peer} of {place.device} is not what it should be: {why}"
+        yield subject.at(place, message, "compare addresses and AS numbers of both ends")
+
+
+@rule(
+    "BGP111",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `detectLoops`",
+)
+def loops(subject: BatfishSubject) -> Iterator[Verdict]:
+    """No packet goes round in a circle.
+
+    A packet that goes round ends when its TTL does; until then it takes the room of many, and in a
+    lossless queue it can stop the switches that it goes round.
+
+    Example: packets from server1 to 10.7.0.0 go round in a circle: leaf1 > spine1 > leaf1
+    Fix: Look at the static and default routes of the switches in the circle.
+    """
+    # However many addresses go round in a circle, it is one mistake.
+    found: defaultdict[frozenset[str], list[tuple[str, str, list[str]]]] = defaultdict(list)
+    for row in subject.checks.loops:
+        nodes = [subject.name(node) for node in row.nodes]
+        circle = nodes[nodes.index(nodes[-1]) :]
+        target = str(row.destination)
+        found[frozenset(circle)].append((subject.name(row.source), target, circle))
+    for cases in found.values():
+        source, target, circle = cases[0]
+        path = " > ".join(circle)
+        message = f"packets from {source} to {target} go round in a circle: {path}"
+        place = Place(circle[0], "static_routes")
+        yield subject.at(place, message, "look at the static and default routes of both")
+
+
+@rule(
+    "ADR101",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `ipOwners`; RFC 791 (an address names one interface)",
+)
+def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
+    """No address is on two interfaces.
+
+    Packets for an address that two interfaces have go now to one and now to the other. ADR001 asks
+    the same of the intent and of servers.
+
+    Example: 10.9.0.1 is on leaf1 LoopBack0 and leaf2 LoopBack0
+    Fix: Give one of them another address.
+    """
+    found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    for row in subject.checks.duplicates:
+        place = subject.port(row.node, row.interface)
+        found[str(row.address)].add((place.device, place.interface or ""))
+    for address, owners in found.items():
+        ports = sorted(owners, key=lambda owner: (natural(owner[0]), natural(owner[1])))
+        # The last to have it is what was most likely added.
+        device, interface = next(
+            (p for p in reversed(ports) if p[0] in subject.network.by_name), ports[-1]
+        )
+        place = Place(device, f"interfaces[{interface}]", interface)
+        message = f"{address} is on {listing(' '.join(port) for port in ports)}"
+        yield subject.at(place, message, "give one of them another address")
+
+
+@rule(
+    "SEC102",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `filterLineReachability`",
+)
+def reachable_rules(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Packets can reach every rule of every ACL.
+
+    A rule that no packet reaches does nothing, because earlier ones take all that it is for. It is
+    an error where they do the opposite, and a warning where they do the same.
+
+    Example: no packet reaches rule 10 of ACL 3000: rule 5 takes them and does the opposite
+    Fix: Remove it, or put it before them.
+    """
+    for row in subject.checks.shadowed:
+        node = subject.nodes[row.node]
+        rules = _rules(node.device, row.access_list)
+        number = _position(row.line)
+        if not 0 <= number < len(rules):
+            continue  # the line that the translation adds at the end
+        acl, index = rules[number]
+        blocking = [rules[n] for n in map(_position, row.blocking) if 0 <= n < len(rules)]
+        by = f"rule {listing(str(i) for _, i in blocking)} " if blocking else "an earlier rule "
+        does = "does the opposite" if row.other_action else "does the same"
+        message = f"no packet reaches rule {index} of ACL {acl}: {by}takes them and {does}"
+        place = Place(node.name, f"filters.acls[{acl}].rules[{index}]")
+        severity = Severity.ERROR if row.other_action else Severity.WARNING
+        yield subject.at(place, message, "remove it, or put it before", severity)
+
+
+def _rules(device: Device, access_list: str) -> list[tuple[str, int]]:
+    """ACL and rule of each line of an access list of the translation."""
+    for use in applied(device):
+        if access_name(use.policy) == access_list:
+            return [(acl, rule.index) for acl, rule, _ in rules_of(device, use.policy)]
+    return []
+
+
+def _position(line: str) -> int:
+    """Which line of an access list: the translation counts them in tens."""
+    number = line.split(" ", 1)[0]
+    return int(number) // 10 - 1 if number.isdecimal() else -1
+
+
+@rule(
+    "TOP101",
+    judges=BatfishSubject,
+    severity=Severity.ERROR,
+    source="Batfish, question `layer3Edges`; «the vendor's reference», «MTU of a port»",
+)
+def edge_mtus(subject: BatfishSubject) -> Iterator[Verdict]:
+    """Both ends of every layer-3 edge have one MTU.
+
+    A packet that one end sends and the other is too small for is dropped without a word, and
+    routers of the fabric do not fragment RoCE. Batfish tells which ends meet; the MTUs are ours,
+    for it does not model them.
+
+    Example: MTU 1500 here, 9216 at spine1 100GE1/0/1
+    Fix: Set one MTU at both ends.
+    """
+    for row in subject.checks.edges:
+        ends = [(row.node, row.interface), (row.far_node, row.far_interface)]
+        if not all(node in subject.nodes for node, _ in ends) or ends != sorted(ends):
+            continue  # each edge once, from the end whose name comes first
+        near, far = (subject.port(*end) for end in ends)
+        mtus = [_mtu(subject.network, place) for place in (near, far)]
+        if None in mtus or mtus[0] == mtus[1]:
+            continue
+        message = f"MTU {mtus[0]} here, {mtus[1]} at {far.device} {far.interface}"
+        yield subject.at(near, message, "set one MTU at both ends")
+
+
+def _mtu(network: Network, place: Place) -> int | None:
+    interface = network.by_name[place.device].device.by_interface.get(place.interface or "")
+    return effective_mtu(interface) if interface else None

@@ -1,0 +1,197 @@
+"""Do two routing engines say the same? Each difference becomes an error with its smallest witness.
+
+One freedom is granted. Where an arbitrary tie-breaker (router id, age) picks some of several equal
+routes, engines may pick different ones: then only how many they pick is compared. A limit of two
+or more paths is not in Batfish's model (it installs all), so its rows are cut to the limit first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from typing import ClassVar
+
+from rocefort.models.finding import Finding, Severity, Where
+from rocefort.models.network.network import Network, Sources
+from rocefort.models.results.routing import Route, RoutingState
+from rocefort.validators.routing.engine import Solution
+from rocefort.validators.rules.registry import rule
+
+HINT = "one of the two is wrong about this fabric: trust neither, and report it with both answers"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What two engines answer differently, and where."""
+
+    where: Where
+    message: str
+
+    given: ClassVar[str] = "the answers of a routing engine, a Batfish service"
+    waivable: ClassVar[bool] = True
+
+
+@rule(
+    "BGP104",
+    judges=Difference,
+    severity=Severity.ERROR,
+    source="a choice: two engines that share no code check each other",
+)
+def engines_agree(difference: Difference) -> Iterator[Finding]:
+    """The engines give the same answers.
+
+    The embedded engine and Batfish answer the same question differently, so one of the two is wrong
+    about this fabric, and the answers of neither are to be trusted until it is known which. Where a
+    tie between equal routes is broken arbitrarily, only how many routes are chosen is compared.
+
+    Example: the engines disagree: session of leaf1 with 172.16.0.0: embedded says established,
+    batfish says not-established (and 1 more session)
+    Fix: Report it with both answers.
+    """
+    yield Finding(
+        rule="BGP104",
+        severity=Severity.ERROR,
+        where=difference.where,
+        message=difference.message,
+        hint=HINT,
+    )
+
+
+Ties = Callable[[str, IPv4Network], frozenset[IPv4Address]]
+
+
+def disagreements(
+    solution: Solution, other: RoutingState, sources: Sources | None = None
+) -> tuple[Finding, ...]:
+    """Compare the embedded engine's solution with another engine's answers.
+
+    One finding for each kind of answer (sessions, routes, reachability) that differs: the first
+    difference in order of device and prefix, and how many there are. Empty: they agree.
+    """
+    return compare(solution.state, other, solution.underlay.network, solution.ties, sources)
+
+
+def compare(
+    ours: RoutingState,
+    theirs: RoutingState,
+    network: Network,
+    ties: Ties = lambda _device, _prefix: frozenset(),
+    sources: Sources | None = None,
+) -> tuple[Finding, ...]:
+    """Compare two states; `ties` gives the next hops among which a choice is arbitrary."""
+    names = ours.engine, theirs.engine
+    kinds = (
+        ("session", list(_session_differences(ours, theirs, names))),
+        ("route", list(_route_differences(ours, theirs, network, ties))),
+        ("server pair", list(_pair_differences(ours, theirs, names, network))),
+        ("flow", list(_flow_differences(ours, theirs, names, network))),
+    )
+    return tuple(
+        finding
+        for kind, differences in kinds
+        if differences
+        for finding in engines_agree(_first(kind, differences, sources or Sources()))
+    )
+
+
+Witness = tuple[str, str, str]  # device, path of the field, sentence
+
+
+def _first(kind: str, differences: Sequence[Witness], sources: Sources) -> Difference:
+    device, path, sentence = differences[0]
+    more = len(differences) - 1
+    others = f" (and {more} more {kind}{'s' if more > 1 else ''})" if more else ""
+    where = sources.where(device, path)
+    return Difference(where, f"the engines disagree: {sentence}{others}")
+
+
+def _session_differences(
+    ours: RoutingState, theirs: RoutingState, names: tuple[str, str]
+) -> Iterator[Witness]:
+    tables = [
+        {(s.device, s.peer): s.status.value for s in state.sessions} for state in (ours, theirs)
+    ]
+    for device, peer in sorted({*tables[0], *tables[1]}):
+        answers = [table.get((device, peer), "not there") for table in tables]
+        if answers[0] != answers[1]:
+            sentence = f"session of {device} with {peer}: {_both(names, answers)}"
+            yield device, f"bgp.peers[{peer}]", sentence
+
+
+def _both(names: Sequence[str], answers: Sequence[str]) -> str:
+    return ", ".join(f"{name} says {answer}" for name, answer in zip(names, answers, strict=True))
+
+
+def _route_differences(
+    ours: RoutingState, theirs: RoutingState, network: Network, ties: Ties
+) -> Iterator[Witness]:
+    tables = [_routes(state) for state in (ours, theirs)]
+    for key in sorted({*tables[0], *tables[1]}):
+        mine, yours = (table[key].next_hops if key in table else () for table in tables)
+        device, prefix = key
+        if mine == yours or _same_choice(mine, yours, network, device, ties(device, prefix)):
+            continue
+        answers = [" and ".join(map(str, hops)) if hops else "no route" for hops in (mine, yours)]
+        names = ours.engine, theirs.engine
+        yield device, "bgp", f"{device} to {prefix}: {_both(names, answers)}"
+
+
+def _routes(state: RoutingState) -> Mapping[tuple[str, IPv4Network], Route]:
+    return {(route.device, route.prefix): route for route in state.routes}
+
+
+def _same_choice(
+    mine: tuple[IPv4Address, ...],
+    yours: tuple[IPv4Address, ...],
+    network: Network,
+    device: str,
+    ties: frozenset[IPv4Address],
+) -> bool:
+    """Whether both pick equally many of the same equals, once Batfish's are cut to the limit."""
+    bgp = network.by_name[device].device.bgp
+    limit = bgp.maximum_paths if bgp else 1
+    widths = {min(len(hops), limit) if limit > 1 else len(hops) for hops in (mine, yours)}
+    return bool(mine) and len(widths) == 1 and ties.issuperset((*mine, *yours))
+
+
+WORDS = {True: "delivered", False: "not delivered", None: "nothing"}
+
+
+def _pair_differences(
+    ours: RoutingState, theirs: RoutingState, names: tuple[str, str], network: Network
+) -> Iterator[Witness]:
+    reached = ours.reachability, theirs.reachability
+    lost = [set(one.lost_pairs()) for one in reached]
+    servers = reached[0].servers | reached[1].servers
+    missing = servers - (reached[0].servers & reached[1].servers)
+    differ = (lost[0] ^ lost[1]) | {
+        pair for a in missing for b in servers - {a} for pair in ((a, b), (b, a))
+    }
+    for pair in sorted(differ):
+        answers = [
+            pair not in gone if one.servers.issuperset(pair) else None
+            for one, gone in zip(reached, lost, strict=True)
+        ]
+        said = _both(names, [WORDS[answer] for answer in answers])
+        yield *_port_of(network, pair[0]), f"{pair[0]} to {pair[1]}: {said}"
+
+
+def _flow_differences(
+    ours: RoutingState, theirs: RoutingState, names: tuple[str, str], network: Network
+) -> Iterator[Witness]:
+    tables = [
+        {(r.source, r.destination, str(r.flow)): r.delivered for r in s.answers}
+        for s in (ours, theirs)
+    ]
+    for source, target, flow in sorted({*tables[0], *tables[1]}):
+        answers = [table.get((source, target, flow)) for table in tables]
+        if answers[0] is not answers[1]:
+            said = _both(names, [WORDS[answer] for answer in answers])
+            yield *_port_of(network, source), f"{flow} of {source} to {target}: {said}"
+
+
+def _port_of(network: Network, server: str) -> tuple[str, str]:
+    """Leaf of a server, and the path of its port."""
+    port = next((s.port for s in network.servers or () if s.name == server), None)
+    return (port.device, f"interfaces[{port.interface}]") if port else ("", "")

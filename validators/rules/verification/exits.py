@@ -1,0 +1,197 @@
+"""Exits by a routing engine's answers: findings with a device, a line and a cause.
+
+The engine was shown a switch behind each exit that offers what is accepted and what must not be.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.device.static_routes import DEFAULT_ROUTE
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.network.exits import Exit
+from rocefort.models.network.network import Network, Role
+from rocefort.models.results.routing import RoutingState
+from rocefort.models.wording import listing
+from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.routing.engine import analyse
+from rocefort.validators.routing.external_peers import outside_name
+from rocefort.validators.routing.underlay import Place
+from rocefort.validators.rules.registry import Need, Verdict, rule
+from rocefort.validators.rules.verification.subject import MULTIPATH, EngineSubject
+
+Widths = Mapping[tuple[str, IPv4Network], int]
+
+
+@rule(
+    "BGP105",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source=f"{MULTIPATH}; intent (exits)",
+    needs=(Need.EXITS,),
+)
+def reached(subject: EngineSubject) -> Iterator[Verdict]:
+    """Every switch reaches the exits over every border leaf.
+
+    What intent lets in at an exit has to be known on every switch, over every border leaf that has
+    it, and what it announces has to arrive outside. Otherwise traffic to the outside crowds one
+    border leaf, or is lost.
+
+    Example: spine01 has 1 of 2 paths to 0.0.0.0/0 behind leaf01 and leaf02
+    Fix: Look at the sessions of the exits, at import and export policies, at «network» lines and at
+    «equal paths over unlike ASNs».
+    """
+    widths = _widths(subject.state)
+    yield from _lacking(subject, widths)
+    for exit_ in subject.network.exits or ():
+        for prefix in sorted(set(exit_.announces) - _seen(exit_, widths)):
+            message = f"exit {exit_.name} does not get {prefix} from {exit_.leaf}"
+            hint = "look at its session, the export policy and the network line"
+            yield subject.at(Place(exit_.leaf, exit_.path), message, hint)
+
+
+def _widths(state: RoutingState) -> Widths:
+    return {(route.device, route.prefix): route.width for route in state.routes}
+
+
+def _seen(exit_: Exit, widths: Widths) -> set[IPv4Network]:
+    """Prefixes that the switch behind an exit gets; all that it should where it has no session."""
+    if exit_.asn is None:
+        return set(exit_.announces)
+    there = outside_name(exit_)
+    return {prefix for device, prefix in widths if device == there}
+
+
+def _wanted(network: Network) -> dict[IPv4Network, set[str]]:
+    """Leaves that lead to each prefix that intent lets in."""
+    leaves: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+    for exit_ in network.exits or ():
+        if exit_.default != "none":
+            leaves[DEFAULT_ROUTE].add(exit_.leaf)
+        for accepted in exit_.accepts:
+            leaves[accepted.prefix].add(exit_.leaf)
+    return dict(leaves)
+
+
+def _cables(network: Network) -> Mapping[tuple[str, str], int]:
+    """How many cables join two switches, counted from both ends."""
+    count: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for link in network.links or ():
+        for near, far in ends_of(link):
+            count[near.device, far.device] += 1
+    return count
+
+
+def _lacking(subject: EngineSubject, widths: Widths) -> Iterator[Finding]:
+    network = subject.network
+    cables = _cables(network)
+    spines = [node.name for node in network.role(Role.SPINE)]
+    for prefix, borders in _wanted(network).items():
+        for node in network.nodes:
+            if node.role is None or node.name in borders or node.device.bgp is None:
+                continue
+            senders = sorted(borders) if node.role is Role.SPINE else spines
+            paths = sum(cables.get((node.name, sender), 0) for sender in senders)
+            expected = min(paths, node.device.bgp.maximum_paths)
+            found = widths.get((node.name, prefix), 0)
+            if found < expected:
+                said = f"{found} of {expected} paths" if found else "no path"
+                message = f"{node.name} has {said} to {prefix} behind {listing(sorted(borders))}"
+                hint = (
+                    "look at the exits' sessions, at policies, and at "
+                    "«equal paths over unlike ASNs» on the way"
+                )
+                yield subject.at(Place(node.name, "bgp"), message, hint)
+
+
+@rule(
+    "BGP106",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source="RFC 7454 (BGP operations and security), 6; intent (exits)",
+    needs=(Need.EXITS,),
+)
+def let_through(subject: EngineSubject) -> Iterator[Verdict]:
+    """Only what intent lets through comes in and goes out at an exit.
+
+    A route that comes in by mistake draws the fabric's traffic out, and one that goes out by
+    mistake lets others in. The engine was shown a switch behind each exit that offers what is
+    accepted and what must not be.
+
+    Example: leaf01 takes 203.0.113.0/24 from exit wan-a, which must not come in
+    Fix: Let in what `accepts` and `default` of the exit say, and out what `announces` says, by the
+    policies of its session.
+    """
+    yield from _came_in(subject)
+    widths = _widths(subject.state)
+    for exit_ in subject.network.exits or ():
+        for prefix in sorted(_seen(exit_, widths) - set(exit_.announces)):
+            message = f"{exit_.leaf} announces {prefix} to exit {exit_.name}, which must not go out"
+            hint = "let out only what `announces` says, by the export policy"
+            yield subject.at(Place(exit_.leaf, exit_.path), message, hint)
+
+
+def _came_in(subject: EngineSubject) -> Iterator[Finding]:
+    """Routes that a border leaf took from the far end of an exit: its address is a next hop."""
+    exits = {(exit_.leaf, exit_.peer): exit_ for exit_ in subject.network.exits or ()}
+    for route in subject.state.routes:
+        for hop in route.next_hops:
+            exit_ = exits.get((route.device, hop))
+            if exit_ is None or exit_.lets_in(route.prefix):
+                continue
+            message = f"{exit_.leaf} takes {route.prefix} from exit {exit_.name}, which must not "
+            hint = "let in only what `accepts` and `default` say, by the import policy"
+            yield subject.at(Place(exit_.leaf, exit_.path), f"{message}come in", hint)
+
+
+@rule(
+    "BGP107",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source="a choice: one border leaf may fail; intent (exits)",
+    needs=(Need.EXITS,),
+)
+def default_outlives(subject: EngineSubject) -> Iterator[Verdict]:
+    """The default route outlives any one border leaf.
+
+    Where several border leaves give the fabric its default route, it has to outlive each one of
+    them. If it does not, the others give it only as long as that one does, or not to all.
+
+    Example: without leaf01, spine01, spine02, leaf03 and leaf04 have no default route, though
+    leaf02 stands
+    Fix: Look at what they announce, and at the policies towards the spines.
+    """
+    network = subject.network
+    borders = sorted(_wanted(network).get(DEFAULT_ROUTE, ()))
+    for lost in borders if len(borders) > 1 else ():
+        rest = _without(network, lost)
+        try:
+            state = analyse(rest, subject.sources).state
+        except Refused:
+            continue  # the whole network was refused before, and said why
+        has = {route.device for route in state.routes if route.prefix == DEFAULT_ROUTE}
+        own = set(borders)
+        short = [n.name for n in rest.nodes if n.role and n.name not in has | own]
+        if short:
+            message = f"without {lost}, {listing(short)} ha{'s' if len(short) == 1 else 've'} no "
+            message += f"default route, though {listing([b for b in borders if b != lost])} stand"
+            message += "s" if len(borders) == 2 else ""
+            hint = "look at the policies and sessions of the border leaves that are left"
+            yield subject.at(Place(lost, "bgp"), message, hint)
+
+
+def _without(network: Network, lost: str) -> Network:
+    links = network.links
+    if links is not None:
+        links = tuple(k for k in links if lost not in (k.a.device, k.b.device))
+    return network.model_copy(
+        update={
+            "nodes": tuple(node for node in network.nodes if node.name != lost),
+            "links": links,
+            "exits": tuple(e for e in network.exits or () if e.leaf != lost),
+            "servers": tuple(s for s in network.servers or () if s.port.device != lost),
+        }
+    )

@@ -1,0 +1,203 @@
+"""Whether a fabric has grown and nothing else: what a change may add to switches that are there.
+
+The rules of a fabric look at one Network; these look at two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
+
+from rocefort.dialects.choose import dialect_of
+from rocefort.models.device.device import EFFECTS
+from rocefort.models.finding import Finding, Severity
+from rocefort.models.network.network import Network, Node, Sources
+from rocefort.models.results.growth import Addition, Proof
+from rocefort.models.rollout.compare import compare, effect_of
+from rocefort.models.rollout.edits import Edit
+from rocefort.models.wording import counted
+from rocefort.validators.rules.facts import Overview
+from rocefort.validators.rules.registry import Subject, Verdict, registered, rule
+from rocefort.validators.rules.verification.subject import TWO_VERSIONS
+
+# Why a growth may touch what is there, where a field tells.
+REASONS = {"bgp.as_path_relax": "paths over spines of different AS numbers take it"}
+GROWS = tuple(effect.grows for effect in EFFECTS.values() if effect.grows)
+Line = tuple[tuple[str, ...], str]  # the views around a line, and the line
+
+
+@dataclass(frozen=True)
+class Step:
+    """A switch of both versions: its edits, and its lines in both."""
+
+    was: Node
+    will: Node
+    edits: tuple[Edit, ...]
+    lines: tuple[Sequence[Line], Sequence[Line]]
+
+
+@dataclass(frozen=True)
+class GrowthSubject(Subject):
+    """A network that is to have grown, and the one before."""
+
+    before: Network
+    steps: Sequence[Step]
+
+    given: ClassVar[str] = TWO_VERSIONS
+    waivable: ClassVar[bool] = False
+
+
+def prove(
+    before: Network, after: Network, old: Mapping[str, str], new: Mapping[str, str]
+) -> tuple[Proof, tuple[Finding, ...]]:
+    """What stays and what comes, and what is wrong with it; old, new: text by switch."""
+    steps = [
+        _step(node, after.by_name[node.name], old[node.name], new[node.name])
+        for node in before.nodes
+        if node.name in after.by_name
+    ]
+    overview = Overview(after, Sources())
+    subjects = (GrowthSubject(overview, one, before, steps) for one in registered(GrowthSubject))
+    verdicts = chain.from_iterable(subject.verdicts() for subject in subjects)
+    additions = Counter(word for step in steps for edit in step.edits if (word := _allowed(edit)))
+    lines = [sum(len(step.lines[side]) for step in steps) for side in (0, 1)]
+    proof = Proof(
+        switches=len(before.nodes),
+        lines=lines[0],
+        lines_added=lines[1] - lines[0],
+        kept=tuple(Addition(what=what, number=number) for what, number in _kept(before)),
+        additions=tuple(
+            Addition(what=word, number=additions[word]) for word in GROWS if additions[word]
+        ),
+    )
+    return proof, tuple(verdict for verdict in verdicts if isinstance(verdict, Finding))
+
+
+def _step(was: Node, will: Node, old: str, new: str) -> Step:
+    lines = dialect_of(was).lines
+    return Step(was, will, tuple(compare(was.device, will.device)), (lines(old), lines(new)))
+
+
+@rule(
+    "CHG201",
+    judges=GrowthSubject,
+    severity=Severity.ERROR,
+    source="a choice: growth changes a running switch only by added lines",
+)
+def lines_stay(subject: GrowthSubject) -> Iterator[Verdict]:
+    """Growth leaves every line of every existing switch, in its order.
+
+    A line of a switch that was there goes, or moves, and growth must not do that: what runs would
+    be taken away and set again under traffic. Something in the intent was changed beside the
+    growth, or cannot grow as it is. No waiver covers it.
+
+    Fix: Make that change first, by itself.
+    """
+    for step in subject.steps:
+        was, will = step.lines
+        rest = iter(will)
+        # The first line that is not there any more behind those that were before it: `in` takes
+        # from the rest up to the line.
+        gone = next(((views, line) for views, line in was if (views, line) not in rest), None)
+        if gone:
+            shown = " / ".join((*gone[0], gone[1]))
+            yield subject.finding(step.was, f"its line `{shown}` goes, or moves", "")
+
+
+@rule(
+    "CHG202",
+    judges=GrowthSubject,
+    severity=Severity.ERROR,
+    source="a choice: the allow-list of growth",
+)
+def only_growth(subject: GrowthSubject) -> Iterator[Verdict]:
+    """Growth adds only interfaces, peers and list members to existing switches.
+
+    A switch that is there may get interfaces, BGP peers, announced prefixes and members of prefix
+    lists because others come, and nothing else. What else changes is named with its old and new
+    value. No waiver covers it.
+
+    Example: vlans[999] changes from nothing to 999, which is no growth
+    Fix: Make that change first, by itself.
+    """
+    for step in subject.steps:
+        for edit in step.edits:
+            if not _allowed(edit):
+                was, will = (text or "nothing" for text in (edit.before_text, edit.after_text))
+                why = f": {REASONS[edit.field]}" if edit.field in REASONS else ""
+                message = f"{edit.path} changes from {was} to {will}, which is no growth{why}"
+                yield subject.finding(step.was, message, "")
+
+
+def _allowed(edit: Edit) -> str:
+    """What growth may add as an edit does, in a word; empty for what it may not."""
+    return effect_of(edit).grows if edit.before is None else ""
+
+
+@rule(
+    "CHG203",
+    judges=GrowthSubject,
+    severity=Severity.ERROR,
+    source="a choice: addresses, names and ports are functions of permanent ids",
+)
+def nothing_moves(subject: GrowthSubject) -> Iterator[Verdict]:
+    """Growth moves no address, cable, server or switch.
+
+    A cable, a server, a segment, an exit or a fact of a switch (its id, role, hardware, rack,
+    release, management address) is not what it was. No waiver covers it.
+
+    Example: its rack changes from row1 to row9
+    Fix: Growth moves nothing: keep ids, and pin what has to stay.
+    """
+    for node in subject.before.nodes:
+        if node.name not in subject.network.by_name:
+            yield subject.finding(node, "is gone", "")
+    for step in subject.steps:
+        for message in _moved(step.was, step.will):
+            yield subject.finding(step.was, message, "")
+    for message in _gone(subject.before, subject.network):
+        yield subject.finding(None, message, "")
+
+
+def _moved(was: Node, will: Node) -> Iterator[str]:
+    """Facts of a switch that its text does not tell."""
+    for name in ("id", "role", "software", "rack", "management"):
+        a, b = getattr(was, name), getattr(will, name)
+        if a != b:
+            yield f"its {name} changes from {a} to {b}"
+    if was.hardware and will.hardware and was.hardware.model != will.hardware.model:
+        yield f"its hardware changes from {was.hardware.model} to {will.hardware.model}"
+
+
+def _gone(before: Network, after: Network) -> Iterator[str]:
+    """Cables, servers, segments and exits: each stays as it is."""
+    was, will = (list(_things(network)) for network in (before, after))
+    there = {thing for _, _, thing in will}
+    lost: dict[str, list[str]] = {}
+    for word, name, thing in was:
+        if thing not in there:
+            lost.setdefault(word, []).append(name)
+    for word, names in lost.items():
+        yield f"{counted(len(names), word)} not as before, the first: {names[0]}"
+
+
+def _things(network: Network) -> Iterator[tuple[str, str, Hashable]]:
+    """What it is, its name, and all that is known of it."""
+    yield from (("cable", f"{link.a} - {link.b}", link) for link in network.links or ())
+    yield from (("server", server.name, server) for server in network.servers or ())
+    yield from (("gateway", f"{s.name} on {s.leaf}", s) for s in network.segments or ())
+    yield from (("exit", exit_.name, exit_) for exit_ in network.exits or ())
+
+
+def _kept(network: Network) -> Iterator[tuple[str, int]]:
+    devices = [node.device for node in network.nodes]
+    interfaces = [interface for device in devices for interface in device.interfaces]
+    yield "address", sum(len(interface.addresses) for interface in interfaces)
+    yield "AS number", sum(device.bgp is not None for device in devices)
+    yield "port", sum(interface.kind == "ethernet" for interface in interfaces)
+    yield "BGP session end", sum(len(device.bgp.peers) for device in devices if device.bgp)
+    yield "cable", len(network.links or ())
+    yield "server", len(network.servers or ())

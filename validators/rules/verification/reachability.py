@@ -1,0 +1,354 @@
+"""Sessions, paths and server pairs by a routing engine's answers, with a device, line and cause.
+
+Consequences with one cause make one finding: paths by leaf and width, pairs by what stops them.
+Causes come from the embedded engine, whoever answered; where it does not share an answer, the
+finding says only what was answered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
+from datetime import date
+from ipaddress import IPv4Address, IPv4Network
+
+from rocefort.errors import Refused
+from rocefort.models.device.packet_filters import Flow
+from rocefort.models.finding import Finding, Report, Severity
+from rocefort.models.network.network import Network, Node, Role, Sources
+from rocefort.models.results.reachability import Pair
+from rocefort.models.results.routing import BgpSession, Route, RoutingState, SessionStatus
+from rocefort.validators.roce_ports import ends_of
+from rocefort.validators.routing.bgp import denying
+from rocefort.validators.routing.engine import Solution, analyse
+from rocefort.validators.routing.forwarding import Stop
+from rocefort.validators.routing.next_hops import Widths as OfPrefix
+from rocefort.validators.routing.sessions import Session
+from rocefort.validators.routing.underlay import Place
+from rocefort.validators.rules.facts import Overview
+from rocefort.validators.rules.registry import Need, Verdict, registered, rule
+from rocefort.validators.rules.verification.policy import denied
+from rocefort.validators.rules.verification.subject import BGP, MULTIPATH, EngineSubject, judged
+
+
+def verify(
+    network: Network,
+    state: RoutingState,
+    sources: Sources | None = None,
+    solution: Solution | None = None,
+    today: date | None = None,
+) -> Report:
+    """Judge an engine's answers; findings that a waiver covers are set apart.
+
+    `solution` saves solving again for the causes; without one, and where the embedded engine
+    refuses the network, findings carry no cause. Widths are not judged where roles are unknown,
+    pairs not where servers are unknown; exits and policy are not asked for where there are none.
+    today: the day that waivers are held against (default: today in UTC).
+    """
+    overview = Overview(network, sources or Sources())
+    causes = solution or _solution(network, overview.sources)
+    absent = {need for need in (Need.EXITS, Need.POLICY) if not getattr(network, need)}
+    return judged(
+        [
+            EngineSubject(overview, one, state, causes)
+            for one in registered(EngineSubject)
+            if absent.isdisjoint(one.needs)
+        ],
+        today,
+    )
+
+
+def _solution(network: Network, sources: Sources) -> Solution | None:
+    try:
+        return analyse(network, sources)
+    except Refused:
+        return None  # another engine answered: its findings stand without a cause
+
+
+@rule("BGP101", judges=EngineSubject, severity=Severity.ERROR, source=BGP)
+def sessions(subject: EngineSubject) -> Iterator[Verdict]:
+    """Every configured BGP session is established.
+
+    A session that stays down carries no route, and what it was for goes over the others or is lost.
+    Where the engine knows the cause, the finding stands at the line that has it. If both ends
+    match, an interface between them is down or in another subnet.
+
+    Example: BGP session of leaf1 with spine1 (172.16.0.0) is not compatible: leaf1 expects AS
+    65009, spine1 is AS 65000
+    Fix: Compare addresses, AS numbers, passwords and «use of peer» at both ends.
+    """
+    state, solution = subject.state, subject.solution
+    broken = [s for s in state.sessions if s.status is not SessionStatus.ESTABLISHED]
+    causes = {(s.device, s.peer): s for s in (solution.sessions if solution and broken else ())}
+    owners = _owners(solution) if broken else {}
+    told: set[tuple[str, ...]] = set()
+    for session in broken:
+        cause = causes.get((session.device, session.peer))
+        shared = cause if cause and cause.status is session.status else None
+        place = Place(session.device, f"bgp.peers[{session.peer}]")
+        message = f"BGP session of {session.device} with {_peer(session, owners)} is "
+        message += session.status.value.replace("-", " ")
+        if shared and shared.place:
+            # Both ends of one session report the same cause: say it once, where it stands.
+            ends = sorted((session.device, owners.get(session.peer, str(session.peer))))
+            key = (*ends, shared.reason)
+            if key in told:
+                continue
+            told.add(key)
+            place, message = shared.place, f"{message}: {shared.reason}"
+        yield subject.at(place, message, _session_hint(session, shared))
+
+
+def _owners(solution: Solution | None) -> Mapping[IPv4Address, str]:
+    """Device by address, whether its interface is up or not."""
+    return {
+        address.ip: node.name
+        for node in (solution.underlay.network.nodes if solution else ())
+        for interface in node.device.interfaces
+        for address in interface.addresses
+    }
+
+
+def _peer(session: BgpSession, owners: Mapping[IPv4Address, str]) -> str:
+    owner = owners.get(session.peer)
+    return f"{owner} ({session.peer})" if owner else str(session.peer)
+
+
+def _session_hint(session: BgpSession, cause: Session | None) -> str:
+    if cause is not None and cause.place is not None:
+        return f"correct it on {cause.place.device}"
+    if session.status is SessionStatus.NOT_ESTABLISHED:
+        return "both ends match, so look at what lies between them"
+    return "compare addresses, AS numbers and «use of peer» at both ends"
+
+
+@rule(
+    "BGP102",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source=MULTIPATH,
+    needs=(Need.ROLE,),
+)
+def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
+    """Every leaf has all equal-cost paths to every other leaf's prefixes.
+
+    A leaf that has a path less than it has spines and cables sends its share over the others, which
+    are crowded the sooner. Where the far leaf keeps the prefix to itself, its «network» line, its
+    interface or its policy is named.
+
+    Example: leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 and to 3 more prefixes of other leaves
+    Fix: Look at sessions that are down, at «equal paths of BGP», at AS numbers where spines have
+    one each («equal paths over unlike ASNs»), and at the policies on the way.
+    """
+    network, state, solution = subject.network, subject.state, subject.solution
+    spines = network.spines or len(network.role(Role.SPINE))
+    own = solution is not None and solution.state is state
+    width: Widths = solution.widths if solution and own else _by_prefix(state.routes)
+    leaves = network.role(Role.LEAF)
+    served = _served(network, leaves)
+    silent = {} if solution is None else _silent(solution, served, width, spines, subject.sources)
+    cables = _links_per_pair(network)
+    expected = {leaf.name: spines * cables.get(leaf.name, 1) for leaf in leaves}
+    hidden: defaultdict[tuple[IPv4Network, str], list[str]] = defaultdict(list)
+    short: defaultdict[str, dict[int, list[tuple[IPv4Network, str]]]] = defaultdict(dict)
+    for key, name, has in _missing(leaves, served, width, expected):
+        if key in silent:
+            hidden[key].append(name)
+        else:
+            short[name].setdefault(has, []).append(key)
+    for leaf in leaves:
+        for has, missing in sorted(short.get(leaf.name, {}).items()):
+            yield _short(subject, leaf, (has, expected[leaf.name]), missing)
+    for key, names in hidden.items():
+        yield _hidden(subject, key, names, silent[key])
+
+
+def _missing(
+    leaves: Iterable[Node],
+    served: Mapping[str, set[IPv4Network]],
+    width: Widths,
+    expected: Mapping[str, int],
+) -> Iterator[tuple[tuple[IPv4Network, str], str, int]]:
+    """Prefixes of each leaf with the leaves that have fewer paths to them than expected."""
+    own: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+    for leaf in leaves:
+        for prefix in served[leaf.name] | _subnets(leaf):
+            own[prefix].add(leaf.name)
+    most, everyone = max(expected.values(), default=0), frozenset(expected)
+    for other, prefixes in served.items():
+        for prefix in sorted(prefixes):
+            found = width.get(prefix, {})
+            if not (_fewer(found, most, everyone) - own[prefix]):
+                continue  # as it is but for a fault
+            for name, wanted in expected.items():
+                has = found.get(name, 0)
+                if has < wanted and name not in own[prefix]:
+                    yield (prefix, other), name, has
+
+
+def _fewer(found: Mapping[str, int], width: int, among: frozenset[str]) -> Set[str]:
+    """Devices of some that have fewer paths to a prefix."""
+    if isinstance(found, OfPrefix):
+        return found.fewer(width, among)
+    return {name for name in among if found.get(name, 0) < width}
+
+
+def _reaching(found: Mapping[str, int], width: int) -> int:
+    """How many devices have so many paths to a prefix."""
+    if isinstance(found, OfPrefix):
+        return found.at_least(width)
+    return sum(map(width.__le__, found.values()))
+
+
+Widths = Mapping[IPv4Network, Mapping[str, int]]  # ECMP width by device
+
+
+def _by_prefix(routes: Iterable[Route]) -> Widths:
+    """Widths of routes."""
+    found: defaultdict[IPv4Network, dict[str, int]] = defaultdict(dict)
+    for device, prefix, hops in routes:
+        found[prefix][device] = len(hops)
+    return found
+
+
+_Cause = tuple[str, Place]
+
+
+def _silent(
+    solution: Solution,
+    served: Mapping[str, set[IPv4Network]],
+    width: Widths,
+    spines: int,
+    sources: Sources,
+) -> dict[tuple[IPv4Network, str], _Cause]:
+    """Prefixes that their own leaf keeps to itself, and by which of its lines."""
+    return {
+        (prefix, name): cause
+        for name, prefixes in served.items()
+        for prefix in prefixes
+        if _reaching(width.get(prefix, {}), spines) < len(served) - 1
+        and (cause := _why_silent(solution, name, prefix, sources))
+    }
+
+
+def _why_silent(
+    solution: Solution, name: str, prefix: IPv4Network, sources: Sources
+) -> _Cause | None:
+    device = solution.underlay.network.by_name[name].device
+    if device.bgp is None:
+        return f"{name} runs no BGP", Place(name)
+    if prefix not in device.bgp.networks:
+        return f"{name} has no network line for it", Place(name, "bgp.networks")
+    if prefix not in solution.underlay.connected[name]:
+        for interface in device.interfaces:
+            if prefix in {address.network for address in interface.addresses}:
+                return solution.underlay.why_down((name, interface.name))
+        reason = f"no interface of {name} is in it"
+        return reason, Place(name, f"bgp.networks[{prefix}]")
+    if policy := denying(device, prefix, sources):
+        return f"route-policy {policy} of {name} denies it", Place(
+            name, f"route_policies[{policy}]"
+        )
+    return None
+
+
+def _hidden(
+    subject: EngineSubject, key: tuple[IPv4Network, str], leaves: list[str], cause: _Cause
+) -> Finding:
+    prefix, other = key
+    who = leaves[0] if len(leaves) == 1 else f"{len(leaves)} leaves"
+    verb = "lacks" if len(leaves) == 1 else "lack"
+    message = f"{who} {verb} paths to {prefix} of {other}: {cause[0]}"
+    return subject.at(cause[1], message, f"correct it on {cause[1].device}")
+
+
+def _served(network: Network, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
+    """What other leaves should reach on a leaf: what it announces, and its segments.
+
+    What a static route makes is announced outside alone, or is the default route: see BGP105.
+    """
+    segments: defaultdict[str, set[IPv4Network]] = defaultdict(set)
+    for segment in network.segments or ():
+        segments[segment.leaf].add(segment.prefix)
+    found = {}
+    for leaf in leaves:
+        announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
+        announced -= {route.prefix for route in leaf.device.static_routes}
+        found[leaf.name] = announced | segments[leaf.name]
+    return found
+
+
+def _subnets(leaf: Node) -> set[IPv4Network]:
+    return {address.network for i in leaf.device.interfaces for address in i.addresses}
+
+
+def _links_per_pair(network: Network) -> Mapping[str, int]:
+    """Most cables of each leaf to one spine; leaves without a known cable are left out."""
+    spines = {node.name for node in network.role(Role.SPINE)}
+    count = Counter(
+        (near.device, far.device)
+        for link in network.links or ()
+        for near, far in ends_of(link)
+        if far.device in spines
+    )
+    most: dict[str, int] = {}
+    for (leaf, _), number in count.items():
+        most[leaf] = max(most.get(leaf, 0), number)
+    return most
+
+
+def _short(
+    subject: EngineSubject,
+    leaf: Node,
+    widths: tuple[int, int],
+    missing: list[tuple[IPv4Network, str]],
+) -> Finding:
+    found, expected = widths
+    prefix, other = missing[0]
+    paths = f"{found} of {expected} paths" if found else "no path"
+    what = f"{paths} to {prefix} of {other}"
+    if more := len(missing) - 1:
+        what += f" and to {more} more prefix{'es' if more > 1 else ''} of other leaves"
+    place, hint = Place(leaf.name, "bgp"), "look at the sessions and policies on the way"
+    bgp = leaf.device.bgp
+    if bgp is not None and bgp.maximum_paths < expected and found == bgp.maximum_paths:
+        place = Place(leaf.name, "bgp.maximum_paths")
+        what += f": «equal paths of BGP» is {found}"
+        hint = f"set «equal paths of BGP» to {expected} or more"
+    return subject.at(place, f"{leaf.name} has {what}", hint)
+
+
+@rule(
+    "BGP103",
+    judges=EngineSubject,
+    severity=Severity.ERROR,
+    source=MULTIPATH,
+    needs=(Need.SERVERS,),
+)
+def server_pairs(subject: EngineSubject) -> Iterator[Verdict]:
+    """Packets of every server pair are delivered by every path.
+
+    RDMA of a server pair has to arrive by every equal path: a flow stays on the one that its hash
+    chose, so one bad path of several stops some connections for good. Pairs that the policy denies
+    are not meant. What stops many pairs is one finding, with how many there are.
+
+    Example: srv2-1 does not reach srv1-1 by every path: leaf2 has no route to 10.1.10.0/24
+    Fix: Follow the path hop by hop: `rocefort trace FABRIC SOURCE DESTINATION`.
+    """
+    network, solution = subject.network, subject.solution
+    reached = subject.state.reachability
+    by_cause: defaultdict[Stop | None, list[tuple[Pair, int]]] = defaultdict(list)
+    for a, b in reached.lost_classes():
+        if not denied(network, reached.classes[a], reached.classes[b]):
+            pair = reached.witness(a, b)
+            stop = solution.trips.stop(*pair, Flow()) if solution else None
+            by_cause[stop].append((pair, reached.count(a, b)))
+    for stop, found in sorted(by_cause.items(), key=lambda item: min(item[1])):
+        (source, destination), _ = min(found)
+        message = f"{source} does not reach {destination} by every path"
+        if more := sum(count for _, count in found) - 1:
+            message += f", nor do {more} more pair{'s' if more > 1 else ''}"
+        place = subject.port_of(source)
+        if stop is not None:
+            place, message = stop.place, f"{message}: {stop.reason}"
+        yield subject.at(place, message, "follow the path hop by hop from the leaf")

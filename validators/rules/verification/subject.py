@@ -1,0 +1,91 @@
+"""Rules on answers: of a routing engine, of a study of failures, about a change of the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import ClassVar
+
+from rocefort.dialects.words import in_words
+from rocefort.models.finding import Finding, NotJudged, Report, Severity
+from rocefort.models.network.network import End, Role
+from rocefort.models.results.routing import RoutingState
+from rocefort.validators.routing.engine import Solution
+from rocefort.validators.routing.underlay import Place
+from rocefort.validators.rules.registry import Need, Subject
+from rocefort.validators.rules.registry import Place as Spot
+from rocefort.validators.rules.waivers import sort_out
+
+BGP = "RFC 4271, 8 (when a session is established)"
+MULTIPATH = "RFC 7938, 6.1 (ECMP of a Clos)"
+TWO_VERSIONS = "two versions of the fabric"
+UNKNOWN = {
+    Need.ROLE: "which switches are spines and leaves is not known",
+    Need.SERVERS: "the servers are not known",
+}
+
+
+@dataclass(frozen=True)
+class AnswerSubject(Subject):
+    """A network and an answer about it, under one rule."""
+
+    def lacking(self, need: Need) -> tuple[Spot, ...]:
+        """As of any subject; roles are known where there is a spine."""
+        if need is Need.ROLE:
+            return () if self.network.role(Role.SPINE) else (None,)
+        return self.overview.lacking(need)
+
+    def unknown(self, need: Need, place: Spot) -> str:
+        """Why no answer can be judged."""
+        return UNKNOWN.get(need) or super().unknown(need, place)
+
+    def at(
+        self, place: Place, message: str, hint: str = "", severity: Severity | None = None
+    ) -> Finding:
+        """Build a violation at a place that an engine names, in the words of its switch."""
+        node = self.network.by_name.get(place.device)
+        return Finding(
+            rule=self.rule.id,
+            severity=severity or self.rule.severity,
+            where=self.sources.where(place.device, place.path, place.interface),
+            message=in_words(message, node),
+            hint=in_words(hint, node),
+        )
+
+    def port_of(self, server: str) -> Place:
+        """The leaf port of a server."""
+        port = self._ports[server]
+        return Place(port.device, f"interfaces[{port.interface}]", port.interface)
+
+    @cached_property
+    def _ports(self) -> Mapping[str, End]:
+        return {server.name: server.port for server in self.network.servers or ()}
+
+
+@dataclass(frozen=True)
+class EngineSubject(AnswerSubject):
+    """What a routing engine answers; solution: of the embedded engine, for causes."""
+
+    state: RoutingState
+    solution: Solution | None
+
+    given: ClassVar[str] = "the answers of a routing engine"
+
+
+def judged(subjects: Iterable[AnswerSubject], today: date | None = None) -> Report:
+    """Verdicts on subjects of one network, one for each rule, in the order of the rules.
+
+    Findings that a waiver covers are set apart. today: the day that waivers are held against.
+    """
+    told = [(subject, tuple(subject.verdicts())) for subject in subjects]
+    network, sources = told[0][0].network, told[0][0].sources
+    verdicts = [verdict for _, some in told for verdict in some]
+    report = Report(
+        network=network.name,
+        rules=tuple(subject.rule.id for subject, _ in told),
+        findings=tuple(v for v in verdicts if isinstance(v, Finding)),
+        not_judged=tuple(v for v in verdicts if isinstance(v, NotJudged)),
+    )
+    return sort_out(report, network, sources, today)

@@ -1,0 +1,84 @@
+"""Waivers: findings that somebody answers for until a day are kept apart, not left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
+
+from rocefort.documents.suggest import nearest
+from rocefort.errors import BadInput, Problem
+from rocefort.models.finding import Finding, Report, Severity, Waived, Waiver
+from rocefort.models.network.network import Network, Sources
+
+
+def check_waivers(network: Network, sources: Sources, known: Sequence[str]) -> None:
+    """Raise BadInput with every waiver of a rule that is not among the known ids."""
+    problems = [
+        Problem(f"{sources.find('', path) or path}", f"no rule {waiver.rule!r}", how)
+        for index, waiver in enumerate(network.waivers)
+        if waiver.rule not in known
+        for path, how in [(f"waivers[{index}]", nearest(waiver.rule, known))]
+    ]
+    if problems:
+        raise BadInput(problems=problems)
+
+
+def sort_out(
+    report: Report, network: Network, sources: Sources, today: date | None = None
+) -> Report:
+    """The report with waived findings set apart; the first waiver that covers a finding takes it.
+
+    What is wrong with a waiver is a finding of the rule that it waives: an error from the day
+    after `until`, a warning when it covers nothing of what could be judged. A rule that did not
+    run is not asked for. today: the day that waivers are held against (default: today in UTC).
+    """
+    today = today or datetime.now(UTC).date()
+    asked = [(index, w) for index, w in enumerate(network.waivers) if w.rule in report.rules]
+    valid = [(index, waiver) for index, waiver in asked if today <= waiver.until]
+    standing: list[Finding] = []
+    waived: list[Waived] = []
+    used: set[int] = set()
+    for finding in report.findings:
+        covering = [(index, waiver) for index, waiver in valid if waiver.covers(finding)]
+        used.update(index for index, _ in covering)
+        if covering:
+            _, waiver = covering[0]
+            waived.append(Waived(finding=finding, why=waiver.why, until=waiver.until))
+        else:
+            standing.append(finding)
+    for index, waiver in asked:
+        needed = index in used or _undecided(waiver, report)
+        standing += _about(waiver, sources, index, today=today, needed=needed)
+    return report.model_copy(update={"findings": tuple(standing), "waived": tuple(waived)})
+
+
+def _undecided(waiver: Waiver, report: Report) -> bool:
+    """Whether its rule could not judge its place: then nobody knows that it covers nothing."""
+    return any(
+        entry.rule == waiver.rule
+        and (waiver.device is None or entry.where.device in (None, waiver.device))
+        and (
+            None in (waiver.interface, entry.where.interface, entry.where.device)
+            or entry.where.interface == waiver.interface
+        )
+        for entry in report.not_judged
+    )
+
+
+def _about(
+    waiver: Waiver, sources: Sources, index: int, *, today: date, needed: bool
+) -> Iterator[Finding]:
+    """What is wrong with a waiver."""
+    at = f" at {waiver.place}" if waiver.place else ""
+    if today > waiver.until:
+        severity = Severity.ERROR
+        message = f"the waiver of {waiver.rule}{at} expired after {waiver.until} ({waiver.why})"
+        hint = "mend what it waived, or decide again and set a later day"
+    elif not needed:
+        severity = Severity.WARNING
+        message = f"the waiver of {waiver.rule}{at} covers no finding ({waiver.why})"
+        hint = "remove it, or correct its rule, device and interface"
+    else:
+        return
+    where = sources.where("", f"waivers[{index}]")
+    yield Finding(rule=waiver.rule, severity=severity, where=where, message=message, hint=hint)

@@ -1,0 +1,143 @@
+"""Keeps what a Batfish service routes after failures: forks of a snapshot, without what has failed.
+
+Of each fork only the rows of the routes question are kept, and of these only those by which it
+differs from the whole snapshot: 26 failures of ten switches are then as large as the whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+
+from pydantic import Field
+
+from rocefort.models.base import Frozen
+from rocefort.models.network.network import Network
+from rocefort.models.results.reachability import Reachability
+from rocefort.models.results.routing import Failure, RoutingState
+from rocefort.validators.batfish.access import Service
+from rocefort.validators.batfish.engine import Asking, RouteRow, gate, opened, route_rows, routes_of
+from rocefort.validators.batfish.recording import check_snapshot, read_recording
+from rocefort.validators.batfish.snapshot import snapshot_digest, snapshot_files
+from rocefort.validators.verification.batfish_failures import deactivated, fork_name
+
+Table = dict[str, dict[IPv4Address, tuple[IPv4Network, ...]]]  # rows by node and next hop
+
+
+class Fork(Frozen):
+    """Rows of BGP routes that the whole has and a fork has not, and the other way round."""
+
+    failure: Failure
+    gone: Table = Field(default_factory=dict)
+    come: Table = Field(default_factory=dict)
+
+
+class Forks(Frozen):
+    """What the service routes for a snapshot, and after failures of it."""
+
+    network: str
+    forked_sha256: str  # of the whole snapshot
+    recorded: str  # date, UTC
+    version: str
+    milliseconds: dict[str, int] = Field(default_factory=dict)  # wall clock, by question
+    whole: Table
+    forks: tuple[Fork, ...]
+
+    @cached_property
+    def by_failure(self) -> dict[Failure, Fork]:
+        """Forks by what has failed."""
+        return {fork.failure: fork for fork in self.forks}
+
+    def after(self, network: Network, failure: Failure) -> RoutingState | None:
+        """Routes after a failure, of the whole without one; None if nobody asked for them.
+
+        Of sessions and reachability nothing is said.
+        """
+        rows = set(rows_of(self.whole))
+        if failure != Failure():
+            fork = self.by_failure.get(failure)
+            if fork is None:
+                return None
+            rows = rows.difference(rows_of(fork.gone)).union(rows_of(fork.come))
+        return RoutingState(
+            engine="batfish",
+            sessions=(),
+            routes=routes_of(network, tuple(rows)),
+            reachability=Reachability(),
+        )
+
+
+def ask_forks(network: Network, failures: Sequence[Failure], service: Service) -> Forks:
+    """Ask a service for routes, whole and after each failure. Raises as `batfish.ask` does."""
+    files = snapshot_files(network)
+    with opened(files, service) as asking:
+        gate(asking)
+        whole = frozenset(route_rows(asking))
+        forks = tuple(_forks(asking, failures, whole))
+    milliseconds: Counter[str] = Counter()
+    for timing in asking.session.timings:
+        milliseconds[timing.question.partition(",")[0]] += round(1000 * timing.seconds)
+    return Forks(
+        network=network.name,
+        forked_sha256=snapshot_digest(files),
+        recorded=datetime.now(UTC).date().isoformat(),
+        version=asking.version,
+        milliseconds=dict(milliseconds),
+        whole=table_of(whole),
+        forks=forks,
+    )
+
+
+def _forks(
+    asking: Asking, failures: Sequence[Failure], whole: frozenset[RouteRow]
+) -> Iterator[Fork]:
+    for number, failure in enumerate(failures):
+        name = fork_name(number)
+        asking.speaker.fork(asking.session, name, *deactivated(failure))
+        rows = frozenset(route_rows(asking, name))
+        asking.speaker.forget(asking.session, name)
+        yield Fork(failure=failure, gone=table_of(whole - rows), come=table_of(rows - whole))
+
+
+def record_forks(
+    network: Network, failures: Sequence[Failure], path: Path, service: Service
+) -> Forks:
+    """Ask as `ask_forks` does, and keep the answers in a file. Raises as it does."""
+    forks = ask_forks(network, failures, service)
+    for failure in (Failure(), *failures):  # answers that mean nothing are not kept
+        forks.after(network, failure)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(forks.model_dump_json() + "\n", encoding="utf-8")
+    return forks
+
+
+def replay_forks(network: Network, path: Path) -> Forks:
+    """What the service answered about exactly this snapshot. Raises BadInput as `replay` does."""
+    forks = read_recording(Forks, path)
+    check_snapshot(network, forks.forked_sha256, forks.recorded, path)
+    return forks
+
+
+def table_of(rows: Iterable[RouteRow]) -> Table:
+    """Rows in the form in which they are kept, sorted."""
+    found: defaultdict[str, defaultdict[IPv4Address, list[IPv4Network]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for row in sorted(rows, key=lambda row: (row.node, row.next_hop, row.prefix)):
+        found[row.node][row.next_hop].append(row.prefix)
+    return {
+        node: {hop: tuple(prefixes) for hop, prefixes in hops.items()}
+        for node, hops in found.items()
+    }
+
+
+def rows_of(table: Table) -> Iterator[RouteRow]:
+    """The rows again."""
+    for node, hops in table.items():
+        for hop, prefixes in hops.items():
+            for prefix in prefixes:
+                yield RouteRow(node=node, prefix=prefix, next_hop=hop)

@@ -1,0 +1,156 @@
+"""All that is asked of a Batfish service in one session: routes, checks, failures, and a change.
+
+One session, so that a snapshot is sent and parsed once, and all of it is deleted at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address
+
+from rocefort.models.network.network import Network, Server
+from rocefort.models.results.reachability import Reachability
+from rocefort.models.results.routing import Effect, Failure, FailureStudy, RoutingState, Timing
+from rocefort.validators.batfish.access import Service, check_version
+from rocefort.validators.batfish.engine import (
+    Answers,
+    Asking,
+    interpret,
+    opened,
+    put,
+    reachability_of,
+    route_rows,
+    routes_of,
+    trace_rows,
+)
+from rocefort.validators.batfish.snapshot import Files, host_name, snapshot_files, zip_snapshot
+from rocefort.validators.batfish.snapshot_checks import Checks, collect_checks
+from rocefort.validators.failures.impact import Costs
+from rocefort.validators.routing.external_peers import with_outside
+from rocefort.validators.verification.batfish_failures import (
+    Chosen,
+    deactivated,
+    fork_name,
+    study_of,
+    without_own,
+)
+
+BEFORE = "before"
+
+
+@dataclass(frozen=True)
+class Example:
+    """RDMA of one server that one of two snapshots delivers and the other does not."""
+
+    source: str
+    destination: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the service said, and how long each question took."""
+
+    state: RoutingState
+    checks: Checks
+    files: Files
+    version: str
+    note: str = ""  # on the version
+    study: FailureStudy | None = None
+    before: RoutingState | None = None
+    examples: tuple[Example, ...] = ()
+    timings: tuple[Timing, ...] = ()
+
+
+def ask_all(
+    network: Network,
+    service: Service,
+    failures: Chosen | None = None,
+    before: Network | None = None,
+) -> Asked:
+    """Ask about a network whose Devices were parsed from text; before: one to compare it with.
+
+    Raises as `batfish.ask` does.
+    """
+    whole = with_outside(network)
+    files = snapshot_files(whole)
+    earlier = None if before is None else with_outside(before)
+    earlier_zip = b"" if earlier is None else zip_snapshot(snapshot_files(earlier))
+    with opened(files, service) as asking:
+        checks = collect_checks(asking.rows)
+        answers = put(asking, whole)
+        state = interpret(whole, answers)
+        asked = Asked(state, checks, files, asking.version)
+        if failures is not None:
+            costs = Costs(network, state)
+            effects = _effects(asking, whole, answers, costs, failures)
+            asked = replace(asked, study=study_of(failures, effects))
+        if earlier is not None:
+            asking.speaker.add_snapshot(asking.session, earlier_zip, BEFORE)
+            then = put(asking, earlier, BEFORE)
+            asked = replace(
+                asked,
+                before=interpret(earlier, then),
+                examples=tuple(_examples(asking, whole, earlier, (answers, then))),
+            )
+        note = check_version(asking.version, str(service))
+        return replace(asked, note=note, timings=tuple(asking.session.timings))
+
+
+def _effects(
+    asking: Asking, network: Network, answers: Answers, costs: Costs, failures: Chosen
+) -> Iterator[Effect]:
+    for number, failure in enumerate(failures.failures):
+        name = fork_name(number)
+        asking.speaker.fork(asking.session, name, *deactivated(failure))
+        yield costs.effect(failure, _after(asking, network, answers, failure, name))
+        asking.speaker.forget(asking.session, name)
+
+
+def _after(
+    asking: Asking, network: Network, answers: Answers, failure: Failure, of: str
+) -> RoutingState:
+    """Routes after a failure, and reachability if any path no longer delivers."""
+    up = without_own(network, failure, answers.hosts_up)
+    routes = route_rows(asking, of)
+    state = RoutingState(
+        engine="batfish",
+        sessions=(),
+        routes=routes_of(network, routes),
+        reachability=Reachability(),
+    )
+    addresses = [s.address.ip for s in network.servers or () if host_name(s.name) in up]
+    if not up or not asking.speaker.failing(asking.session, up, addresses, of):
+        return state
+    traces = trace_rows(asking, network, up, of)
+    seen = answers.model_copy(update={"hosts_up": tuple(up), "traces": traces})
+    return state.model_copy(update={"reachability": reachability_of(network, seen)})
+
+
+def _examples(
+    asking: Asking, network: Network, earlier: Network, answers: tuple[Answers, Answers]
+) -> Iterator[Example]:
+    """What Batfish's own differential question says, of servers that did not move."""
+    servers = _unmoved(network, earlier)
+    up = [name for name in servers if all(name in said.hosts_up for said in answers)]
+    by_address: dict[IPv4Address, str] = {s.address.ip: s.name for s in servers.values()}
+    if not up:
+        return
+    addresses = sorted(by_address)
+    filtered = any(n.device.filters.policies for n in (*network.nodes, *earlier.nodes))
+    for row in asking.speaker.differing(asking.session, up, addresses, None, BEFORE):
+        source = servers[row["Flow"]["ingressNode"]]
+        target = IPv4Address(row["Flow"]["dstIp"])
+        # The service may forge the source address, which nothing looks at but filters.
+        forged = IPv4Address(row["Flow"]["srcIp"]) != source.address.ip
+        if target != source.address.ip and not (forged and filtered):
+            yield Example(source.name, by_address[target])
+
+
+def _unmoved(network: Network, earlier: Network) -> dict[str, Server]:
+    then = {server.name: server.address for server in earlier.servers or ()}
+    return {
+        host_name(server.name): server
+        for server in network.servers or ()
+        if then.get(server.name) == server.address
+    }
