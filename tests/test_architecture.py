@@ -11,9 +11,19 @@ import pytest
 from rocefort.paths import ROOT
 
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-PACKAGES = frozenset(
-    "models documents design dialects validators fleet rollout rdma lab reports".split()
-) | {"napalm_cloudengine"}  # fmt: skip
+PACKAGES = {
+    "models",
+    "documents",
+    "design",
+    "dialects",
+    "validators",
+    "fleet",
+    "rollout",
+    "rdma",
+    "lab",
+    "reports",
+    "napalm_cloudengine",
+}
 DRAWING = re.findall(r"```mermaid\n(.*?)```", PAGE, re.DOTALL)[1]
 
 
