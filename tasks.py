@@ -23,7 +23,7 @@ from rocefort.gc_tuning import collect_seldom
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocefort.models.results.difference import Difference
+    from rocefort.models.results.difference import FabricDifference
     from rocefort.reports.blocks import Block
 
 cli = typer.Typer(
@@ -51,7 +51,7 @@ def app() -> None:
         cli()
     except RocefortError as error:
         said = internal_errors.masked(str(error))
-        _say(f"rocefort: {said}" if len(said.splitlines()) < 2 else said)
+        _print_error(f"rocefort: {said}" if len(said.splitlines()) < 2 else said)
         sys.exit(error.exit_code)
     except SystemExit as ended:
         if ended.code == INTERRUPTED and _by_ctrl_c(ended):  # Typer ends without a word
@@ -67,26 +67,26 @@ def app() -> None:
         if error.errno not in output.UNWRITABLE or error.filename is not None:
             _end_by_defect(error)
         output.silence(sys.stdout)
-        _say(f"rocefort: output cannot be written: {error.strerror}")
+        _print_error(f"rocefort: output cannot be written: {error.strerror}")
         sys.exit(3)
     except Exception as error:  # noqa: BLE001 - a defect of ours: kept whole, shown as one line
         _end_by_defect(error)
 
 
 def _end_by_defect(error: Exception) -> NoReturn:
-    _say(f"rocefort: internal error: {internal_errors.described(error)}")
-    _say(f"rocefort: {internal_errors.kept(error)}")
+    _print_error(f"rocefort: internal error: {internal_errors.described(error)}")
+    _print_error(f"rocefort: {internal_errors.traceback_hint(error)}")
     sys.exit(internal_errors.EXIT_CODE)
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     """Write a line to standard error; where that is gone, the exit code tells."""
     with suppress(OSError):
         typer.echo(text, err=True)
 
 
 def _say_interrupted() -> None:
-    _say("rocefort: interrupted before its end")
+    _print_error("rocefort: interrupted before its end")
 
 
 def _by_ctrl_c(ended: SystemExit) -> bool:
@@ -170,7 +170,7 @@ def render(
 @cli.command()
 def show(
     fabric: options.Fabric,
-    kind: Annotated[options.Table, typer.Argument(help="What to list.")],
+    kind: Annotated[options.TableOption, typer.Argument(help="What to list.")],
     form: Annotated[
         options.TableFormat, typer.Option("--format", help="How.")
     ] = options.TableFormat.TEXT,
@@ -179,7 +179,7 @@ def show(
     from rocefort.design.derive.derive import derive
     from rocefort.reports.fabric import tables
 
-    network, table = derive(fabric).network, tables.Kind(kind.value)
+    network, table = derive(fabric).network, tables.ShowTable(kind.value)
     if form is options.TableFormat.TEXT:
         output.write_blocks(*tables.show_report(network, table))
         return
@@ -215,11 +215,11 @@ def import_(
 
 
 @cli.command()
-def schema(of: options.SchemaOf = options.Document.FABRIC) -> None:
+def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
     """Print the JSON Schema of a fabric, a demand, or output."""
-    if of is options.Document.OUTPUT:
+    if of is options.SchemaDocument.OUTPUT:
         from rocefort.reports.outputs import output_schema as schema_of
-    elif of is options.Document.DEMAND:
+    elif of is options.SchemaDocument.DEMAND:
         from rocefort.design.load.json_schema import demand_schema as schema_of
     else:
         from rocefort.design.load.json_schema import fabric_schema as schema_of
@@ -231,7 +231,9 @@ def schema(of: options.SchemaOf = options.Document.FABRIC) -> None:
 def verify(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
-    engine: Annotated[options.Engine, typer.Option(help="Who is asked.")] = options.Engine.AUTO,
+    engine: Annotated[
+        options.EngineOption, typer.Option(help="Who is asked.")
+    ] = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     failures: options.Failures = None,
     against: options.Against = None,
@@ -250,13 +252,13 @@ def verify(
     from rocefort.reports.formats.json_report import as_json
     from rocefort.steps.fabric.report import write_findings
     from rocefort.steps.fabric.subject import subject_of
-    from rocefort.steps.fabric.verify import Asked, verify_subject
+    from rocefort.steps.fabric.verify import VerifyRequest, verify_subject
     from rocefort.validators import engine_choice
     from rocefort.validators.checks import titles
 
     subject = subject_of(fabric, configs)
     who = engine_choice.Engine(engine.value)
-    asked = Asked(who, batfish, failures, against, limit)
+    asked = VerifyRequest(who, batfish, failures, against, limit)
     done = verify_subject(subject, str(fabric or configs), asked)
     verified, service = done.verified, done.verified.asked
     took = service.timings if service else ()
@@ -335,11 +337,11 @@ def diff(
     exit_code: options.ExitCode = False,
 ) -> None:
     """Show what takes each switch from BEFORE to AFTER."""
-    from rocefort.reports.fabric.diff import Shown, diff_report
+    from rocefort.reports.fabric.diff import DifferenceOptions, diff_report
     from rocefort.steps.fabric.compare import compare_sides
 
     difference = compare_sides(before, after)
-    blocks = diff_report(difference, Shown(patch=patch, back=back))
+    blocks = diff_report(difference, DifferenceOptions(patch=patch, back=back))
     verdict = "" if difference.differs else "nothing changes"
     _write_difference(difference, blocks, f"from {before} to {after}", verdict, form)
     end(failed=exit_code and difference.differs)
@@ -353,11 +355,11 @@ def drift(
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
 ) -> None:
     """Show where what runs is not what is intended."""
-    from rocefort.reports.fabric.diff import Shown, drift_report, drift_summary
+    from rocefort.reports.fabric.diff import DifferenceOptions, drift_report, drift_summary
     from rocefort.steps.fabric.compare import drift_of
 
     difference = drift_of(fabric, configs)
-    blocks = drift_report(difference, Shown(patch=patch, places=True))
+    blocks = drift_report(difference, DifferenceOptions(patch=patch, places=True))
     title = f"{difference.before} beside {difference.after}"
     _write_difference(difference, blocks, title, drift_summary(difference), form)
     end(failed=difference.drifts)
@@ -370,7 +372,9 @@ def review(
     head: Annotated[str, typer.Option(help="Git revision after, or worktree.")] = "worktree",
     out: Annotated[Path, typer.Option(help="Directory of the four files.")] = Path("review"),
     page_url: options.PageUrl = "review.html",
-    engine: Annotated[options.Engine, typer.Option(help="Who verifies.")] = options.Engine.AUTO,
+    engine: Annotated[
+        options.EngineOption, typer.Option(help="Who verifies.")
+    ] = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     failures: options.Failures = None,
 ) -> None:
@@ -392,7 +396,9 @@ def review(
 @cli.command()
 def demo(
     fabric: options.Fabric = Path("heps"),
-    engine: Annotated[options.Engine, typer.Option(help="Who verifies.")] = options.Engine.AUTO,
+    engine: Annotated[
+        options.EngineOption, typer.Option(help="Who verifies.")
+    ] = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     rollout: Annotated[
         bool, typer.Option("--rollout", help="Only roll out: waves, a fault, a killed controller.")
@@ -419,7 +425,7 @@ def demo(
 
 
 def _write_difference(
-    difference: Difference,
+    difference: FabricDifference,
     blocks: Iterable[Block],
     title: str,
     verdict: str,

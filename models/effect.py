@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 from rocefort.models.base import Frozen
 
 
-class Touches(Enum):
+class TouchedObject(Enum):
     """What an edit touches; which one of them, the first key of its path says."""
 
     NOTHING = auto()
@@ -32,7 +32,7 @@ class Touches(Enum):
     LOSSLESS = auto()  # all lossless ports
 
 
-class Timer(Enum):
+class FaultDelay(Enum):
     """By what the fault of an edit shows that does not show at once."""
 
     NONE = auto()
@@ -42,7 +42,7 @@ class Timer(Enum):
     DEADLOCK = auto()  # of a lossless queue
 
 
-class Readers(Enum):
+class StudyKind(Enum):
     """Which studies of a fabric read a field."""
 
     ALL = auto()
@@ -50,7 +50,7 @@ class Readers(Enum):
     NONE = auto()
 
 
-class Access(StrEnum):
+class AccessTopic(StrEnum):
     """What a person, or a rollout, needs to come in."""
 
     PORT = "management port and address"
@@ -64,7 +64,7 @@ class Access(StrEnum):
     NAME = "sysname"
 
 
-class Topic(StrEnum):
+class LosslessTopic(StrEnum):
     """What of lossless traffic a review advises on, in the order of the advice."""
 
     THRESHOLDS = "PFC thresholds"
@@ -78,7 +78,7 @@ class Topic(StrEnum):
     SWITCH_PFC = "PFC of whole switches"
 
 
-class When(Enum):
+class EditCondition(Enum):
     """Which edits of a field count."""
 
     NEVER = auto()
@@ -93,7 +93,7 @@ class OfKey:
     """Another reason for the rows of a key, such as those that are there before a line says so."""
 
     key: str  # a regular expression
-    when: When
+    when: EditCondition
     reason: str
 
 
@@ -105,14 +105,14 @@ class Effect:
     of the path. down: which edits take down for a while what they touch.
     """
 
-    touches: Touches | None = None
-    timer: Timer | None = None
-    readers: Readers | None = None
-    access: Access | None = None
-    topic: Topic | None = None
+    touches: TouchedObject | None = None
+    timer: FaultDelay | None = None
+    readers: StudyKind | None = None
+    access: AccessTopic | None = None
+    topic: LosslessTopic | None = None
     reason: str | None = None
-    when: When | None = None
-    down: When | None = None
+    when: EditCondition | None = None
+    down: EditCondition | None = None
     of_key: OfKey | None = None
     resets: str = ""  # of peers and groups: the reason of a field with the reason `{resets}`
     order: str = ""  # of a collection: the reason where the order of what stays changes
@@ -128,35 +128,41 @@ class Effect:
     def felt(
         self,
         reason: str,
-        when: When = When.ALWAYS,
+        when: EditCondition = EditCondition.ALWAYS,
         *,
-        down: When = When.NEVER,
+        down: EditCondition = EditCondition.NEVER,
         **fields: Any,  # noqa: ANN401 - same
     ) -> Effect:
         """The effect of a field of which traffic or sessions feel the edits that count."""
         return self.but(reason=reason, when=when, down=down, **fields)
 
 
-UNFELT = Effect(reason="", when=When.NEVER, down=When.NEVER)
+UNFELT = Effect(reason="", when=EditCondition.NEVER, down=EditCondition.NEVER)
 
 
 SAME = Effect()  # as the field that encloses it
 KEY = Effect(is_key=True)
 STATED = SAME.but(stated=True)
-UNREAD = UNFELT.but(readers=Readers.NONE)
-PORT = UNFELT.but(touches=Touches.PORT, timer=Timer.HOLD)
-BOND = UNFELT.but(touches=Touches.PORT, timer=Timer.LACP)
-QUEUES = UNFELT.but(touches=Touches.PORT, timer=Timer.DEADLOCK, readers=Readers.BUFFERS)
-LOSSLESS = UNFELT.but(touches=Touches.LOSSLESS, timer=Timer.DEADLOCK, readers=Readers.BUFFERS)
-SPLIT = UNFELT.but(touches=Touches.SPLIT, timer=Timer.HOLD)
-VLAN = UNFELT.but(touches=Touches.VLAN)
-PEER = UNFELT.but(touches=Touches.PEER, timer=Timer.HOLD)
-PREFIX = UNFELT.but(touches=Touches.PREFIX, timer=Timer.ADVERTISE)
-BGP = UNFELT.but(touches=Touches.EVERY_SESSION, timer=Timer.HOLD)
-PATHS = UNFELT.but(touches=Touches.EVERY_SESSION, timer=Timer.NONE)
-POLICY = UNFELT.but(touches=Touches.EVERY_SESSION, timer=Timer.ADVERTISE)
-FILTERS = UNFELT.but(touches=Touches.EVERY_VLAN, timer=Timer.HOLD)
-RESETS = UNFELT.felt("{resets}", down=When.ALWAYS)  # the session of the peer, or those of the group
+UNREAD = UNFELT.but(readers=StudyKind.NONE)
+PORT = UNFELT.but(touches=TouchedObject.PORT, timer=FaultDelay.HOLD)
+BOND = UNFELT.but(touches=TouchedObject.PORT, timer=FaultDelay.LACP)
+QUEUES = UNFELT.but(
+    touches=TouchedObject.PORT, timer=FaultDelay.DEADLOCK, readers=StudyKind.BUFFERS
+)
+LOSSLESS = UNFELT.but(
+    touches=TouchedObject.LOSSLESS, timer=FaultDelay.DEADLOCK, readers=StudyKind.BUFFERS
+)
+SPLIT = UNFELT.but(touches=TouchedObject.SPLIT, timer=FaultDelay.HOLD)
+VLAN = UNFELT.but(touches=TouchedObject.VLAN)
+PEER = UNFELT.but(touches=TouchedObject.PEER, timer=FaultDelay.HOLD)
+PREFIX = UNFELT.but(touches=TouchedObject.PREFIX, timer=FaultDelay.ADVERTISE)
+BGP = UNFELT.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.HOLD)
+PATHS = UNFELT.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.NONE)
+POLICY = UNFELT.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.ADVERTISE)
+FILTERS = UNFELT.but(touches=TouchedObject.EVERY_VLAN, timer=FaultDelay.HOLD)
+RESETS = UNFELT.felt(
+    "{resets}", down=EditCondition.ALWAYS
+)  # the session of the peer, or those of the group
 
 
 def effects_of(model: type[Frozen]) -> dict[str, Effect]:
@@ -164,7 +170,9 @@ def effects_of(model: type[Frozen]) -> dict[str, Effect]:
 
     Raises TypeError for a field without one.
     """
-    outside = UNFELT.but(touches=Touches.NOTHING, timer=Timer.NONE, readers=Readers.ALL)
+    outside = UNFELT.but(
+        touches=TouchedObject.NOTHING, timer=FaultDelay.NONE, readers=StudyKind.ALL
+    )
     return dict(_effects(model, "", outside))
 
 
@@ -175,7 +183,7 @@ def _effects(model: type[Frozen], prefix: str, enclosing: Effect) -> Iterator[tu
             raise TypeError(f"{model.__name__}.{name} has no Effect; see rocefort/models/effect.py")
         if own.is_key:
             continue
-        effect = _within(own, enclosing)
+        effect = _inherited(own, enclosing)
         inner, is_collection = content_of(info.annotation)
         path = f"{prefix}{name}" + ("[]" if is_collection else "")
         yield path, effect
@@ -185,7 +193,7 @@ def _effects(model: type[Frozen], prefix: str, enclosing: Effect) -> Iterator[tu
             yield from _effects(inner, f"{path}.", effect)
 
 
-def _within(own: Effect, enclosing: Effect) -> Effect:
+def _inherited(own: Effect, enclosing: Effect) -> Effect:
     """An effect with what it takes from the field that encloses it."""
     taken = {
         name: getattr(enclosing, name)

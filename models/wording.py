@@ -11,7 +11,7 @@ def listing(items: Iterable[object]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
-def counted(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
     """`1 line`, `3 lines`, `2 switches`, `8 leaves`."""
     if number == 1:
         return f"1 {noun}"

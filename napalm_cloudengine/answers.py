@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Answer:
+class PromptAnswer:
     """Say `say` when `question` is found in a question and `command` in the line that provoked it.
 
     Both are regular expressions, searched without regard to case.
@@ -30,23 +30,23 @@ class Answer:
         )
 
 
-DEFAULT_ANSWERS: tuple[Answer, ...] = (
-    Answer(r"resets? the peer session", "Y"),
-    Answer(r"trial configuration will be rolled back", "Y", command=r"^abort trial"),
-    Answer(r"revert configuration changes", "Y", command=r"^rollback configuration last 1$"),
-    Answer(r"configuration will be written to the device", "Y", command=r"^save$"),
+DEFAULT_ANSWERS: tuple[PromptAnswer, ...] = (
+    PromptAnswer(r"resets? the peer session", "Y"),
+    PromptAnswer(r"trial configuration will be rolled back", "Y", command=r"^abort trial"),
+    PromptAnswer(r"revert configuration changes", "Y", command=r"^rollback configuration last 1$"),
+    PromptAnswer(r"configuration will be written to the device", "Y", command=r"^save$"),
     # C leaves the view, and the candidate, as they are
-    Answer(r"uncommitted configurations? found", "C", command=r"^(?:return|quit)$"),
+    PromptAnswer(r"uncommitted configurations? found", "C", command=r"^(?:return|quit)$"),
 )
 
 # Before the first prompt. Saying yes to the second would save the configuration.
-LOGIN_ANSWERS: tuple[Answer, ...] = (
-    Answer(r"change now\?", "N"),
-    Answer(r"security risks in the configuration file", "N"),
+LOGIN_ANSWERS: tuple[PromptAnswer, ...] = (
+    PromptAnswer(r"change now\?", "N"),
+    PromptAnswer(r"security risks in the configuration file", "N"),
 )
 
 
-def answers_from(extra: Mapping[str, str] | None) -> tuple[Answer, ...]:
+def answers_from(extra: Mapping[str, str] | None) -> tuple[PromptAnswer, ...]:
     """The table with the caller's rows (pattern -> answer) before the default ones.
 
     ValueError when a pattern does not compile or an answer is not one short word.
@@ -59,10 +59,10 @@ def answers_from(extra: Mapping[str, str] | None) -> tuple[Answer, ...]:
             raise ValueError(f"answers: {pattern!r} is not a regular expression: {error}") from None
         if not re.fullmatch(r"[A-Za-z]{1,8}", say):
             raise ValueError(f"answers: {say!r} is not an answer: use Y, N or C")
-        rows.append(Answer(pattern, say))
+        rows.append(PromptAnswer(pattern, say))
     return (*rows, *DEFAULT_ANSWERS)
 
 
-def answer_to(question: str, command: str, table: tuple[Answer, ...]) -> str | None:
+def answer_to(question: str, command: str, table: tuple[PromptAnswer, ...]) -> str | None:
     """What to say to `question`; None when no row of the table fits."""
     return next((row.say for row in table if row.fits(question, command)), None)

@@ -17,7 +17,7 @@ from napalm_cloudengine import parse
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, Dialogue
 from napalm_cloudengine.displays.commits import LIST as COMMITS
 from napalm_cloudengine.displays.commits import newest_commit
-from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.shown import DisplayAnswer
 from napalm_cloudengine.displays.trial import COMMAND as TRIAL_STATUS
 from napalm_cloudengine.displays.trial import TrialStatus, read_trial
 from napalm_cloudengine.errors import (
@@ -29,14 +29,14 @@ from napalm_cloudengine.errors import (
 from napalm_cloudengine.load import Loader, RefusedError, config_text
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import (
-    Line,
+    SendLine,
     UnsendableError,
     check_description,
     check_persist_id,
     config_lines,
     quotable,
 )
-from napalm_cloudengine.transport import Reply
+from napalm_cloudengine.transport import SwitchReply
 
 # From running and wanted configuration to the commands that lead from one to the other.
 Patcher = Callable[[str, str], str | Iterable[str]]
@@ -53,7 +53,7 @@ _SAVED = r"(?:Info: )?[A-Z][A-Za-z ]*\bconfiguration\b[A-Za-z ]*\bsuccessfully\.
 _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is unknown"
 
 
-class Changing(Dialogue):
+class CandidateEditor(Dialogue):
     """The candidate: what is loaded, compared, committed or discarded."""
 
     def __init__(
@@ -140,15 +140,15 @@ class Changing(Dialogue):
         except RefusedError as refused:
             raise self._after_refusal(refused) from None
 
-    def _enter(self, line: str) -> Reply:
+    def _enter(self, line: str) -> SwitchReply:
         """Send one line of configuration; what follows its prompt comes with the next reply."""
         enter = self._connected().enter
-        return self._heard(
+        return self._reply_or_error(
             line, _CANDIDATE_UNKNOWN, lambda: enter(line, self._answers, self.timeout)
         )
 
-    def _settle(self) -> Reply:
-        return self._heard("", _CANDIDATE_UNKNOWN, self._connected().settle)
+    def _settle(self) -> SwitchReply:
+        return self._reply_or_error("", _CANDIDATE_UNKNOWN, self._connected().settle)
 
     def compare_config(self) -> str:
         """The device's own difference between candidate and running; "" when there is none."""
@@ -198,7 +198,7 @@ class Changing(Dialogue):
             )
 
     def _require_evidence(
-        self, command: str, reply: Reply, before: str | None, *, on_trial: bool
+        self, command: str, reply: SwitchReply, before: str | None, *, on_trial: bool
     ) -> None:
         """Accept a commit whose reply is mixed with other output by what the switch shows now."""
         if on_trial:
@@ -239,7 +239,7 @@ class Changing(Dialogue):
     def _trial_status(self, unknown: str) -> TrialStatus:
         command = TRIAL_STATUS
         try:
-            return read_trial(Shown(command, self._display(command, unknown)))
+            return read_trial(DisplayAnswer(command, self._display(command, unknown)))
         except (ValueError, CommandErrorException) as error:
             if unknown != NOTHING_CHANGED:
                 raise self._lost(command, f"not understood: {error}", unknown, "") from None
@@ -257,7 +257,7 @@ class Changing(Dialogue):
             return
         if reply.doubt or not reply.errors:
             raise self._lost("save", "no success was told", _SAVE_UNKNOWN, reply.last)
-        raise CommandErrorException(f"{self.name}: 'save' failed: {reply.said}")
+        raise CommandErrorException(f"{self.name}: 'save' failed: {reply.message}")
 
     def _clear_candidate(self) -> str:
         """Clear what was loaded, go back to the user view, and say what became of it."""
@@ -266,7 +266,7 @@ class Changing(Dialogue):
         except OutcomeUnknownError as broken:
             return str(broken)
         if reply.errors or reply.refused or reply.prompt.uncommitted:
-            return f"the candidate could not be cleared: {reply.said}"
+            return f"the candidate could not be cleared: {reply.message}"
         self._loaded = False
         with suppress(OutcomeUnknownError):  # the next call will tell that the session is lost
             self._run("return", NOTHING_CHANGED)
@@ -294,13 +294,13 @@ class Changing(Dialogue):
         except (TypeError, ValueError) as error:
             raise CommitError(f"{self.name}: {error}; nothing was committed") from None
 
-    def _check_committed(self, command: str, reply: Reply, *, on_trial: bool) -> None:
+    def _check_committed(self, command: str, reply: SwitchReply, *, on_trial: bool) -> None:
         if reply.refused:
             outcome = self._clear_candidate()
             raise QuestionRefusedError(self.name, f"'{command}'", reply.refused, outcome)
         if reply.errors or (reply.prompt.uncommitted and not on_trial):
             outcome = self._clear_candidate()
-            raise CommitError(f"{self.name}: '{command}' failed: {reply.said}; {outcome}")
+            raise CommitError(f"{self.name}: '{command}' failed: {reply.message}; {outcome}")
         if on_trial and (state := self._trial_status(_TRIAL_UNKNOWN).state) != "ACTIVE":
             still = f"; {self._clear_candidate()}" if self._connected().prompt.uncommitted else ""
             self._loaded = False
@@ -311,7 +311,7 @@ class Changing(Dialogue):
         self._loaded = False
 
 
-def config_lines_of(name: str, text: str) -> tuple[Line, ...]:
+def config_lines_of(name: str, text: str) -> tuple[SendLine, ...]:
     """The lines to send; MergeConfigException names the first that must not be sent."""
     try:
         return config_lines(text)
@@ -322,7 +322,7 @@ def config_lines_of(name: str, text: str) -> tuple[Line, ...]:
         ) from None
 
 
-def _unknown_words(reply: Reply) -> bool:
+def _unknown_words(reply: SwitchReply) -> bool:
     """Whether the CLI did not understand a line: it points at the place and has done nothing."""
     return any("found at '^' position" in line for line in reply.errors)
 

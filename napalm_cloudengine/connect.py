@@ -13,7 +13,7 @@ from netmiko.exceptions import NetmikoAuthenticationException, NetmikoTimeoutExc
 from paramiko.hostkeys import InvalidHostKey
 
 from napalm_cloudengine.errors import HostKeyError
-from napalm_cloudengine.transport import SessionBrokenError, UnknownHostKeyError
+from napalm_cloudengine.transport import SessionBrokenError, UnlistedHostKeyError
 
 NO_SESSION = "No existing session"  # paramiko's words for a connection that is gone
 ENDED = (
@@ -67,7 +67,7 @@ def ssh_options(options: dict[str, Any], timeout_s: float) -> dict[str, Any]:
 
 
 def _connection_error(at: str, cause: BaseException | None) -> ConnectionException:
-    if isinstance(cause, UnknownHostKeyError):
+    if isinstance(cause, UnlistedHostKeyError):
         return HostKeyError(
             f"{at}: unknown host key {cause.key_name} {cause.fingerprint}: compare it with the "
             "switch's own, then add it to the known hosts",

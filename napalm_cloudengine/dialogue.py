@@ -22,7 +22,7 @@ from napalm_cloudengine.errors import (
 )
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import quotable
-from napalm_cloudengine.transport import CloudEngineSSH, Reply, SessionBrokenError
+from napalm_cloudengine.transport import CloudEngineSSH, SessionBrokenError, SwitchReply
 
 # A commit of a large change takes minutes; annet's deploy table waits as long.
 COMMIT_TIMEOUT_S = 180.0
@@ -119,14 +119,16 @@ class Dialogue:
             raise ConnectionClosedException(f"{self.name}: the connection is not open")
         return self._ssh
 
-    def _run(self, command: str, unknown: str, timeout_s: float | None = None) -> Reply:
+    def _run(self, command: str, unknown: str, timeout_s: float | None = None) -> SwitchReply:
         """Send one line; a broken session is closed and told as OutcomeUnknownError."""
         send = self._connected().exchange
-        return self._heard(
+        return self._reply_or_error(
             command, unknown, lambda: send(command, self._answers, timeout_s or self.timeout)
         )
 
-    def _heard(self, command: str, unknown: str, read: Callable[[], Reply]) -> Reply:
+    def _reply_or_error(
+        self, command: str, unknown: str, read: Callable[[], SwitchReply]
+    ) -> SwitchReply:
         try:
             return read()
         except SessionBrokenError as broken:
@@ -139,7 +141,9 @@ class Dialogue:
             ssh.disconnect()
         return OutcomeUnknownError(self.name, mask_secrets(command), why, unknown, quotable(last))
 
-    def _ask(self, command: str, unknown: str = NOTHING_CHANGED, timeout_s: float = 0) -> Reply:
+    def _ask(
+        self, command: str, unknown: str = NOTHING_CHANGED, timeout_s: float = 0
+    ) -> SwitchReply:
         """The reply to a command that only reads, without anything that nobody asked for."""
         earlier = None
         for times in range(1, MOST_READS + 1):
@@ -164,15 +168,15 @@ class Dialogue:
         last = mask_secrets(text.rsplit("\n", 1)[-1])
         raise self._lost(command, "each reply was another one", unknown, last)
 
-    def _accepted(self, command: str, reply: Reply, unknown: str = NOTHING_CHANGED) -> str:
+    def _accepted(self, command: str, reply: SwitchReply, unknown: str = NOTHING_CHANGED) -> str:
         """The text of a reply that refuses nothing; else what was done before stays unknown."""
         sent = mask_secrets(command)
         if (reply.refused or reply.errors) and unknown != NOTHING_CHANGED:
-            raise self._lost(command, "nothing was told", unknown, reply.refused or reply.said)
+            raise self._lost(command, "nothing was told", unknown, reply.refused or reply.message)
         if reply.refused:
             raise QuestionRefusedError(self.name, sent, reply.refused, "nothing more was sent")
         if reply.errors:
-            raise CommandErrorException(f"{self.name}: '{sent}': {reply.said}")
+            raise CommandErrorException(f"{self.name}: '{sent}': {reply.message}")
         return reply.text
 
     def _running(self, unknown: str) -> str:
@@ -185,7 +189,7 @@ class Dialogue:
         reply = self._run("system-view", NOTHING_CHANGED)
         if reply.errors or not reply.prompt.system:
             raise CommandErrorException(
-                f"{self.name}: the system view is closed to us: {reply.said}"
+                f"{self.name}: the system view is closed to us: {reply.message}"
             )
         return reply.prompt
 

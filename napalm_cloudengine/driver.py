@@ -11,11 +11,11 @@ trial, `reading.py` the getters.
 
 from napalm.base.base import NetworkDriver
 
-from napalm_cloudengine.reading import Reading
+from napalm_cloudengine.reading import StateReader
 from napalm_cloudengine.trials import Trials
 
 
-class CloudEngineDriver(Trials, Reading, NetworkDriver):  # type: ignore[misc]  # napalm is untyped
+class CloudEngineDriver(Trials, StateReader, NetworkDriver):  # type: ignore[misc]  # napalm is untyped
     """A CloudEngine switch (VRP8 V200, YunShan OS V300) in two-stage configuration mode.
 
     `timeout`: longest silence of the switch, in seconds. ValueError on wrong options.

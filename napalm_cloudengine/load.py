@@ -13,8 +13,8 @@ from napalm.base.exceptions import MergeConfigException
 
 from napalm_cloudengine import framing
 from napalm_cloudengine.parse import Prompt
-from napalm_cloudengine.text import Line
-from napalm_cloudengine.transport import Reply
+from napalm_cloudengine.text import SendLine
+from napalm_cloudengine.transport import SwitchReply
 
 _MAX_DEPTH = 8
 
@@ -22,7 +22,7 @@ _MAX_DEPTH = 8
 class RefusedError(Exception):
     """A line was not accepted: by the switch (`said`), or by a question nobody answers."""
 
-    def __init__(self, line: Line, said: str, question: str | None = None) -> None:
+    def __init__(self, line: SendLine, said: str, question: str | None = None) -> None:
         self.line, self.said, self.question = line, said, question
         super().__init__(said)
 
@@ -49,15 +49,15 @@ class Loader:
     """
 
     def __init__(
-        self, run: Callable[[str], Reply], settle: Callable[[], Reply], prompt: Prompt
+        self, run: Callable[[str], SwitchReply], settle: Callable[[], SwitchReply], prompt: Prompt
     ) -> None:
         self._run, self._settle = run, settle
         self._prompt = prompt  # of the system view, then that of the last reply
-        self._sent: Line | None = None  # the last line, whose prompt nothing has proven yet
+        self._sent: SendLine | None = None  # the last line, whose prompt nothing has proven yet
         self._system_view = self._view = prompt.view
         self._opened: list[tuple[int, str]] = []  # indent of the line that opened, view before
 
-    def load(self, lines: tuple[Line, ...]) -> None:
+    def load(self, lines: tuple[SendLine, ...]) -> None:
         """Send all lines; RefusedError names the first one that was not accepted."""
         nested = any(line.indent for line in lines)
         for line in lines:
@@ -75,7 +75,7 @@ class Loader:
             if rest.prompt != self._prompt:
                 raise RefusedError(lines[-1], "the prompt changed after it")
 
-    def _enter(self, line: Line, nested: bool) -> None:
+    def _enter(self, line: SendLine, nested: bool) -> None:
         if line.text == "quit" and self._view == self._system_view:
             raise RefusedError(line, "'quit' would leave the system view; not sent")
         before = self._view
@@ -86,12 +86,12 @@ class Loader:
         elif nested and self._view != before:
             self._opened.append((line.indent, before))
 
-    def _close(self, line: Line, down_to: int) -> None:
+    def _close(self, line: SendLine, down_to: int) -> None:
         """Close the views opened by lines indented as far as `down_to`, or further."""
         while self._opened and self._opened[-1][0] >= down_to:
             self._leave(line, self._opened.pop()[1])
 
-    def _leave(self, line: Line, view: str) -> None:
+    def _leave(self, line: SendLine, view: str) -> None:
         for _ in range(_MAX_DEPTH):
             if self._view == view:
                 return
@@ -100,12 +100,12 @@ class Loader:
             self._send(line, "quit")
         raise RefusedError(line, f"the view '{view}' before it was not reached again by 'quit'")
 
-    def _refuse(self, line: Line, text: str) -> None:
+    def _refuse(self, line: SendLine, text: str) -> None:
         """Refuse a line for what was printed to it, but for log lines and the same prompt again."""
         if said := framing.solicited(text, framing.prompt_text(self._prompt)):
             raise RefusedError(line, " ".join(said.split()))
 
-    def _send(self, line: Line, command: str) -> None:
+    def _send(self, line: SendLine, command: str) -> None:
         before = self._sent or line
         self._sent = line
         reply = self._run(command)

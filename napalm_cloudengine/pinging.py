@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Echo:
+class PingRequest:
     """What to send: seconds to wait for each answer, octets of data; "" is the switch's choice."""
 
     destination: str
@@ -21,7 +21,7 @@ class Echo:
     source_interface: str = ""
 
 
-def command(echo: Echo) -> str:
+def command(echo: PingRequest) -> str:
     """`ping` with options as the command reference has them; ValueError for what is no address."""
     version = ip_address(echo.destination).version
     words = ["ping"] if version == 4 else ["ping", "ipv6"]
@@ -42,7 +42,7 @@ def one_word(value: str) -> str:
     return value
 
 
-def result(text: str, echo: Echo) -> dict[str, Any]:
+def result(text: str, echo: PingRequest) -> dict[str, Any]:
     """NAPALM's result of a ping; times in ms. Without the statistics it is an error."""
     sent = re.search(r"(\d+) packet\(?s?\)? transmitted", text)
     received = re.search(r"(\d+) packet\(?s?\)? received", text)

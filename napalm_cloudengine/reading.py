@@ -15,7 +15,7 @@ from napalm_cloudengine.displays import ai_ecn, bgp, lldp, pfc, queues, routing,
 from napalm_cloudengine.displays.interface_fields import read_interfaces, read_ports
 from napalm_cloudengine.displays.interfaces import BRIEF, read_names
 from napalm_cloudengine.displays.interfaces import COMMAND as INTERFACES
-from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.shown import DisplayAnswer
 from napalm_cloudengine.displays.table import Row
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.shapes import (
@@ -36,7 +36,7 @@ _PING_MARGIN_S = 5.0
 _ACT_UNKNOWN = "what it did, if it does more than read, is unknown"
 
 
-class Reading(Dialogue):
+class StateReader(Dialogue):
     """The getters."""
 
     def get_config(
@@ -73,10 +73,10 @@ class Reading(Dialogue):
         """NAPALM's facts; `serial_number` is "" on a release without `display device esn`."""
         if not self._connected().prompt.uncommitted:
             self._user_view()  # whose prompt is the name and nothing else
-        version = system.read_version(self._shown(system.VERSION_COMMAND))
-        interfaces = read_names(self._shown(BRIEF.command))
+        version = system.read_version(self._display_answer(system.VERSION_COMMAND))
+        interfaces = read_names(self._display_answer(BRIEF.command))
         esn = self._ask(system.SERIAL_COMMAND)  # may not exist: not in every CLI
-        serial = system.read_serial(Shown(system.SERIAL_COMMAND, esn.text))
+        serial = system.read_serial(DisplayAnswer(system.SERIAL_COMMAND, esn.text))
         return napalm_facts(self._connected().base_prompt, version, serial, interfaces)
 
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]:
@@ -85,16 +85,16 @@ class Reading(Dialogue):
         The table has no peer's router id and description (""), and no count of accepted or sent
         prefixes (-1).
         """
-        return napalm_neighbors(bgp.read_peers(self._shown(bgp.PEERS.command)))
+        return napalm_neighbors(bgp.read_peers(self._display_answer(bgp.PEERS.command)))
 
     def get_interfaces(self) -> dict[str, dict[str, Any]]:
         """NAPALM's interfaces; what the switch does not print is "" or -1."""
-        rows = read_interfaces(self._shown(INTERFACES), INTERFACE_FIELDS)
+        rows = read_interfaces(self._display_answer(INTERFACES), INTERFACE_FIELDS)
         return {row["name"]: napalm_interface(row) for row in rows}
 
     def get_interfaces_counters(self) -> dict[str, dict[str, int]]:
         """NAPALM's counters; a number that the switch does not print is -1."""
-        rows = read_interfaces(self._shown(INTERFACES), COUNTER_FIELDS)
+        rows = read_interfaces(self._display_answer(INTERFACES), COUNTER_FIELDS)
         return {row["name"]: napalm_counters(row) for row in rows}
 
     def get_ports(self) -> list[Row]:
@@ -103,7 +103,7 @@ class Reading(Dialogue):
         `state` in the switch's words, `mtu` and `frame_bytes`; of physical ports `speed`, errors,
         discards and pauses, None for what a port does not count.
         """
-        return read_ports(self._shown(INTERFACES))
+        return read_ports(self._display_answer(INTERFACES))
 
     def get_interfaces_ip(self) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
         """The addresses in the running configuration (none learnt by DHCP), by interface."""
@@ -111,7 +111,7 @@ class Reading(Dialogue):
 
     def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]:
         """Who LLDP hears on which port."""
-        return napalm_lldp(lldp.read_brief(self._shown(lldp.BRIEF.command)))
+        return napalm_lldp(lldp.read_brief(self._display_answer(lldp.BRIEF.command)))
 
     def get_lldp_neighbors_detail(self, interface: str = "") -> dict[str, list[dict[str, Any]]]:
         """What the neighbours say of themselves; of one port where `interface` names it.
@@ -121,7 +121,7 @@ class Reading(Dialogue):
         command = lldp.DETAIL_COMMAND
         if interface:
             command += f" interface {pinging.one_word(interface)}"
-        return napalm_lldp_detail(lldp.read_detail(self._shown(command)))
+        return napalm_lldp_detail(lldp.read_detail(self._display_answer(command)))
 
     def get_pfc(self, retrieve: str = "all") -> dict[str, list[Row]]:
         """PFC by part: ports, profiles, counters and thresholds; retrieve: "all", or one of them.
@@ -138,33 +138,33 @@ class Reading(Dialogue):
         if retrieve not in ("all", *parts):
             raise ValueError(f"get_pfc({retrieve!r}): retrieve one of all, {', '.join(parts)}")
         return {
-            part: read(self._shown(table.command))
+            part: read(self._display_answer(table.command))
             for part, (table, read) in parts.items()
             if retrieve in ("all", part)
         }
 
     def get_routes(self) -> list[Row]:
         """The public routing table: prefixes with `protocol` and `hops`."""
-        return routing.read_routes(self._shown(routing.ROUTES.command))
+        return routing.read_routes(self._display_answer(routing.ROUTES.command))
 
     def get_clock(self) -> datetime:
         """The time of the switch, with its offset from UTC."""
-        return system.read_clock(self._shown(system.CLOCK_COMMAND))
+        return system.read_clock(self._display_answer(system.CLOCK_COMMAND))
 
     def get_free_flash(self) -> int:
         """Kbytes that are free of the file system that `dir` lists, as the user view starts in.
 
         Raises CommandErrorException in a view that does not know `dir`.
         """
-        return system.read_free_kbytes(self._shown(system.FILES.command))
+        return system.read_free_kbytes(self._display_answer(system.FILES.command))
 
     def get_ai_ecn(self) -> list[Row]:
         """AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""
-        return ai_ecn.STATE.read(self._shown(ai_ecn.STATE.command))
+        return ai_ecn.STATE.read(self._display_answer(ai_ecn.STATE.command))
 
     def get_ecn_marks(self) -> list[Row]:
         """Packets that each port has marked ECN since its counters were cleared."""
-        return queues.ECN_MARKS.read(self._shown(queues.ECN_MARKS.command))
+        return queues.ECN_MARKS.read(self._display_answer(queues.ECN_MARKS.command))
 
     def get_queues(self, interface: str) -> list[Row]:
         """Passed and dropped packets of the egress queues of a port.
@@ -172,7 +172,7 @@ class Reading(Dialogue):
         ValueError when `interface` is not one word.
         """
         command = queues.STATISTICS.command.format(pinging.one_word(interface))
-        return queues.read_queues(self._shown(command))
+        return queues.read_queues(self._display_answer(command))
 
     def ping(  # noqa: PLR0913, PLR0917  # the signature is NAPALM's
         self,
@@ -186,18 +186,20 @@ class Reading(Dialogue):
         source_interface: str = constants.PING_SOURCE_INTERFACE,
     ) -> dict[str, Any]:
         """Ping an address from the switch, as NAPALM's dictionary: `success` or `error`."""
-        echo = pinging.Echo(destination, source, ttl, timeout, size, count, vrf, source_interface)
+        echo = pinging.PingRequest(
+            destination, source, ttl, timeout, size, count, vrf, source_interface
+        )
         try:
             command = pinging.command(echo)
         except ValueError as error:
             return {"error": str(error)}
         reply = self._ask(command, timeout_s=max(self.timeout, timeout + _PING_MARGIN_S))
         if reply.errors or reply.refused:
-            return {"error": reply.refused or reply.said}
+            return {"error": reply.refused or reply.message}
         return pinging.result(reply.text, echo)
 
-    def _shown(self, command: str) -> Shown:
-        return Shown(command, self._display(command))
+    def _display_answer(self, command: str) -> DisplayAnswer:
+        return DisplayAnswer(command, self._display(command))
 
     def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
         """The reply to each command; CommandErrorException on the first that is refused.

@@ -8,9 +8,9 @@ from typing import Any
 
 from napalm.base.helpers import mac
 
-from napalm_cloudengine.displays.bgp import BgpPeer, BgpTable
+from napalm_cloudengine.displays.bgp import BgpPeerRow, BgpTable
 from napalm_cloudengine.displays.lldp import Neighbor
-from napalm_cloudengine.displays.system import Version
+from napalm_cloudengine.displays.system import SoftwareVersion
 from napalm_cloudengine.displays.table import Row
 
 # What is read of `display interface` for each shape.
@@ -37,7 +37,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 
 
 def napalm_facts(
-    hostname: str, version: Version, serial: str, interfaces: list[str]
+    hostname: str, version: SoftwareVersion, serial: str, interfaces: list[str]
 ) -> dict[str, Any]:
     """NAPALM's get_facts; a switch knows no domain, so `fqdn` is its name."""
     return {
@@ -62,7 +62,7 @@ def napalm_neighbors(table: BgpTable) -> dict[str, dict[str, Any]]:
     return {"global": {"router_id": table.router_id, "peers": peers}}
 
 
-def _peer(peer: BgpPeer, local_as: int) -> dict[str, Any]:
+def _peer(peer: BgpPeerRow, local_as: int) -> dict[str, Any]:
     up = peer.state == "Established"
     received = peer.prefixes_received if up else -1
     return {

@@ -24,7 +24,7 @@ class UnsendableError(ValueError):
 
 
 @dataclass(frozen=True)
-class Line:
+class SendLine:
     """One line to send; `number` counts from 1 in the text given, `indent` in blanks.
 
     The text `#` is not sent: unindented it means "back to the system view", as in a saved file.
@@ -35,18 +35,18 @@ class Line:
     text: str
 
 
-def config_lines(text: str) -> tuple[Line, ...]:
+def config_lines(text: str) -> tuple[SendLine, ...]:
     """The lines of `text` that matter: no blanks, no `!` heading, no separators, no last `return`.
 
     Raises UnsendableError for the first line that must not be sent.
     """
     lines = [
-        Line(number, len(raw) - len(raw.lstrip(" ")), raw.strip(" \r"))
+        SendLine(number, len(raw) - len(raw.lstrip(" ")), raw.strip(" \r"))
         for number, raw in enumerate(text.split("\n"), start=1)
     ]
     kept = [line for line in lines if line.text and not line.text.startswith("!")]
     kept = [line for line in kept if line.text != "#" or line.indent == 0]
-    if kept and kept[-1] == Line(kept[-1].number, 0, "return"):
+    if kept and kept[-1] == SendLine(kept[-1].number, 0, "return"):
         kept.pop()
     for line in kept:
         if why := _why_not(line.text):

@@ -26,7 +26,7 @@ import paramiko
 from netmiko.huawei.huawei import HuaweiVrpv8SSH
 
 from napalm_cloudengine import framing, parse
-from napalm_cloudengine.answers import LOGIN_ANSWERS, Answer, answer_to
+from napalm_cloudengine.answers import LOGIN_ANSWERS, PromptAnswer, answer_to
 from napalm_cloudengine.known_hosts import keys_of, place_of
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import quotable
@@ -63,7 +63,7 @@ class SessionBrokenError(Exception):
         super().__init__(why)
 
 
-class UnknownHostKeyError(paramiko.SSHException):
+class UnlistedHostKeyError(paramiko.SSHException):
     """The host key of the switch is in none of the known hosts."""
 
     def __init__(self, server: str, key: paramiko.PKey) -> None:
@@ -71,14 +71,14 @@ class UnknownHostKeyError(paramiko.SSHException):
         super().__init__(f"{server} offers an unknown {self.key_name} key {self.fingerprint}")
 
 
-class _RefuseUnknownKey(paramiko.MissingHostKeyPolicy):
+class _RefuseUnlistedKey(paramiko.MissingHostKeyPolicy):
     def missing_host_key(
         self,
         client: paramiko.SSHClient,  # noqa: ARG002  # the signature is paramiko's
         hostname: str,
         key: paramiko.PKey,
     ) -> None:
-        raise UnknownHostKeyError(hostname, key)
+        raise UnlistedHostKeyError(hostname, key)
 
 
 def _transport(
@@ -93,7 +93,7 @@ def _transport(
 
 
 @dataclass(frozen=True)
-class _Part:
+class _PartialReply:
     """A reply up to its prompt or to a question; `before` came before the echo."""
 
     before: str
@@ -103,7 +103,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class Reply:
+class SwitchReply:
     """What the switch answered to one line.
 
     `text` is everything between the echo and the prompt, `refused` the question that no row of
@@ -137,7 +137,7 @@ class Reply:
         return mask_secrets(self.text.rsplit("\n", 1)[-1].strip())
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """What the switch said, on one line and without secrets."""
         return mask_secrets(" ".join(self.errors or self.text.split())) or "nothing"
 
@@ -153,7 +153,9 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     alt_host_keys: bool  # Netmiko's own: whether known hosts come from a file
     base_prompt: str  # the name in the user view's prompt; Netmiko's own attribute
 
-    def exchange(self, command: str, answers: tuple[Answer, ...], timeout_s: float) -> Reply:
+    def exchange(
+        self, command: str, answers: tuple[PromptAnswer, ...], timeout_s: float
+    ) -> SwitchReply:
         """Send one line and read until the prompt, answering questions from the table.
 
         `timeout_s` bounds each silence of the switch, not the whole reply. Raises
@@ -161,11 +163,11 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         """
         return self._converse(command, answers, timeout_s, fenced=True)
 
-    def enter(self, line: str, answers: tuple[Answer, ...], timeout_s: float) -> Reply:
+    def enter(self, line: str, answers: tuple[PromptAnswer, ...], timeout_s: float) -> SwitchReply:
         """As `exchange`, without a fence: `late` of the next reply is what was still to come."""
         return self._converse(line, answers, timeout_s, fenced=False)
 
-    def settle(self) -> Reply:
+    def settle(self) -> SwitchReply:
         """What the switch still had to say to lines that were entered, and where it stands."""
         prompt = framing.prompt_text(self.prompt)
         reply = self._converse(None, (), self.timeout, fenced=True)
@@ -190,7 +192,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             place = place_of(self.host, self.port)
             for key in keys_of(Path(self.alt_key_file), place):
                 client.get_host_keys().add(place, key.get_name(), key)
-        client.set_missing_host_key_policy(_RefuseUnknownKey())
+        client.set_missing_host_key_policy(_RefuseUnlistedKey())
         return client
 
     def _connect_params_dict(self) -> dict[str, Any]:
@@ -255,13 +257,18 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     # --- reading and writing --------------------------------------------------------------
 
     def _converse(
-        self, command: str | None, answers: tuple[Answer, ...], timeout_s: float, *, fenced: bool
-    ) -> Reply:
+        self,
+        command: str | None,
+        answers: tuple[PromptAnswer, ...],
+        timeout_s: float,
+        *,
+        fenced: bool,
+    ) -> SwitchReply:
         """Send a line, answer what is asked, read to the prompt.
 
         None sends nothing: a fence alone, or nothing at all before the first prompt.
         """
-        part = _Part("", "")
+        part = _PartialReply("", "")
         if command is not None:
             self._send(command + "\n")
             part = self._read(command, timeout_s, fenced=fenced)
@@ -283,18 +290,20 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             parts.append(part := self._read(say, timeout_s, fenced=fenced))
         return self._reply(parts, part.prompt, refused)
 
-    def _reply(self, parts: list[_Part], prompt: parse.Prompt, refused: str | None) -> Reply:
+    def _reply(
+        self, parts: list[_PartialReply], prompt: parse.Prompt, refused: str | None
+    ) -> SwitchReply:
         self.prompt = prompt
         self.base_prompt = prompt.view if not prompt.system else self.base_prompt
         text = "\n".join(part.text for part in parts).strip("\n")
         anchored = all(part.anchored for part in parts)
         doubt = framing.unsolicited(text, self.base_prompt) if anchored else NO_ECHO
-        reply = Reply(text, prompt, refused, mask_secrets(doubt), parts[0].before)
+        reply = SwitchReply(text, prompt, refused, mask_secrets(doubt), parts[0].before)
         if self.session_log:
             self.session_log.write(mask_secrets(reply.text) + "\n")
         return reply
 
-    def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> _Part:
+    def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> _PartialReply:
         """Read until a question, or the prompt at the end of the reply.
 
         blanks: of a fence that was sent before; it goes out again while the line is quiet.
@@ -338,7 +347,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
 
     def _unfenced(
         self, text: str, echo: str, prompt: parse.Prompt, *, fenced: bool
-    ) -> _Part | None:
+    ) -> _PartialReply | None:
         """The reply in a text that ends with a prompt, where it needs no fence."""
         part = self._part(text, echo)
         if part is None or not self._is_known(prompt):
@@ -346,7 +355,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         part = replace(part, text=parse.without_prompt(part.text))
         return part if not fenced or framing.shows_its_end(part.text) else None
 
-    def _fenced(self, text: str, echo: str, blanks: int, *, quiet: bool) -> _Part | None:
+    def _fenced(self, text: str, echo: str, blanks: int, *, quiet: bool) -> _PartialReply | None:
         """The reply in a text that ends with a prompt, where the fence before that is found."""
         whole = None
         if self._blanks_echoed is not False:
@@ -357,14 +366,14 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             self._blanks_echoed = False if whole is not None else self._blanks_echoed
         if whole is None:
             return None
-        return self._part(whole, echo) or _Part("", whole, anchored=False)
+        return self._part(whole, echo) or _PartialReply("", whole, anchored=False)
 
-    def _part(self, text: str, echo: str) -> _Part | None:
+    def _part(self, text: str, echo: str) -> _PartialReply | None:
         """What follows the echo in a text; None while it does not hold the echo as a whole."""
         if not echo or not self._echoes:
-            return _Part("", text)
+            return _PartialReply("", text)
         found = framing.after_echo(text, echo, framing.prompt_text(self.prompt))
-        return _Part(*found) if found else None
+        return _PartialReply(*found) if found else None
 
     def _fence(self, blanks: int) -> int:
         """Send a line of that many blanks; their number."""

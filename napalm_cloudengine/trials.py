@@ -19,12 +19,12 @@ from napalm.base.exceptions import (
 )
 
 from napalm_cloudengine import framing
-from napalm_cloudengine.changing import COMMIT_UNKNOWN, Changing
+from napalm_cloudengine.changing import COMMIT_UNKNOWN, CandidateEditor
 from napalm_cloudengine.dialogue import NOTHING_CHANGED, same_configuration
-from napalm_cloudengine.displays.commits import LIST, Commit, commit
+from napalm_cloudengine.displays.commits import LIST, CommitEntry, commit
 from napalm_cloudengine.displays.trial import TrialStatus
 from napalm_cloudengine.errors import CandidateNotOursError, QuestionRefusedError
-from napalm_cloudengine.transport import Reply
+from napalm_cloudengine.transport import SwitchReply
 
 _CONFIRM_UNKNOWN = (
     "outcome unknown: the trial is confirmed, still running, or reverted; "
@@ -35,7 +35,7 @@ _ROLLED_BACK = r"(?:Info: )?Configuration rollback succeeded\.?"
 _ASK_AGAIN_S = 0.5  # while a switch cancels a trial
 
 
-class Trials(Changing):
+class Trials(CandidateEditor):
     """A running trial, which may have been started by another session."""
 
     def confirm_commit(self) -> None:
@@ -89,7 +89,7 @@ class Trials(Changing):
         """Whether a trial runs or is being cancelled; CommitConfirmException if not told."""
         return self.trial_status().state != "INACTIVE"
 
-    def newest_commit(self) -> Commit | None:
+    def newest_commit(self) -> CommitEntry | None:
         """The newest commit as the switch lists it; None: the release has no such list."""
         try:
             return commit(self._display(f"{LIST.command} verbose 1"))
@@ -113,7 +113,7 @@ class Trials(Changing):
             return
         if reply.doubt or not reply.errors:
             raise self._lost(command, "no success was told", COMMIT_UNKNOWN, reply.last)
-        raise CommitError(f"{self.name}: '{command}' failed: {reply.said}")
+        raise CommitError(f"{self.name}: '{command}' failed: {reply.message}")
 
     def _require_ended(self, command: str) -> None:
         """Wait while the switch cancels a trial; CommitConfirmException if it does not end."""
@@ -164,7 +164,7 @@ class Trials(Changing):
             return (f"{verb} persist {ours}", verb)
         return (verb,)
 
-    def _first_accepted(self, commands: tuple[str, ...]) -> tuple[str, Reply]:
+    def _first_accepted(self, commands: tuple[str, ...]) -> tuple[str, SwitchReply]:
         """Send commands until one is not refused; the last one sent and its reply."""
         for command in commands[:-1]:
             reply = self._run(command, _CONFIRM_UNKNOWN, self._commit_timeout_s)
@@ -184,7 +184,7 @@ class Trials(Changing):
         found: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", helped, re.MULTILINE)
         return found[0] if len(found) == 1 else ""
 
-    def _require_accepted(self, command: str, reply: Reply) -> None:
+    def _require_accepted(self, command: str, reply: SwitchReply) -> None:
         """Raise CommitConfirmException for a refusal; what became of the trial the switch says.
 
         A reply that other output is mixed with refuses nothing: what runs afterwards tells.
@@ -199,6 +199,6 @@ class Trials(Changing):
             )
         within = "" if now.seconds_left is None else f" within {now.seconds_left} s"
         raise CommitConfirmException(
-            f"{self.name}: '{command}' failed: {reply.refused or reply.said}; the trial keeps "
+            f"{self.name}: '{command}' failed: {reply.refused or reply.message}; the trial keeps "
             f"its timer and reverts by itself{within}"
         )

@@ -24,12 +24,12 @@ def described(error: BaseException) -> str:
     return text.encode("utf-8", "backslashreplace").decode().rstrip(":")
 
 
-def told(error: BaseException) -> tuple[str, str]:
+def error_report(error: BaseException) -> tuple[str, str]:
     """What happened and what to do with it; the traceback is kept in a file."""
-    return f"an internal error: {described(error)}", kept(error)
+    return f"an internal error: {described(error)}", traceback_hint(error)
 
 
-def kept(error: BaseException) -> str:
+def traceback_hint(error: BaseException) -> str:
     """Write the traceback to a file; return what to do with it, also where no file can be written.
 
     Never raises: this runs where anything may have failed already.

@@ -19,7 +19,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-class Engine(StrEnum):
+class EngineOption(StrEnum):
     """Who verifies; the words of rocefort.validators.engine_choice.Engine."""
 
     AUTO = "auto"
@@ -28,8 +28,8 @@ class Engine(StrEnum):
     BOTH = "both"
 
 
-class Table(StrEnum):
-    """The words of rocefort.reports.fabric.tables.Kind."""
+class TableOption(StrEnum):
+    """The words of rocefort.reports.fabric.tables.ShowTable."""
 
     DEVICES = "devices"
     LINKS = "links"
@@ -49,7 +49,7 @@ class TableFormat(StrEnum):
     CSV = "csv"
 
 
-class Document(StrEnum):
+class SchemaDocument(StrEnum):
     """Files with a schema."""
 
     FABRIC = "fabric"
@@ -64,7 +64,7 @@ class TraceFormat(StrEnum):
     JSON = "json"
 
 
-class Progress(StrEnum):
+class ProgressOption(StrEnum):
     """How a rollout shows what it does: `auto` draws on a terminal, and writes lines elsewhere."""
 
     AUTO = "auto"
@@ -88,7 +88,7 @@ Configs = Annotated[Path | None, typer.Option(help="Judge a directory of configu
 Formatted = Annotated[Format, typer.Option("--format", help="How it is written.")]
 DifferenceFormatted = Annotated[DifferenceFormat, typer.Option("--format", help="How.")]
 SchemaOf = Annotated[
-    Document,
+    SchemaDocument,
     typer.Option("--of", help="Of a fabric.yaml, a demand.yaml, or the JSON that commands write."),
 ]
 TraceFormatted = Annotated[TraceFormat, typer.Option("--format", help="How.")]
@@ -188,7 +188,7 @@ SigningKey = Annotated[
     Path | None, typer.Option("--sign", help="SSH key that signs the plan, into PLAN.sig.")
 ]
 SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")]
-ProgressShown = Annotated[Progress, typer.Option("--progress", help="How it is shown.")]
+ProgressShown = Annotated[ProgressOption, typer.Option("--progress", help="How it is shown.")]
 Journal = Annotated[
     Path | None, typer.Option(help="Where every step is noted; PLAN.journal by default.")
 ]

@@ -15,7 +15,7 @@ def in_main_thread() -> bool:
 
 
 @contextmanager
-def handled(
+def signals_handled_by(
     numbers: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], object]
 ) -> Iterator[None]:
     """Handle signals in the block; outside the main thread nothing is changed."""

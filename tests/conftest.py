@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 import typer
 
-from rocefort.design.derive.derive import Derived, derive
-from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.gc_tuning import collect_seldom
 from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
@@ -76,7 +76,7 @@ AccessTo = Callable[..., Connections]
 
 
 @pytest.fixture(scope="session")
-def heps() -> Derived:
+def heps() -> DerivedNetwork:
     """The HEPS fabric."""
     return derive(HEPS)
 
@@ -112,7 +112,7 @@ def edit_hall(hall_text: str, tmp_path: Path) -> EditHeps:
 
 
 @pytest.fixture(scope="session")
-def hall(hall_text: str, tmp_path_factory: pytest.TempPathFactory) -> Derived:
+def hall(hall_text: str, tmp_path_factory: pytest.TempPathFactory) -> DerivedNetwork:
     """HEPS's hall2, derived."""
     path = tmp_path_factory.mktemp("hall") / "fabric.yaml"
     path.write_text(hall_text, encoding="utf-8")
@@ -120,18 +120,22 @@ def hall(hall_text: str, tmp_path_factory: pytest.TempPathFactory) -> Derived:
 
 
 @pytest.fixture(scope="session")
-def hall_shared(hall: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedLab]:
+def hall_shared(
+    hall: DerivedNetwork, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SharedLab]:
     """Four emulated switches and two servers over real SSH, for all tests of a worker."""
     yield from _shared(hall, tmp_path_factory.mktemp("hall"))
 
 
 @pytest.fixture(scope="session")
-def heps_shared(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedLab]:
+def heps_shared(
+    heps: DerivedNetwork, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SharedLab]:
     """As hall_shared, of all HEPS: for what needs ten switches or mixed leaves."""
     yield from _shared(heps, tmp_path_factory.mktemp("heps"))
 
 
-def _shared(derived: Derived, state: Path) -> Iterator[SharedLab]:
+def _shared(derived: DerivedNetwork, state: Path) -> Iterator[SharedLab]:
     from shared_lab import shared_lab  # noqa: PLC0415 - only tests of a lab import so much
 
     from rocefort.steps.fabric.subject import subject_of_derived  # noqa: PLC0415 - the same
@@ -183,7 +187,7 @@ def access_to(monkeypatch: pytest.MonkeyPatch) -> AccessTo:
             for name, port in hosts.ports.items()
         )
         devices = tuple(
-            Access(name=node.name, host="127.0.0.1", user="none", credential="env:NONE")
+            SshAccess(name=node.name, host="127.0.0.1", user="none", credential="env:NONE")
             for node in network.nodes
         )
         found = Connections(known_hosts=known_hosts, devices=devices, servers=servers)

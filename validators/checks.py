@@ -13,7 +13,7 @@ from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.network.servers import HostPlan, HostsSeen
 from rocefort.validators.rules.facts import Overview
-from rocefort.validators.rules.live.subject import Intended, LiveSubject, Readings, intended_of
+from rocefort.validators.rules.live.subject import IntendedState, LiveSubject, Readings, intended_of
 from rocefort.validators.rules.registry import Rule, Subject, registered
 from rocefort.validators.rules.servers.subject import HostSubject
 from rocefort.validators.rules.waivers import check_waivers, sort_out
@@ -59,7 +59,7 @@ def check_live(  # noqa: PLR0913 - what, against what, by which rules
     *,
     run: Sequence[Rule] | None = None,
     today: date | None = None,
-    intended: Intended | None = None,
+    intended: IntendedState | None = None,
 ) -> Report:
     """Run the live rules on the switches that were read; otherwise as `check`.
 
@@ -108,7 +108,9 @@ def _report(overview: Overview, subjects: Sequence[Subject], today: date | None)
         network=network.name,
         rules=tuple(order),
         findings=tuple(findings),
-        not_judged=tuple(sorted(not_judged, key=lambda n: (order[n.rule], *_place(n), n.reason))),
+        not_judged=tuple(
+            sorted(not_judged, key=lambda n: (order[n.rule], *_verdict_order(n), n.reason))
+        ),
     )
     found = sort_out(report, network, sources, today)
     if not network.waivers:
@@ -122,10 +124,10 @@ GRADES = {severity: grade for grade, severity in enumerate(Severity)}
 
 def _severity_place(finding: Finding, order: Mapping[str, int]) -> tuple[object, ...]:
     grade, line = GRADES[finding.severity], finding.where.line or 0
-    return order[finding.rule], grade, *_place(finding), line, finding.message
+    return order[finding.rule], grade, *_verdict_order(finding), line, finding.message
 
 
-def _place(verdict: Finding | NotJudged) -> tuple[object, ...]:
+def _verdict_order(verdict: Finding | NotJudged) -> tuple[object, ...]:
     return natural(verdict.where.device or ""), natural(verdict.where.interface or "")
 
 
@@ -152,7 +154,7 @@ def selected(
     left = tuple(
         rule
         for rule in rules
-        if (not wanted or _named(rule, wanted)) and not _named(rule, unwanted)
+        if (not wanted or _is_named(rule, wanted)) and not _is_named(rule, unwanted)
     )
     if not left:
         raise BadInput("no rule is left to run", how="select more, or ignore less")
@@ -164,5 +166,5 @@ def _words(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, words)))
 
 
-def _named(rule: Rule, words: Sequence[str]) -> bool:
+def _is_named(rule: Rule, words: Sequence[str]) -> bool:
     return rule.id in words or rule.family in words

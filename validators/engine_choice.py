@@ -20,15 +20,15 @@ from rocefort.validators.rules.verification.batfish import verify_checks
 from rocefort.validators.rules.verification.change import (
     change_of,
     change_since,
+    common_switches,
     disagreement,
-    standing,
     verify_change,
 )
-from rocefort.validators.rules.verification.engine_comparison import Difference, disagreements
+from rocefort.validators.rules.verification.engine_comparison import EngineDifference, disagreements
 from rocefort.validators.rules.verification.reachability import verify
 from rocefort.validators.rules.waivers import sort_out
 from rocefort.validators.verification.batfish_failures import cabled_failures, choose
-from rocefort.validators.verification.batfish_session import Asked, ask_all
+from rocefort.validators.verification.batfish_session import BatfishResult, ask_all
 
 
 class Engine(StrEnum):
@@ -41,7 +41,7 @@ class Engine(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerificationResult:
     """A verification: what was found, by whom, and who was not asked."""
 
     report: Report
@@ -49,12 +49,12 @@ class Verified:
     engines: tuple[str, ...]
     note: str = ""
     solution: Solution | None = None  # of the embedded engine, where it was asked
-    asked: Asked | None = None  # of Batfish, where it was
+    asked: BatfishResult | None = None  # of Batfish, where it was
     changes: tuple[RoutingChange, ...] = ()  # from an earlier version, by each engine
 
 
 @dataclass(frozen=True)
-class Wishes:
+class StudyOptions:
     """What is asked beside the base questions: failures of Batfish, and an earlier version."""
 
     failures: str | None = None  # a scope, as `chosen_failures` has it
@@ -66,8 +66,8 @@ def run(
     sources: Sources,
     engine: Engine,
     service: Service | None = None,
-    wishes: Wishes | None = None,
-) -> Verified:
+    wishes: StudyOptions | None = None,
+) -> VerificationResult:
     """Verify a network whose Devices were parsed from text.
 
     service: the one that the user names. Without it `auto` asks no Batfish, and the engines that
@@ -75,13 +75,13 @@ def run(
     Refused where an engine does not model what it is shown; of Batfish `auto` notes either, and
     keeps the embedded answer.
     """
-    wanted = wishes or Wishes()
+    wanted = wishes or StudyOptions()
     if engine is Engine.BATFISH:
         return _by_batfish(network, sources, service or Service(), wanted)
     solution = analyse(network, sources)
     report = verify(network, solution.state, sources, solution)
-    done = Verified(report, solution.state, (solution.state.engine,), solution=solution)
-    done = _changed(done, network, sources, wanted)
+    done = VerificationResult(report, solution.state, (solution.state.engine,), solution=solution)
+    done = _with_change(done, network, sources, wanted)
     if engine is Engine.EMBEDDED or (engine is Engine.AUTO and service is None):
         return done
     try:
@@ -90,11 +90,13 @@ def run(
         if engine is Engine.BOTH:
             raise
         return replace(done, note=f"no answer of Batfish: {error}")
-    report = done.report.joined(compared(network, solution, asked.state, sources))
-    return _joined(replace(done, report=report), asked, network, wanted.before, sources)
+    report = done.report.joined(engine_comparison(network, solution, asked.state, sources))
+    return _with_batfish(replace(done, report=report), asked, network, wanted.before, sources)
 
 
-def _ask(network: Network, solution: Solution | None, service: Service, wanted: Wishes) -> Asked:
+def _ask(
+    network: Network, solution: Solution | None, service: Service, wanted: StudyOptions
+) -> BatfishResult:
     chosen = None
     if wanted.failures is not None:
         singles = single_failures(network, solution) if solution else cabled_failures(network)
@@ -102,7 +104,9 @@ def _ask(network: Network, solution: Solution | None, service: Service, wanted: 
     return ask_all(network, service, chosen, wanted.before)
 
 
-def _by_batfish(network: Network, sources: Sources, service: Service, wanted: Wishes) -> Verified:
+def _by_batfish(
+    network: Network, sources: Sources, service: Service, wanted: StudyOptions
+) -> VerificationResult:
     """Batfish alone; the embedded engine tells causes where it does not refuse."""
     try:
         solution = analyse(network, sources)
@@ -110,21 +114,23 @@ def _by_batfish(network: Network, sources: Sources, service: Service, wanted: Wi
         solution = None
     asked = _ask(network, solution, service, wanted)
     report = verify(network, asked.state, sources, solution)
-    done = Verified(report, asked.state, (asked.state.engine,), asked.note, asked=asked)
+    done = VerificationResult(report, asked.state, (asked.state.engine,), asked.note, asked=asked)
     report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
     if asked.before is None or wanted.before is None:
         return replace(done, report=report)
-    change = change_of(asked.before, asked.state, standing(wanted.before, network))
+    change = change_of(asked.before, asked.state, common_switches(wanted.before, network))
     report = report.joined(verify_change(network, change, sources, solution))
     return replace(done, report=report, changes=(change,))
 
 
-def _changed(done: Verified, network: Network, sources: Sources, wanted: Wishes) -> Verified:
+def _with_change(
+    done: VerificationResult, network: Network, sources: Sources, wanted: StudyOptions
+) -> VerificationResult:
     """With what the embedded engine says of a change."""
     if wanted.before is None:
         return done
     before = _solved_before(wanted.before)
-    both_have = standing(wanted.before, network)
+    both_have = common_switches(wanted.before, network)
     change = change_since(before, done.state, done.solution, both_have)
     report = verify_change(network, change, sources, done.solution)
     return replace(done, report=done.report.joined(report), changes=(change,))
@@ -140,14 +146,18 @@ def _solved_before(network: Network) -> Solution:
         raise Refused(problem.what, where=where, how=problem.how) from refused
 
 
-def _joined(
-    done: Verified, asked: Asked, network: Network, before: Network | None, sources: Sources
-) -> Verified:
+def _with_batfish(
+    done: VerificationResult,
+    asked: BatfishResult,
+    network: Network,
+    before: Network | None,
+    sources: Sources,
+) -> VerificationResult:
     """What the embedded engine said, with what Batfish says, and where their changes differ."""
     report, changes = done.report, done.changes
     report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
     if changes and asked.before is not None and before is not None:
-        theirs = change_of(asked.before, asked.state, standing(before, network))
+        theirs = change_of(asked.before, asked.state, common_switches(before, network))
         examples = [(example.source, example.destination) for example in asked.examples]
         findings = disagreement(changes[0], theirs, examples, sources)
         report = report.joined(Report(network=network.name, rules=(), findings=findings))
@@ -158,7 +168,7 @@ def _joined(
     )
 
 
-def compared(
+def engine_comparison(
     network: Network,
     solution: Solution,
     other: RoutingState,
@@ -168,7 +178,7 @@ def compared(
     """Where two engines differ; `today` as in `verify`."""
     report = Report(
         network=network.name,
-        rules=tuple(one.id for one in registered(Difference)),
+        rules=tuple(one.id for one in registered(EngineDifference)),
         findings=disagreements(solution, other, sources),
     )
     return sort_out(report, network, sources, today)

@@ -20,9 +20,9 @@ from rocefort.models.effect import (
     SAME,
     STATED,
     UNFELT,
+    EditCondition,
+    FaultDelay,
     KeyedRow,
-    Timer,
-    When,
 )
 from rocefort.models.keyed import Keyed
 
@@ -30,10 +30,10 @@ HOLD_S = 180  # default of `timer keepalive K hold H`, V300R023C00
 OTHER_BFD = UNFELT.felt("BFD of {} is negotiated again: failures may be seen late or falsely")
 OTHER_PROOF = UNFELT.felt(  # V300R023C00, `peer password`
     "BGP sessions of {} end with the hold time if the other end has no such password by then",
-    down=When.ALWAYS,
+    down=EditCondition.ALWAYS,
 )
-OTHER_POLICY = UNFELT.felt("routes with {} are filtered differently", timer=Timer.ADVERTISE)
-OTHER_PATHS = PATHS.felt("traffic spreads over other paths (ECMP width)", When.GONE)
+OTHER_POLICY = UNFELT.felt("routes with {} are filtered differently", timer=FaultDelay.ADVERTISE)
+OTHER_PATHS = PATHS.felt("traffic spreads over other paths (ECMP width)", EditCondition.GONE)
 
 
 class Bfd(Frozen):
@@ -87,17 +87,19 @@ class BgpPeer(BgpSettings, KeyedRow):
 class Bgp(Frozen):
     """The BGP process of the switch."""
 
-    asn: Annotated[int, BGP.felt("the AS number changes", When.GONE, down=When.GONE)]
+    asn: Annotated[
+        int, BGP.felt("the AS number changes", EditCondition.GONE, down=EditCondition.GONE)
+    ]
     router_id: Annotated[
         IPv4Address | None,
-        BGP.felt("the router ID changes: every BGP session resets", down=When.GONE),
+        BGP.felt("the router ID changes: every BGP session resets", down=EditCondition.GONE),
     ] = None
     groups: Annotated[
         Keyed[BgpGroup],
         BGP.felt(
             "BGP group {} is removed: its sessions go down",
-            When.GONE,
-            down=When.GONE,
+            EditCondition.GONE,
+            down=EditCondition.GONE,
             resets="the sessions of BGP group {} reset",
         ),
     ] = ()
@@ -105,15 +107,15 @@ class Bgp(Frozen):
         Keyed[BgpPeer],
         PEER.felt(
             "BGP peer {} is removed: its session goes down",
-            When.GONE,
-            down=When.GONE,
+            EditCondition.GONE,
+            down=EditCondition.GONE,
             resets="the session with BGP peer {} resets",
             grows="BGP peer",
         ),
     ] = ()
     networks: Annotated[
         Keyed[IPv4Network],
-        PREFIX.felt("{} is no longer announced", When.GONE, grows="announced prefix"),
+        PREFIX.felt("{} is no longer announced", EditCondition.GONE, grows="announced prefix"),
     ] = ()
     maximum_paths: Annotated[int, OTHER_PATHS] = 1  # `maximum load-balancing`, default 1
     as_path_relax: Annotated[bool, OTHER_PATHS] = False
@@ -131,7 +133,7 @@ class Bgp(Frozen):
         return known[1] if known else None
 
     def _settled(self, peer: BgpPeer) -> BgpSettings:
-        own, lent = _said(peer), self._lent.get(peer.group, {})
+        own, lent = _set_values(peer), self._lent.get(peer.group, {})
         if peer.password or peer.keychain:  # one excludes the other, and the peer's own goes first
             lent = lent | {"password": None, "keychain": None}
         return BgpSettings(**lent | own)
@@ -152,10 +154,10 @@ class Bgp(Frozen):
 
     @cached_property
     def _lent(self) -> dict[str | None, dict[str, Any]]:
-        return {group.name: _said(group) for group in self.groups}
+        return {group.name: _set_values(group) for group in self.groups}
 
 
-def _said(settings: BgpSettings) -> dict[str, Any]:
+def _set_values(settings: BgpSettings) -> dict[str, Any]:
     """What is set of it."""
     fields = BgpSettings.model_fields
     return {k: v for k, v in vars(settings).items() if k in fields and v not in (None, False)}
@@ -165,10 +167,12 @@ class PrefixEntry(KeyedRow):
     """One entry of a prefix list, by its index."""
 
     index: Annotated[int, KEY]
-    action: Annotated[Literal["permit", "deny"], SAME.but(when=When.ALWAYS, stated=True)] = "permit"
-    prefix: Annotated[IPv4Network, SAME.but(when=When.ALWAYS)]
-    greater_equal: Annotated[int | None, SAME.but(when=When.ALWAYS, stated=True)] = None
-    less_equal: Annotated[int | None, SAME.but(when=When.ALWAYS, stated=True)] = None
+    action: Annotated[
+        Literal["permit", "deny"], SAME.but(when=EditCondition.ALWAYS, stated=True)
+    ] = "permit"
+    prefix: Annotated[IPv4Network, SAME.but(when=EditCondition.ALWAYS)]
+    greater_equal: Annotated[int | None, SAME.but(when=EditCondition.ALWAYS, stated=True)] = None
+    less_equal: Annotated[int | None, SAME.but(when=EditCondition.ALWAYS, stated=True)] = None
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -202,8 +206,10 @@ class PolicyNode(KeyedRow):
     """One node of a route-policy; without a match it takes every route."""
 
     node: Annotated[int, KEY]
-    action: Annotated[Literal["permit", "deny"], SAME.but(when=When.ALWAYS, stated=True)] = "permit"
-    match_prefix_list: Annotated[str | None, SAME.but(when=When.ALWAYS)] = None
+    action: Annotated[
+        Literal["permit", "deny"], SAME.but(when=EditCondition.ALWAYS, stated=True)
+    ] = "permit"
+    match_prefix_list: Annotated[str | None, SAME.but(when=EditCondition.ALWAYS)] = None
 
 
 class RoutePolicy(KeyedRow):

@@ -33,10 +33,10 @@ from rocefort.models.effect import (
     UNFELT,
     UNREAD,
     VLAN,
-    Access,
+    AccessTopic,
+    EditCondition,
+    LosslessTopic,
     OfKey,
-    Topic,
-    When,
     effects_of,
 )
 from rocefort.models.hardware.breakout import PortSplit, part_speed_gbps
@@ -46,110 +46,132 @@ from rocefort.models.keyed import Keyed
 class Device(Frozen):
     """What one switch's text says."""
 
-    name: Annotated[str, SAME.but(access=Access.NAME)]  # sysname
+    name: Annotated[str, SAME.but(access=AccessTopic.NAME)]  # sysname
     # Ports that are several interfaces of a lower speed.
     splits: Annotated[
-        Keyed[PortSplit], SPLIT.felt("{} is split or made whole again", down=When.ALWAYS)
+        Keyed[PortSplit], SPLIT.felt("{} is split or made whole again", down=EditCondition.ALWAYS)
     ] = ()
-    vlans: Annotated[Keyed[int], VLAN.felt("VLAN {} is removed", When.GONE, down=When.GONE)] = ()
+    vlans: Annotated[
+        Keyed[int], VLAN.felt("VLAN {} is removed", EditCondition.GONE, down=EditCondition.GONE)
+    ] = ()
     telnet_off: Annotated[Keyed[IpVersion], UNFELT] = ()  # `telnet [ ipv6 ] server disable`
     lldp: Annotated[bool, UNREAD] = False
     bfd: Annotated[
-        bool, UNFELT.felt("BFD is switched off: link failures are seen late", When.GONE)
+        bool, UNFELT.felt("BFD is switched off: link failures are seen late", EditCondition.GONE)
     ] = False
     domains: Annotated[
         Keyed[DiffservDomain],
         LOSSLESS.felt(
             "diffserv domain {} maps traffic to other queues on every port that uses it",
-            When.GONE,
-            topic=Topic.PRIORITY_MAP,
+            EditCondition.GONE,
+            topic=LosslessTopic.PRIORITY_MAP,
         ),
     ] = ()
-    pfc: Annotated[Pfc, LOSSLESS.but(topic=Topic.SWITCH_PFC)] = Pfc()
+    pfc: Annotated[Pfc, LOSSLESS.but(topic=LosslessTopic.SWITCH_PFC)] = Pfc()
     drop_profiles: Annotated[
         Keyed[DropProfile],
         LOSSLESS.felt(
             "drop profile {} is removed",
-            When.GONE,
-            topic=Topic.ECN_THRESHOLDS,
-            of_key=OfKey(DEFAULT_PROFILE, When.ALWAYS, OTHER_DEPTHS),
+            EditCondition.GONE,
+            topic=LosslessTopic.ECN_THRESHOLDS,
+            of_key=OfKey(DEFAULT_PROFILE, EditCondition.ALWAYS, OTHER_DEPTHS),
         ),
     ] = ()
     # `qos ecn enable`: V300 G1 marks nowhere without it.
     ecn_enabled: Annotated[
         bool,
         LOSSLESS.felt(
-            "static ECN of the whole switch begins or ceases to mark packets", topic=Topic.ECN_MODEL
+            "static ECN of the whole switch begins or ceases to mark packets",
+            topic=LosslessTopic.ECN_MODEL,
         ),
     ] = False
     ai_ecn: Annotated[
         AiEcn,
         LOSSLESS.felt(
             "ECN marks RoCE traffic by another model or not at all",
-            When.GONE,
-            topic=Topic.ECN_MODEL,
+            EditCondition.GONE,
+            topic=LosslessTopic.ECN_MODEL,
         ),
     ] = AiEcn()
     vrfs: Annotated[
         Keyed[Vrf],
         UNFELT.felt(
-            "the routing table {} goes with all that is in it", When.GONE, access=Access.VRF
+            "the routing table {} goes with all that is in it",
+            EditCondition.GONE,
+            access=AccessTopic.VRF,
         ),
     ] = ()
     interfaces: Annotated[
         Keyed[Interface],
         PORT.felt(
-            "{} is removed", When.GONE, down=When.GONE, access=Access.PORT, grows="interface"
+            "{} is removed",
+            EditCondition.GONE,
+            down=EditCondition.GONE,
+            access=AccessTopic.PORT,
+            grows="interface",
         ),
     ] = ()
     bgp: Annotated[
-        Bgp | None, BGP.felt("BGP is removed: every session goes down", When.GONE, down=When.GONE)
+        Bgp | None,
+        BGP.felt(
+            "BGP is removed: every session goes down", EditCondition.GONE, down=EditCondition.GONE
+        ),
     ] = None
     static_routes: Annotated[
         Keyed[StaticRoute],
         UNFELT.felt(
             "the static route {} goes or changes",
-            When.GONE,
-            access=Access.ROUTES,
+            EditCondition.GONE,
+            access=AccessTopic.ROUTES,
             of_key=ATTRACTS_ALL,
         ),
     ] = ()
     prefix_lists: Annotated[
-        Keyed[PrefixList], POLICY.felt("{} filters routes differently", When.GONE_OR_DENIES)
+        Keyed[PrefixList],
+        POLICY.felt("{} filters routes differently", EditCondition.GONE_OR_DENIES),
     ] = ()
     route_policies: Annotated[
-        Keyed[RoutePolicy], POLICY.felt("{} filters routes differently", When.GONE_OR_DENIES)
+        Keyed[RoutePolicy],
+        POLICY.felt("{} filters routes differently", EditCondition.GONE_OR_DENIES),
     ] = ()
     ntp_servers: Annotated[Keyed[IPv4Address], UNREAD] = ()
     ntp_vrf: Annotated[str | None, UNREAD] = None  # `vpn-instance` of every server
     ntp_source: Annotated[str | None, UNREAD] = None  # `source-interface` of every server
     user_groups: Annotated[
         Keyed[UserGroup],
-        UNREAD.felt("users of group {} may run other commands than before", access=Access.USERS),
+        UNREAD.felt(
+            "users of group {} may run other commands than before", access=AccessTopic.USERS
+        ),
     ] = ()
     users: Annotated[
         Keyed[LocalUser],
-        UNREAD.felt("user {} can no longer log in", When.GONE, access=Access.USERS),
+        UNREAD.felt("user {} can no longer log in", EditCondition.GONE, access=AccessTopic.USERS),
     ] = ()
-    ssh: Annotated[Ssh, UNREAD.but(access=Access.SSH)] = Ssh()
+    ssh: Annotated[Ssh, UNREAD.but(access=AccessTopic.SSH)] = Ssh()
     netconf: Annotated[
-        Netconf, UNREAD.felt("NETCONF sessions may be cut off", When.GONE, access=Access.NETCONF)
+        Netconf,
+        UNREAD.felt(
+            "NETCONF sessions may be cut off", EditCondition.GONE, access=AccessTopic.NETCONF
+        ),
     ] = Netconf()
     acls: Annotated[
         Keyed[Acl],
         UNFELT.felt(
-            "ACL {} admits other addresses: management sessions may be cut off", access=Access.ACLS
+            "ACL {} admits other addresses: management sessions may be cut off",
+            access=AccessTopic.ACLS,
         ),
     ] = ()
     filters: Annotated[Filters, FILTERS] = Filters()
     vty: Annotated[
-        Keyed[Vty], UNREAD.felt("management sessions may be cut off", access=Access.VTY)
+        Keyed[Vty], UNREAD.felt("management sessions may be cut off", access=AccessTopic.VTY)
     ] = ()
     syslog: Annotated[Syslog, UNREAD] = Syslog()
-    snmp: Annotated[Snmp, UNREAD.felt("monitoring by SNMP may lose the switch", When.GONE)] = Snmp()
-    telemetry: Annotated[Telemetry, UNREAD.felt("telemetry stops, in part or whole", When.GONE)] = (
-        Telemetry()
-    )
+    snmp: Annotated[
+        Snmp, UNREAD.felt("monitoring by SNMP may lose the switch", EditCondition.GONE)
+    ] = Snmp()
+    telemetry: Annotated[
+        Telemetry, UNREAD.felt("telemetry stops, in part or whole", EditCondition.GONE)
+    ] = Telemetry()
 
     @cached_property
     def by_interface(self) -> dict[str, Interface]:

@@ -23,7 +23,7 @@ def low_at_most_high(low: int, high: int) -> bool:
     return low <= high
 
 
-class Limits(Frozen):
+class DropLimits(Frozen):
     """From `low` on packets are marked or dropped by chance, from `high` on all of them.
 
     percent: the chance just below `high`, 1 to 100 (Pmax). Kmin and Kmax are `low` and `high`.
@@ -35,13 +35,13 @@ class Limits(Frozen):
     unit: Annotated[Unit, SAME] = "percent"
 
 
-class ColourLimits(Limits, KeyedRow):
+class ColourLimits(DropLimits, KeyedRow):
     """Limits of one colour, beyond which packets of a colour are dropped."""
 
     colour: Annotated[Colour, KEY]
 
 
-DROPS_WHEN_FULL = Limits(low=100, high=100, percent=100)  # the default of a colour
+DROPS_WHEN_FULL = DropLimits(low=100, high=100, percent=100)  # the default of a colour
 
 
 def drops_as_by_default(row: ColourLimits) -> bool:
@@ -54,7 +54,7 @@ class DropProfile(KeyedRow):
 
     name: Annotated[str, KEY]
     colours: Annotated[Keyed[ColourLimits], LOSSLESS.felt(OTHER_DEPTHS)] = ()
-    ecn: Annotated[Limits | None, LOSSLESS.felt(OTHER_DEPTHS)] = None
+    ecn: Annotated[DropLimits | None, LOSSLESS.felt(OTHER_DEPTHS)] = None
 
 
 class QueueMarking(KeyedRow):

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import BOND, When
+from rocefort.models.effect import BOND, EditCondition
 
 # V300R023C00 command reference, `mode (Eth-Trunk interface view)`.
 BondMode = Literal["manual load-balance", "lacp-static", "lacp-dynamic"]
@@ -30,14 +30,16 @@ class Bond(Frozen):
         BondMode,
         BOND.felt(
             "{} bundles its members in another way: it is down until its server does so, too",
-            down=When.ALWAYS,
+            down=EditCondition.ALWAYS,
             stated=True,
         ),
     ] = MANUAL
-    lacp_timeout: Annotated[LacpTimeout, BOND.but(down=When.ALWAYS, stated=True)] = "slow"
+    lacp_timeout: Annotated[LacpTimeout, BOND.but(down=EditCondition.ALWAYS, stated=True)] = "slow"
     minimum_links: Annotated[
         int,
-        BOND.felt("{} goes down with another number of members", down=When.ALWAYS, stated=True),
+        BOND.felt(
+            "{} goes down with another number of members", down=EditCondition.ALWAYS, stated=True
+        ),
     ] = 1
 
 

@@ -20,9 +20,9 @@ from rocefort.models.effect import (
     SAME,
     STATED,
     UNREAD,
+    EditCondition,
     KeyedRow,
-    Topic,
-    When,
+    LosslessTopic,
 )
 from rocefort.models.hardware.transceivers import Fec
 from rocefort.models.keyed import Keyed
@@ -35,19 +35,22 @@ LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
 DEFAULT_DOMAIN = "default"  # diffserv domain of a port that names none
 NO_DOMAIN = "none"  # `trust upstream none`: the port maps no priority at all
 OTHER_KIND = PORT.felt(
-    "{} changes between switched and routed, or access and trunk", down=When.ALWAYS, carries=True
+    "{} changes between switched and routed, or access and trunk",
+    down=EditCondition.ALWAYS,
+    carries=True,
 )
 OTHER_LINK = PORT.felt(  # V300R023C00, `negotiation disable` and `fec mode`
     "{} goes down and comes up once its other end has the same FEC and autonegotiation",
-    down=When.ALWAYS,
+    down=EditCondition.ALWAYS,
 )
 OTHER_MAP = QUEUES.felt(
-    "{} classifies traffic differently: RoCE may enter another queue", topic=Topic.PRIORITY_MAP
+    "{} classifies traffic differently: RoCE may enter another queue",
+    topic=LosslessTopic.PRIORITY_MAP,
 )
 OTHER_FILTER = PORT.felt("{} filters by another traffic policy: other traffic passes, or none")
 OTHER_THRESHOLDS = QUEUES.felt(
     "PFC thresholds of {} change under traffic; the port may refuse them while congested",
-    topic=Topic.PORT_PFC,
+    topic=LosslessTopic.PORT_PFC,
 )
 
 
@@ -72,9 +75,11 @@ class PfcThreshold(KeyedRow):
     """Static ingress thresholds of one queue of a port, in kbytes."""
 
     queue: Annotated[int, KEY]
-    xoff_kbytes: Annotated[int, SAME.but(topic=Topic.THRESHOLDS)]
-    xon_kbytes: Annotated[int, SAME.but(topic=Topic.THRESHOLDS)]
-    headroom_kbytes: Annotated[int | None, SAME.but(topic=Topic.THRESHOLDS)] = None  # G2 only
+    xoff_kbytes: Annotated[int, SAME.but(topic=LosslessTopic.THRESHOLDS)]
+    xon_kbytes: Annotated[int, SAME.but(topic=LosslessTopic.THRESHOLDS)]
+    headroom_kbytes: Annotated[int | None, SAME.but(topic=LosslessTopic.THRESHOLDS)] = (
+        None  # G2 only
+    )
 
 
 class OtherThreshold(KeyedRow):
@@ -128,22 +133,24 @@ class Interface(KeyedRow):
     name: Annotated[str, KEY]
     description: Annotated[str | None, UNREAD] = None
     enabled: Annotated[
-        bool, PORT.felt("{} is shut down or brought up", down=When.ALWAYS, stated=True)
+        bool, PORT.felt("{} is shut down or brought up", down=EditCondition.ALWAYS, stated=True)
     ] = True
     # `undo portswitch`; always true for logical layer-3 interfaces.
     routed: Annotated[bool, OTHER_KIND] = False
     # `ip binding vpn-instance`: the table of its addresses.
     vrf: Annotated[
         str | None,
-        PORT.felt("{} moves to another routing table: sessions over it break", down=When.ALWAYS),
+        PORT.felt(
+            "{} moves to another routing table: sessions over it break", down=EditCondition.ALWAYS
+        ),
     ] = None
     # Primary first.
     addresses: Annotated[
         tuple[IPv4Interface, ...],
         PORT.felt(
             "an address of {} goes: its neighbours lose it",
-            When.GONE,
-            down=When.GONE,
+            EditCondition.GONE,
+            down=EditCondition.GONE,
             order="the primary address of {} changes: what uses it is interrupted",
         ),
     ] = ()
@@ -155,10 +162,11 @@ class Interface(KeyedRow):
     # The default, which a switch does not save.
     link_type: Annotated[Literal["access", "trunk"], OTHER_KIND] = "access"
     access_vlan: Annotated[
-        int | None, PORT.felt("{} moves to another VLAN", down=When.ALWAYS, carries=True)
+        int | None, PORT.felt("{} moves to another VLAN", down=EditCondition.ALWAYS, carries=True)
     ] = None
     trunk_vlans: Annotated[
-        Keyed[int], PORT.felt("{} stops carrying a VLAN", When.GONE, down=When.GONE)
+        Keyed[int],
+        PORT.felt("{} stops carrying a VLAN", EditCondition.GONE, down=EditCondition.GONE),
     ] = ()
     edge: Annotated[bool, PORT] = False  # `stp edged-port enable`
     # 802.3x: must be off where PFC is; off is the default.
@@ -175,23 +183,27 @@ class Interface(KeyedRow):
         int | None,
         BOND.felt(
             "{} joins or leaves an Eth-Trunk: flows move to other members, some packets are lost",
-            down=When.ALWAYS,
+            down=EditCondition.ALWAYS,
             carries=True,
         ),
     ] = None
     bond: Annotated[Bond, BOND] = NO_BOND  # of an Eth-Trunk
     drr: Annotated[
         Keyed[DrrQueue],
-        QUEUES.felt("{} shares its bandwidth among the queues in another way", topic=Topic.WEIGHTS),
+        QUEUES.felt(
+            "{} shares its bandwidth among the queues in another way", topic=LosslessTopic.WEIGHTS
+        ),
     ] = ()
     markings: Annotated[
         Keyed[QueueMarking],
         QUEUES.felt(
-            "{} marks or drops the packets of a queue at other depths", topic=Topic.QUEUE_ECN
+            "{} marks or drops the packets of a queue at other depths",
+            topic=LosslessTopic.QUEUE_ECN,
         ),
     ] = ()
     pfc: Annotated[
-        InterfacePfc | None, QUEUES.felt("PFC on {} changes under traffic", topic=Topic.PORT_PFC)
+        InterfacePfc | None,
+        QUEUES.felt("PFC on {} changes under traffic", topic=LosslessTopic.PORT_PFC),
     ] = None
     thresholds: Annotated[Keyed[PfcThreshold], OTHER_THRESHOLDS] = ()
     other_thresholds: Annotated[Keyed[OtherThreshold], OTHER_THRESHOLDS] = ()

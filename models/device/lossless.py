@@ -7,12 +7,21 @@ from typing import Annotated
 
 from rocefort.models.base import Frozen
 from rocefort.models.device.priorities import Colour, Phb
-from rocefort.models.effect import KEY, LOSSLESS, SAME, STATED, KeyedRow, OfKey, Topic, When
+from rocefort.models.effect import (
+    KEY,
+    LOSSLESS,
+    SAME,
+    STATED,
+    EditCondition,
+    KeyedRow,
+    LosslessTopic,
+    OfKey,
+)
 from rocefort.models.keyed import Keyed
 
 OTHER_QUEUES = "PFC profile {} pauses other queues on every port that applies it"
 OTHER_TIMERS = LOSSLESS.felt(
-    "PFC deadlock timers change under traffic", topic=Topic.DEADLOCK_TIMERS
+    "PFC deadlock timers change under traffic", topic=LosslessTopic.DEADLOCK_TIMERS
 )
 
 
@@ -67,8 +76,8 @@ class Pfc(Frozen):
         Keyed[PfcProfile],
         LOSSLESS.felt(
             "PFC profile {} is removed",
-            When.GONE,
-            of_key=OfKey(BUILT_IN_PROFILE, When.COMES, OTHER_QUEUES),
+            EditCondition.GONE,
+            of_key=OfKey(BUILT_IN_PROFILE, EditCondition.COMES, OTHER_QUEUES),
         ),
     ] = ()
     detect_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1
@@ -110,8 +119,8 @@ class DiffservDomain(KeyedRow):
     """Inbound priority map; what it does not name keeps the default domain's value."""
 
     name: Annotated[str, KEY]
-    dscp: Annotated[Keyed[DscpMap], SAME.but(when=When.ALWAYS)] = ()
-    dot1p: Annotated[Keyed[DscpMap], SAME.but(when=When.ALWAYS)] = ()
+    dscp: Annotated[Keyed[DscpMap], SAME.but(when=EditCondition.ALWAYS)] = ()
+    dot1p: Annotated[Keyed[DscpMap], SAME.but(when=EditCondition.ALWAYS)] = ()
 
     @cached_property
     def by_dscp(self) -> dict[int, DscpMap]:

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME, STATED, KeyedRow, When
+from rocefort.models.effect import KEY, SAME, STATED, EditCondition, KeyedRow
 from rocefort.models.keyed import Keyed
 
 
@@ -29,7 +29,7 @@ class Netconf(Frozen):
     """NETCONF over SSH; on port 22 unless port 830 is given to it."""
 
     server: Annotated[bool, SAME] = False  # `snetconf server enable`
-    port_830: Annotated[bool, SAME.but(when=When.ALWAYS)] = False
+    port_830: Annotated[bool, SAME.but(when=EditCondition.ALWAYS)] = False
 
 
 class Syslog(Frozen):

@@ -34,7 +34,7 @@ class Flow(Frozen):
         return f"{self.protocol.upper()} to port {self.destination_port}"
 
 
-class Ports(Frozen):
+class PortRange(Frozen):
     """A closed range of TCP or UDP ports."""
 
     low: Annotated[int, SAME]
@@ -54,9 +54,9 @@ class FilterRule(KeyedRow):
     action: Annotated[Literal["permit", "deny"], STATED] = "permit"
     protocol: Annotated[Protocol, STATED] = "ip"
     source: Annotated[IPv4Network | None, STATED] = None
-    source_ports: Annotated[Ports | None, STATED] = None
+    source_ports: Annotated[PortRange | None, STATED] = None
     destination: Annotated[IPv4Network | None, STATED] = None
-    destination_ports: Annotated[Ports | None, STATED] = None
+    destination_ports: Annotated[PortRange | None, STATED] = None
     dscp: Annotated[int | None, STATED] = None
 
     def matches(self, source: IPv4Address, destination: IPv4Address, flow: Flow) -> bool:
@@ -75,8 +75,8 @@ class FilterRule(KeyedRow):
             self.protocol in ("ip", other.protocol)
             and _inside(other.source, self.source)
             and _inside(other.destination, self.destination)
-            and _within(other.source_ports, self.source_ports)
-            and _within(other.destination_ports, self.destination_ports)
+            and _contains_range(other.source_ports, self.source_ports)
+            and _contains_range(other.destination_ports, self.destination_ports)
             and self.dscp in (None, other.dscp)
         )
 
@@ -85,7 +85,7 @@ def _inside(inner: IPv4Network | None, outer: IPv4Network | None) -> bool:
     return outer is None or (inner is not None and inner.subnet_of(outer))
 
 
-def _within(inner: Ports | None, outer: Ports | None) -> bool:
+def _contains_range(inner: PortRange | None, outer: PortRange | None) -> bool:
     if outer is None or (outer.low == 0 and outer.high == LAST_PORT):
         return True
     return inner is not None and outer.low <= inner.low and inner.high <= outer.high
@@ -121,7 +121,7 @@ class Behavior(KeyedRow):
     deny: Annotated[bool, OTHER_TRAFFIC.but(stated=True)] = False
 
 
-class Binding(KeyedRow):
+class ClassifierBinding(KeyedRow):
     """A classifier with its behaviour, at its place in a traffic policy."""
 
     classifier: Annotated[str, KEY]
@@ -133,7 +133,7 @@ class TrafficPolicy(KeyedRow):
     """Traffic policy: what no classifier of it matches goes on."""
 
     name: Annotated[str, KEY]
-    bindings: Annotated[Keyed[Binding], OTHER_TRAFFIC] = ()
+    bindings: Annotated[Keyed[ClassifierBinding], OTHER_TRAFFIC] = ()
 
 
 class Uses(NamedTuple):

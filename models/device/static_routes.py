@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME, KeyedRow, OfKey, When
+from rocefort.models.effect import KEY, SAME, EditCondition, KeyedRow, OfKey
 
 NULL = "NULL0"  # what is routed there is dropped
 STATIC_PREFERENCE = 60  # default of `ip route-static`, V300R023C00
@@ -14,7 +14,7 @@ FACTORY_VRF = "_management_vpn_"  # V300 comes with it, and with MEth0/0/0 in it
 DEFAULT_ROUTE = IPv4Network("0.0.0.0/0")
 ATTRACTS_ALL = OfKey(
     r"(?:\S+ )?0\.0\.0\.0/0 .+",
-    When.COMES,
+    EditCondition.COMES,
     "the default route {} attracts all traffic that no other route does",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME, UNFELT, Access, KeyedRow, When
+from rocefort.models.effect import KEY, SAME, UNFELT, AccessTopic, EditCondition, KeyedRow
 from rocefort.models.keyed import Keyed
 
 IpVersion = Literal["ipv4", "ipv6"]
@@ -13,7 +13,7 @@ Right = Literal["read", "read-write", "debug"]
 # User groups that every switch has and nobody can change (V300R023C00, `user-group`).
 PREDEFINED_GROUPS = ("manage-ug", "system-ug", "monitor-ug", "visit-ug")
 SHORTEST_USER_NAME = 6  # with the check that is on by default (V300R023C00, `local-user`)
-OTHER_LOGIN = UNFELT.felt("user {} may log in by other means than before", When.GONE)
+OTHER_LOGIN = UNFELT.felt("user {} may log in by other means than before", EditCondition.GONE)
 # Without a source interface a switch may listen everywhere: by `all-interface`, or before V300.
 CUT_OFF = UNFELT.felt("management sessions may be cut off")
 
@@ -52,10 +52,11 @@ class SshUser(KeyedRow):
 class Ssh(Frozen):
     """The SSH server; without a source interface no interface accepts a session (V300)."""
 
-    stelnet: Annotated[bool, CUT_OFF.but(when=When.GONE)] = False
+    stelnet: Annotated[bool, CUT_OFF.but(when=EditCondition.GONE)] = False
     source_interface: Annotated[str | None, CUT_OFF] = None
     users: Annotated[
-        Keyed[SshUser], UNFELT.felt("user {} can no longer log in", When.GONE, access=Access.USERS)
+        Keyed[SshUser],
+        UNFELT.felt("user {} can no longer log in", EditCondition.GONE, access=AccessTopic.USERS),
     ] = ()
 
 
@@ -63,8 +64,8 @@ class Vty(KeyedRow):
     """Lines that take remote logins, from FIRST to LAST."""
 
     first: Annotated[int, KEY]
-    last: Annotated[int, SAME.but(when=When.GONE)]
+    last: Annotated[int, SAME.but(when=EditCondition.GONE)]
     authentication: Annotated[str | None, SAME] = None
     acl: Annotated[int | None, SAME] = None  # who may open a session: `acl N inbound`
     protocol: Annotated[str | None, SAME] = None
-    idle_timeout_s: Annotated[int | None, SAME.but(when=When.GONE)] = None  # 0: never
+    idle_timeout_s: Annotated[int | None, SAME.but(when=EditCondition.GONE)] = None  # 0: never

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AsnBlock:
     """AS numbers of one kind, from the first to the last."""
 
     first: int
@@ -19,10 +19,10 @@ class Block:
 
 
 BLOCKS = (
-    Block(1, 64511, "public 2-byte", private=False),
-    Block(64512, 65534, "private 2-byte", private=True),  # RFC 6996
-    Block(65536, 4199999999, "public 4-byte", private=False),
-    Block(4200000000, 4294967294, "private 4-byte", private=True),  # RFC 6996
+    AsnBlock(1, 64511, "public 2-byte", private=False),
+    AsnBlock(64512, 65534, "private 2-byte", private=True),  # RFC 6996
+    AsnBlock(65536, 4199999999, "public 4-byte", private=False),
+    AsnBlock(4200000000, 4294967294, "private 4-byte", private=True),  # RFC 6996
 )
 REFUSED = {
     0: "belongs to nobody (RFC 7607)",
@@ -32,7 +32,7 @@ REFUSED = {
 }
 
 
-def block_of(asn: int) -> Block | None:
+def block_of(asn: int) -> AsnBlock | None:
     """The block of an AS number; none for one that no switch may have."""
     if asn in REFUSED:
         return None

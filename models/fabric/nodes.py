@@ -25,7 +25,7 @@ from rocefort.models.fabric.types import (
 )
 from rocefort.models.hardware.breakout import SplitType
 from rocefort.models.hardware.hardware import PortRange, expand_ports
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 
 
 class SegmentIntent(Frozen):
@@ -162,7 +162,7 @@ class ServerIntent(Frozen):
         if named not in (0, len(self.ports)):
             raise ValueError(
                 f"host.interfaces names {named}, and the server has "
-                f"{counted(len(self.ports), 'port')}; name one for each port, in the same order"
+                f"{count_of(len(self.ports), 'port')}; name one for each port, in the same order"
             )
         return self
 

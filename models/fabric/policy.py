@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from rocefort.models.base import Frozen, Name
-from rocefort.models.device.packet_filters import ROCE_PORT, Flow, Ports, Protocol
+from rocefort.models.device.packet_filters import ROCE_PORT, Flow, PortRange, Protocol
 from rocefort.models.fabric.unique import once
 
 LAST_ENTRY = 9999  # so that numbers of rules stay readable: entry 12 to VLAN 130 is rule 120130
@@ -63,11 +63,11 @@ class PolicyEntry(Frozen):
         return names.get(self.protocol) or self.protocol  # type: ignore[return-value]  # the rest
 
     @property
-    def service(self) -> Ports | None:
+    def service(self) -> PortRange | None:
         """Ports of the destination."""
         if self.protocol == "rdma":
-            return Ports(low=ROCE_PORT, high=ROCE_PORT)
-        return None if not self.ports else Ports(low=self.ports[0], high=self.ports[-1])
+            return PortRange(low=ROCE_PORT, high=ROCE_PORT)
+        return None if not self.ports else PortRange(low=self.ports[0], high=self.ports[-1])
 
     @property
     def symmetric(self) -> bool:

@@ -56,7 +56,7 @@ class Fact(Frozen):
     confirmed: bool = True
 
 
-class Choice(Frozen):
+class ValueSet(Frozen):
     """The few values that can be set, ascending, with where they were read."""
 
     values: Annotated[tuple[int, ...], Field(min_length=1)]
@@ -105,7 +105,7 @@ class Family(Frozen):
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval
     deadlock_recovery_time: Range | None = None
     deadlock_interval_ms: Fact | None = None  # default; None on V200: its unit is unknown
-    deadlock_intervals_ms: Choice | None = None  # what it may be set to
+    deadlock_intervals_ms: ValueSet | None = None  # what it may be set to
     deadlock_default_ms: Fact | None = None  # of both timers, where they are in ms
     deadlock_default_time: Fact | None = None  # of both timers, where they are multiples
     xoff_kbytes: Range | None = None

@@ -24,15 +24,15 @@ GBPS_OF_TB_A_DAY = 8000 / DAY_S  # 1 TB is 8,000 Gb
 
 def gbps(value: object) -> float:
     """`3.2 Tb/s` -> 3200.0; raises ValueError without a number above 0 and a unit of RATES."""
-    return _measured(value, RATES, "3200 Gb/s or 3.2 Tb/s")
+    return _quantity(value, RATES, "3200 Gb/s or 3.2 Tb/s")
 
 
 def terabytes(value: object) -> float:
     """`1 PB` -> 1000.0; raises ValueError without a number above 0 and a unit of VOLUMES."""
-    return _measured(value, VOLUMES, "800 TB or 1 PB")
+    return _quantity(value, VOLUMES, "800 TB or 1 PB")
 
 
-def _measured(value: object, units: dict[str, float], example: str) -> float:
+def _quantity(value: object, units: dict[str, float], example: str) -> float:
     text = str(value).strip()
     match = NUMBER.fullmatch(text)
     if isinstance(value, bool) or match is None:
@@ -68,7 +68,7 @@ class Group(Frozen):
     servers: tuple[Name, ...] = Field(default=(), description="These servers: a beamline's, say.")
 
     @model_validator(mode="after")
-    def _somebody(self) -> Self:
+    def _require_members(self) -> Self:
         if not (self.segments or self.leaves or self.servers):
             raise ValueError("a group of nobody; name segments, leaves or servers")
         return self
@@ -137,10 +137,10 @@ class Demand(Frozen):
 
 def members(group: Group | None, network: Network) -> tuple[Server, ...]:
     """Servers of a group, in the network's order; None: all."""
-    return tuple(s for s in network.servers or () if group is None or _in(s, group))
+    return tuple(s for s in network.servers or () if group is None or _is_member(s, group))
 
 
-def _in(server: Server, group: Group) -> bool:
+def _is_member(server: Server, group: Group) -> bool:
     return (
         server.segment in group.segments
         or server.port.device in group.leaves

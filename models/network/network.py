@@ -113,7 +113,7 @@ class End(Frozen):
         return f"{self.device} {self.interface}"
 
 
-class Teller(StrEnum):
+class CablingSource(StrEnum):
     """What a text says of cabling, in the order in which it is believed."""
 
     LLDP = "LLDP"
@@ -121,10 +121,10 @@ class Teller(StrEnum):
     DESCRIPTIONS = "descriptions"
 
 
-class Claim(Frozen):
+class CablingEvidence(Frozen):
     """What one source says is at the other end of a port; port None: it names the switch only."""
 
-    by: Teller
+    by: CablingSource
     at: End
     device: str
     port: str | None = None
@@ -134,7 +134,7 @@ class Claim(Frozen):
         """The far end in words."""
         return f"{self.device} {self.port}" if self.port else self.device
 
-    def denies(self, other: Claim) -> bool:
+    def conflicts_with(self, other: CablingEvidence) -> bool:
         """Whether two claims about one port cannot both be true."""
         ports = {self.port, other.port} - {None}
         return self.device != other.device or len(ports) > 1
@@ -145,7 +145,7 @@ class Link(Frozen):
 
     a: End
     b: End
-    told: tuple[Teller, ...] = ()  # who tells of it, where nobody laid it down
+    told: tuple[CablingSource, ...] = ()  # who tells of it, where nobody laid it down
     cable_m: float | None = None
     medium: CableMedium | None = None
 
@@ -309,7 +309,7 @@ class Network(Frozen):
     reserved: Reserved | None = None
     policy: SegmentPolicy | None = None  # which segments may talk to which
     oversubscription: float | None = None  # highest that policy allows: servers to uplinks
-    claims: tuple[Claim, ...] = ()  # on which inferred links stand, by end
+    claims: tuple[CablingEvidence, ...] = ()  # on which inferred links stand, by end
     waivers: tuple[Waiver, ...] = ()  # `waivers[INDEX]` of no device in Sources
 
     @cached_property
@@ -328,7 +328,9 @@ class Network(Frozen):
         """
         if self.origin == "fabric":
             return self.links
-        known = self.links and all(set(link.told) - {Teller.ADDRESSES} for link in self.links)
+        known = self.links and all(
+            set(link.told) - {CablingSource.ADDRESSES} for link in self.links
+        )
         return self.links if known and not self.loose_ends else None
 
     @property

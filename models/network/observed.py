@@ -12,7 +12,7 @@ from pydantic import Field
 from rocefort.models.base import Frozen
 
 
-class Topic(StrEnum):
+class StateTopic(StrEnum):
     """A piece of a switch's state, read by one command or a few; the fields of DeviceSeen."""
 
     FACTS = "facts"
@@ -157,7 +157,7 @@ class DeviceSeen(Frozen):
     name: str
     at: datetime
     failed: tuple[str, ...] = ()
-    missing: dict[Topic, str] = Field(default_factory=dict)
+    missing: dict[StateTopic, str] = Field(default_factory=dict)
     facts: FactsSeen | None = None
     peers: tuple[PeerSeen, ...] | None = None
     routes: tuple[RouteSeen, ...] | None = None

@@ -64,7 +64,7 @@ class AfterFailure(Frozen):
         return self.utilisation <= 1 and not self.cut_gbps
 
 
-class Asked(Frozen):
+class DemandTotals(Frozen):
     """A demand in numbers; a flow that nobody published is assumed."""
 
     name: str
@@ -88,7 +88,7 @@ class Asked(Frozen):
         return round(sum(rate for _, rate in self.flows), 3)
 
 
-class Capacity(Frozen):
+class CapacityReport(Frozen):
     """A demand against a fabric. asked None: nobody gave one, and all uses are of the supply.
 
     utilisation, factor, headroom_gbps: of the fullest cable, and so of the fabric between leaves.
@@ -101,7 +101,7 @@ class Capacity(Frozen):
     spines: int
     leaves: int
     reserved_spines: int | None = None
-    asked: Asked | None = None
+    asked: DemandTotals | None = None
     uses: tuple[Use, ...]
     utilisation: float
     fullest: str

@@ -66,7 +66,7 @@ class OneSided(Frozen):
     lines: int  # commands in its configuration
 
 
-class Difference(Frozen):
+class FabricDifference(Frozen):
     """How two sides differ; `before` and `after` are named as the user named them.
 
     `switches` are those that differ or hold lines that nobody owns, in the order of the sides.

@@ -26,7 +26,7 @@ class NewSwitch(Frozen):
     management: IPv4Interface | None = None
 
 
-class Cable(Frozen):
+class NewCable(Frozen):
     """A cable to plug; `far` is a server's name where it has no port that a switch knows.
 
     near_fits, far_fits: form factor of each end's port; None: the hardware data do not say.
@@ -94,7 +94,7 @@ class Proof(Frozen):
     additions: tuple[Addition, ...]
 
 
-class Stage(Frozen):
+class GrowthStage(Frozen):
     """One state on the way, as the routing engine judged it; `wrong` says what is not as it must.
 
     sessions: ends established, and configured. lost: pairs of servers delivered before, not now.
@@ -109,11 +109,11 @@ class Stage(Frozen):
     wrong: tuple[str, ...] = ()
 
 
-class Staged(Frozen):
+class StagedGrowth(Frozen):
     """A growth stage by stage; drain and lift: commands that keep traffic off, and let it come."""
 
     fabric: str
-    stages: tuple[Stage, ...]
+    stages: tuple[GrowthStage, ...]
     drain: tuple[str, ...] = ()
     lift: tuple[str, ...] = ()
 
@@ -131,7 +131,7 @@ class Growth(Frozen):
     lines: int
     switches: tuple[NewSwitch, ...]
     servers: tuple[str, ...]
-    cables: tuple[Cable, ...]
+    cables: tuple[NewCable, ...]
     before: Bandwidth
     after: Bandwidth
     proof: Proof

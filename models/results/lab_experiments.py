@@ -61,7 +61,7 @@ class SpreadRow(Frozen):
     foretold: int
 
 
-class Spread(Frozen):
+class FlowSpread(Frozen):
     """Flows of one pair of servers over the equal paths of the source's leaf.
 
     chance: that fair choices are as uneven as this or more; bound: the least that is taken.

@@ -10,7 +10,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun
 
 
-class Verdict(StrEnum):
+class MeasurementVerdict(StrEnum):
     """What one measurement means."""
 
     PASSED = "passed"
@@ -70,7 +70,7 @@ class Measurement(Frozen):
     figures: Figures | None = None
     series: tuple[Point, ...] = ()
     sizes: tuple[MpiPoint, ...] = ()
-    verdict: Verdict = Verdict.NOT_JUDGED
+    verdict: MeasurementVerdict = MeasurementVerdict.NOT_JUDGED
     at: datetime | None = None
 
     @property
@@ -87,7 +87,7 @@ class Measurement(Frozen):
         return self.run.program, self.run.pair, self.run.size_bytes
 
 
-class Judged(Frozen):
+class DerivedVerdict(Frozen):
     """Something that was judged beside a single run: spread, counters, history. ok None: not.
 
     value: the figure of it that is compared with published ones, where it has one.
@@ -125,7 +125,7 @@ class RunLine(Frozen):
     judged: bool = True
 
 
-class Stopped(Frozen):
+class EndedProcesses(Frozen):
     """What was ended on one server, a line a process; why: the server could not be asked."""
 
     server: str
@@ -141,7 +141,7 @@ class RdmaResult(Frozen):
     began: datetime
     ended: datetime | None = None
     measurements: tuple[Measurement, ...]
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[DerivedVerdict, ...] = ()
     conditions: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it; NIC, MTU, algorithm, ..
     unmeasured: tuple[str, ...] = ()  # servers and rounds that failed before a run, with the reason
 
@@ -149,14 +149,18 @@ class RdmaResult(Frozen):
     def complete(self) -> bool:
         """Whether all that was meant to be measured has been."""
         verdicts = {m.verdict for m in self.measurements}
-        return bool(verdicts) and Verdict.NOT_MEASURED not in verdicts and not self.unmeasured
+        return (
+            bool(verdicts)
+            and MeasurementVerdict.NOT_MEASURED not in verdicts
+            and not self.unmeasured
+        )
 
     @property
     def passed(self) -> bool:
         """Whether everything was measured, nothing too slow, nothing judged bad."""
         if not self.complete:
             return False
-        slow = any(m.verdict is Verdict.TOO_SLOW for m in self.measurements)
+        slow = any(m.verdict is MeasurementVerdict.TOO_SLOW for m in self.measurements)
         return not slow and all(j.ok is not False for j in self.judged)
 
 

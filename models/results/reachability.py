@@ -28,7 +28,7 @@ class ServerClass(Frozen):
     servers: tuple[str, ...]
 
 
-class Lost(Frozen):
+class LostClasses(Frozen):
     """Classes, by their number, of which no source delivers to any destination by every path."""
 
     sources: tuple[int, ...]
@@ -59,7 +59,7 @@ class Reachability(Frozen):
     """
 
     classes: tuple[ServerClass, ...] = ()
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[LostClasses, ...] = ()
 
     @property
     def pairs(self) -> int:
@@ -189,5 +189,5 @@ def reachability(classes: Iterable[ServerClass], lost_to: Mapping[str, Set[str]]
         found = {number[s] for s in sources if not (alone and s == one.servers[0])}
         if found:
             targets[tuple(sorted(found))].append(number[one.servers[0]])
-    lost = (Lost(sources=s, destinations=tuple(d)) for s, d in sorted(targets.items()))
+    lost = (LostClasses(sources=s, destinations=tuple(d)) for s, d in sorted(targets.items()))
     return Reachability(classes=ordered, lost=tuple(lost))

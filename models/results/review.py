@@ -5,8 +5,8 @@ from __future__ import annotations
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.results.advice import Advice
-from rocefort.models.results.difference import Difference
-from rocefort.models.results.routing import Effect
+from rocefort.models.results.difference import FabricDifference
+from rocefort.models.results.routing import FailureEffect
 from rocefort.models.results.routing_change import RoutingChange
 
 
@@ -25,7 +25,7 @@ class IntentChange(Frozen):
         return self.after_at or self.before_at
 
 
-class ChangedLine(Frozen):
+class ReviewLine(Frozen):
     """One line of a configuration that comes or goes, and the YAML line that it comes from."""
 
     added: bool
@@ -53,7 +53,7 @@ class Redundancy(Frozen):
     left: int
 
 
-class Blast(Frozen):
+class BlastRadius(Frozen):
     """What traffic can feel of a change; sessions and links are named, the rest counted or named.
 
     Pairs are unordered pairs of RoCE servers on different leaves.
@@ -77,7 +77,7 @@ class ManagementChange(Frozen):
     what: str
 
 
-class ManagementAccess(Frozen):
+class SwitchAddress(Frozen):
     """How a switch is reached; None: not known."""
 
     device: str
@@ -94,8 +94,8 @@ class ManagementPath(Frozen):
     aspects: tuple[str, ...] = ()
     switches: int = 0
     changes: tuple[ManagementChange, ...] = ()
-    removed: tuple[ManagementAccess, ...] = ()
-    new: tuple[ManagementAccess, ...] = ()
+    removed: tuple[SwitchAddress, ...] = ()
+    new: tuple[SwitchAddress, ...] = ()
 
     @property
     def untouched(self) -> int:
@@ -103,7 +103,7 @@ class ManagementPath(Frozen):
         return self.switches - len({change.device for change in self.changes})
 
 
-class Reworded(Frozen):
+class RewordedFinding(Frozen):
     """A finding that stays at its place with other figures."""
 
     before: Finding
@@ -115,7 +115,7 @@ class FindingsChange(Frozen):
 
     new: tuple[Finding, ...] = ()
     fixed: tuple[Finding, ...] = ()
-    changed: tuple[Reworded, ...] = ()
+    changed: tuple[RewordedFinding, ...] = ()
     unchanged: tuple[Finding, ...] = ()
 
 
@@ -123,8 +123,8 @@ class FailureChange(Frozen):
     """A failure that costs something else than before; None: it could not happen."""
 
     failure: str
-    before: Effect | None = None
-    after: Effect | None = None
+    before: FailureEffect | None = None
+    after: FailureEffect | None = None
 
 
 class FailuresChange(Frozen):
@@ -171,7 +171,7 @@ class SwitchLines(Frozen):
     """Changed lines of one switch, with where each comes from."""
 
     device: str
-    lines: tuple[ChangedLine, ...]
+    lines: tuple[ReviewLine, ...]
 
 
 class Review(Frozen):
@@ -184,10 +184,10 @@ class Review(Frozen):
     notes: tuple[str, ...] = ()
     base_problems: tuple[str, ...] = ()  # why the base could not be derived
     intent: tuple[IntentChange, ...] = ()
-    difference: Difference
+    difference: FabricDifference
     lines: tuple[SwitchLines, ...] = ()
     advice: tuple[Advice, ...] = ()
-    blast: Blast = Blast()
+    blast: BlastRadius = BlastRadius()
     management: ManagementPath = ManagementPath()
     findings: FindingsChange = FindingsChange()
     report: Report  # of the head: rules and verification

@@ -51,7 +51,7 @@ class Route(NamedTuple):
         return len(self.next_hops)
 
 
-class Answer(Frozen):
+class FlowVerdict(Frozen):
     """Whether every path of a server pair delivers some other flow that the policy names."""
 
     source: str
@@ -67,7 +67,7 @@ class RoutingState(Frozen):
     sessions: tuple[BgpSession, ...]
     routes: Annotated[Sequence[Route], BeforeValidator(tuple), PlainSerializer(tuple)]
     reachability: Reachability
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[FlowVerdict, ...] = ()
 
 
 class Timing(Frozen):
@@ -113,7 +113,7 @@ class PairLoss(Frozen):
     expected: bool  # cabling alone leaves no way
 
 
-class Effect(Frozen):
+class FailureEffect(Frozen):
     """What one failure costs. Losses of a failed switch's own servers are counted, not listed."""
 
     failure: Failure
@@ -137,4 +137,4 @@ class FailureStudy(Frozen):
     population: int  # how many failures there are of which `effects` are all or a sample
     seed: int | None = None  # of the sample
     circles: str = ""  # why cyclic buffer dependency was not judged, or how it was excluded
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[FailureEffect, ...] = ()

@@ -10,7 +10,7 @@ from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Where
 
 
-class Judged(Frozen):
+class FilterDecision(Frozen):
     """What a filter on a gateway says of a flow; rule None: no rule matches, so it goes on."""
 
     interface: str
@@ -28,7 +28,7 @@ class Hop(Frozen):
     enters: str | None = None  # interface
     vlan: int | None = None
     gateway: str | None = None  # interface that routes for the VLAN
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[FilterDecision, ...] = ()
     by: Literal["switched", "connected", "static", "bgp"] | None = None
     prefix: IPv4Network | None = None  # of the route
     next_hops: tuple[IPv4Address, ...] = ()  # all equal ones
@@ -41,7 +41,7 @@ class Hop(Frozen):
         return len(self.next_hops)
 
 
-class Path(Frozen):
+class TracePath(Frozen):
     """One path; reason: why it ends where it does, empty at the destination."""
 
     hops: tuple[Hop, ...]
@@ -67,7 +67,7 @@ class Trace(Frozen):
     destination: Endpoint
     flow: Flow
     down: tuple[str, ...] = ()  # what was taken away before
-    paths: tuple[Path, ...]
+    paths: tuple[TracePath, ...]
     whole: bool = True  # False: there are more paths than are listed
 
     @property

@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import EFFECTS, Device
-from rocefort.models.effect import Effect, When, stated_fields
+from rocefort.models.effect import EditCondition, Effect, stated_fields
 from rocefort.models.rollout.edits import Edit, field_of, plain
-from rocefort.models.rollout.plan import Kind
+from rocefort.models.rollout.plan import ChangeKind
 
 
 def compare(running: Device, intended: Device) -> tuple[Edit, ...]:
@@ -30,11 +30,11 @@ def _model_edits(path: str, old: Frozen, new: Frozen) -> Iterator[Edit]:
         elif isinstance(a, Frozen) and isinstance(b, Frozen):
             yield from _model_edits(prefix + name, a, b)
         else:
-            before, after = (_said(type(old), name, value) for value in (a, b))
+            before, after = (_stated_value(type(old), name, value) for value in (a, b))
             yield Edit(path=prefix + name, before=before, after=after)
 
 
-def _said(model: type[Frozen], name: str, value: object) -> JsonValue:
+def _stated_value(model: type[Frozen], name: str, value: object) -> JsonValue:
     """A value as the text says it; None if it says nothing."""
     if name in stated_fields(model):
         return "none" if value is None else plain(value)
@@ -51,11 +51,11 @@ def _row_edits(path: str, old: Sequence[object], new: Sequence[object]) -> Itera
         elif a is None or b is None:
             yield Edit(path=at, before=plain(a), after=plain(b))
     order = f"{path}.order"
-    if field_of(order) in EFFECTS and _moved(list(was), list(will)):
+    if field_of(order) in EFFECTS and _order_changes(list(was), list(will)):
         yield Edit(path=order, before=" ".join(was), after=" ".join(will))
 
 
-def _moved(was: list[str], will: list[str]) -> bool:
+def _order_changes(was: list[str], will: list[str]) -> bool:
     """Whether what stays changes its order, or one that stays becomes the first or ceases to be."""
     stay = [key for key in was if key in will]
     if stay != [key for key in will if key in was]:
@@ -74,29 +74,29 @@ def effect_of(edit: Edit) -> Effect:
     enclosing = max(filter(field.startswith, EFFECTS), key=len, default=None)
     if enclosing is None:
         raise LookupError(f"{edit.path} is no path of a Device")
-    return EFFECTS[enclosing].but(when=When.ALWAYS)
+    return EFFECTS[enclosing].but(when=EditCondition.ALWAYS)
 
 
-def counts(edit: Edit, when: When | None) -> bool:
+def counts(edit: Edit, when: EditCondition | None) -> bool:
     """Whether an edit is one of those that count."""
-    if when is When.ALWAYS:
+    if when is EditCondition.ALWAYS:
         return True
-    if when is When.COMES:
+    if when is EditCondition.COMES:
         return edit.before is None
-    if when is When.GONE_OR_DENIES and _denies(edit.after):
+    if when is EditCondition.GONE_OR_DENIES and _is_denial(edit.after):
         return True
-    return when in (When.GONE, When.GONE_OR_DENIES) and edit.before is not None
+    return when in (EditCondition.GONE, EditCondition.GONE_OR_DENIES) and edit.before is not None
 
 
-def _denies(value: JsonValue) -> bool:
+def _is_denial(value: JsonValue) -> bool:
     if isinstance(value, dict):
-        return value.get("action") == "deny" or any(map(_denies, value.values()))
-    return isinstance(value, list) and any(map(_denies, value))
+        return value.get("action") == "deny" or any(map(_is_denial, value.values()))
+    return isinstance(value, list) and any(map(_is_denial, value))
 
 
 def classify(
     edits: Iterable[Edit], patch: Iterable[str], disrupts: Mapping[str, str]
-) -> tuple[Kind, tuple[str, ...]]:
+) -> tuple[ChangeKind, tuple[str, ...]]:
     """Kind of a change, and one reason for each way in which traffic or sessions feel it.
 
     disrupts: by field, what applying a change of it disrupts on this vendor's switches beside the
@@ -105,11 +105,11 @@ def classify(
     """
     edits = tuple(edits)
     if any(edit.after is None for edit in edits):
-        kind = Kind.REMOVING
+        kind = ChangeKind.REMOVING
     elif any(edit.before is not None for edit in edits) or (not edits and any(True for _ in patch)):
-        kind = Kind.MODIFYING
+        kind = ChangeKind.MODIFYING
     else:
-        kind = Kind.ADDITIVE
+        kind = ChangeKind.ADDITIVE
     fresh = put_into_service(edits)
     felt = (
         reason
@@ -145,6 +145,6 @@ def reason_of(edit: Edit, disrupts: Mapping[str, str]) -> str:
         reason = of_key.reason
     elif counts(edit, effect.when):
         reason = effect.reason or ""
-    felt_at_all = effect.when not in (None, When.NEVER)
+    felt_at_all = effect.when not in (None, EditCondition.NEVER)
     added = disrupts.get(edit.field, "") if reason or not felt_at_all else ""
     return ": ".join(filter(None, (reason, added))).format(keys[0] if keys else "")

@@ -34,26 +34,26 @@ class Act(StrEnum):
     ABORT = "abort"
 
 
-class Runs(StrEnum):
+class RunningConfig(StrEnum):
     """What a switch runs, as it says itself."""
 
-    OLD = "old"  # what the plan was made against
-    NEW = "new"  # what is intended
-    BETWEEN = "between"  # drained by this plan: `Seen.at` says how far it is
-    OTHER = "other"
+    BASELINE = "old"  # what the plan was made against
+    TARGET = "new"  # what is intended
+    INTERMEDIATE = "between"  # drained by this plan: `SwitchState.at` says how far it is
+    UNKNOWN = "other"
 
 
-class Whose(StrEnum):
+class TrialOwner(StrEnum):
     """Who began the trial that a switch says is pending."""
 
-    NOBODY = "nobody"  # none is pending
-    OURS = "ours"  # of this run: by its session, its persist id, or the newest commit
-    FOREIGN = "foreign"
+    NONE = "nobody"  # none is pending
+    THIS_RUN = "ours"  # of this run: by its session, its persist id, or the newest commit
+    OTHER = "foreign"
     UNKNOWN = "unknown"  # it may be of this run, and the switch does not show whose it is
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class RolloutProblem:
     """What is wrong, as one sentence, and the exit code that it means."""
 
     text: str
@@ -61,7 +61,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SwitchState:
     """What one switch says now; it outranks whatever the journal says.
 
     held: this controller can confirm the pending trial: it has the session in which it began, or
@@ -73,24 +73,24 @@ class Seen:
     whose trial is pending, where that is another run of the same plan.
     """
 
-    runs: Runs = Runs.OTHER
+    runs: RunningConfig = RunningConfig.UNKNOWN
     saved: bool = False  # would start with what it runs; told of one that runs NEW, or is drained
-    trial: Whose = Whose.NOBODY
+    trial: TrialOwner = TrialOwner.NONE
     held: bool = False
     left_s: int | None = 0
     loaded: bool = False
-    trouble: Trouble | None = None  # unreachable, another switch, a foreign candidate
+    trouble: RolloutProblem | None = None  # unreachable, another switch, a foreign candidate
     at: int = 0
     other_run: str = ""
 
     @property
     def maybe_ours(self) -> bool:
         """Whether a trial is pending that may be of this run."""
-        return self.trial in (Whose.OURS, Whose.UNKNOWN)
+        return self.trial in (TrialOwner.THIS_RUN, TrialOwner.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ApplyRules:
     """Under which rules a plan is applied; a resumed rollout keeps those that it began with.
 
     author: who made the plan, for not_author. signers: file of keys whose owners may approve.
@@ -117,7 +117,7 @@ class Rules:
         return "the signers of the fabric's policy" if self.keys else self.signers
 
 
-class Leg(NamedTuple):
+class DrainStep(NamedTuple):
     """One change of a device's way: its part of the plan, or that part taken back.
 
     A switch that is drained has three parts, any other one.
@@ -127,7 +127,7 @@ class Leg(NamedTuple):
     back: bool = False
 
 
-FIRST = Leg()
+FIRST = DrainStep()
 
 
 class EventBase(Frozen):
@@ -143,7 +143,7 @@ class EventBase(Frozen):
     code: int = 0
 
     @property
-    def leg(self) -> Leg:
+    def leg(self) -> DrainStep:
         """The leg that an act on a device belongs to."""
         return FIRST
 
@@ -165,9 +165,9 @@ class ActEvent(EventBase):
     established: tuple[str, ...] = ()
 
     @property
-    def leg(self) -> Leg:
+    def leg(self) -> DrainStep:
         """The leg that an act on a device belongs to."""
-        return Leg(self.part, self.back)
+        return DrainStep(self.part, self.back)
 
 
 class HealthEvent(EventBase):
@@ -223,7 +223,7 @@ class RunStarted(RunEvent):
     act: Literal["apply"] = "apply"
     run: str = ""
     fabric: str = ""
-    rules: Rules = Rules(0)
+    rules: ApplyRules = ApplyRules(0)
 
 
 class RunResumed(RunEvent):
@@ -271,7 +271,7 @@ def event_of(fields: Mapping[str, Any]) -> Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class OperatorRequest:
     """What somebody asks of a controller from another process: pause, abort or approve."""
 
     number: int
@@ -283,7 +283,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class RolloutOutcome:
     """How a rollout ended; `failure` says why it stopped early, as `where: what; how`."""
 
     confirmed: tuple[str, ...] = ()

@@ -9,12 +9,12 @@ from rocefort.models.rollout.events import (
     FIRST,
     Act,
     ActEvent,
+    ApplyRules,
     ApprovalEvent,
+    DrainStep,
     Event,
     HealthEvent,
-    Leg,
     Phase,
-    Rules,
     RunEnded,
     RunResumed,
     RunStarted,
@@ -29,7 +29,7 @@ FAILS = frozenset({*Act, "health", GATE, "fault", STOP}) - {Act.ABORT, WAIT}
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class StepProgress:
     """What the rollout did with one device on one leg of its way.
 
     done: acts of the attempt under way that ended well in this life of the controller: one that
@@ -51,7 +51,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class WaveFailure:
     """Why a wave is rolled back."""
 
     wave: str
@@ -68,7 +68,7 @@ class DeviceHistory:
     """
 
     event: Event
-    leg: Leg = FIRST
+    leg: DrainStep = FIRST
     trial_at: float | None = None
     trouble: str = ""
 
@@ -90,13 +90,13 @@ def _ends_trial(event: Event) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class RunHistory:
     """One run of one plan, through all lives of its controller, up to now."""
 
     running: bool = False  # begun and not ended
     resumed: bool = False
-    rules: Rules | None = None
-    courses: Mapping[tuple[str, Leg], Course] = field(default_factory=dict)
+    rules: ApplyRules | None = None
+    courses: Mapping[tuple[str, DrainStep], StepProgress] = field(default_factory=dict)
     healthy: frozenset[tuple[str, str]] = frozenset()  # live checks that passed: wave and when
     measured: frozenset[str] = frozenset()  # waves whose gate passed after their last trial began
     run: str = ""  # a word that no other run has
@@ -107,7 +107,7 @@ class History:
     )  # by wave, person: ISO 8601
     unbound: str = ""  # by whom, and why, waves go on without approvals
     paused: str = ""  # by whom
-    failure: Failure | None = None
+    failure: WaveFailure | None = None
     devices: Mapping[str, DeviceHistory] = field(default_factory=dict)
     gates: Mapping[str, str] = field(default_factory=dict)  # by wave, what its gate came to
     notes: tuple[str, ...] = ()  # what concerns the whole
@@ -115,37 +115,37 @@ class History:
     asks: str = ""  # what somebody has to do now, so that it goes on
     scale: float = 1.0  # seconds of its switches in one of its first controller
 
-    def course(self, device: str, leg: Leg = FIRST) -> Course:
+    def course(self, device: str, leg: DrainStep = FIRST) -> StepProgress:
         """What was done with a device on a leg; nothing yet, where it is not named."""
         return self.courses.get((device, leg), NOTHING)
 
     def touched(self, device: str) -> bool:
         """Whether an act that changes a device was begun, on whatever leg."""
-        legs = (Leg(part, back) for part in range(MOST_PARTS) for back in (False, True))
+        legs = (DrainStep(part, back) for part in range(MOST_PARTS) for back in (False, True))
         return any(self.course(device, leg).touched for leg in legs)
 
-    def leg(self, device: str) -> Leg:
+    def leg(self, device: str) -> DrainStep:
         """The leg of a device's last act."""
         return self.devices[device].leg if device in self.devices else FIRST
 
-    def after(self, event: Event, at: float = 0.0) -> History:
+    def after(self, event: Event, at: float = 0.0) -> RunHistory:
         """The history with one more event; at: seconds of whoever asks for the time of trials."""
         match event:
             case RunStarted():
-                begun = History(running=True, rules=event.rules, run=event.run)
+                begun = RunHistory(running=True, rules=event.rules, run=event.run)
                 return replace(begun, fabric=event.fabric, scale=event.scale)
             case RunResumed():
                 return self._resumed()
             case RunEnded():
                 return replace(self, running=False)
         history = self._device(event, at) if event.device else self._wave(event)
-        history = _noted(history, event)
+        history = _with_notices(history, event)
         # what fails on the way back is told at its end
         if event.phase is Phase.FAILED and event.act in FAILS and not event.leg.back:
-            return replace(history, failure=_joined(history.failure, event))
+            return replace(history, failure=_merged_failure(history.failure, event))
         return history
 
-    def _resumed(self) -> History:
+    def _resumed(self) -> RunHistory:
         courses = {
             key: replace(course, done=frozenset(), failed={}, waits=0, why="")
             for key, course in self.courses.items()
@@ -154,7 +154,7 @@ class History:
         anew = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
         return replace(anew, resumed=True, paused="")
 
-    def _wave(self, event: Event) -> History:  # noqa: PLR0911 - one for each act
+    def _wave(self, event: Event) -> RunHistory:  # noqa: PLR0911 - one for each act
         if event.act == "pause":
             return replace(self, paused=event.detail)
         if isinstance(event, ApprovalEvent):
@@ -169,7 +169,7 @@ class History:
             return replace(self, healthy=self.healthy | {(event.wave, event.when)})
         return self
 
-    def _approval(self, event: ApprovalEvent) -> History:
+    def _approval(self, event: ApprovalEvent) -> RunHistory:
         """One that holds is noted with its end; one that has expired holds no more."""
         approved = {wave: until for wave, until in self.approved.items() if wave != event.wave}
         given = {wave: people for wave, people in self.given.items() if wave != event.wave}
@@ -182,7 +182,7 @@ class History:
             return self
         return replace(self, approved=approved, given=given)
 
-    def _device(self, event: Event, at: float) -> History:
+    def _device(self, event: Event, at: float) -> RunHistory:
         leg = event.leg
         course = _advanced(self.course(event.device, leg), event)
         history = replace(self, courses={**self.courses, (event.device, leg): course})
@@ -195,7 +195,7 @@ class History:
         return history
 
 
-def _noted(history: History, event: Event) -> History:
+def _with_notices(history: RunHistory, event: Event) -> RunHistory:
     """What people are told beside the state of each switch."""
     gates, notes, failures, asks = history.gates, history.notes, history.failures, ""
     if event.act == GATE:
@@ -213,14 +213,14 @@ def _noted(history: History, event: Event) -> History:
     return replace(history, gates=gates, notes=notes, failures=failures, asks=asks)
 
 
-def _advanced(course: Course, event: Event) -> Course:
+def _advanced(course: StepProgress, event: Event) -> StepProgress:
     if event.act == WAIT:
         more = event.phase is Phase.INTENT
         return replace(course, waits=course.waits + more, done=course.done - ON_TRIAL)
-    return _acted(course, event) if isinstance(event, ActEvent) else course
+    return _with_act(course, event) if isinstance(event, ActEvent) else course
 
 
-def _acted(course: Course, event: ActEvent) -> Course:
+def _with_act(course: StepProgress, event: ActEvent) -> StepProgress:
     act = event.act
     if event.phase is Phase.INTENT:
         course = replace(course, done=course.done - UNDONE_BY[act])
@@ -241,24 +241,24 @@ def _acted(course: Course, event: ActEvent) -> Course:
     )
 
 
-def _joined(failure: Failure | None, event: Event) -> Failure:
+def _merged_failure(failure: WaveFailure | None, event: Event) -> WaveFailure:
     """All that fails in one act is one failure; what fails on the way back is told at its end."""
     if failure is None:
-        return Failure(event.wave, event.act, (event.detail,), event.code)
+        return WaveFailure(event.wave, event.act, (event.detail,), event.code)
     if (failure.wave, failure.act) == (event.wave, event.act):
         return replace(failure, texts=(*failure.texts, event.detail))
     return failure
 
 
-def history_of(events: Iterable[Event]) -> History:
+def history_of(events: Iterable[Event]) -> RunHistory:
     """Fold a journal's events, oldest first."""
-    history = History()
+    history = RunHistory()
     for event in events:
         history = history.after(event)
     return history
 
 
-NOTHING = Course()
+NOTHING = StepProgress()
 MOST_PARTS = 3  # a drain, the change, the end of the drain
 ON_TRIAL = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK})  # what ends with a trial
 # What a begun act leaves to be done anew.

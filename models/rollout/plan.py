@@ -24,7 +24,7 @@ PLAN_FORMAT: Final = 5
 ADDED: Final = ("rotated", "undoes")  # fields of a plan that came after its format
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What a change does to what is there."""
 
     ADDITIVE = "additive"
@@ -47,7 +47,7 @@ class Change(Frozen):
 
     device: str
     dialect: DialectName = Field(FIRST_DIALECT, exclude_if=lambda name: name == FIRST_DIALECT)
-    kind: Kind
+    kind: ChangeKind
     service_affecting: tuple[str, ...] = ()  # one reason each; empty: not affecting
     edits: tuple[Edit, ...]
     patch: tuple[str, ...]  # commands in apply order, views entered and left
@@ -84,7 +84,7 @@ class Change(Frozen):
         )
 
 
-class Drained(Frozen):
+class DrainedChange(Frozen):
     """A change that a switch takes while it announces nothing: three changes, one after the other.
 
     Each is loaded, tried, checked and confirmed by itself, under its own commit timer, so every
@@ -144,11 +144,11 @@ class Wave(Frozen):
     name: str
     devices: tuple[str, ...]
     gate: Gate
-    drained: tuple[Drained, ...] = ()
+    drained: tuple[DrainedChange, ...] = ()
     unavailable: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def drained_change(self, device: str) -> Drained | None:
+    def drained_change(self, device: str) -> DrainedChange | None:
         """How a device of the wave is drained; None: it changes as it stands."""
         return next((drained for drained in self.drained if drained.device == device), None)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rocefort.models.rollout.events import Act, ActEvent, Event, Phase
-from rocefort.models.rollout.history import AS_INTENDED, History
+from rocefort.models.rollout.history import AS_INTENDED, RunHistory
 from rocefort.models.rollout.plan import Plan, Wave
 
 WAITING, ON_TRIAL, CONFIRMED, SAVED, BACK, FAILED, UNKNOWN = (
@@ -44,11 +44,11 @@ WORDS: Mapping[tuple[str, Phase], str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """A plan and the history of its run. scale: seconds of the switches in one of the history's."""
 
     plan: Plan
-    history: History = field(default_factory=History)
+    history: RunHistory = field(default_factory=RunHistory)
     scale: float = 1.0
 
     def word(self, device: str) -> str:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from rocefort.models.rollout.events import Event, RunEnded, RunResumed, RunStarted
-from rocefort.models.rollout.history import History
-from rocefort.models.rollout.progress import Progress
+from rocefort.models.rollout.history import RunHistory
+from rocefort.models.rollout.progress import RunProgress
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class ControllerProcess:
     """One process that carried a run: which, and from when; mode is `apply` or `resume`."""
 
     at: str
@@ -23,7 +23,7 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class TimedEvent:
     """An event, and when it was written down (ISO 8601, UTC)."""
 
     at: str
@@ -38,9 +38,9 @@ class Run:
     """
 
     plan: str
-    history: History = field(default_factory=History)
-    lives: tuple[Life, ...] = ()
-    events: tuple[Happened, ...] = ()
+    history: RunHistory = field(default_factory=RunHistory)
+    lives: tuple[ControllerProcess, ...] = ()
+    events: tuple[TimedEvent, ...] = ()
     ended: str = ""
     ended_at: str = ""
     code: int = 0
@@ -51,11 +51,15 @@ class Run:
         match event:
             case RunStarted() | RunResumed():
                 by = event.user, event.host, event.process, event.tool
-                return replace(self, history=history, lives=(*self.lives, Life(at, event.act, *by)))
+                return replace(
+                    self,
+                    history=history,
+                    lives=(*self.lives, ControllerProcess(at, event.act, *by)),
+                )
             case RunEnded():
                 ended, code = event.ended, event.code
                 return replace(self, history=history, ended=ended, ended_at=at, code=code)
-        return replace(self, history=history, events=(*self.events, Happened(at, event)))
+        return replace(self, history=history, events=(*self.events, TimedEvent(at, event)))
 
     @property
     def broken_glass(self) -> tuple[str, ...]:
@@ -91,7 +95,7 @@ class RolloutStatus:
     fabric: str
     state: str
     holder: str
-    progress: Progress
+    progress: RunProgress
     run: Run | None
     journal: JournalContents
     now: datetime

@@ -2,11 +2,11 @@
 
 import re
 
-from napalm_cloudengine.displays.table import Form, Table
+from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _RULE = "-" * 125
 # A hyphen stands for what is not there while the function is abnormal (table 1).
-STATE = Table(
+STATE = DisplayTable(
     "display ai-ecn calculated state",
     {
         "": Form(

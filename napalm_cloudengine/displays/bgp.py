@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from napalm_cloudengine.displays.shown import Shown
-from napalm_cloudengine.displays.table import Form, Table
+from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _AGE = re.compile(r"\d+:\d\d:\d\d|(?:\d+|\*+)h\d\dm", re.ASCII)
 _AS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
@@ -23,7 +23,7 @@ _NUMBERS = (
     "{version:>1} {asn:>11} {received:>8d} {sent:>8d} {queued:>5d} {age:>8} {state:>11} "
     "{prefixes:>8d}"
 )
-PEERS = Table(
+PEERS = DisplayTable(
     "display bgp peer",
     {
         "": Form(
@@ -44,7 +44,7 @@ PEERS = Table(
 
 
 @dataclass(frozen=True)
-class BgpPeer:
+class BgpPeerRow:
     """One row of `display bgp peer`; uptime_s -1: beyond what the column can show."""
 
     address: str
@@ -60,10 +60,10 @@ class BgpTable:
 
     router_id: str
     local_as: int
-    peers: tuple[BgpPeer, ...]
+    peers: tuple[BgpPeerRow, ...]
 
 
-def read_peers(shown: Shown) -> BgpTable:
+def read_peers(shown: DisplayAnswer) -> BgpTable:
     """The table of peers; raises UnreadableError when rows are missing or not understood.
 
     An empty answer, as of a switch without BGP, is a table without peers and with AS 0.
@@ -71,12 +71,12 @@ def read_peers(shown: Shown) -> BgpTable:
     if not shown.lines:
         return BgpTable("", 0, ())
     totals, line = PEERS.totals(shown)
-    joined = Shown(shown.command, _STAR.sub(r"\1", shown.text))
+    joined = DisplayAnswer(shown.command, _STAR.sub(r"\1", shown.text))
     rows = PEERS.read(joined) if totals["total"] else []
     if len(rows) != totals["total"]:
         raise shown.wrong(line, f"{totals['total']} BGP peers announced, {len(rows)} rows read")
     peers = (
-        BgpPeer(
+        BgpPeerRow(
             row["address"].removeprefix("*"),
             as_number(row["asn"]),
             _seconds(row["age"]),

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from napalm_cloudengine.displays.shown import Line, Shown
+from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
 from napalm_cloudengine.displays.table import Layout, Row
 
 _NONE = "--"  # for a value that there is not
 
 
 @dataclass(frozen=True)
-class Block:
+class LabelledDisplay:
     """Lines such as `Label :{field}`.
 
     source: where it is printed so. confirmed: False where that is not the vendor. also: lines of
@@ -55,7 +55,7 @@ class Block:
         known = {name: _NONE if value is None else value for name, value in values.items()}
         return "\n".join(map(str.rstrip, template.format_map(known).split("\n")))
 
-    def read(self, shown: Shown) -> Row:
+    def read(self, shown: DisplayAnswer) -> Row:
         """Values of the lines that are like one of these; those of other lines are missing.
 
         Raises UnreadableError where a line with a label is there twice with different values.
@@ -68,7 +68,7 @@ class Block:
                     raise shown.wrong(line.number, what)
         return values
 
-    def match(self, line: Line) -> Row:
+    def match(self, line: DisplayLine) -> Row:
         """Values of a line; none where it is like none of these."""
         for layout in self._read:
             if found := layout.pattern.fullmatch(line.text.strip()):
@@ -79,7 +79,7 @@ class Block:
                 }
         return {}
 
-    def value(self, line: Line) -> tuple[str, str] | None:
+    def value(self, line: DisplayLine) -> tuple[str, str] | None:
         """The field and the value of a line; None for a line without a known label."""
         label, colon, value = line.text.partition(":")
         name = self._labels.get(label.strip()) if colon else None
@@ -87,7 +87,9 @@ class Block:
 
 
 @lru_cache(maxsize=256)  # interfaces of a switch have few different sets of values
-def _template(block: Block, names: frozenset[str], several: tuple[tuple[str, int], ...]) -> str:
+def _template(
+    block: LabelledDisplay, names: frozenset[str], several: tuple[tuple[str, int], ...]
+) -> str:
     """The format of a block's lines whose values there are."""
     lengths = dict(several)
     lines: list[str] = []

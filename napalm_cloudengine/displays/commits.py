@@ -3,12 +3,12 @@
 import re
 from dataclasses import dataclass
 
-from napalm_cloudengine.displays.block import Block
-from napalm_cloudengine.displays.shown import Shown
-from napalm_cloudengine.displays.table import Form, Table
+from napalm_cloudengine.displays.block import LabelledDisplay
+from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _RULE = "-" * 131
-LIST = Table(
+LIST = DisplayTable(
     "display configuration commit list",
     {
         "": Form(
@@ -24,7 +24,7 @@ No.  CommitId     Label                                                         
         )
     },
 )
-VERBOSE = Block(
+VERBOSE = LabelledDisplay(
     """\
 {number:d}) CommitId: {commit}
         Label: {label}
@@ -40,18 +40,18 @@ _ROW = re.compile(r"^\s*\d", re.MULTILINE | re.ASCII)
 
 
 @dataclass(frozen=True)
-class Commit:
+class CommitEntry:
     """A commit as the switch lists it; entry: all that is listed, empty for no commit."""
 
     entry: str
     description: str
 
 
-def commit(text: str) -> Commit:
+def commit(text: str) -> CommitEntry:
     """Read an entry of the verbose list; empty where there is none."""
-    rows = map(VERBOSE.match, Shown(f"{LIST.command} verbose", text).lines)
+    rows = map(VERBOSE.match, DisplayAnswer(f"{LIST.command} verbose", text).lines)
     found = (row["description"] for row in rows if "description" in row)
-    return Commit(text.strip(), next(found, ""))
+    return CommitEntry(text.strip(), next(found, ""))
 
 
 def newest_commit(text: str) -> str | None:

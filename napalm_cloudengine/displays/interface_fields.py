@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from napalm_cloudengine.displays.interfaces import BLOCKS, PORT_V300
-from napalm_cloudengine.displays.shown import Shown, UnreadableError
-from napalm_cloudengine.displays.table import Cell, Layout, Row
+from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadableError
+from napalm_cloudengine.displays.table import Layout, Row, TableCell
 
 _STATE = " current state"
 _FIRST = re.compile(
@@ -47,7 +47,7 @@ class _Label:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _FieldPatterns:
     """Patterns of some fields. quick: of counters that begin a line, as in the documented form."""
 
     labelled: tuple[_Label, ...]
@@ -65,18 +65,20 @@ class _Reader:
         for label in self.labelled:
             if found := label.pattern.search(text, below if label.below else 0):
                 row[label.name] = int(found[1]) if label.number else found[1].strip()
-        counters = _counted(self.quick.findall(text)) if self.quick else {}
+        counters = _counters_by_title(self.quick.findall(text)) if self.quick else {}
         if len(counters.keys() & self.wanted.keys()) < self.least and self.titled:
-            counters = _counted(self.titled.findall(text))
+            counters = _counters_by_title(self.titled.findall(text))
         if self.behind:
-            counters = _counted((h, t, v) for h, v, t in self.behind.findall(text)) | counters
+            counters = (
+                _counters_by_title((h, t, v) for h, v, t in self.behind.findall(text)) | counters
+            )
         for key, value in counters.items():
             if key in self.wanted:
                 row[self.wanted[key]] = None if value == "--" else int(value)
         return row
 
 
-def read_interfaces(shown: Shown, fields: Collection[str]) -> list[Row]:
+def read_interfaces(shown: DisplayAnswer, fields: Collection[str]) -> list[Row]:
     """Every interface with its name, its state, and those of some fields that it shows.
 
     Raises UnreadableError where there is none, one twice, or a line before the first that is no
@@ -85,7 +87,7 @@ def read_interfaces(shown: Shown, fields: Collection[str]) -> list[Row]:
     return [row for row, _ in _numbered(shown, fields, _MESSAGE)]
 
 
-def read_ports(shown: Shown) -> list[Row]:
+def read_ports(shown: DisplayAnswer) -> list[Row]:
     """Every interface with what checks of health need; speed and counters of physical ports alone.
 
     Raises UnreadableError as for a port without its speed or one of its counters, and for a message
@@ -103,7 +105,7 @@ def read_ports(shown: Shown) -> list[Row]:
     return rows
 
 
-def _missing(shown: Shown, place: int, interface: str, name: str) -> UnreadableError:
+def _missing(shown: DisplayAnswer, place: int, interface: str, name: str) -> UnreadableError:
     if name in HEALTH:
         counter = next(c for c in _counters()[name] if not c.behind)
         what = f"{interface} shows no {counter.title!r} of its {counter.section.lower()}"
@@ -112,12 +114,12 @@ def _missing(shown: Shown, place: int, interface: str, name: str) -> UnreadableE
     return _wrong(shown, place, what)
 
 
-def _wrong(shown: Shown, place: int, what: str) -> UnreadableError:
+def _wrong(shown: DisplayAnswer, place: int, what: str) -> UnreadableError:
     return shown.wrong(shown.text.count("\n", 0, place) + 1, what)
 
 
 def _numbered(
-    shown: Shown, fields: Collection[str], above: re.Pattern[str]
+    shown: DisplayAnswer, fields: Collection[str], above: re.Pattern[str]
 ) -> Iterator[tuple[Row, int]]:
     """Interfaces, and where in the text each begins; above: lines that may be before the first."""
     reader = _reader(frozenset(fields))
@@ -150,7 +152,7 @@ def _heads(text: str) -> Iterator[re.Match[str]]:
             yield head
 
 
-def _counted(cells: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str]:
+def _counters_by_title(cells: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str]:
     """Counters by section and title; cells: heading, title, value. Of a title again, the first."""
     counters: dict[tuple[str, str], str] = {}
     section = ""
@@ -161,7 +163,7 @@ def _counted(cells: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str
 
 
 @lru_cache(maxsize=16)
-def _reader(fields: frozenset[str]) -> _Reader:
+def _reader(fields: frozenset[str]) -> _FieldPatterns:
     counters = {name: places for name, places in _counters().items() if name in fields}
     every = [place for places in counters.values() for place in places]
     titles = [place for place in every if not place.behind]
@@ -170,8 +172,8 @@ def _reader(fields: frozenset[str]) -> _Reader:
     named = "|".join(sorted({re.escape(place.title) for place in titles}))
     cell = rf"[ \t]*({named}):[ \t]*(\d+|--)(?=[ \t]*(?:,|$))"
     quick = titles and all(any(p.first for p in places) for places in counters.values())
-    return _Reader(
-        labelled=tuple(_labelled(fields)),
+    return _FieldPatterns(
+        labelled=tuple(_labels_of_fields(fields)),
         wanted={(p.section, p.title): name for name, places in counters.items() for p in places},
         least=len(counters),
         quick=_compiled(rf"{heading}|\n{cell}") if quick else None,
@@ -211,7 +213,7 @@ def _counters() -> dict[str, list[_Counter]]:
     return found
 
 
-def _labelled(fields: frozenset[str]) -> Iterator[_Label]:
+def _labels_of_fields(fields: frozenset[str]) -> Iterator[_Label]:
     """Each field that is no counter, once for every label that it has."""
     lines = list(dict.fromkeys(line for block in BLOCKS for line in block.lines))
     known = set()
@@ -241,7 +243,7 @@ def _label_pattern(line: Layout, number: int, lines: list[Layout]) -> str:
     return f"{start} {value}{re.escape(line.behind(number))}"
 
 
-def _label(cell: Cell) -> str:
+def _label(cell: TableCell) -> str:
     return cell.before.rpartition(",")[2].strip()
 
 

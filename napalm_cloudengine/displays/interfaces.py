@@ -6,9 +6,9 @@ takes ten times as long as the few that a check needs.
 
 import re
 
-from napalm_cloudengine.displays.block import Block
-from napalm_cloudengine.displays.shown import Shown, is_interface
-from napalm_cloudengine.displays.table import Form, Table
+from napalm_cloudengine.displays.block import LabelledDisplay
+from napalm_cloudengine.displays.shown import DisplayAnswer, is_interface
+from napalm_cloudengine.displays.table import DisplayTable, Form
 
 COMMAND = "display interface"
 
@@ -91,7 +91,7 @@ def _counters(*, v200: bool) -> str:
 
 
 _LAYERS = f"{_NAME}{_SWITCHED}{_ROUTED},The Maximum Frame Length is {{frame_bytes:d}}\n{_ADDRESSES}"
-PORT_V300 = Block(
+PORT_V300 = LabelledDisplay(
     f"""\
 {_LAYERS}\
 Port Mode:     COMMON FIBER,     Port Split/Aggregate:{{split:>16}}
@@ -100,7 +100,7 @@ Mdi:{{mdi:>23}},     Fec:{{fec:>33}}
 {_TIMES}{_counters(v200=False)}""",
     source='command reference V300R023C00, "display interface", of 10GE1/0/1',
 )
-PORT_V200 = Block(
+PORT_V200 = LabelledDisplay(
     f"""\
 {_LAYERS}\
 Port Mode:     COMMON FIBER,     Port Split:{{split:>26}}
@@ -110,7 +110,7 @@ Mdi:{{mdi:>23}}
     source="outputs of V100 and V200 switches that public drivers are tested with",
     confirmed=False,  # by the vendor
 )
-MANAGEMENT = Block(
+MANAGEMENT = LabelledDisplay(
     f"""\
 {_NAME}{_ROUTED}
 {_ADDRESSES}\
@@ -132,7 +132,7 @@ Full-duplex mode
 {_UTILITY}""",
     source='command reference V300R023C00, "display this interface", second example',
 )
-LOGICAL = Block(
+LOGICAL = LabelledDisplay(
     f"""\
 {_NAME}{_SWITCHED}{_ROUTED}
 {_ADDRESSES}\
@@ -182,7 +182,7 @@ _BRIEF_ROW = (
 )
 # Members of an Eth-Trunk are below it, indented by two blanks. A name may have the port's speed or
 # mode behind it, `25GE1/0/3(10G)`. Some switches have two more blanks behind names.
-BRIEF = Table(
+BRIEF = DisplayTable(
     "display interface brief",
     {
         "v300-g1": Form(
@@ -202,7 +202,7 @@ BRIEF = Table(
 )
 
 
-def read_names(shown: Shown) -> list[str]:
+def read_names(shown: DisplayAnswer) -> list[str]:
     """The interfaces of `display interface brief`, in its order; raises UnreadableError.
 
     Other columns than the first are not read, nor are lines that begin with no interface.

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from napalm_cloudengine.displays.block import Block
-from napalm_cloudengine.displays.shown import Line, Shown
-from napalm_cloudengine.displays.table import Form, Table
+from napalm_cloudengine.displays.block import LabelledDisplay
+from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
+from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _REFERENCE = 'command reference V300R023C00, "display lldp neighbor{}"'
 _OLDER_HEAD = "Local Intf       Neighbor Dev             Neighbor Intf             "
 _OLDER = "{local:<16i} {device:<24*} {port:<25} {expires_s:d}"
-BRIEF = Table(
+BRIEF = DisplayTable(
     "display lldp neighbor brief",
     {
         "": Form(
@@ -54,7 +54,7 @@ DETAIL_COMMAND = "display lldp neighbor"
 INTERFACE_NAME = "Interface Name"  # as subtype of a port's ID
 _HEARD = "{} has {} neighbor(s)"
 _PORT = re.compile(r"(\S+) has (\d+) neighbor\S*\s*:?", re.ASCII)  # `(s)`, `s`, or neither
-DETAIL = Block(  # what follows `Expired time` is neither read nor written
+DETAIL = LabelledDisplay(  # what follows `Expired time` is neither read nor written
     """\
 Neighbor index                     :{index}
 Chassis type                       :{chassis_type}
@@ -95,7 +95,7 @@ class Neighbor:
         return "" if value == "--" else value
 
 
-def read_brief(shown: Shown) -> list[Neighbor]:
+def read_brief(shown: DisplayAnswer) -> list[Neighbor]:
     """Rows of the brief table; none of an empty answer. Raises UnreadableError."""
     if not shown.lines or shown.lines[0].text.startswith("Info:"):
         return []
@@ -107,7 +107,7 @@ def brief_row(row: Mapping[str, Any], line: int) -> Neighbor:
     return Neighbor(row["local"], row["device"], row["port"], line)
 
 
-def read_detail(shown: Shown) -> list[Neighbor]:
+def read_detail(shown: DisplayAnswer) -> list[Neighbor]:
     """Neighbours of `display lldp neighbor`, as many below each port as its line announces.
 
     Raises UnreadableError.
@@ -128,7 +128,7 @@ def read_detail(shown: Shown) -> list[Neighbor]:
     return neighbors
 
 
-def read_paragraphs(lines: Iterable[Line]) -> list[Neighbor]:
+def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:
     """Neighbours of `display lldp neighbor`, by their paragraphs; other lines are passed over.
 
     A neighbour stands in the line of its name, or of its index where it has none.
@@ -163,7 +163,7 @@ def read_paragraphs(lines: Iterable[Line]) -> list[Neighbor]:
     return found
 
 
-def port_of(line: Line) -> str | None:
+def port_of(line: DisplayLine) -> str | None:
     """The port whose neighbours follow a line of `display lldp neighbor`."""
     found = _PORT.fullmatch(line.text.strip())
     return found[1] if found else None

@@ -7,12 +7,12 @@ alone is confirmed to do so. How several queues of a profile are written is not 
 import re
 from typing import Any
 
-from napalm_cloudengine.displays.shown import Shown
-from napalm_cloudengine.displays.table import Form, Row, Table
+from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
 _REFERENCE = "command reference V300R023C00, "
 
-PORTS = Table(
+PORTS = DisplayTable(
     "display dcb",
     {
         "": Form(
@@ -29,7 +29,7 @@ Interface         PFC Name     PFC Status  ETS Name    ETS Status App-Profile
     },
     cells={"status": re.compile(r"(?:ENABLE|SUCCEED|FAILED|-)(?:\([MA]\))?")},
 )
-PROFILES = Table(
+PROFILES = DisplayTable(
     "display dcb pfc-profile",
     {
         "": Form(
@@ -49,7 +49,7 @@ PFC-profile Name                      Priority
     optional=("maximum",),
     cells={"queues": re.compile(r"[\d, -]*", re.ASCII)},
 )
-COUNTERS = Table(
+COUNTERS = DisplayTable(
     "display dcb pfc",
     {
         "": Form(
@@ -79,7 +79,7 @@ Guaranteed: PFC guaranteed buffer threshold
 _RULE = "-" * 84
 _ROW = "{interface:<14i} {queue:>5d} {guaranteed:>13} "
 _SIZE = re.compile(r"-|\d+\([BCDKM]\)", re.ASCII)
-THRESHOLDS = Table(
+THRESHOLDS = DisplayTable(
     "display dcb pfc buffer",
     {
         "v300-g1": Form(
@@ -136,7 +136,7 @@ Interface      Queue    Guaranteed            Xon  Xon-Offset       Xoff        
 )
 
 
-def read_profiles(shown: Shown) -> list[Row]:
+def read_profiles(shown: DisplayAnswer) -> list[Row]:
     """Profiles with their queues as numbers; raises UnreadableError where not all are there."""
     rows = PROFILES.read(shown)
     totals, line = PROFILES.totals(shown)
@@ -145,7 +145,7 @@ def read_profiles(shown: Shown) -> list[Row]:
     return [row | {"queues": [int(n) for n in re.findall(r"\d+", row["queues"])]} for row in rows]
 
 
-def read_thresholds(shown: Shown) -> list[Row]:
+def read_thresholds(shown: DisplayAnswer) -> list[Row]:
     """Thresholds by the columns that a release has; raises UnreadableError.
 
     An offset alone is refused: without the least xon that is beside it, it is no xon.

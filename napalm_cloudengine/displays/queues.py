@@ -1,7 +1,7 @@
 """Statistics of the egress queues of a port, and of what the ports have marked."""
 
-from napalm_cloudengine.displays.shown import Shown
-from napalm_cloudengine.displays.table import Form, Row, Table
+from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
 _RULE = " " + "-" * 94
 _TITLES = (
@@ -14,7 +14,7 @@ _ROW = f"""\
 {{dropped_packets:>19d}} {{dropped_pps:>13?}} {{drop_time:>10*}}
  {{pir:>15}} {{passed_bytes:>19d}} {{passed_bps:>13?}} {{dropped_bytes:>19d}} {{dropped_bps:>13?}}
 {_RULE}"""
-STATISTICS = Table(
+STATISTICS = DisplayTable(
     "display qos queue statistics interface {}",
     {
         "": Form(
@@ -28,7 +28,7 @@ STATISTICS = Table(
     },
     key=("queue",),
 )
-OF_SLOT = Table(  # written for each port of a slot, one below the other
+OF_SLOT = DisplayTable(  # written for each port of a slot, one below the other
     "display qos queue statistics slot {}",
     {
         "": Form(
@@ -44,7 +44,7 @@ OF_SLOT = Table(  # written for each port of a slot, one below the other
     },
 )
 
-ECN_MARKS = Table(
+ECN_MARKS = DisplayTable(
     "display qos ecn statistics",
     {
         "": Form(
@@ -57,7 +57,7 @@ ECN_MARKS = Table(
 )
 
 
-def read_queues(shown: Shown) -> list[Row]:
+def read_queues(shown: DisplayAnswer) -> list[Row]:
     """The queues of a port; raises UnreadableError where it shows none."""
     rows = STATISTICS.read(shown)
     if not rows:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
 
-from napalm_cloudengine.displays.shown import Line, Shown
-from napalm_cloudengine.displays.table import Form, Row, Table
+from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
+from napalm_cloudengine.displays.table import DisplayTable, Form, Row
 
 IN_FIB = "D"  # route flag: download to FIB
 _COLUMNS = """\
@@ -27,7 +27,7 @@ _ROW = (
     "{interface}"
 )
 _SOURCE = 'configuration guide V300R023C00, "display ip routing-table"; widths: outputs of switches'
-ROUTES = Table(
+ROUTES = DisplayTable(
     "display ip routing-table",
     {
         "": Form(
@@ -40,7 +40,7 @@ ROUTES = Table(
         )
     },
 )
-OF_ADDRESS = Table(  # written only
+OF_ADDRESS = DisplayTable(  # written only
     "display ip routing-table {}",
     {
         "": Form(
@@ -58,7 +58,7 @@ _PREFIX = re.compile(r"\d+\.\d+\.\d+\.\d+/\d+", re.ASCII)
 _network, _address = lru_cache(1 << 14)(IPv4Network), lru_cache(1 << 14)(IPv4Address)
 
 
-def read_routes(shown: Shown) -> list[Row]:
+def read_routes(shown: DisplayAnswer) -> list[Row]:
     """Prefixes with `protocol` and `hops`, each with `next_hop`, `interface` and `flags`.
 
     Raises UnreadableError where the rows are not as many as announced.
@@ -85,11 +85,13 @@ def read_routes(shown: Shown) -> list[Row]:
     return found
 
 
-def _no_route(shown: Shown, line: Line) -> Exception:
+def _no_route(shown: DisplayAnswer, line: DisplayLine) -> Exception:
     return shown.wrong(line.number, f"{line.text.strip()!r} is no route")
 
 
-def _check(shown: Shown, line: Line, text: str, kind: Callable[[str], object], what: str) -> None:
+def _check(
+    shown: DisplayAnswer, line: DisplayLine, text: str, kind: Callable[[str], object], what: str
+) -> None:
     try:
         kind(text)
     except ValueError:

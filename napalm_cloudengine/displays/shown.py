@@ -19,7 +19,7 @@ class UnreadableError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DisplayLine:
     """A line of an answer that is neither blank nor a ruler; number counts from 1."""
 
     number: int
@@ -28,17 +28,17 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DisplayAnswer:
     """The answer of a switch to a command."""
 
     command: str
     text: str
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[DisplayLine, ...]:
         """Lines with something on them."""
         return tuple(
-            Line(number, line.rstrip(), tuple(line.split()))
+            DisplayLine(number, line.rstrip(), tuple(line.split()))
             for number, line in enumerate(self.text.splitlines(), 1)
             if line.strip() and not _RULER.fullmatch(line)
         )

@@ -4,15 +4,15 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from napalm_cloudengine.displays.block import Block
-from napalm_cloudengine.displays.shown import Line, Shown
-from napalm_cloudengine.displays.table import Form, Layout, Table
+from napalm_cloudengine.displays.block import LabelledDisplay
+from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
+from napalm_cloudengine.displays.table import DisplayTable, Form, Layout
 
 _REFERENCE = 'command reference V300R023C00, "{}"'
 
 VERSION_COMMAND = "display version"
 # The lines of the system alone: what LLDP tells of a switch has the first two, too.
-VERSION_V300 = Block(
+VERSION_V300 = LabelledDisplay(
     """\
 Huawei Versatile Routing Platform Software
 YunShan OS, Version {version} ({release:*})
@@ -21,7 +21,7 @@ HUAWEI {model:*} uptime is {uptime:*}""",
     also="YunShan OS, Version {version} ({release:*}){rest:*}",
     source=_REFERENCE.format("display version"),
 )
-VERSION_V200 = Block(
+VERSION_V200 = LabelledDisplay(
     VERSION_V300.text.replace("YunShan OS,", "VRP (R) software,"),
     also=VERSION_V300.also.replace("YunShan OS,", "VRP (R) software,"),
     source="outputs of V200 switches that public parsers are tested with",
@@ -32,7 +32,7 @@ _UPTIME = re.compile(
 )
 
 SERIAL_COMMAND = "display device esn"
-SERIAL = Block(
+SERIAL = LabelledDisplay(
     " ESN of slot {slot}: {serial}",
     also=" ESN of {slot:*}: {serial:*}\n ESN : {serial:*}",
     source="clients of CloudEngine switches",
@@ -41,7 +41,7 @@ SERIAL = Block(
 
 _RULE = "-" * 80
 _STATUS = "{name}'s Device status:"
-BOARDS = Table(
+BOARDS = DisplayTable(
     "display device",
     {
         "": Form(
@@ -60,7 +60,7 @@ Slot  Card   Type                     Online   Power Register     Alarm     Prim
 )
 
 CLOCK_COMMAND = "display clock"
-CLOCK = Block(
+CLOCK = LabelledDisplay(
     """\
 {time:*}
 {weekday}
@@ -70,7 +70,7 @@ Time Zone({zone:*}) : UTC{offset:*}""",
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)?(?: ?([+-]\d\d:\d\d))?", re.ASCII)
 _OFFSET = re.compile(r"(?:([+-])(\d\d):(\d\d)(?::\d\d)?)?", re.ASCII)
 
-FILES = Table(
+FILES = DisplayTable(
     "dir",
     {
         "": Form(
@@ -81,7 +81,7 @@ FILES = Table(
         )
     },
 )
-FREE = Block(
+FREE = LabelledDisplay(
     "{total:,d} KB total ({free:,d} KB free)",
     also="{total:,d} KB total available ({free:,d} KB free)",  # older VRP8
     source=_REFERENCE.format("dir"),
@@ -89,7 +89,7 @@ FREE = Block(
 
 
 @dataclass(frozen=True)
-class Version:
+class SoftwareVersion:
     """What `display version` says; release: `CE8851 V300R023C00`, uptime_s: -1.0 if not said."""
 
     os_version: str
@@ -97,33 +97,33 @@ class Version:
     uptime_s: float
 
 
-def read_version(shown: Shown) -> Version:
+def read_version(shown: DisplayAnswer) -> SoftwareVersion:
     """YunShan OS (V300) or VRP (V200); raises UnreadableError when it is neither."""
     values = VERSION_V300.read(shown) | VERSION_V200.read(shown)
     if "release" not in values:
         raise shown.wrong(1, "no software version")
     release, _, _ = values["release"].partition(")")  # a bracket may be behind that of the release
     if "model" not in values:
-        return Version(release, "", -1.0)
+        return SoftwareVersion(release, "", -1.0)
     found = _UPTIME.match(values["uptime"])
     days, hours, minutes = (int(found[unit] or 0) if found else 0 for unit in "dhm")
     seconds = ((days * 24 + hours) * 60 + minutes) * 60
-    return Version(release, values["model"], float(seconds))
+    return SoftwareVersion(release, values["model"], float(seconds))
 
 
-def device_named(line: Line) -> str | None:
+def device_named(line: DisplayLine) -> str | None:
     """Name in the first line of `display device`, a model or its series; None: another line."""
     found = Layout.of(_STATUS).pattern.fullmatch(line.text.strip())
     return found[1] if found else None
 
 
-def read_serial(shown: Shown) -> str:
+def read_serial(shown: DisplayAnswer) -> str:
     """The first serial number; "" without one."""
     serials = (SERIAL.match(line).get("serial", "").split() for line in shown.lines)
     return next((words[0] for words in serials if words), "")
 
 
-def read_clock(shown: Shown) -> datetime:
+def read_clock(shown: DisplayAnswer) -> datetime:
     """The time with its offset; older releases give the offset in the line of the zone alone.
 
     Raises UnreadableError.
@@ -145,7 +145,7 @@ def read_clock(shown: Shown) -> datetime:
     raise shown.wrong(1, "a time without its offset from UTC")
 
 
-def read_free_kbytes(shown: Shown) -> int:
+def read_free_kbytes(shown: DisplayAnswer) -> int:
     """What is free of the file system that `dir` lists; raises UnreadableError."""
     values = FREE.read(shown)
     if "free" not in values:

@@ -12,7 +12,7 @@ from functools import cached_property
 from string import Formatter
 from typing import Any
 
-from napalm_cloudengine.displays.shown import Line, Shown, is_interface
+from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, is_interface
 
 Row = dict[str, Any]
 
@@ -21,7 +21,7 @@ _KINDS = "id?*"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One cell of a line: its field, its format, its kind, and the text before it."""
 
     before: str
@@ -34,7 +34,7 @@ class Cell:
 class Layout:
     """One line of a form."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     after: str
 
     @classmethod
@@ -46,7 +46,7 @@ class Layout:
                 after = before
                 continue
             kind = spec[-1] if spec and spec[-1] in _KINDS else ""
-            cells.append(Cell(before, name, (spec or "").removesuffix(kind), kind))
+            cells.append(TableCell(before, name, (spec or "").removesuffix(kind), kind))
         return cls(tuple(cells), after)
 
     @cached_property
@@ -121,7 +121,7 @@ class Form:
         return tuple(reversed(found[: self.titles or None]))
 
     @cached_property
-    def totals(self) -> tuple[Cell, ...]:
+    def totals(self) -> tuple[TableCell, ...]:
         """Values above the columns."""
         lines = (Layout.of(line) for line in self.head.split("\n") if "{" in line)
         return tuple(cell for line in lines for cell in line.cells)
@@ -145,7 +145,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Table:
+class DisplayTable:
     """A `display` that prints a table, in the forms that it has.
 
     forms: by family of syntax, "" is that of all others. key: what no two rows have alike.
@@ -171,16 +171,16 @@ class Table:
         """The display of rows, as a switch of a family prints it."""
         return self.forms.get(form, next(iter(self.forms.values()))).write(rows, **totals)
 
-    def read(self, shown: Shown) -> list[Row]:
+    def read(self, shown: DisplayAnswer) -> list[Row]:
         """Every row; raises UnreadableError for anything that is not of the documented form."""
         return [row for row, _ in self.numbered(shown)]
 
-    def numbered(self, shown: Shown) -> Iterator[tuple[Row, int]]:
+    def numbered(self, shown: DisplayAnswer) -> Iterator[tuple[Row, int]]:
         """Every row with the line that it begins in; raises UnreadableError."""
         form, lines = self._below(shown)
         yield from self._rows(shown, form, lines)
 
-    def form_of(self, line: Line) -> Form | None:
+    def form_of(self, line: DisplayLine) -> Form | None:
         """The form whose columns a line names."""
         return self._headings.get(line.words) or self._titled(line)
 
@@ -193,7 +193,7 @@ class Table:
         longest = sorted(self.titles, key=len, reverse=True)
         return re.compile(rf"\s*({'|'.join(map(re.escape, longest))})(?=\s|$)")
 
-    def _titled(self, line: Line) -> Form | None:
+    def _titled(self, line: DisplayLine) -> Form | None:
         """The form of a line that is nothing but titles, none twice, with those that must be."""
         if not self.titles or not self._title.match(line.text):
             return None
@@ -205,15 +205,15 @@ class Table:
             return None
         return Form(line.text, " ".join(f"{{{cell}}}" for cell in cells))
 
-    def row(self, shown: Shown, line: Line, form: Form) -> Row:
+    def row(self, shown: DisplayAnswer, line: DisplayLine, form: Form) -> Row:
         """The row in one line; raises UnreadableError where there is none."""
         return self._cells(shown, line, form.lines[0])
 
-    def below(self, shown: Shown) -> Sequence[Line]:
+    def below(self, shown: DisplayAnswer) -> Sequence[DisplayLine]:
         """The lines below the names of columns; raises UnreadableError."""
         return self._below(shown)[1]
 
-    def totals(self, shown: Shown) -> tuple[Row, int]:
+    def totals(self, shown: DisplayAnswer) -> tuple[Row, int]:
         """Values above the columns, and the line of the last; raises UnreadableError."""
         values: Row = {}
         number = 1
@@ -230,7 +230,7 @@ class Table:
                 raise shown.wrong(1, what)
         return values, number
 
-    def _below(self, shown: Shown) -> tuple[Form, Sequence[Line]]:
+    def _below(self, shown: DisplayAnswer) -> tuple[Form, Sequence[DisplayLine]]:
         """The form of an answer, and its lines below the names of columns."""
         forms = [(place, x) for place, line in enumerate(shown.lines) if (x := self.form_of(line))]
         if len(forms) != 1:
@@ -249,7 +249,9 @@ class Table:
                 raise shown.wrong(1, f"line {number} of its heading is missing")
         return form, lines
 
-    def _rows(self, shown: Shown, form: Form, lines: Sequence[Line]) -> Iterator[tuple[Row, int]]:
+    def _rows(
+        self, shown: DisplayAnswer, form: Form, lines: Sequence[DisplayLine]
+    ) -> Iterator[tuple[Row, int]]:
         name = ""  # of the interface of the row above
         keys = set()
         left = iter(lines)
@@ -268,7 +270,9 @@ class Table:
             name = row[form.lines[0].cells[0].name] if self.carried else ""
             yield row, first.number
 
-    def _cells(self, shown: Shown, line: Line, layout: Layout, name: str | None = None) -> Row:
+    def _cells(
+        self, shown: DisplayAnswer, line: DisplayLine, layout: Layout, name: str | None = None
+    ) -> Row:
         """Cells of a line; name: of the row above, where a row may leave it out."""
         carried = self.carried and name is not None and not is_interface(line.words[0])
         if carried and not name:
@@ -284,7 +288,9 @@ class Table:
             row[cell.name] = self._value(shown, line, cell, text)
         return row
 
-    def _spaced(self, line: Line, layout: Layout, texts: list[str] | None) -> list[str] | None:
+    def _spaced(
+        self, line: DisplayLine, layout: Layout, texts: list[str] | None
+    ) -> list[str] | None:
         """The cells by two blanks between them; by single ones where no blank is in doubt."""
         parts = re.split(r"\s{2,}", line.text.strip())
         if len(parts) == len(layout.cells):
@@ -293,7 +299,9 @@ class Table:
         clear = len(line.words) == len(names)
         return texts if texts and (clear or is_interface(texts[names.index(self.spaced)])) else None
 
-    def _value(self, shown: Shown, line: Line, cell: Cell, text: str) -> int | str | None:
+    def _value(
+        self, shown: DisplayAnswer, line: DisplayLine, cell: TableCell, text: str
+    ) -> int | str | None:
         if cell.kind == "?" and text == "-":
             return None
         number = cell.kind in ("d", "?")

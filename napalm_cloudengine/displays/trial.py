@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from napalm_cloudengine.displays.block import Block
-from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.block import LabelledDisplay
+from napalm_cloudengine.displays.shown import DisplayAnswer
 
 TrialState = Literal["INACTIVE", "ACTIVE", "CANCELING", "WAITCANCEL"]
 COMMAND = "display configuration trial status"
-STATUS = Block(
+STATUS = LabelledDisplay(
     """\
 Trial status: {state}
 Persist id: {persist_id}
@@ -39,7 +39,7 @@ class TrialStatus:
         return "an unknown time" if self.seconds_left is None else f"{self.seconds_left} s"
 
 
-def read_trial(shown: Shown) -> TrialStatus:
+def read_trial(shown: DisplayAnswer) -> TrialStatus:
     """The status of the trial; raises UnreadableError when it is not that."""
     values: dict[str, str] = {}
     for line in shown.lines:

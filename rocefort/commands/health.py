@@ -36,7 +36,7 @@ def health(
     from rocefort.steps.fabric.report import write_findings
     from rocefort.steps.rollout.health import health_of
     from rocefort.validators.checks import rules
-    from rocefort.validators.rules.live.subject import Limits, LiveSubject
+    from rocefort.validators.rules.live.subject import HealthLimits, LiveSubject
 
     found = health_of(
         fabric,
@@ -45,7 +45,7 @@ def health(
         baseline=baseline,
         interval_s=interval,
         save=save,
-        limits=Limits(clock_limit, disk_limit, pause_limit),
+        limits=HealthLimits(clock_limit, disk_limit, pause_limit),
         run=rules(select or (), ignore or (), LiveSubject),
     )
     write_findings(found.report, form.value, str(fabric))

@@ -162,11 +162,11 @@ def lab_up(
 
     Every switch is a network namespace with FRR, every cable a veth pair.
     """
-    from rocefort.lab.twin.twin import Choice
+    from rocefort.lab.twin.twin import TwinOptions
     from rocefort.reports.lab import status_report
     from rocefort.steps.lab.twin import bring_up, one_lab
 
-    chosen = Choice(bfd=bfd, other_frr=other_frr, accel=accel.value)
+    chosen = TwinOptions(bfd=bfd, other_frr=other_frr, accel=accel.value)
     twin = bring_up(fabric, name, chosen, typer.echo, guests)
     output.write_blocks(status_report(one_lab(twin.record.name)))
 
@@ -272,8 +272,8 @@ def lab_mend(
     what: Annotated[str, typer.Argument(help="Everything: faults mend together.")] = "all",
 ) -> None:
     """Mend all that `lab break` and `lab chaos` have broken."""
-    from rocefort.steps.lab.twin import mend, require_all
+    from rocefort.steps.lab.twin import repair_faults, require_all
 
     require_all(what)
-    mended = mend(name)
+    mended = repair_faults(name)
     typer.echo("\n".join(f"mended: {each}" for each in mended) or "nothing is broken on purpose")

@@ -42,7 +42,7 @@ def lab_opinions(
     rows: list[OpinionRow] = []
     with stop_on_signals() as stop:
         for name in names or (None,):
-            rows += compare(find_lab(name), answers, failures=failures, say=_aside, stop=stop)
+            rows += compare(find_lab(name), answers, failures=failures, say=_print_note, stop=stop)
     if form is options.TraceFormat.TEXT:
         output.write_blocks(opinions_report(rows))
     else:
@@ -50,7 +50,7 @@ def lab_opinions(
     end(failed=any(sum(row.differing.values()) for row in rows))
 
 
-def _aside(text: str) -> None:
+def _print_note(text: str) -> None:
     typer.echo(text, err=True)
 
 
@@ -70,12 +70,12 @@ def lab_chaos(
     """
     from rocefort.reports.lab_experiments import chaos_sum
     from rocefort.steps.interrupts import stop_on_signals
-    from rocefort.steps.lab.chaos import Telling, run_chaos
+    from rocefort.steps.lab.chaos import ChaosReporter, run_chaos
     from rocefort.steps.lab.twin import find_lab
 
     text = form is options.TraceFormat.TEXT
     with stop_on_signals() as stop:
-        told = Telling(typer.echo if text else _nothing, journal)
+        told = ChaosReporter(typer.echo if text else _nothing, journal)
         found = run_chaos(find_lab(name), seed, minutes, stop, told)
     typer.echo(chaos_sum(found) if text else found.model_dump_json(indent=2))
     end(failed=found.failed)
@@ -107,12 +107,12 @@ def lab_failover(
     """
     from rocefort.reports.lab_experiments import failover_report
     from rocefort.steps.interrupts import stop_on_signals
-    from rocefort.steps.lab.failover import Wish, measure_failover
+    from rocefort.steps.lab.failover import FailoverOptions, measure_failover
     from rocefort.steps.lab.twin import find_lab
 
     with stop_on_signals() as stop:
-        wish = Wish(flows, rate, limit)
-        found = measure_failover(find_lab(name), source, target, wish, _aside, stop)
+        wish = FailoverOptions(flows, rate, limit)
+        found = measure_failover(find_lab(name), source, target, wish, _print_note, stop)
     output.write_result(found, failover_report, text=form is options.TraceFormat.TEXT)
 
 
@@ -146,13 +146,13 @@ def lab_grow(
 
     New switches run their day 0; what is there is not touched.
     """
-    from rocefort.models.wording import counted
+    from rocefort.models.wording import count_of
     from rocefort.steps.lab.grow import grow_running
     from rocefort.steps.lab.twin import find_lab
 
     found = grow_running(find_lab(name), fabric)
     named = ", ".join((*found.switches, *found.servers)) or "no node"
-    typer.echo(f"lab {name} has {named} more, and {counted(found.cables, 'cable')}")
+    typer.echo(f"lab {name} has {named} more, and {count_of(found.cables, 'cable')}")
     typer.echo("what is there was not touched; `rocefort plan` and `apply` configure the rest")
 
 
@@ -171,11 +171,11 @@ def lab_load(
     from functools import partial
 
     from rocefort.reports.lab_experiments import load_report
-    from rocefort.steps.lab.failover import Wish
+    from rocefort.steps.lab.failover import FailoverOptions
     from rocefort.steps.lab.twin import find_lab
     from rocefort.steps.lab.under_load import run_command, under_load
 
-    wish = Wish(flows, rate)
+    wish = FailoverOptions(flows, rate)
     found, code = under_load(find_lab(name), wish, partial(run_command, command, name))
     output.write_result(found, load_report, text=form is options.TraceFormat.TEXT)
     raise typer.Exit(code)

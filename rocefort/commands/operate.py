@@ -13,8 +13,8 @@ from rocefort import options, output
 from rocefort.commands.exit_codes import INTERRUPTED, end
 
 if TYPE_CHECKING:
-    from rocefort.models.rollout.events import Applied
-    from rocefort.models.rollout.runs import Happened
+    from rocefort.models.rollout.events import RolloutOutcome
+    from rocefort.models.rollout.runs import TimedEvent
     from rocefort.rollout.controller.apply_options import ApplyOptions
 
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -54,7 +54,7 @@ def apply(
     sealed: options.SealedPlan,
     connections: options.ConnectionsFile,
     journal: options.Journal = None,
-    progress: options.ProgressShown = options.Progress.AUTO,
+    progress: options.ProgressShown = options.ProgressOption.AUTO,
     approve_each_wave: EachWave = False,
     require_approval: RequireApproval = False,
     approval_hours: ApprovalHours = 0,
@@ -92,7 +92,7 @@ def resume(
     sealed: options.SealedPlan,
     connections: options.ConnectionsFile,
     journal: options.Journal = None,
-    progress: options.ProgressShown = options.Progress.AUTO,
+    progress: options.ProgressShown = options.ProgressOption.AUTO,
     approval_wait: ApprovalWait = 0,
     break_glass: BreakGlass = "",
     detached: Detach = False,
@@ -180,7 +180,7 @@ def rollback(
     apply_it: Annotated[bool, typer.Option("--apply", help="Carry it out at once.")] = False,
     connections: options.MaybeConnections = None,
     sign: options.SigningKey = None,
-    progress: options.ProgressShown = options.Progress.AUTO,
+    progress: options.ProgressShown = options.ProgressOption.AUTO,
     approve_each_wave: EachWave = False,
     require_approval: RequireApproval = False,
     approval_hours: ApprovalHours = 0,
@@ -263,7 +263,7 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
 
     waves, lines = WaveLines(typer.echo), JsonLines(typer.echo)
 
-    def tell(happened: Happened) -> None:
+    def tell(happened: TimedEvent) -> None:
         if form is options.TraceFormat.JSON:
             lines.tell(happened.event, happened.at)
         else:
@@ -289,7 +289,7 @@ def _carry_out(
     sealed: Path,
     connections: Path,
     journal: Path | None,
-    progress: options.Progress,
+    progress: options.ProgressOption,
     chosen: ApplyOptions,
 ) -> None:
     """Carry a plan out and show how it ends; output that cannot be written ends no wave."""
@@ -313,10 +313,12 @@ def _carry_out(
                 way = f"what is on trial reverts by its timer; {shown} every switch"
                 typer.echo(f"the rollout did not come to its end; {way}", err=True)
                 raise
-        _tell(applied, run.journal, progress)
+        _report_outcome(applied, run.journal, progress)
 
 
-def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
+def _report_outcome(
+    applied: RolloutOutcome, journal: Path, progress: options.ProgressOption
+) -> None:
     """How it ended, the seal of its journal, and the exit code."""
     from rocefort.errors import RocefortError
     from rocefort.models.rollout.runs import JournalContents
@@ -328,7 +330,7 @@ def _tell(applied: Applied, journal: Path, progress: options.Progress) -> None:
         seal, unread = contents_of(journal), ""
     except RocefortError as error:  # what became of the switches is told all the same
         seal, unread = JournalContents(str(journal)), str(error)
-    if progress is options.Progress.JSON:
+    if progress is options.ProgressOption.JSON:
         typer.echo(ended_json(applied, journal, seal.head, seal.damage or unread))
     else:
         sealed = seal_report(journal, seal.rows, seal.head, seal.damage)

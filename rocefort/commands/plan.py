@@ -35,10 +35,10 @@ def plan(
     from rocefort.reports.rollout.plan import plan_report, procedure_report
     from rocefort.rollout.planning.maintenance import NeedsMaintenance
     from rocefort.rollout.planning.plan import write_plan
-    from rocefort.steps.rollout.plan import Wishes, make_plan, running_of, signed
+    from rocefort.steps.rollout.plan import PlanOptions, make_plan, running_of, signed
 
     access = load_connections(connections)
-    wishes = Wishes(rotate or (), base, adopt or ())
+    wishes = PlanOptions(rotate or (), base, adopt or ())
     try:
         texts = running_of(fabric, access, running, lambda note: typer.echo(note, err=True))
         sealed = make_plan(fabric, access, texts, wishes)

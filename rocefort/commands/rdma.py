@@ -14,7 +14,7 @@ from rocefort.commands.exit_codes import end
 
 if TYPE_CHECKING:
     from rocefort.models.results.rdma_result import RdmaResult
-    from rocefort.steps.rdma.run import Asked
+    from rocefort.steps.rdma.run import RdmaRequest
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -89,7 +89,7 @@ def plan(
     from rocefort.reports.rdma.plan import plan_report
     from rocefort.steps.rdma.run import make_plan
 
-    asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
+    asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()))
     made = make_plan(fabric, asked, load_connections(connections) if connections else None)
     output.write_result(made, plan_report, text=form is options.TraceFormat.TEXT)
@@ -120,16 +120,18 @@ def run(
 
     from rocefort.fleet.connections import load_connections
     from rocefort.steps.interrupts import stop_on_signals
-    from rocefort.steps.rdma.run import NotKept, Talk, run_tests
+    from rocefort.steps.rdma.run import HistoryNotWritten, RunDialogue, run_tests
 
-    asked = _asked(suite, servers, duration, iterations, qps, covering, target, directory)
+    asked = _request(suite, servers, duration, iterations, qps, covering, target, directory)
     asked = replace(asked, drained=tuple(drained or ()), switches=switches)
     access = load_connections(connections)
-    lost: NotKept | None = None
+    lost: HistoryNotWritten | None = None
     try:
         with stop_on_signals() as stopped:
-            found = run_tests(fabric, access, asked, kept, Talk(_sayer(form), stopped))
-    except NotKept as error:
+            found = run_tests(
+                fabric, access, asked, kept, RunDialogue(_message_writer(form), stopped)
+            )
+    except HistoryNotWritten as error:
         found, lost = error.result, error
     # What was measured is shown before anything else can fail.
     _show(found, form)
@@ -148,10 +150,10 @@ def show(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Print a run, or write its page: heat map, percentiles, sweep, history."""
-    from rocefort.rdma.judge.run_store import opened
+    from rocefort.rdma.judge.run_store import open_history
     from rocefort.steps.rdma.show import write_page
 
-    with opened(kept) as past:
+    with open_history(kept) as past:
         found = past.load(run_id)
         if html is not None:
             write_page(past, found, html)
@@ -172,11 +174,11 @@ def compare(
     ] = False,
 ) -> None:
     """Print a run beside published figures, or beside another run."""
-    from rocefort.rdma.judge.run_store import opened
+    from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.rdma.run import compared_report
     from rocefort.steps.rdma.compare import compare_with
 
-    with opened(kept) as past:
+    with open_history(kept) as past:
         found = compare_with(past, run_id, with_, judged=exit_code)
     output.write_blocks(*compared_report(found.title, found.notes, found.lines))
     end(failed=exit_code and bool(found.slower))
@@ -189,11 +191,11 @@ def history(
     pair: Annotated[str, typer.Option(help="Values of one pair instead: k8sgn08,k8sgn12.")] = "",
 ) -> None:
     """List the runs that are kept, or all values of one pair."""
-    from rocefort.rdma.judge.run_store import opened
+    from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.rdma.run import history_report, pair_report
     from rocefort.steps.rdma.show import pair_history
 
-    with opened(kept) as past:
+    with open_history(kept) as past:
         if pair:
             output.write_blocks(pair_report(pair_history(past, pair)))
         else:
@@ -209,11 +211,11 @@ def export(
     form: Annotated[ExportForm, typer.Option("--format", help="How.")] = ExportForm.JSON,
 ) -> None:
     """Write a run as JSON or CSV."""
-    from rocefort.rdma.judge.run_store import opened
+    from rocefort.rdma.judge.run_store import open_history
     from rocefort.steps.fabric.subject import write_files
     from rocefort.steps.rdma.show import exported
 
-    with opened(kept) as past:
+    with open_history(kept) as past:
         text = exported(past, past.load(run_id), form.value, raw=raw)
     if out is None:
         typer.echo(text, nl=False)
@@ -241,7 +243,7 @@ def _names(servers: str) -> tuple[str, ...]:
     return tuple(filter(None, (name.strip() for name in servers.split(","))))
 
 
-def _asked(
+def _request(
     suite: SuiteName,
     servers: str,
     duration: int | None,
@@ -250,12 +252,12 @@ def _asked(
     covering: bool,
     target: str | None,
     directory: str | None,
-) -> Asked:
+) -> RdmaRequest:
     from rocefort.models.results.rdma_plan import Suite
-    from rocefort.rdma.plan.site import PlanOptions
-    from rocefort.steps.rdma.run import Asked
+    from rocefort.rdma.plan.site import RdmaPlanOptions
+    from rocefort.steps.rdma.run import RdmaRequest
 
-    chosen = PlanOptions(
+    chosen = RdmaPlanOptions(
         covering=covering,
         duration_s=duration,
         iterations=iterations,
@@ -263,10 +265,10 @@ def _asked(
         target=target,
         storage_directory=directory,
     )
-    return Asked(Suite(suite.value), _names(servers), chosen)
+    return RdmaRequest(Suite(suite.value), _names(servers), chosen)
 
 
-def _sayer(form: options.TraceFormat) -> Callable[[str], None]:
+def _message_writer(form: options.TraceFormat) -> Callable[[str], None]:
     """Says what a run does meanwhile: beside its data, where data is asked for."""
     from rocefort.reports.blocks import Note
 

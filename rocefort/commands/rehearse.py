@@ -35,12 +35,12 @@ def rehearse(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
     """Carry a sealed plan out on a twin of its fabric, and attach what came of it (root)."""
-    from rocefort.lab.twin.twin import Choice
+    from rocefort.lab.twin.twin import TwinOptions
     from rocefort.reports.rollout.events import WaveLines
     from rocefort.reports.rollout.rehearsal import rehearsal_report
     from rocefort.rollout.planning.plan import read_plan
     from rocefort.rollout.planning.rehearsal import attached
-    from rocefort.steps.rollout.rehearse import Wishes, rehearse_plan
+    from rocefort.steps.rollout.rehearse import RehearsalOptions, rehearse_plan
 
     text = form is options.TraceFormat.TEXT
 
@@ -50,7 +50,7 @@ def rehearse(
     if show:
         report = attached(sealed, read_plan(sealed))
     else:
-        wishes = Wishes(running, guests, Choice(bfd=bfd, other_frr=other_frr))
+        wishes = RehearsalOptions(running, guests, TwinOptions(bfd=bfd, other_frr=other_frr))
         report = rehearse_plan(sealed, wishes, say, WaveLines(say))
     output.write_result(report, rehearsal_report, text=text)
     end(failed=not report.passed)

@@ -31,13 +31,13 @@ def trust(
     output.write_blocks(keys_report(key_rows(collected.keys)))
     refuse_changed(collected)
     if collected.new:
-        put_on_record(collected, agreed=yes or _asked(len(collected.new)))
+        put_on_record(collected, agreed=yes or _is_confirmed(len(collected.new)))
     if collected.keys:
         typer.echo(recorded_text(len(collected.new), collected.known_hosts))
     fail_silent(collected)
 
 
-def _asked(count: int) -> bool:
+def _is_confirmed(count: int) -> bool:
     """Whether the user says yes; an end of input is a no."""
     try:
         return typer.confirm(f"Are these the hosts' own fingerprints? Add {count}")

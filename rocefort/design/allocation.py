@@ -117,15 +117,15 @@ def server_address(
     network = gateway_address.network
     if server.address is not None:
         return _interface(int(server.address), network.prefixlen)
-    place = _place(server, hardware)
+    place = _port_position(server, hardware)
     return _interface(int(network.network_address) + FIRST_SERVER + place, network.prefixlen)
 
 
 def trunk_id(server: ServerIntent, bond: ServerBond, hardware: Hardware) -> int:
     """Number of a bond's Eth-Trunk, from 1: by the place of its first port on the leaf."""
-    return _place(server, hardware) + 1 if bond.id is None else bond.id
+    return _port_position(server, hardware) + 1 if bond.id is None else bond.id
 
 
-def _place(server: ServerIntent, hardware: Hardware) -> int:
+def _port_position(server: ServerIntent, hardware: Hardware) -> int:
     """Place of a server's first port in the order of the hardware, whatever that of its list."""
     return min(map(hardware.place, server.ports))

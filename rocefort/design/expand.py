@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocefort.design.load.load import Catalogue, Loaded
+from rocefort.design.load.load import Catalogue, LoadedFabric
 from rocefort.documents.edit import Insertion, Item, appended, spliced
 from rocefort.documents.read import document_of
 from rocefort.documents.suggest import nearest
@@ -18,7 +18,7 @@ from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf, Switch
 from rocefort.models.hardware.breakout import parts_of, whole_port
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 
 SPINES, LEAVES, SERVERS = "spines", "leaves", "servers"
 GROUPS = (SPINES, LEAVES)
@@ -28,7 +28,7 @@ SERVER_OF_ONE = ("description", "address")
 
 
 @dataclass(frozen=True)
-class Model:
+class NewSwitchModel:
     """A model of new switches, and the release that they run where it is given."""
 
     hardware: str
@@ -36,13 +36,13 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GrowthRequest:
     """What is asked for. hardware, racks: by group; servers: on each new leaf."""
 
     spines: int = 0
     leaves: int = 0
     servers: int = 0
-    hardware: Mapping[str, Model] = field(default_factory=dict)
+    hardware: Mapping[str, NewSwitchModel] = field(default_factory=dict)
     racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def number(self, group: str) -> int:
@@ -51,16 +51,18 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Grown:
+class GrownFabric:
     """A fabric that has grown in memory. new: the names of what is new, by group."""
 
     text: str
     insertions: tuple[Insertion, ...]
-    loaded: Loaded
+    loaded: LoadedFabric
     new: Mapping[str, tuple[str, ...]]
 
 
-def grow(text: str, loaded: Loaded, catalogue: Catalogue, wanted: Wanted) -> Grown:
+def grow(
+    text: str, loaded: LoadedFabric, catalogue: Catalogue, wanted: GrowthRequest
+) -> GrownFabric:
     """Add switches and servers to the text that `loaded` was read from; nothing is derived yet.
 
     Raises Refused for what the capacity or the ports do not hold, BadInput for a model or a
@@ -83,7 +85,9 @@ def grow(text: str, loaded: Loaded, catalogue: Catalogue, wanted: Wanted) -> Gro
         what = "the new items do not read back as they were meant"
         raise Refused(what, where=loaded.document.file, how="write them by hand, and report it")
     new = {key: tuple(str(item["name"]) for item in items) for key, items in lists.items()}
-    return Grown(grown, tuple(insertions), Loaded(validate(Fabric, document), document), new)
+    return GrownFabric(
+        grown, tuple(insertions), LoadedFabric(validate(Fabric, document), document), new
+    )
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class _Growth:
     data: Mapping[str, list[Item]]
     file: str
     catalogue: Catalogue
-    wanted: Wanted
+    wanted: GrowthRequest
 
     def _members(self, group: str) -> Sequence[Switch]:
         return self.fabric.spines if group == SPINES else self.fabric.leaves
@@ -173,8 +177,8 @@ class _Growth:
             ports = self._server_ports(leaf, neighbour, copied.get("port"))
             if self.wanted.servers > len(ports):
                 raise Refused(
-                    f"{counted(self.wanted.servers, 'server')} on each new leaf, and "
-                    f"{leaf['hardware']} has {counted(len(ports), 'port')} for servers like "
+                    f"{count_of(self.wanted.servers, 'server')} on each new leaf, and "
+                    f"{leaf['hardware']} has {count_of(len(ports), 'port')} for servers like "
                     f"{neighbour.name}'s; the others are kept for spines or of another speed",
                     where=f"{self.file}: {leaf['name']}",
                     how=f"ask for at most {len(ports)}" if ports else "leave --servers out",

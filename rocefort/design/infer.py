@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Address
 
-from rocefort.design.infer_cabling import Heard, claims_of, links_of
+from rocefort.design.infer_cabling import LldpNeighbour, claims_of, links_of
 from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Link, Network, Node, Role
@@ -14,7 +14,7 @@ from rocefort.models.network.network import Link, Network, Node, Role
 FEWEST_LEAVES = 2  # with one, a spine cannot be told from any other neighbour
 
 
-def infer(name: str, nodes: Iterable[Node], heard: Sequence[Heard] = ()) -> Network:
+def infer(name: str, nodes: Iterable[Node], heard: Sequence[LldpNeighbour] = ()) -> Network:
     """Network of parsed text: its cables and roles as far as the text tells them.
 
     heard: what LLDP heard, where it was dumped. Servers, cable lengths and what the fabric is meant

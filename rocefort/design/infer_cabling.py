@@ -8,7 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.models.keyed import natural
-from rocefort.models.network.network import Claim, End, Link, Node, Teller, shared_subnets
+from rocefort.models.network.network import (
+    CablingEvidence,
+    CablingSource,
+    End,
+    Link,
+    Node,
+    shared_subnets,
+)
 
 TO = re.compile(
     r"(?:link[ _-]+)?to[ _-]+(?P<device>\S+)(?: (?P<port>\d*GE ?[\d/:]+))?",
@@ -17,7 +24,7 @@ TO = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class LldpNeighbour:
     """A switch and a port of it, and the neighbour that LLDP heard there; port None: not told."""
 
     device: str
@@ -26,47 +33,57 @@ class Heard:
     port: str | None = None
 
 
-def claims_of(nodes: Sequence[Node], heard: Iterable[Heard] = ()) -> tuple[Claim, ...]:
+def claims_of(
+    nodes: Sequence[Node], heard: Iterable[LldpNeighbour] = ()
+) -> tuple[CablingEvidence, ...]:
     """All that is said of the far ends of ports, by port, then by how far it is believed."""
     known = {node.name: node for node in nodes}
     claims = {*_by_lldp(known, heard), *_by_addresses(nodes), *_by_descriptions(known)}
-    tellers = list(Teller)
+    tellers = list(CablingSource)
 
-    def order(claim: Claim) -> tuple[object, ...]:
+    def order(claim: CablingEvidence) -> tuple[object, ...]:
         at = natural(claim.at.device), natural(claim.at.interface)
         return *at, tellers.index(claim.by), natural(claim.far)
 
     return tuple(sorted(claims, key=order))
 
 
-def _by_lldp(known: Mapping[str, Node], heard: Iterable[Heard]) -> Iterator[Claim]:
+def _by_lldp(
+    known: Mapping[str, Node], heard: Iterable[LldpNeighbour]
+) -> Iterator[CablingEvidence]:
     """What LLDP heard on ports of known switches; the management port leads out of the fabric."""
     for one in heard:
         if one.device in known and one.neighbour in known and "GE" in one.local[:5]:
             at = End(device=one.device, interface=one.local)
-            yield Claim(by=Teller.LLDP, at=at, device=one.neighbour, port=one.port)
+            yield CablingEvidence(by=CablingSource.LLDP, at=at, device=one.neighbour, port=one.port)
 
 
-def _by_addresses(nodes: Sequence[Node]) -> Iterator[Claim]:
+def _by_addresses(nodes: Sequence[Node]) -> Iterator[CablingEvidence]:
     """Two routed ports in one subnet; three are no cable."""
     for ends in shared_subnets(nodes).values():
         if len(ends) == 2 and ends[0].device != ends[1].device:
             for at, far in (ends, ends[::-1]):
-                yield Claim(by=Teller.ADDRESSES, at=at, device=far.device, port=far.interface)
+                yield CablingEvidence(
+                    by=CablingSource.ADDRESSES, at=at, device=far.device, port=far.interface
+                )
 
 
-def _by_descriptions(known: Mapping[str, Node]) -> Iterator[Claim]:
+def _by_descriptions(known: Mapping[str, Node]) -> Iterator[CablingEvidence]:
     """Descriptions such as `to leaf01 100GE1/0/1`, `to-leaf01`; to what is no switch here: none."""
     names = {name.casefold(): name for name in known}
     for name, node in known.items():
         for port in node.device.interfaces:
-            told = _told(port.description, names) if port.kind == "ethernet" else None
+            told = _described_end(port.description, names) if port.kind == "ethernet" else None
             if told is not None and told[0] != name:
                 at = End(device=name, interface=port.name)
-                yield Claim(by=Teller.DESCRIPTIONS, at=at, device=told[0], port=told[1])
+                yield CablingEvidence(
+                    by=CablingSource.DESCRIPTIONS, at=at, device=told[0], port=told[1]
+                )
 
 
-def _told(description: str | None, names: Mapping[str, str]) -> tuple[str, str | None] | None:
+def _described_end(
+    description: str | None, names: Mapping[str, str]
+) -> tuple[str, str | None] | None:
     """Switch and port that a description names."""
     match = TO.fullmatch(description or "")
     device = names.get(match["device"].casefold()) if match else None
@@ -75,14 +92,14 @@ def _told(description: str | None, names: Mapping[str, str]) -> tuple[str, str |
     return device, match["port"].upper().replace(" ", "") if match["port"] else None
 
 
-def links_of(claims: Sequence[Claim]) -> tuple[Link, ...]:
+def links_of(claims: Sequence[CablingEvidence]) -> tuple[Link, ...]:
     """Cables that the claims make, in the order of their ends.
 
     LLDP is believed first, then addresses, then descriptions that agree in both directions; a port
     takes one cable. What contradicts them stays in the claims.
     """
-    tellers: dict[tuple[End, End], dict[Teller, None]] = defaultdict(dict)
-    for teller in Teller:
+    tellers: dict[tuple[End, End], dict[CablingSource, None]] = defaultdict(dict)
+    for teller in CablingSource:
         for pair in _pairs([claim for claim in claims if claim.by is teller], teller):
             tellers[pair][teller] = None
     taken: set[End] = set()
@@ -91,10 +108,10 @@ def links_of(claims: Sequence[Claim]) -> tuple[Link, ...]:
         if not {a, b} & taken:
             taken |= {a, b}
             links.append(Link(a=a, b=b, told=tuple(told)))
-    return tuple(sorted(links, key=lambda link: (_place(link.a), _place(link.b))))
+    return tuple(sorted(links, key=lambda link: (_end_order(link.a), _end_order(link.b))))
 
 
-def _pairs(claims: Sequence[Claim], teller: Teller) -> Iterator[tuple[End, End]]:
+def _pairs(claims: Sequence[CablingEvidence], teller: CablingSource) -> Iterator[tuple[End, End]]:
     """Cables that one teller tells of, the lower end first."""
     stated = {claim.at: claim for claim in claims}
     toward: dict[tuple[str, str], list[End]] = defaultdict(list)
@@ -107,12 +124,12 @@ def _pairs(claims: Sequence[Claim], teller: Teller) -> Iterator[tuple[End, End]]
         back = stated.get(far)
         agrees = back is not None and back.device == claim.at.device
         agrees = agrees and back is not None and back.port in (None, claim.at.interface)
-        if agrees or (teller is Teller.LLDP and back is None):
-            a, b = sorted((claim.at, far), key=_place)
+        if agrees or (teller is CablingSource.LLDP and back is None):
+            a, b = sorted((claim.at, far), key=_end_order)
             yield a, b
 
 
-def _far_end(claim: Claim, toward: Mapping[tuple[str, str], Sequence[End]]) -> End | None:
+def _far_end(claim: CablingEvidence, toward: Mapping[tuple[str, str], Sequence[End]]) -> End | None:
     """The far end by its name, or the only port that is said to lead back from the one there."""
     if claim.port is not None:
         return End(device=claim.device, interface=claim.port)
@@ -121,5 +138,5 @@ def _far_end(claim: Claim, toward: Mapping[tuple[str, str], Sequence[End]]) -> E
     return back[0] if len(there) == 1 == len(back) else None
 
 
-def _place(end: End) -> tuple[object, ...]:
+def _end_order(end: End) -> tuple[object, ...]:
     return natural(end.device), natural(end.interface)

@@ -30,7 +30,7 @@ from rocefort.models.fabric.types import (
     MOST_SPINES,
 )
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.paths import HARDWARE, INVENTORY, TEMPLATES
 from rocefort.templating import text_templates
 
@@ -180,7 +180,7 @@ def _size_problems(
 ) -> Iterator[Problem]:
     each = size.links_per_pair
     if not 1 <= each <= MOST_LINKS_PER_PAIR:
-        what = f"{counted(each, 'link')} from each leaf to each spine"
+        what = f"{count_of(each, 'link')} from each leaf to each spine"
         yield Problem("", what, f"ask for 1 to {MOST_LINKS_PER_PAIR}")
         return
     rows = (
@@ -197,7 +197,7 @@ def _size_problems(
             yield Problem(
                 "",
                 f"{hardware.model} as a {role} has ports for {ports} {peers} with "
-                f"{counted(each, 'link')} to each, not {wanted}",
+                f"{count_of(each, 'link')} to each, not {wanted}",
                 f"ask for at most {ports} {peers}, or as {role} hardware {larger}",
             )
         elif capacity is not None and capacity < count:

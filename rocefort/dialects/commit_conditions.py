@@ -13,10 +13,12 @@ def conditions_of(lines: Iterable[str], family: Family) -> tuple[ConditionedLine
 
     A view is told by indentation, as both have it.
     """
-    return tuple(_found(lines, family.conditions)) if family.conditions else ()
+    return tuple(_conditioned_lines(lines, family.conditions)) if family.conditions else ()
 
 
-def _found(lines: Iterable[str], known: tuple[Condition, ...]) -> Iterator[ConditionedLine]:
+def _conditioned_lines(
+    lines: Iterable[str], known: tuple[Condition, ...]
+) -> Iterator[ConditionedLine]:
     view = ""
     for raw in lines:
         line = raw.strip()

@@ -11,7 +11,7 @@ from rocefort.models.network.network import Position, TextLine
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedConfig:
     """Content of a configuration text.
 
     `lines` maps paths of Device fields to the first line that says them. A path is written like
@@ -49,7 +49,7 @@ class Parsed:
     cut_off_at: int | None = None  # the last command's line where no `return` comes after it
 
 
-def sources_of(parsed: Parsed, file: str) -> dict[str, Position]:
+def sources_of(parsed: ParsedConfig, file: str) -> dict[str, Position]:
     """Side table for models.network.Sources: `device/field.path` -> line of the text."""
     name = parsed.device.name
     table = {f"{name}/{path}": Position(file, line) for path, line in parsed.lines.items()}
@@ -61,7 +61,7 @@ def sources_of(parsed: Parsed, file: str) -> dict[str, Position]:
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
+class ConfigPatch:
     """Commands that take one text to another, and the way back.
 
     disrupts: sentences on what no order of the commands spares the traffic.
@@ -73,7 +73,7 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ExtraLine:
     """A line of one text that the other has not: its views, its text, the path of its field.
 
     others: paths of further fields that the line says.
@@ -100,7 +100,7 @@ class Display:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class DialectWords:
     """Words of a dialect for terms: commands and keywords (shown in backticks), other names."""
 
     quoted: Mapping[str, str]
@@ -110,4 +110,4 @@ class Words:
         return term in self.quoted or term in self.names
 
 
-NO_WORDS = Words({}, {})
+NO_WORDS = DialectWords({}, {})

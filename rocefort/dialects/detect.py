@@ -10,7 +10,7 @@ EVIDENCE = 60  # characters of the line that is shown
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class SystemMarks:
     """An operating system, with lines that no other one writes."""
 
     name: str
@@ -26,8 +26,8 @@ class Resemblance:
     evidence: str
 
 
-def _system(name: str, *lines: str) -> System:
-    return System(name, re.compile(rf"^[ \t]*(?:{'|'.join(lines)}).*", re.MULTILINE))
+def _system(name: str, *lines: str) -> SystemMarks:
+    return SystemMarks(name, re.compile(rf"^[ \t]*(?:{'|'.join(lines)}).*", re.MULTILINE))
 
 
 COMWARE = _system(
@@ -79,7 +79,7 @@ SYSTEMS = (
 )
 
 
-def looks_like(text: str, systems: Sequence[System] | None = None) -> Resemblance | None:
+def looks_like(text: str, systems: Sequence[SystemMarks] | None = None) -> Resemblance | None:
     """The first of some systems (default: all) that a text looks like; None: like none of them."""
     for system in SYSTEMS if systems is None else systems:
         if match := system.lines.search(text):

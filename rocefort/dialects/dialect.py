@@ -15,13 +15,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rocefort.clock import utc_now
-from rocefort.dialects.data import NO_WORDS, Display, Line, Parsed, Patch, Words
+from rocefort.dialects.data import (
+    NO_WORDS,
+    ConfigPatch,
+    DialectWords,
+    Display,
+    ExtraLine,
+    ParsedConfig,
+)
 from rocefort.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node, TextLine
-from rocefort.models.network.observed import Topic
+from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import MarkedSeen
 from rocefort.models.rollout.plan import Change
 
@@ -30,7 +37,7 @@ STATE_NOT_READ = "the state of its switches is not read by Rocefort"
 NOT_DEPLOYED = "not deployed by Rocefort"
 
 
-class System(Protocol):
+class OperatingSystem(Protocol):
     """A network operating system."""
 
     @property
@@ -43,11 +50,11 @@ class System(Protocol):
         return Refused(f"{self.name}: {what}", where=where, how=how)
 
 
-class Texts(System, Protocol):
+class ConfigTexts(OperatingSystem, Protocol):
     """Configuration text: written, read, and explained line by line."""
 
     @property
-    def words(self) -> Words:
+    def words(self) -> DialectWords:
         """Commands for the terms of rules and reports; without one the term itself is shown."""
         return NO_WORDS
 
@@ -75,7 +82,7 @@ class Texts(System, Protocol):
         """Whether a text holds a configuration of this operating system."""
         return False
 
-    def parse(self, text: str, file: str) -> Parsed:
+    def parse(self, text: str, file: str) -> ParsedConfig:
         """Read a saved configuration; lines that no model has are kept and reported.
 
         Raises BadInput with file and line for known commands that no Device can hold.
@@ -90,7 +97,7 @@ class Texts(System, Protocol):
         """Every command of a text in its order, each with the lines that open its views."""
         raise self.lacks(NOT_READ)
 
-    def changed_lines(self, before: str, after: str) -> Sequence[Line]:
+    def changed_lines(self, before: str, after: str) -> Sequence[ExtraLine]:
         """Lines that come, then lines that go, each with the field that it sets."""
         raise self.lacks(NOT_READ)
 
@@ -103,7 +110,7 @@ class Texts(System, Protocol):
         raise self.lacks(NOT_READ)
 
 
-class Changes(System, Protocol):
+class Changes(OperatingSystem, Protocol):
     """Changes: the commands, their effect on a text, and the switch's own view of them."""
 
     @property
@@ -111,7 +118,7 @@ class Changes(System, Protocol):
         """Field of a Device -> what applying a change of it disrupts beside the change itself."""
         raise self.lacks(NOT_DEPLOYED)
 
-    def patch(self, running: str, intended: str, family: Family) -> Patch:
+    def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
         """Commands between two texts of one renderer, in the order in which they are typed."""
         raise self.lacks(NOT_DEPLOYED)
 
@@ -134,7 +141,7 @@ class Changes(System, Protocol):
         raise self.lacks("no port is split")
 
 
-class UnmodelledLines(System, Protocol):
+class UnmodelledLines(OperatingSystem, Protocol):
     """Meaning of lines that no model holds."""
 
     def may_forward(self, line: TextLine) -> bool:
@@ -170,7 +177,7 @@ class UnmodelledLines(System, Protocol):
         return None
 
 
-class Secrets(System, Protocol):
+class Secrets(OperatingSystem, Protocol):
     """Secrets in text."""
 
     def check_typed(self, value: str, reference: str) -> str:
@@ -182,7 +189,7 @@ class Secrets(System, Protocol):
         raise self.lacks(NOT_DEPLOYED)
 
 
-class FirstDay(System, Protocol):
+class FirstDay(OperatingSystem, Protocol):
     """Installation of a new switch at its console."""
 
     def day0_device(self, device: Device) -> Device:
@@ -198,7 +205,7 @@ class FirstDay(System, Protocol):
         raise self.lacks("not installed by Rocefort")
 
 
-class Displays(System, Protocol):
+class Displays(OperatingSystem, Protocol):
     """Output of commands that show state."""
 
     def read_display(self, text: str) -> Display | None:
@@ -208,7 +215,7 @@ class Displays(System, Protocol):
     def read_topic(
         self,
         driver: Any,  # noqa: ANN401 - NAPALM's, with what it has beside
-        topic: Topic,
+        topic: StateTopic,
         device: str,
         ports: Iterable[str] = (),
         now: Callable[[], datetime] = utc_now,
@@ -225,5 +232,5 @@ class Displays(System, Protocol):
         raise self.lacks(STATE_NOT_READ)
 
 
-class Dialect(Texts, UnmodelledLines, Changes, Secrets, FirstDay, Displays, Protocol):
+class Dialect(ConfigTexts, UnmodelledLines, Changes, Secrets, FirstDay, Displays, Protocol):
     """One network operating system."""

@@ -26,7 +26,7 @@ def takers(texts: Iterable[tuple[OfDialect, Iterable[str]]]) -> dict[str, set[Di
     return found
 
 
-def filled(line: str, secrets: Mapping[str, str]) -> str:
+def filled_line(line: str, secrets: Mapping[str, str]) -> str:
     """A line to be typed, with secrets, by reference, in the place of their placeholders.
 
     Raises Refused for a secret that only the switch knows, or that was not asked for before.

@@ -28,7 +28,7 @@ def in_words(text: str, known: OfDialect | None = None) -> str:
         if term in words.names:
             return words.names[term]
         if term in words.quoted:
-            return f"`{_filled(words.quoted[term], values.split(', ') if values else ())}`"
+            return f"`{_filled_command(words.quoted[term], values.split(', ') if values else ())}`"
         return f"{term} {values}" if values else term
 
     return TERM.sub(worded, text)
@@ -40,10 +40,10 @@ def line(known: OfDialect | None, term: str, *values: object) -> str:
     if term not in dialect.words.quoted:
         how = "add it to the `words` of the dialect"
         raise Refused(f"{dialect.name}: no command for the term «{term}»", how=how)
-    return _filled(dialect.words.quoted[term], values)
+    return _filled_command(dialect.words.quoted[term], values)
 
 
-def _filled(template: str, values: Iterable[object]) -> str:
+def _filled_command(template: str, values: Iterable[object]) -> str:
     """A command with its values; what has none is left out."""
     for value in values:
         template = template.replace("{}", str(value), 1)

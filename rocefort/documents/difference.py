@@ -69,10 +69,10 @@ def _changes(path: str, old: _Side, new: _Side) -> Iterator[IntentChange]:
             return
     yield IntentChange(
         path=path or ".",
-        before=_told(path, old.value),
-        after=_told(path, new.value),
-        before_at=_at(old.place),
-        after_at=_at(new.place),
+        before=_yaml_line(path, old.value),
+        after=_yaml_line(path, new.value),
+        before_at=_position_text(old.place),
+        after_at=_position_text(new.place),
     )
 
 
@@ -107,7 +107,7 @@ def _key_of(items: list[object], *sides: list[object]) -> str | None:
     return None
 
 
-def _told(path: str, value: object) -> str | None:
+def _yaml_line(path: str, value: object) -> str | None:
     """A value as one line of YAML would say it; a path ends with its key."""
     if value is _ABSENT:
         return None
@@ -127,5 +127,5 @@ def _flow(value: object, key: str) -> str:
     return "null" if value is None else str(value)
 
 
-def _at(position: Position | None) -> str:
+def _position_text(position: Position | None) -> str:
     return f"{position.file}:{position.line}" if position else ""

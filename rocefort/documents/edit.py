@@ -109,7 +109,7 @@ class _Source:
         if node is None:
             yield self._new_list(key, items, self.top[beside])
         elif not node.value:
-            yield Insertion(_at(node.start_mark) + 1, ", ".join(map(self._generic, items)))
+            yield Insertion(_offset(node.start_mark) + 1, ", ".join(map(self._generic, items)))
         elif _is_flow(node):
             yield from self._to_flow(node, [self._flow(node.value[like], item) for item in items])
         else:
@@ -159,7 +159,7 @@ class _Source:
         if len(node.value) < 2:
             return False
         before, last = node.value[-2:]
-        gap = self.text[_end(before, self.text) : _at(last.start_mark)].split("\n")
+        gap = self.text[_end(before, self.text) : _offset(last.start_mark)].split("\n")
         return any(not line.strip() for line in gap[1:-1])
 
     def _block(self, like: yaml.Node, item: Item, dash: int) -> Iterator[str]:
@@ -179,8 +179,8 @@ class _Source:
     def _flow(self, like: yaml.Node, item: Item) -> str:
         if not _is_flow(like) or not like.value:
             return self._generic(item)
-        begin = self.text[_at(like.start_mark) : _at(like.value[0][0].start_mark)]
-        end = self.text[_end(like.value[-1][1], self.text) : _at(like.end_mark)]
+        begin = self.text[_offset(like.start_mark) : _offset(like.value[0][0].start_mark)]
+        end = self.text[_end(like.value[-1][1], self.text) : _offset(like.end_mark)]
         pairs = ", ".join(self._pair(like, key, value) for key, value in item.items())
         begin, end = (
             part if part.strip(" ") in "{}" else part.strip()[:1] for part in (begin, end)
@@ -191,8 +191,8 @@ class _Source:
         """`key: value`; what the neighbour has alike is copied, else quoted as there."""
         for own, node in like.value:
             if own.value == key:
-                name = self.text[_at(own.start_mark) : _at(own.end_mark)]
-                gap = self.text[_at(own.end_mark) : _at(node.start_mark)]
+                name = self.text[_offset(own.start_mark) : _offset(own.end_mark)]
+                gap = self.text[_offset(own.end_mark) : _offset(node.start_mark)]
                 return self._value(name, gap, node, value)
         name = _double(key) if self.flow else key
         return f"{name}: {self._generic(value)}"
@@ -203,7 +203,7 @@ class _Source:
 
     def _value(self, name: str, gap: str, node: yaml.Node, value: object) -> str:
         on_line = gap if gap.strip() == ":" and "\n" not in gap and gap != ":" else ": "
-        copied = self.text[_at(node.start_mark) : _end(node, self.text)]
+        copied = self.text[_offset(node.start_mark) : _end(node, self.text)]
         if "#" not in gap + copied and _data(copied, node.start_mark.column) == value:
             block = gap.replace("\r", "") if isinstance(node, yaml.CollectionNode) else on_line
             return name + block + copied.replace("\r", "")
@@ -233,7 +233,7 @@ def _is_flow(node: yaml.Node) -> bool:
     return isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
 
 
-def _at(mark: yaml.Mark) -> int:
+def _offset(mark: yaml.Mark) -> int:
     index: int = mark.index
     return index
 
@@ -241,14 +241,14 @@ def _at(mark: yaml.Mark) -> int:
 def _end(node: yaml.Node, text: str) -> int:
     """Offset behind the last character of a node; a block's end mark stands behind comments."""
     if isinstance(node, yaml.ScalarNode):
-        end = _at(node.end_mark)
+        end = _offset(node.end_mark)
         return len(text[:end].rstrip()) if node.style in ("|", ">") else end
     if _is_flow(node) or not node.value:
-        return _at(node.end_mark)
+        return _offset(node.end_mark)
     last = node.value[-1]
     if isinstance(last, tuple):
         key, value = last
-        return max(_at(key.end_mark), _end(value, text))
+        return max(_offset(key.end_mark), _end(value, text))
     return _end(last, text)
 
 

@@ -82,7 +82,7 @@ def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
     """Read text as the YAML file that `path` names in errors; raises as `read_document` does."""
     try:
         data, values, keys = _small_content(text) if len(text) <= SMALL else _content(text)
-    except _RefusedError as error:
+    except _DocumentError as error:
         raise BadInput(problems=[refusal.problem(path) for refusal in error.refusals]) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -135,7 +135,7 @@ _Content = tuple[object, Mapping[YamlPath, Mark], Mapping[YamlPath, Mark]]  # da
 
 
 @dataclass(frozen=True)
-class _Refusal:
+class _DocumentProblem:
     """What a file must not have, before it is known which file it is."""
 
     mark: Mark
@@ -150,16 +150,16 @@ class _Refusal:
         return Problem(where, self.what, self.how)
 
 
-class _RefusedError(Exception):
+class _DocumentError(Exception):
     """All refusals of a text."""
 
-    def __init__(self, refusals: Sequence[_Refusal]) -> None:
+    def __init__(self, refusals: Sequence[_DocumentProblem]) -> None:
         super().__init__()
         self.refusals = refusals
 
 
 def _content(text: str) -> _Content:
-    """What stands in a text; raises _RefusedError, and PyYAML's own errors."""
+    """What stands in a text; raises _DocumentError, and PyYAML's own errors."""
     loader = yaml.CSafeLoader(text)
     try:
         builder = _Builder(loader.get_event)
@@ -167,7 +167,7 @@ def _content(text: str) -> _Content:
     finally:
         loader.dispose()
     if builder.refusals:
-        raise _RefusedError(builder.refusals)
+        raise _DocumentError(builder.refusals)
     return data, builder.values, builder.keys
 
 
@@ -182,7 +182,7 @@ class _Builder:
     event: Callable[[], yaml.Event | None]  # the next one; None: there is no more
     values: dict[YamlPath, Mark] = field(default_factory=dict)
     keys: dict[YamlPath, Mark] = field(default_factory=dict)
-    refusals: list[_Refusal] = field(default_factory=list)
+    refusals: list[_DocumentProblem] = field(default_factory=list)
 
     def build(self) -> object:
         data: object = None
@@ -202,7 +202,7 @@ class _Builder:
         self.values.setdefault(path, mark)
         if len(path) > DEEPEST:
             what = f"nested more than {DEEPEST} deep"
-            raise _RefusedError([_Refusal(mark, (), what, "keep it flat")])
+            raise _DocumentError([_DocumentProblem(mark, (), what, "keep it flat")])
         if type(event) is yaml.ScalarEvent and not (event.anchor or event.tag):
             return _scalar(event)  # as most are
         if isinstance(event, yaml.AliasEvent):
@@ -247,7 +247,7 @@ class _Builder:
         out.setdefault(key, value)
 
     def _refuse(self, event: yaml.Event, path: YamlPath, what: str, how: str) -> None:
-        self.refusals.append(_Refusal(_mark(event), path, what, how))
+        self.refusals.append(_DocumentProblem(_mark(event), path, what, how))
 
 
 def _mark(event: yaml.Event) -> Mark:

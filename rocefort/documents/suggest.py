@@ -16,7 +16,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(names)}"
 
 
-def chosen(option: str, names: Collection[str], known: Collection[str], what: str) -> list[str]:
+def chosen_names(
+    option: str, names: Collection[str], known: Collection[str], what: str
+) -> list[str]:
     """The known names that an option gives, all where it gives none.
 
     what: what is wrong with a name that is not known, for `format`. Raises BadInput for such.

@@ -78,11 +78,15 @@ def _misread(
     elif isinstance(data, bool) and not isinstance(valid, bool):
         yield path, "true and false are no numbers", "write a number"
     elif isinstance(data, int) and isinstance(valid, IPv4Address | IPv4Network):
-        yield path, f"{_shown(data)} is not an address", "write its four numbers, as in 10.0.0.1"
+        yield (
+            path,
+            f"{_value_text(data)} is not an address",
+            "write its four numbers, as in 10.0.0.1",
+        )
     elif (
         isinstance(data, str) and "/" not in data and isinstance(valid, IPv4Interface | IPv4Network)
     ):
-        what = f"{_shown(data)} has no prefix length"
+        what = f"{_value_text(data)} has no prefix length"
         yield path, what, "write it behind the address: /24, say; /32 is one address"
 
 
@@ -95,7 +99,7 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
     if kind == "value_error":
         what, _, how = str(detail["ctx"]["error"]).partition("; ")
         return Problem(where, what, how)
-    shown = _shown(detail["input"])
+    shown = _value_text(detail["input"])
     if kind == "too_short" and not detail["input"]:
         return Problem(where, f"{str(path[-1])!r} is empty", "give at least one")
     if kind == "too_long":
@@ -126,10 +130,10 @@ def _key_problem(
         return Problem(where, f"{key!r} is missing", "add it")
     known = [name.strip(" '") for name in detail["ctx"]["expected_tags"].split(",")]
     tag = str(detail["ctx"]["tag"])
-    return Problem(where, f"there is no {key} {_shown(tag)}", nearest(tag, known))
+    return Problem(where, f"there is no {key} {_value_text(tag)}", nearest(tag, known))
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     """A value as one reads it in a sentence: whole lists and mappings only by their kind."""
     if isinstance(value, dict | list):
         return "a mapping" if isinstance(value, dict) else "a list"

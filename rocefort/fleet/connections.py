@@ -33,7 +33,7 @@ Host = Annotated[str, AfterValidator(check_host)]
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
-class Access(Frozen):
+class SshAccess(Frozen):
     """How one switch is reached over SSH."""
 
     name: Name
@@ -43,7 +43,7 @@ class Access(Frozen):
     credential: Reference
 
 
-class ServerAccess(Access):
+class ServerAccess(SshAccess):
     """How one server is reached over SSH, and the RDMA device that it measures with."""
 
     credential: KeyOrReference
@@ -55,7 +55,7 @@ class ServerAccess(Access):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConnectionsFile:
     """Where connections were read; what they say is the same wherever that is."""
 
     name: str = field(default="connections", compare=False)
@@ -71,9 +71,11 @@ class Connections(Frozen):
     servers_note: str = ""  # why no other server can measure; empty: each leaf must have one here
     # How fast the timers of these switches run; a lab writes it for its own, on loopback.
     time_scale: Annotated[float, Field(ge=1, le=MOST_TIME_SCALE)] = 1
-    devices: tuple[Access, ...]
+    devices: tuple[SshAccess, ...]
     servers: tuple[ServerAccess, ...] = ()
-    _place: Place = PrivateAttr(Place())  # no field: nobody writes it into the file
+    _place: ConnectionsFile = PrivateAttr(
+        ConnectionsFile()
+    )  # no field: nobody writes it into the file
 
     @property
     def place(self) -> str:
@@ -83,7 +85,7 @@ class Connections(Frozen):
     def read_from(self, path: Path) -> Self:
         """The same, read from a file."""
         found = self.model_copy()
-        found._place = Place(str(path))  # noqa: SLF001 - of this very class
+        found._place = ConnectionsFile(str(path))  # noqa: SLF001 - of this very class
         return found
 
     def lacks(self, name: str) -> Problem:
@@ -114,7 +116,7 @@ class Connections(Frozen):
         return self
 
 
-A = TypeVar("A", bound=Access)
+A = TypeVar("A", bound=SshAccess)
 
 
 def _loopback(host: str) -> bool:

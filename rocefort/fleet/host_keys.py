@@ -19,13 +19,13 @@ from tempfile import NamedTemporaryFile
 import paramiko
 
 from rocefort.errors import ServiceFailed
-from rocefort.fleet.connections import Access
+from rocefort.fleet.connections import SshAccess
 from rocefort.fleet.errors import Unreachable, reading_known_hosts, unreachable
 
 WORKERS = 20
 
 
-class Standing(StrEnum):
+class KeyStatus(StrEnum):
     """What the record says of a host's key."""
 
     NEW = "new"
@@ -45,7 +45,7 @@ class HostKey:
     kind: str
     base64: str
     fingerprint: str
-    standing: Standing
+    standing: KeyStatus
     known: str = ""
 
     @property
@@ -54,13 +54,13 @@ class HostKey:
         return f"{self.place} {self.kind} {self.base64}\n"
 
 
-def place_of(access: Access) -> str:
+def place_of(access: SshAccess) -> str:
     """How known_hosts names an access: `host`, or `[host]:port` where that is not 22."""
     return access.host if access.port == 22 else f"[{access.host}]:{access.port}"
 
 
 def collect(
-    accesses: Sequence[Access], known_hosts: Path, timeout_s: float
+    accesses: Sequence[SshAccess], known_hosts: Path, timeout_s: float
 ) -> tuple[tuple[HostKey, ...], tuple[Unreachable, ...]]:
     """Ask every host for its key; in the order given: the keys, and why others gave none.
 
@@ -69,11 +69,11 @@ def collect(
     """
     record = read_record(known_hosts)
 
-    def ask(access: Access) -> HostKey | Unreachable:
+    def ask(access: SshAccess) -> HostKey | Unreachable:
         known: Mapping[str, paramiko.PKey] = record.lookup(place_of(access)) or {}
         at = f"{access.host}:{access.port}"
         try:
-            return _judged(access, _key(access, tuple(known), timeout_s), dict(known))
+            return _key_record(access, _key(access, tuple(known), timeout_s), dict(known))
         except (paramiko.SSHException, OSError, EOFError) as error:
             return unreachable(access.name, at, access.user, str(known_hosts), error)
 
@@ -128,7 +128,7 @@ def _swap(path: Path, text: str) -> None:
             raise
 
 
-def _key(access: Access, known_kinds: Sequence[str], timeout_s: float) -> paramiko.PKey:
+def _key(access: SshAccess, known_kinds: Sequence[str], timeout_s: float) -> paramiko.PKey:
     """The key of one host, of a kind on record where it has one; no login."""
     with socket.create_connection((access.host, access.port), timeout_s) as connection:
         transport = paramiko.Transport(connection)
@@ -145,11 +145,11 @@ def _key(access: Access, known_kinds: Sequence[str], timeout_s: float) -> parami
             transport.close()
 
 
-def _judged(access: Access, key: paramiko.PKey, known: dict[str, paramiko.PKey]) -> HostKey:
+def _key_record(access: SshAccess, key: paramiko.PKey, known: dict[str, paramiko.PKey]) -> HostKey:
     on_record = known.get(key.get_name()) or next(iter(known.values()), None)
-    standing = Standing.NEW
+    standing = KeyStatus.NEW
     if on_record is not None:
-        standing = Standing.SAME if on_record == key else Standing.CHANGED
+        standing = KeyStatus.SAME if on_record == key else KeyStatus.CHANGED
     return HostKey(
         access.name,
         place_of(access),

@@ -21,7 +21,7 @@ from nornir.core.plugins.connections import ConnectionPlugin
 
 from rocefort.errors import BadInput, DeviceFailed, Problem, RocefortError
 from rocefort.fleet import ssh_exec
-from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.fleet.credentials import key_of, resolve
 from rocefort.fleet.errors import unreachable
 from rocefort.models.network.network import Network, Node, Server
@@ -43,7 +43,7 @@ class FleetHost(Host):
 
     __slots__ = ("credential", "ended", "known_hosts")
 
-    def __init__(self, access: Access, connections: Connections, **parts: Any) -> None:  # noqa: ANN401 - Nornir's own arguments
+    def __init__(self, access: SshAccess, connections: Connections, **parts: Any) -> None:  # noqa: ANN401 - Nornir's own arguments
         self.credential = access.credential
         self.known_hosts = str(connections.known_hosts)
         self.ended = False
@@ -126,7 +126,9 @@ class NetworkInventory:
                 hosts[server.name] = self._server(server, access, groups, defaults)
         return Inventory(hosts=hosts, groups=groups, defaults=defaults)
 
-    def _switch(self, node: Node, access: Access, groups: Groups, defaults: Defaults) -> FleetHost:
+    def _switch(
+        self, node: Node, access: SshAccess, groups: Groups, defaults: Defaults
+    ) -> FleetHost:
         names = [SWITCHES]
         names += [node.role.value] if node.role else []
         names += [f"rack:{node.rack}"] if node.rack else []

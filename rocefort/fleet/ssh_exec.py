@@ -63,7 +63,7 @@ class CommandResult:
         return " ".join(self.stderr.split())[:120] or f"exit code {self.exit_code}"
 
 
-def guarded(command: str, timeout_s: float) -> str:
+def guarded_command(command: str, timeout_s: float) -> str:
     """The command as the server runs it: says its process id on stderr, ends at its deadline."""
     script = (
         f"echo {_PID_MARK} $$ >&2; exec timeout -k {KILL_AFTER_S} {max(1, round(timeout_s))} "
@@ -104,7 +104,7 @@ def guarded_words(command: str) -> tuple[str, ...] | None:
     if found is None:
         return None
     inner, limit_s, run = shlex.join(words), float(found["limit"]), found.groupdict().get("run")
-    text = watched(inner, limit_s, run) if run else guarded(inner, limit_s)
+    text = watched(inner, limit_s, run) if run else guarded_command(inner, limit_s)
     return words if text == command else None
 
 
@@ -116,7 +116,7 @@ class RemoteCommand:
         self._session = session
         self._channel = session.open_channel()
         self._out, self._err = bytearray(), bytearray()
-        text = watched(command, timeout_s, run) if run else guarded(command, timeout_s)
+        text = watched(command, timeout_s, run) if run else guarded_command(command, timeout_s)
         _execute(self._channel, text)
 
     @property
@@ -220,7 +220,7 @@ class SshExec:
         extras: dict[str, Any] | None = None,
         configuration: Any = None,  # noqa: ANN401, ARG002
     ) -> None:
-        """Connect; raises paramiko's and the socket's exceptions, UnknownHostKeyError."""
+        """Connect; raises paramiko's and the socket's exceptions, UnlistedHostKeyError."""
         options = extras or {}
         self.name = str(options["name"])
         key = _private_key(options["key"]) if "key" in options else None
@@ -316,7 +316,7 @@ def _connected(  # noqa: PLR0913 - what a connection takes
     key: paramiko.PKey | None,
     patience_s: float,
 ) -> paramiko.SSHClient:
-    """A new connection; raises paramiko's and the socket's exceptions, UnknownHostKeyError."""
+    """A new connection; raises paramiko's and the socket's exceptions, UnlistedHostKeyError."""
     client = paramiko.SSHClient()
     how = "write the host keys of all devices there (ssh-keyscan, then compare them)"
     with reading_known_hosts(known_hosts, how):

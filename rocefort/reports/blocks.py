@@ -59,7 +59,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """Column of a table: its title, its alignment, and whether its cells may wrap.
 
     align: "" sets a column of numbers to the right and any other to the left.
@@ -78,7 +78,7 @@ class Table:
     """
 
     kind: ClassVar[str] = "table"
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     by_first: bool = False
 
@@ -105,7 +105,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class CollapsibleSection:
     """Blocks that Markdown and HTML show when the summary is opened."""
 
     kind: ClassVar[str] = "fold"
@@ -129,12 +129,12 @@ class Section:
     badge: str = ""
 
 
-Block = Note | Items | Code | Table | Picture | Fold | Section
+Block = Note | Items | Code | Table | Picture | CollapsibleSection | Section
 
 
-def columns(*titles: str, wraps: Iterable[str] = ()) -> tuple[Column, ...]:
+def columns(*titles: str, wraps: Iterable[str] = ()) -> tuple[TableColumn, ...]:
     """Columns by their titles; those named in `wraps` may wrap."""
-    return tuple(Column(title, wraps=title in set(wraps)) for title in titles)
+    return tuple(TableColumn(title, wraps=title in set(wraps)) for title in titles)
 
 
 def plain(cell: Cell) -> str:
@@ -149,7 +149,7 @@ def code(text: object) -> str:
     return "`" + " ".join(str(text).replace("`", "'").split()) + "`"
 
 
-def some(words: Iterable[str], most: int = MOST) -> str:
+def first_words(words: Iterable[str], most: int = MOST) -> str:
     """The first few of a list, and how many more there are."""
     listed = list(words)
     more = len(listed) - most

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rocefort.models.results.twin import LabHop, LabStatus, LabTrace
-from rocefort.models.wording import counted
-from rocefort.reports.blocks import Block, Column, Items, Note, Section, Table
+from rocefort.models.wording import count_of
+from rocefort.reports.blocks import Block, Items, Note, Section, Table, TableColumn
 
-HEADS = (Column("lab"), Column("fabric"), Column("state", wraps=True))
+HEADS = (TableColumn("lab"), TableColumn("fabric"), TableColumn("state", wraps=True))
 
 
 def labs_report(labs: Iterable[LabStatus]) -> Iterator[Block]:
@@ -20,7 +20,7 @@ def labs_report(labs: Iterable[LabStatus]) -> Iterator[Block]:
 def _state(lab: LabStatus) -> str:
     if not lab.whole:
         return f"not whole: {'; '.join(lab.wrong)}"
-    nodes = f"{counted(lab.switches, 'switch')}, {counted(lab.servers, 'server')}"
+    nodes = f"{count_of(lab.switches, 'switch')}, {count_of(lab.servers, 'server')}"
     return f"{nodes}, {lab.established} of {lab.sessions} sessions up"
 
 
@@ -32,7 +32,7 @@ def status_report(lab: LabStatus) -> Section:
 
 def _status(lab: LabStatus) -> Iterator[str]:
     if lab.whole:
-        cables = counted(lab.cables, "cable")
+        cables = count_of(lab.cables, "cable")
         yield f"up since {lab.started:%Y-%m-%d %H:%M:%S} UTC, FRR {lab.frr}, {cables}"
         yield from (f"guest {text}" for text in lab.guests)
         if lab.connections:
@@ -46,12 +46,12 @@ def lab_trace_report(trace: LabTrace) -> Iterator[Block]:
     flow = f"UDP {trace.source}:{trace.source_port} to {trace.destination}"
     rows = tuple((number, hop.node, _hop(hop)) for number, hop in enumerate(trace.hops))
     end = Note(f"stops at {trace.stopped}" if trace.stopped else "arrives")
-    yield Section(f"{flow}:{trace.destination_port}", (Table((Column(),) * 3, rows), end))
+    yield Section(f"{flow}:{trace.destination_port}", (Table((TableColumn(),) * 3, rows), end))
 
 
 def faults_report(faults: Iterable[tuple[str, str]]) -> Table:
     """One row a fault: how it is named, and what it does."""
-    return Table((Column(), Column(wraps=True)), tuple(faults))
+    return Table((TableColumn(), TableColumn(wraps=True)), tuple(faults))
 
 
 def _hop(hop: LabHop) -> str:

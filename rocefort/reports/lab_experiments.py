@@ -10,12 +10,12 @@ from rocefort.models.results.lab_experiments import (
     Chaos,
     ChaosStep,
     Failover,
+    FlowSpread,
     OpinionRow,
-    Spread,
     UnderLoad,
 )
-from rocefort.models.wording import counted
-from rocefort.reports.blocks import Column, Note, Section, Table, columns
+from rocefort.models.wording import count_of
+from rocefort.reports.blocks import Note, Section, Table, TableColumn, columns
 
 PAIRS = ("kernel, engine", "kernel, batfish", "engine, batfish")
 ORDINAL = (
@@ -26,8 +26,8 @@ ORDINAL = (
 
 def opinions_report(rows: Sequence[OpinionRow]) -> Section:
     """One row a state, then what differs, and a sum."""
-    heads = (Column("fabric"), Column("state"), Column("sets"))
-    pairs = (Column(f"differ: {pair}", "right") for pair in PAIRS)
+    heads = (TableColumn("fabric"), TableColumn("state"), TableColumn("sets"))
+    pairs = (TableColumn(f"differ: {pair}", "right") for pair in PAIRS)
     cells = tuple(
         (row.fabric, row.state, row.compared, *(row.differing.get(pair) for pair in PAIRS))
         for row in rows
@@ -45,9 +45,9 @@ def _opinions(rows: Sequence[OpinionRow]) -> Iterator[str]:
     yield from dict.fromkeys(f"Batfish on {r.fabric}: {r.batfish}" for r in rows if r.batfish)
     silent = sum(not row.batfish for row in rows)
     if silent:
-        yield f"Batfish has no recorded answers on {silent} of {counted(len(rows), 'state')}: -"
+        yield f"Batfish has no recorded answers on {silent} of {count_of(len(rows), 'state')}: -"
     sets, differ = sum(r.compared for r in rows), sum(sum(r.differing.values()) for r in rows)
-    yield f"{sets} next-hop sets in {counted(len(rows), 'state')}, {differ} differences"
+    yield f"{sets} next-hop sets in {count_of(len(rows), 'state')}, {differ} differences"
 
 
 def chaos_head(found: Chaos) -> Iterator[str]:
@@ -72,10 +72,10 @@ def chaos_sum(found: Chaos) -> str:
     """How it ended."""
     bad = sum(bool(step.differing) for step in found.steps)
     why = f"; stopped: {found.stopped}" if found.stopped else ""
-    return f"{counted(len(found.steps), 'step')}, {bad} against the law; all is mended{why}"
+    return f"{count_of(len(found.steps), 'step')}, {bad} against the law; all is mended{why}"
 
 
-def spread_report(found: Spread) -> Section:
+def spread_report(found: FlowSpread) -> Section:
     """One row a path, and how likely that is."""
     lost = found.flows - sum(row.counted for row in found.rows)
     verdict = "fair" if found.chance >= found.bound else "NOT FAIR"
@@ -84,7 +84,11 @@ def spread_report(found: Spread) -> Section:
         (row.spine, row.port, row.counted, f"{row.expected:.1f}", row.foretold)
         for row in found.rows
     )
-    heads = (*columns("spine", "port", "packets"), Column("fair", "right"), Column("by hash"))
+    heads = (
+        *columns("spine", "port", "packets"),
+        TableColumn("fair", "right"),
+        TableColumn("by hash"),
+    )
     return Section(
         "",
         (
@@ -112,7 +116,7 @@ def failover_report(found: Failover) -> Section:
     notes = [Note(head), *(Note(f"timers: {timers}") for timers in found.timers)]
     if not found.rows:  # somebody did not want to wait
         return Section("", (*notes, Note("nothing was measured")))
-    figures = (Column(title, "right") for title in ("longest loss", "routes rest", "mending"))
+    figures = (TableColumn(title, "right") for title in ("longest loss", "routes rest", "mending"))
     table = Table(
         (*columns("fault", "where", "hit", "lost"), *figures),
         tuple(

@@ -12,8 +12,14 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from rocefort.models.results.capacity import Capacity
-from rocefort.models.results.lab_experiments import Chaos, Failover, OpinionRow, Spread, UnderLoad
+from rocefort.models.results.capacity import CapacityReport
+from rocefort.models.results.lab_experiments import (
+    Chaos,
+    Failover,
+    FlowSpread,
+    OpinionRow,
+    UnderLoad,
+)
 from rocefort.models.results.open_facts import OpenFacts
 from rocefort.models.results.rdma_plan import RdmaPlan
 from rocefort.models.results.rdma_result import RdmaExport, RdmaResult
@@ -38,7 +44,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "diff": DifferenceOutput,
     "drift": DifferenceOutput,
     "review": ReviewOutput,  # review.json
-    "capacity": Capacity,
+    "capacity": CapacityReport,
     "rehearse": PlanRehearsal,
     "apply": StepOutput | EndOutput,  # --progress json: a line each
     "resume": StepOutput | EndOutput,
@@ -54,7 +60,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "lab opinions": tuple[OpinionRow, ...],
     "lab chaos": Chaos,
     "lab failover": Failover,
-    "lab spread": Spread,
+    "lab spread": FlowSpread,
     "lab load": UnderLoad,
 }
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from rocefort.models.finding import Report, Severity, Where
-from rocefort.models.wording import counted, ranges
+from rocefort.models.wording import count_of, ranges
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-def grouped(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
+def group_items(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
     """Items by key, keys and items in the order in which they come."""
     groups: dict[K, list[V]] = defaultdict(list)
     for item in items:
@@ -30,10 +30,10 @@ def severity_counts(report: Report) -> dict[Severity, int]:
 def summary(report: Report) -> str:
     """`21 rules, 1 error, 2 warnings, 0 info, 40 not judged`, and how many waived if any are."""
     counts = severity_counts(report)
-    words = [f"{n} info" if s is Severity.INFO else counted(n, s) for s, n in counts.items()]
+    words = [f"{n} info" if s is Severity.INFO else count_of(n, s) for s, n in counts.items()]
     if report.waived:
         words.append(f"{len(report.waived)} waived")
-    return ", ".join([counted(len(report.rules), "rule"), *words, unjudged(report)])
+    return ", ".join([count_of(len(report.rules), "rule"), *words, unjudged(report)])
 
 
 def unjudged(report: Report) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rocefort.errors import ServiceFailed
-from rocefort.signal_handlers import handled
+from rocefort.signal_handlers import signals_handled_by
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def _heard() -> list[signal.Signals]:
+def _handled_signals() -> list[signal.Signals]:
     """Those that are not ignored."""
     return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
@@ -26,7 +26,7 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
     that is ignored already (nohup) stays so, and outside the main thread nothing is changed.
     """
     asked = threading.Event()
-    with handled(_heard(), lambda _number, _frame: asked.set()):
+    with signals_handled_by(_handled_signals(), lambda _number, _frame: asked.set()):
         yield asked.is_set
 
 
@@ -41,5 +41,5 @@ def raise_on_signals(what: str) -> Iterator[None]:
         name = signal.Signals(number).name
         raise ServiceFailed(f"{what} was interrupted by {name}", how="nothing of it is left")
 
-    with handled(_heard(), interrupted):
+    with signals_handled_by(_handled_signals(), interrupted):
         yield

@@ -18,13 +18,13 @@ from rocefort.fleet.connections import load_connections
 from rocefort.lab.twin import registry as registries
 from rocefort.lab.twin.cli_process import lines_directory
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.paths import INVENTORY
 from rocefort.reports.lab_experiments import failover_report, load_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.fabric.expand import expand, wanted_of, write
-from rocefort.steps.lab.failover import Wish, measure_failover
+from rocefort.steps.lab.failover import FailoverOptions, measure_failover
 from rocefort.steps.lab.grow import grow_running
 from rocefort.steps.lab.twin import bring_up
 from rocefort.steps.lab.under_load import under_load
@@ -38,7 +38,7 @@ RUNS = 5
 
 def up(fabric: Path, *, bfd: bool) -> Twin:
     """The twin of a fabric with its command lines."""
-    return bring_up(fabric, "trials", Choice(bfd=bfd), lambda _: None)
+    return bring_up(fabric, "trials", TwinOptions(bfd=bfd), lambda _: None)
 
 
 def failover(folder: Path) -> None:
@@ -50,7 +50,7 @@ def failover(folder: Path) -> None:
         fabric = folder / "fabric.yaml"
         fabric.write_text(text, encoding="utf-8")
         twin = up(fabric, bfd=bfd)
-        found = measure_failover(twin, None, None, Wish(), lambda _: None, lambda: False)
+        found = measure_failover(twin, None, None, FailoverOptions(), lambda _: None, lambda: False)
         print(
             text_of(failover_report(found), width=80) + f"load {os.getloadavg()[0]:.1f}\n",
             flush=True,
@@ -67,7 +67,7 @@ def growth(folder: Path) -> None:
         write(expand(fabric, wanted_of(1, 0, 0, (), ())))
         journal = folder / f"{number}.journal"
         work = partial(roll_out, twin, fabric, journal)
-        found, confirmed = under_load(twin, Wish(48, 50), work)
+        found, confirmed = under_load(twin, FailoverOptions(48, 50), work)
         print(f"run {number}, {len(confirmed)} switches confirmed, load {os.getloadavg()[0]:.1f}")
         print(text_of(load_report(found), width=80), flush=True)
         twin.down()

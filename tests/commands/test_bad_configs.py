@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from rocefort import tasks
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.errors import BadInput
 from rocefort.steps.fabric.config_directory import read_directory
-from rocefort.steps.fabric.subject import Subject, subject_of_texts
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of_texts
 from rocefort.validators.checks import check
 
 NESTED = "".join(f"{' ' * (n % 50)}interface 100GE1/0/{n % 64}\n" for n in range(1000))
@@ -101,7 +101,7 @@ def test_encodings_line_ends_and_sessions_are_read(tmp_path: Path, content: byte
     ids=["codes", "backspaces", "erased"],
 )
 def test_a_recorded_session_says_what_the_switch_says(
-    heps: Derived, tmp_path: Path, gone: str
+    heps: DerivedNetwork, tmp_path: Path, gone: str
 ) -> None:
     plain = render_all(heps.network)["leaf01"]
     shown = [
@@ -179,7 +179,7 @@ def test_what_is_no_directory_says_so(tmp_path: Path, name: str) -> None:
     assert re.search("no such directory|a file, not a directory", str(refused.value))
 
 
-def judged(directory: Path, text: str) -> tuple[Subject, list[str]]:
+def judged(directory: Path, text: str) -> tuple[ReadNetwork, list[str]]:
     (directory / "a.cfg").write_text(text)
     subject = subject_of_texts(directory)
     found = check(subject.network, subject.sources).findings
@@ -232,7 +232,7 @@ def test_nested_garbage_ends_in_findings(tmp_path: Path) -> None:
 
 
 def test_outputs_go_to_the_switch_that_their_prompt_or_name_says(
-    heps: Derived, tmp_path: Path
+    heps: DerivedNetwork, tmp_path: Path
 ) -> None:
     for name, text in render_all(heps.network).items():
         (tmp_path / f"{name}.cfg").write_text(text)

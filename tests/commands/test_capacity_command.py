@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.results.capacity import Capacity
+from rocefort.models.results.capacity import CapacityReport
 
 Rocefort = Callable[..., Any]
 
@@ -43,7 +43,7 @@ def test_heps_does_not_carry_its_published_peak(rocefort: Rocefort) -> None:
 def test_json_reads_back(rocefort: Rocefort) -> None:
     done = rocefort("capacity", "heps", "--format", "json")
     assert done.code == 1
-    found = Capacity.model_validate_json(done.out)
+    found = CapacityReport.model_validate_json(done.out)
     assert found.model_dump_json(indent=2) == done.out.rstrip("\n")
     assert found.asked is not None
     assert found.asked.file.endswith("inventory/heps/demand.yaml")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import render_all
 from rocefort.steps.fabric import subject
 from rocefort.steps.fabric.rule_texts import rule_texts
@@ -115,7 +115,7 @@ def test_a_bad_fabric_writes_no_configuration(
 
 
 def test_render_writes_one_file_a_switch(
-    rocefort: Rocefort, heps: Derived, heps_file: Path, tmp_path: Path
+    rocefort: Rocefort, heps: DerivedNetwork, heps_file: Path, tmp_path: Path
 ) -> None:
     done = rocefort("render", heps_file, "--out", tmp_path / "out")
     assert done.out == f"10 configurations in {tmp_path / 'out'}\n"
@@ -142,7 +142,7 @@ def test_a_service_that_is_not_there_ends_with_3(
 
 
 def test_verify_of_text_names_the_line_of_the_text(
-    rocefort: Rocefort, heps: Derived, tmp_path: Path
+    rocefort: Rocefort, heps: DerivedNetwork, tmp_path: Path
 ) -> None:
     texts = render_all(heps.network)
     texts["leaf03"] = texts["leaf03"].replace(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.paths import ROOT
 from rocefort.steps.lab.emulated_site import rehearse
@@ -40,7 +40,7 @@ def test_the_live_tests_are_skipped_without_a_service_and_name_their_page() -> N
 
 
 def test_the_program_lists_what_it_says(
-    heps: Derived,
+    heps: DerivedNetwork,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all, render_node
 from rocefort.dialects.vrp.day0 import day0_device, day0_text
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.errors import BadInput
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
@@ -69,7 +69,7 @@ def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_typed_is_part_of_the_whole_configuration(heps: Derived, name: str) -> None:
+def test_what_is_typed_is_part_of_the_whole_configuration(heps: DerivedNetwork, name: str) -> None:
     node = heps.network.by_name[name]
     assert node.family is not None
     lines = config_lines(day0_text(node, {"netops": PASSWORD}).splitlines())
@@ -90,7 +90,9 @@ def test_what_is_typed_is_part_of_the_whole_configuration(heps: Derived, name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_line_but_the_password_stands_in_the_rendered_text(heps: Derived, name: str) -> None:
+def test_every_line_but_the_password_stands_in_the_rendered_text(
+    heps: DerivedNetwork, name: str
+) -> None:
     node = heps.network.by_name[name]
     rendered = {line.strip() for line in render_node(node).splitlines()}
     lines = config_lines(day0_text(node, {"netops": "<x>"}).splitlines())
@@ -98,7 +100,7 @@ def test_every_line_but_the_password_stands_in_the_rendered_text(heps: Derived, 
     assert others == {"quit", "local-user netops password irreversible-cipher <x>"}
 
 
-def test_it_makes_the_switch_reachable_and_nothing_else(heps: Derived) -> None:
+def test_it_makes_the_switch_reachable_and_nothing_else(heps: DerivedNetwork) -> None:
     device = day0_device(heps.network.by_name["leaf08"].device)
     assert device.ssh.stelnet
     assert [i.name for i in device.interfaces] == [device.ssh.source_interface]
@@ -108,7 +110,7 @@ def test_it_makes_the_switch_reachable_and_nothing_else(heps: Derived) -> None:
     assert device.bgp is None
 
 
-def test_the_acl_of_the_vty_comes_with_it_and_no_other(heps: Derived) -> None:
+def test_the_acl_of_the_vty_comes_with_it_and_no_other(heps: DerivedNetwork) -> None:
     node = heps.network.by_name["leaf08"]
     named = Acl(number=2000, rules=(AclRule(index=5, source=IPv4Network("10.255.0.0/24")),))
     other = Acl(number=2001, rules=(AclRule(index=5, action="deny"),))
@@ -128,7 +130,7 @@ def console(node: Node) -> EmulatedSwitch:
 
 def type_in(switch: EmulatedSwitch, lines: list[str]) -> None:
     """Type lines on the console, Y to every question; no line may be refused."""
-    session = Session(switch, "console")
+    session = CliSession(switch, "console")
     for line in lines:
         reply = session.handle(line)
         assert "Error" not in reply.text, f"{line}: {reply.text}"
@@ -138,7 +140,7 @@ def type_in(switch: EmulatedSwitch, lines: list[str]) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_new_switch_takes_it_and_saves_it(
-    run: Run, heps: Derived, monkeypatch: pytest.MonkeyPatch, name: str
+    run: Run, heps: DerivedNetwork, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("NETOPS", PASSWORD)
     code, out, _ = run("day0", "heps", name, "--with-secrets", "--password", "netops=env:NETOPS")
@@ -255,7 +257,7 @@ def shell(lines: list[str], directory: Path) -> None:
 
 @pytest.mark.skipif(which("ssh-keyscan") is None, reason="needs OpenSSH's client")
 def test_a_replaced_switch_runs_what_the_old_one_ran(
-    run: Run, heps: Derived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, heps: DerivedNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the printed words only: day 0 on the console, keys by OpenSSH, plan, apply."""
     node = heps.network.by_name["leaf08"]

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.lab.state.state_faults import read_state_fault
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.tasks import cli
 
 
 @pytest.fixture(scope="module")
-def lab(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
+def lab(heps: DerivedNetwork, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
     subject = subject_of_derived(heps)
     with rehearse(subject.network, subject.texts, tmp_path_factory.mktemp("lab")) as running:
         yield running
@@ -50,7 +50,7 @@ def test_a_sick_switch_ends_with_1_and_json_names_its_place(lab: Rehearsal) -> N
 
 
 def test_a_switch_that_cannot_be_read_ends_with_3_after_the_report(lab: Rehearsal) -> None:
-    lab.switches["leaf03"].faults = (Fault("refuse-login"),)
+    lab.switches["leaf03"].faults = (LineFault("refuse-login"),)
     code, output = health(lab, "--device", "leaf03", "--select", "LIV001")
     lab.switches["leaf03"].faults = ()
     assert code == 3

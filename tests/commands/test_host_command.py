@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from host_root import HostRoot
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.fleet.connections import Connections, save_connections
-from rocefort.fleet.ssh_exec import guarded
+from rocefort.fleet.ssh_exec import guarded_command
 from rocefort.lab.servers.ssh_hosts import RdmaHosts
 from rocefort.models.network.servers import HostPlan
 from rocefort.steps.rdma.servers import reader_command
@@ -28,7 +28,7 @@ NIC = "sys/class/net/ens1f0np0"
 
 
 @pytest.fixture(scope="module")
-def ready(heps: Derived, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def ready(heps: DerivedNetwork, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Roots of servers on which the rendered script was applied."""
     plans = host_plans(heps)
     roots = {}
@@ -91,7 +91,7 @@ def opened(
     for name, path in ready.items():
         shutil.copytree(path, at / name, symlinks=True)
         roots[name] = root_of(at / name, plans[name])
-        roots[name].readers.add(guarded(reader_command(plans[name]), DEADLINE_S))
+        roots[name].readers.add(guarded_command(reader_command(plans[name]), DEADLINE_S))
     addresses = {name: str(plans[name].address.ip) for name in ready}
     with RdmaHosts(addresses, {}, at / "ssh", settings=roots).in_thread() as hosts:
         access = access_to(derived.network, hosts, at, DEADLINE_S)
@@ -259,7 +259,7 @@ def test_a_missing_tool_is_one_reason_and_the_rest_is_judged(
 
 
 def test_an_interface_that_nobody_knows_is_one_finding(
-    servers: Servers, check: Callable[..., Any], heps: Derived
+    servers: Servers, check: Callable[..., Any], heps: DerivedNetwork
 ) -> None:
     servers.roots["k8sgn08"].write("state/addresses", "lo 127.0.0.1/8")
     code, findings, not_judged = check("--server", "k8sgn08")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.steps.fabric.subject import write_texts
 
@@ -24,7 +24,7 @@ leaf08,CE6866-48S8CQ-P,V300R023C00
 
 
 def test_what_was_rendered_is_imported_checked_and_never_overwritten(
-    rocefort: Rocefort, heps: Derived, tmp_path: Path
+    rocefort: Rocefort, heps: DerivedNetwork, tmp_path: Path
 ) -> None:
     configs, out, table = tmp_path / "configs", tmp_path / "inv" / "site", tmp_path / "switches.csv"
     write_texts(render_all(heps.network), configs)

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from rocefort.fleet.secret_masking import remember
-from rocefort.internal_errors import described, kept
+from rocefort.internal_errors import described, traceback_hint
 from rocefort.output import lasting_output
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
@@ -105,7 +105,7 @@ class Mute(Exception):  # noqa: N818 - as a library may call its own
 def test_no_error_is_such_that_telling_it_fails(error: Exception) -> None:
     """Neither its own text, nor what that holds, gets a raw traceback out."""
     described(error).encode()
-    file = Path(kept(error).removeprefix("please report it with "))
+    file = Path(traceback_hint(error).removeprefix("please report it with "))
     assert type(error).__name__ in file.read_text()
     file.unlink()
 
@@ -120,12 +120,14 @@ def test_a_traceback_that_cannot_be_kept_is_not_shown(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", nowhere)
     assert described(error) == "RuntimeError: login with <removed> failed"
-    assert kept(error) == ("its traceback could not be kept: No usable temporary directory found")
+    assert traceback_hint(error) == (
+        "its traceback could not be kept: No usable temporary directory found"
+    )
 
 
 def test_a_traceback_is_kept_without_its_secret() -> None:
     remember("c4nary-of-output")
-    said = kept(RuntimeError("login with c4nary-of-output"))
+    said = traceback_hint(RuntimeError("login with c4nary-of-output"))
     file = Path(said.removeprefix("please report it with "))
     assert "RuntimeError: login with <removed>" in file.read_text()
     assert "c4nary" not in file.read_text()

@@ -14,7 +14,7 @@ import pytest
 
 from rocefort import options
 from rocefort.design.load.json_schema import DEMAND_SCHEMA_FILE, SCHEMA_FILE
-from rocefort.reports.fabric.tables import Kind
+from rocefort.reports.fabric.tables import ShowTable
 
 Rocefort = Callable[..., Any]
 
@@ -50,7 +50,7 @@ def test_schema_is_the_shipped_file(rocefort: Rocefort) -> None:
     assert rocefort("schema", "--of", "demand").out == demand
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(options.Table, Kind)])
+@pytest.mark.parametrize(("ours", "theirs"), [(options.TableOption, ShowTable)])
 def test_the_words_of_the_command_line_are_those_of_the_table(
     ours: type[StrEnum], theirs: type[StrEnum]
 ) -> None:

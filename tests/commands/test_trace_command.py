@@ -16,7 +16,7 @@ from rocefort.models.device.packet_filters import Flow
 from rocefort.models.results.trace import Trace
 from rocefort.reports.fabric.trace import trace_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.subject import Subject, subject_of
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of
 from rocefort.steps.fabric.trace import flow_of, trace_between
 from rocefort.tasks import cli
 
@@ -32,16 +32,16 @@ security:
 
 
 @pytest.fixture(scope="module")
-def heps_subject() -> Subject:
+def heps_subject() -> ReadNetwork:
     return subject_of(Path("heps"), None)
 
 
 @pytest.fixture(scope="module")
-def border() -> Subject:
+def border() -> ReadNetwork:
     return subject_of(SAMPLES / "border", None)
 
 
-def test_every_equal_path_hop_by_hop(heps_subject: Subject) -> None:
+def test_every_equal_path_hop_by_hop(heps_subject: ReadNetwork) -> None:
     found = trace_between(heps_subject, ("readout01", "storage01"), Flow())
     assert [[hop.device for hop in path.hops] for path in found.paths] == [
         ["leaf05", "spine01", "leaf04"],
@@ -77,7 +77,7 @@ def test_every_equal_path_hop_by_hop(heps_subject: Subject) -> None:
     ],
 )
 def test_what_is_down_is_not_on_the_way(
-    heps_subject: Subject, down: list[str], sentences: list[str]
+    heps_subject: ReadNetwork, down: list[str], sentences: list[str]
 ) -> None:
     text = text_of(
         *trace_report(trace_between(heps_subject, ("readout01", "storage01"), Flow(), down)),
@@ -104,7 +104,7 @@ def test_the_rule_that_decides_is_named_with_its_line(edit_heps: EditHeps) -> No
     assert path.where.file and path.where.line
 
 
-def test_servers_beside_each_other_are_switched(heps_subject: Subject) -> None:
+def test_servers_beside_each_other_are_switched(heps_subject: ReadNetwork) -> None:
     text = text_of(
         *trace_report(trace_between(heps_subject, ("storage01", "10.66.3.1"), Flow())), width=80
     )
@@ -119,7 +119,7 @@ def test_servers_beside_each_other_are_switched(heps_subject: Subject) -> None:
     )
 
 
-def test_a_switch_that_has_the_servers_address_keeps_its_packets(heps_subject: Subject) -> None:
+def test_a_switch_that_has_the_servers_address_keeps_its_packets(heps_subject: ReadNetwork) -> None:
     network = heps_subject.network
     (storage,) = (s for s in network.servers or () if s.name == "storage01")
     gateway = IPv4Interface((int(IPv4Address("10.66.3.1")), storage.address.network.prefixlen))
@@ -134,7 +134,7 @@ def test_a_switch_that_has_the_servers_address_keeps_its_packets(heps_subject: S
     }
 
 
-def test_out_of_the_fabric_and_into_it_by_its_exits(border: Subject) -> None:
+def test_out_of_the_fabric_and_into_it_by_its_exits(border: ReadNetwork) -> None:
     out = trace_between(border, ("store01", "8.8.8.8"), Flow())
     assert {path.leaves_by for path in out.paths} == {"wan-a", "wan-b"}
     assert "leaves the fabric by exit wan-a" in text_of(*trace_report(out), width=80)
@@ -159,7 +159,7 @@ def test_out_of_the_fabric_and_into_it_by_its_exits(border: Subject) -> None:
     ],
 )
 def test_bad_ends_and_failures(
-    heps_subject: Subject, ends: tuple[str, str], down: tuple[str, ...], sentence: str
+    heps_subject: ReadNetwork, ends: tuple[str, str], down: tuple[str, ...], sentence: str
 ) -> None:
     with pytest.raises(BadInput) as caught:
         trace_between(heps_subject, ends, Flow(), down)

@@ -15,7 +15,7 @@ import pytest
 
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.design.derive.derive import derive
-from rocefort.fleet.connections import Access, Connections, save_connections
+from rocefort.fleet.connections import Connections, SshAccess, save_connections
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -39,7 +39,7 @@ class Site:
     def connect(self, **ports: int) -> None:
         """Write the connections; `ports` sends a switch elsewhere."""
         devices = tuple(
-            Access(
+            SshAccess(
                 name=name,
                 host="127.0.0.1",
                 port=ports.get(name, self.lab.ports[name]),

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.expand import Wanted, grow, name_pattern
-from rocefort.design.load.load import Loaded, load_catalogue
+from rocefort.design.expand import GrowthRequest, grow, name_pattern
+from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.documents.read import document_of
@@ -39,9 +39,9 @@ STYLES = {
 }
 
 
-def loaded(text: str) -> Loaded:
+def loaded(text: str) -> LoadedFabric:
     document = document_of(text, "fabric.yaml")
-    return Loaded(validate(Fabric, document), document)
+    return LoadedFabric(validate(Fabric, document), document)
 
 
 def network_of(text: str) -> Network:
@@ -75,7 +75,7 @@ def test_random_growth_moves_nothing_and_keeps_every_byte(
     text = STYLES[style]
     network = network_of(text)
     for spines, leaves, servers in sequence:
-        done = grow(text, loaded(text), load_catalogue(), Wanted(spines, leaves, servers))
+        done = grow(text, loaded(text), load_catalogue(), GrowthRequest(spines, leaves, servers))
         bare = list(done.text)
         moved = 0
         for one in done.insertions:  # in order of place
@@ -97,10 +97,10 @@ def test_random_growth_moves_nothing_and_keeps_every_byte(
 
 def test_one_growth_is_the_growth_in_steps() -> None:
     """What is derived hangs on the ids, so it does not matter who came when."""
-    once = grow(TEXT, loaded(TEXT), load_catalogue(), Wanted(2, 8, 1)).text
+    once = grow(TEXT, loaded(TEXT), load_catalogue(), GrowthRequest(2, 8, 1)).text
     text = TEXT
     for spines, leaves in ((1, 3), (0, 4), (1, 1)):
-        text = grow(text, loaded(text), load_catalogue(), Wanted(spines, leaves, 1)).text
+        text = grow(text, loaded(text), load_catalogue(), GrowthRequest(spines, leaves, 1)).text
     assert text == once
     assert network_of(text) == network_of(once)
 
@@ -375,7 +375,7 @@ def test_servers_named_by_their_leaf_are_counted_on_each_leaf(edit_heps: Edit) -
 
 def test_a_fabric_without_servers_gets_a_list_of_them() -> None:
     text = re.sub(r"(?s)\nservers:\n.*?\nsecurity:", "\nsecurity:", TEXT)
-    done = grow(text, loaded(text), load_catalogue(), Wanted(0, 1, 2))
+    done = grow(text, loaded(text), load_catalogue(), GrowthRequest(0, 1, 2))
     assert done.new["servers"] == ("server01", "server02")
     ports = [(s.leaf, s.port) for s in done.loaded.fabric.servers]
     assert ports == [("leaf09", "25GE1/0/1"), ("leaf09", "25GE1/0/2")]

@@ -13,8 +13,8 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.expand import Model, Wanted, grow
-from rocefort.design.load.load import Loaded, load_catalogue
+from rocefort.design.expand import GrowthRequest, NewSwitchModel, grow
+from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.documents.read import document_of
@@ -37,10 +37,10 @@ STARTS = {
 }
 LEAVES = {
     "": None,
-    "128 MB": Model("CE8851-32CQ8DQ-P", "V300R023C00"),
-    "42 MB": Model("CE8850-64CQ-EI", "V200R022C00"),
+    "128 MB": NewSwitchModel("CE8851-32CQ8DQ-P", "V300R023C00"),
+    "42 MB": NewSwitchModel("CE8850-64CQ-EI", "V200R022C00"),
 }
-SPINES = {"": None, "other": Model("CE12800E", "V200R022C00")}
+SPINES = {"": None, "other": NewSwitchModel("CE12800E", "V200R022C00")}
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Growth:
     racks: tuple[str, ...]
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> GrowthRequest:
         models = {"spines": SPINES[self.spine], "leaves": LEAVES[self.leaf]}
-        return Wanted(
+        return GrowthRequest(
             self.spines,
             self.leaves,
             self.servers if self.leaves else 0,
@@ -98,9 +98,9 @@ class History:
     def __post_init__(self) -> None:
         self.network = self._derived()
 
-    def _loaded(self) -> Loaded:
+    def _loaded(self) -> LoadedFabric:
         document = document_of(self.text, "fabric.yaml")
-        return Loaded(validate(Fabric, document), document)
+        return LoadedFabric(validate(Fabric, document), document)
 
     def _derived(self) -> Network:
         network = derive_loaded(self._loaded(), load_catalogue()).network

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.infer import infer
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
@@ -15,7 +15,12 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Finding, NotJudged, Report
 from rocefort.models.network.network import Network, Node
-from rocefort.steps.fabric.subject import Subject, subject_of_derived, subject_of_texts, write_texts
+from rocefort.steps.fabric.subject import (
+    ReadNetwork,
+    subject_of_derived,
+    subject_of_texts,
+    write_texts,
+)
 from rocefort.validators import engine_choice
 from rocefort.validators.checks import check, rules
 from rocefort.validators.routing.engine import solve
@@ -31,7 +36,7 @@ ALONE = {"SEC010"}  # it asks for a policy where there are segments, which is no
 
 
 @pytest.fixture
-def from_text(heps: Derived, tmp_path: Path) -> Subject:
+def from_text(heps: DerivedNetwork, tmp_path: Path) -> ReadNetwork:
     write_texts(render_all(heps.network), tmp_path)
     return subject_of_texts(tmp_path)
 
@@ -46,7 +51,9 @@ def said(report: Report, rule: str) -> list[tuple[object, ...]]:
     ]
 
 
-def test_the_cables_of_heps_follow_from_its_addresses(heps: Derived, from_text: Subject) -> None:
+def test_the_cables_of_heps_follow_from_its_addresses(
+    heps: DerivedNetwork, from_text: ReadNetwork
+) -> None:
     assert {frozenset((k.a, k.b)) for k in from_text.network.links or ()} == {
         frozenset((k.a, k.b)) for k in heps.network.links or ()
     }
@@ -55,7 +62,7 @@ def test_the_cables_of_heps_follow_from_its_addresses(heps: Derived, from_text: 
 
 @pytest.mark.parametrize("with_versions", [False, True], ids=["configurations", "and versions"])
 def test_what_text_can_answer_it_answers_as_the_fabric_does(
-    heps: Derived, from_text: Subject, tmp_path: Path, with_versions: bool
+    heps: DerivedNetwork, from_text: ReadNetwork, tmp_path: Path, with_versions: bool
 ) -> None:
     """All rules: what text can answer is the fabric's answer, the others say what they lack."""
     judged = from_text
@@ -77,7 +84,7 @@ def test_what_text_can_answer_it_answers_as_the_fabric_does(
     } - silent
 
 
-def write_versions(heps: Derived, directory: Path) -> None:
+def write_versions(heps: DerivedNetwork, directory: Path) -> None:
     """`display version` of every switch, in the form of its release."""
     for node in heps.network.nodes:
         assert node.hardware is not None
@@ -90,7 +97,7 @@ def write_versions(heps: Derived, directory: Path) -> None:
 
 
 def test_models_and_releases_are_those_of_the_fabric(
-    heps: Derived, from_text: Subject, tmp_path: Path
+    heps: DerivedNetwork, from_text: ReadNetwork, tmp_path: Path
 ) -> None:
     assert {node.hardware for node in from_text.network.nodes} == {None}
     write_versions(heps, tmp_path)
@@ -131,7 +138,7 @@ def test_models_and_releases_are_those_of_the_fabric(
     ],
 )
 def test_a_fault_in_a_text_is_found_with_its_line(
-    heps: Derived, tmp_path: Path, device: str, old: str, new: str, sentence: str
+    heps: DerivedNetwork, tmp_path: Path, device: str, old: str, new: str, sentence: str
 ) -> None:
     texts = render_all(heps.network)
     assert old in texts[device]
@@ -188,7 +195,7 @@ def test_text_tells_the_cables_and_roles_of_any_fabric(
 
 
 def test_verify_answers_for_sessions_and_routes_and_says_what_it_does_not_know(
-    heps: Derived, from_text: Subject
+    heps: DerivedNetwork, from_text: ReadNetwork
 ) -> None:
     done = engine_choice.run(from_text.network, from_text.sources, engine_choice.Engine.EMBEDDED)
     whole = solve(heps.network)
@@ -204,7 +211,7 @@ def _reasons(report: Report, rule: str) -> list[str]:
     return [f"{n.where.device or ''} {n.where.interface or ''}: {n.reason}" for n in found]
 
 
-def test_a_port_whose_far_end_no_text_has_is_not_passed(heps: Derived) -> None:
+def test_a_port_whose_far_end_no_text_has_is_not_passed(heps: DerivedNetwork) -> None:
     """One switch's text is missing: what its neighbours' ports lead to is said to be unknown."""
     nodes = [Node(device=n.device) for n in heps.network.nodes if n.name != "spine02"]
     report = check(infer("part", nodes))
@@ -217,7 +224,7 @@ def test_a_port_whose_far_end_no_text_has_is_not_passed(heps: Derived) -> None:
     assert report.findings == ()
 
 
-def test_one_text_alone_knows_no_cables(heps: Derived) -> None:
+def test_one_text_alone_knows_no_cables(heps: DerivedNetwork) -> None:
     network = infer("one", [Node(device=heps.network.nodes[0].device)])
     assert network.links is None
     assert all(not isinstance(v, Finding) for v in check(network).findings)

@@ -7,13 +7,17 @@ from ipaddress import IPv4Interface
 import pytest
 
 from rocefort.design.infer import infer
-from rocefort.design.infer_cabling import Heard
+from rocefort.design.infer_cabling import LldpNeighbour
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
-from rocefort.models.network.network import Network, Node, Teller
+from rocefort.models.network.network import CablingSource, Network, Node
 from rocefort.validators.checks import check
 
-LLDP, ADDRESSES, DESCRIPTIONS = Teller.LLDP, Teller.ADDRESSES, Teller.DESCRIPTIONS
+LLDP, ADDRESSES, DESCRIPTIONS = (
+    CablingSource.LLDP,
+    CablingSource.ADDRESSES,
+    CablingSource.DESCRIPTIONS,
+)
 Ports = dict[str, tuple[str, str]]  # address and description by port, empty for none
 
 
@@ -30,11 +34,11 @@ def node(name: str, ports: Ports) -> Node:
     return Node(device=Device(name=name, interfaces=tuple(interfaces)))
 
 
-def network(heard: list[Heard] | None = None, **switches: Ports) -> Network:
+def network(heard: list[LldpNeighbour] | None = None, **switches: Ports) -> Network:
     return infer("made", [node(name, ports) for name, ports in switches.items()], heard or [])
 
 
-def cables(of: Network) -> list[tuple[str, tuple[Teller, ...]]]:
+def cables(of: Network) -> list[tuple[str, tuple[CablingSource, ...]]]:
     return [(f"{link.a} - {link.b}", link.told) for link in of.links or ()]
 
 
@@ -64,7 +68,7 @@ ONE = "one 100GE1/0/1 - two 100GE1/0/1"
     ],
 )
 def test_what_makes_a_cable(
-    there: tuple[str, str], back: tuple[str, str], told: tuple[Teller, ...] | None
+    there: tuple[str, str], back: tuple[str, str], told: tuple[CablingSource, ...] | None
 ) -> None:
     found = network(one={A1: there}, two={B1: back})
     assert cables(found) == ([(ONE, told)] if told else [])
@@ -81,9 +85,9 @@ def test_a_description_without_a_port_tells_nothing_where_there_are_two() -> Non
 
 def test_lldp_of_one_end_is_enough_and_no_other_port_of_a_switch_counts() -> None:
     heard = [
-        Heard("one", "100GE1/0/1", "two", "100GE1/0/1"),
-        Heard("one", "MEth0/0/0", "two", "MEth0/0/0"),
-        Heard("one", "100GE1/0/2", "storage01", None),
+        LldpNeighbour("one", "100GE1/0/1", "two", "100GE1/0/1"),
+        LldpNeighbour("one", "MEth0/0/0", "two", "MEth0/0/0"),
+        LldpNeighbour("one", "100GE1/0/2", "storage01", None),
     ]
     found = network(heard, one={A1: ("", "")}, two={B1: ("", "")})
     assert cables(found) == [(ONE, (LLDP,))]
@@ -106,7 +110,7 @@ def said(of: Network) -> list[str]:
 
 
 def test_lldp_is_believed_before_addresses_and_both_are_named() -> None:
-    heard = [Heard("one", "100GE1/0/1", "two", "100GE1/0/2")]
+    heard = [LldpNeighbour("one", "100GE1/0/1", "two", "100GE1/0/2")]
     found = network(
         heard,
         one={A1: ("10.0.0.0/31", "")},
@@ -132,7 +136,7 @@ def test_addresses_are_believed_before_descriptions() -> None:
 
 
 def test_sources_that_agree_as_far_as_they_go_are_no_finding() -> None:
-    heard = [Heard("one", "100GE1/0/1", "two", None)]
+    heard = [LldpNeighbour("one", "100GE1/0/1", "two", None)]
     found = network(
         heard, one={A1: ("10.0.0.0/31", "to two")}, two={B1: ("10.0.0.1/31", "to one 100GE1/0/1")}
     )

@@ -11,9 +11,9 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived, derive, derive_loaded
+from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.json_schema import MODELINE
-from rocefort.design.load.load import Catalogue, Loaded, load_catalogue
+from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.documents.read import read_document
 from rocefort.documents.validate import validate
@@ -39,11 +39,11 @@ def free_ports(hardware: Hardware) -> int:
     return max((speeds.count(speed) for speed in speeds), default=0)
 
 
-def derived(text: str, folder: Path) -> Derived:
+def derived(text: str, folder: Path) -> DerivedNetwork:
     path = folder / "fabric.yaml"
     path.write_text(text, encoding="utf-8")
     document = read_document(path)
-    return derive_loaded(Loaded(validate(Fabric, document), document), CATALOGUE)
+    return derive_loaded(LoadedFabric(validate(Fabric, document), document), CATALOGUE)
 
 
 def errors(network: Network) -> list[str]:
@@ -130,7 +130,7 @@ def test_the_largest_capacity_has_pools_apart(tmp_path: Path) -> None:
     document = read_document(path)
     fabric = validate(Fabric, document)
     assert (fabric.capacity.spines, fabric.capacity.leaves) == (64, 1024)
-    network = derive_loaded(Loaded(fabric, document), catalogue).network
+    network = derive_loaded(LoadedFabric(fabric, document), catalogue).network
     assert len(network.links or ()) == 64
     # two-byte private AS numbers end at 65534
     assert (fabric.routing.leaf_asn_base, fabric.routing.spine_asn) == (4200000000, 4200000000)

@@ -61,7 +61,7 @@ NAMES = [
 
 @pytest.mark.parametrize(("vrp", "eos"), NAMES)
 def test_interface_names_translate_both_ways(vrp: str, eos: str) -> None:
-    assert EosNames.known(vrp)
+    assert EosNames.is_known(vrp)
     assert EosNames.to_eos(vrp) == eos
     assert EosNames.to_vrp(eos) == vrp
 

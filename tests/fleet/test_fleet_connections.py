@@ -9,9 +9,9 @@ from nornir.core.configuration import Config
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir_napalm.plugins.connections import Napalm
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import BadInput
-from rocefort.fleet.connections import Access, Connections, load_connections, save_connections
+from rocefort.fleet.connections import Connections, SshAccess, load_connections, save_connections
 from rocefort.fleet.inventory import NetworkInventory
 from rocefort.models.network.network import Node
 
@@ -81,15 +81,15 @@ def test_every_problem_has_its_place(tmp_path: Path, old: str, new: str, sentenc
     assert caught.value.exit_code == 2
 
 
-def heps_connections(heps: Derived, tmp_path: Path, *names: str) -> Connections:
+def heps_connections(heps: DerivedNetwork, tmp_path: Path, *names: str) -> Connections:
     (tmp_path / "known_hosts").touch()
     devices = tuple(
-        Access(name=name, host="10.0.0.1", user="netops", credential="env:X") for name in names
+        SshAccess(name=name, host="10.0.0.1", user="netops", credential="env:X") for name in names
     )
     return Connections(known_hosts=tmp_path / "known_hosts", devices=devices)
 
 
-def test_groups_and_options(heps: Derived, tmp_path: Path) -> None:
+def test_groups_and_options(heps: DerivedNetwork, tmp_path: Path) -> None:
     names = tuple(node.name for node in heps.network.nodes)
     inventory = NetworkInventory(heps.network, heps_connections(heps, tmp_path, *names)).load()
     assert set(inventory.hosts) == set(names)
@@ -109,7 +109,7 @@ def test_groups_and_options(heps: Derived, tmp_path: Path) -> None:
 
 
 def test_a_switch_is_opened_by_the_driver_of_its_family(
-    heps: Derived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    heps: DerivedNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("X", "hunter2-x")
 
@@ -141,7 +141,9 @@ def test_a_switch_is_opened_by_the_driver_of_its_family(
     ]
 
 
-def test_all_that_does_not_fit_the_fabric_is_said_together(heps: Derived, tmp_path: Path) -> None:
+def test_all_that_does_not_fit_the_fabric_is_said_together(
+    heps: DerivedNetwork, tmp_path: Path
+) -> None:
     names = [node.name for node in heps.network.nodes if node.name != "leaf05"]
     connections = heps_connections(heps, tmp_path, *names, "leaf99")
     gone = connections.model_copy(update={"known_hosts": tmp_path / "none"})
@@ -157,7 +159,7 @@ def test_all_that_does_not_fit_the_fabric_is_said_together(heps: Derived, tmp_pa
 
 
 def test_a_problem_names_the_file_and_shows_the_entry_that_mends_it(
-    heps: Derived, tmp_path: Path
+    heps: DerivedNetwork, tmp_path: Path
 ) -> None:
     names = [node.name for node in heps.network.nodes if node.name != "leaf05"]
     path = tmp_path / "site.yaml"
@@ -177,7 +179,7 @@ def test_a_problem_names_the_file_and_shows_the_entry_that_mends_it(
 
 
 def test_an_entry_of_a_server_is_shown_with_what_it_measures_with(
-    heps: Derived, tmp_path: Path
+    heps: DerivedNetwork, tmp_path: Path
 ) -> None:
     lacking = heps_connections(heps, tmp_path).lacks_server("storage01")
     assert str(lacking) == (

@@ -18,17 +18,19 @@ from nornir.core import Nornir
 from paramiko import SSHException
 
 from napalm_cloudengine.connect import NO_SESSION
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet import ssh_exec
-from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.fleet.errors import Unreachable, unreachable
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.fleet.ssh_exec import SshExec, guarded
-from rocefort.lab.servers.ssh_hosts import End, RdmaHosts, Sample
+from rocefort.fleet.ssh_exec import SshExec, guarded_command
+from rocefort.lab.servers.ssh_hosts import ProcessOutput, RdmaHosts, Sample
 
-HUNG = Sample("hung", End(), End())
-SHORT = Sample("short", End(b"client\n", b"warned\n", 3), End(b"server\n", b"", 0))
+HUNG = Sample("hung", ProcessOutput(), ProcessOutput())
+SHORT = Sample(
+    "short", ProcessOutput(b"client\n", b"warned\n", 3), ProcessOutput(b"server\n", b"", 0)
+)
 
 
 @pytest.fixture
@@ -40,14 +42,14 @@ def hosts(tmp_path: Path) -> Iterator[RdmaHosts]:
         yield running
 
 
-def fleet(heps: Derived, hosts: RdmaHosts, password: str = "env:SERVER_PASSWORD") -> Nornir:
+def fleet(heps: DerivedNetwork, hosts: RdmaHosts, password: str = "env:SERVER_PASSWORD") -> Nornir:
     return open_fleet(
         heps.network,
         Connections(
             known_hosts=hosts.state_dir / "known_hosts",
             connect_timeout_s=5,
             devices=tuple(
-                Access(
+                SshAccess(
                     name=node.name,
                     host="127.0.0.1",
                     port=hosts.ports["k8sgn08"],
@@ -73,7 +75,9 @@ def fleet(heps: Derived, hosts: RdmaHosts, password: str = "env:SERVER_PASSWORD"
 
 
 @pytest.fixture
-def nornir(heps: Derived, hosts: RdmaHosts, monkeypatch: pytest.MonkeyPatch) -> Iterator[Nornir]:
+def nornir(
+    heps: DerivedNetwork, hosts: RdmaHosts, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Nornir]:
     monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
     with fleet(heps, hosts) as opened:
         yield opened
@@ -234,7 +238,9 @@ def test_a_lost_session_is_opened_again(nornir: Nornir) -> None:
     assert session(nornir) is not first
 
 
-def test_wrong_password(heps: Derived, hosts: RdmaHosts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_password(
+    heps: DerivedNetwork, hosts: RdmaHosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SERVER_PASSWORD", "wrong-one")
     with fleet(heps, hosts) as nornir:
         error = refusal(nornir)
@@ -285,7 +291,7 @@ def test_a_server_that_ends_the_connection_before_the_login() -> None:
     )
 
 
-def test_what_listens_is_silent(heps: Derived, nornir: Nornir) -> None:
+def test_what_listens_is_silent(heps: DerivedNetwork, nornir: Nornir) -> None:
     host = nornir.inventory.hosts["k8sgn08"]
     extras = host.connection_options[ssh_exec.CONNECTION].extras
     assert extras is not None
@@ -329,7 +335,7 @@ def test_a_failing_task_prints_and_logs_nothing(
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
-        ["sh", "-c", guarded(command, 1)], capture_output=True, text=True
+        ["sh", "-c", guarded_command(command, 1)], capture_output=True, text=True
     )
 
 
@@ -346,7 +352,9 @@ def test_the_guard_keeps_streams_and_exit_code() -> None:
 
 
 def test_the_guard_names_the_process_to_signal() -> None:
-    with subprocess.Popen(["sh", "-c", guarded("sleep 60", 30)], stderr=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        ["sh", "-c", guarded_command("sleep 60", 30)], stderr=subprocess.PIPE
+    ) as running:
         assert running.stderr is not None
         pid = int(running.stderr.readline().split()[1])
         assert pid == running.pid

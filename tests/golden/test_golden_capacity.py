@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.models.results.capacity import Capacity
+from rocefort.models.results.capacity import CapacityReport
 from rocefort.paths import ROOT
 from rocefort.reports.fabric.capacity import capacity_report
 from rocefort.reports.writers.terminal import text_of
@@ -16,12 +16,12 @@ GOLDEN = Path(__file__).parent / "capacity" / "heps.txt"
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> Capacity:
+def found(monkeypatch: pytest.MonkeyPatch) -> CapacityReport:
     monkeypatch.chdir(ROOT)  # files are named as a person there would type them
     return judge_capacity(Path("inventory/heps"), None)
 
 
-def test_what_is_printed_is_the_reviewed_text(found: Capacity, golden_update: bool) -> None:
+def test_what_is_printed_is_the_reviewed_text(found: CapacityReport, golden_update: bool) -> None:
     text = text_of(*capacity_report(found), width=80)
     if golden_update:
         GOLDEN.parent.mkdir(exist_ok=True)
@@ -30,7 +30,7 @@ def test_what_is_printed_is_the_reviewed_text(found: Capacity, golden_update: bo
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_it_is_what_one_works_out_by_hand(found: Capacity) -> None:
+def test_it_is_what_one_works_out_by_hand(found: CapacityReport) -> None:
     """3,200 Gb/s from four leaves of 200 Gb/s, to 700 Gb/s of server ports on four others."""
     asked = found.asked
     assert asked is not None

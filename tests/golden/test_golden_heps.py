@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.paths import ROOT
 from rocefort.reports.fabric.findings import findings_report
 from rocefort.reports.writers.terminal import text_of
@@ -26,7 +26,7 @@ def agrees(path: Path, text: str, *, update: bool) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_configuration_is_the_reviewed_one(
-    heps: Derived, name: str, golden_update: bool
+    heps: DerivedNetwork, name: str, golden_update: bool
 ) -> None:
     texts = subject_of_derived(heps).texts
     assert sorted(texts) == sorted(NAMES)

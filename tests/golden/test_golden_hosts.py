@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import SCRIPT, UNITS, host_files, reader_of
 
@@ -16,7 +16,7 @@ SEVEN = ("transfer01", "k8sgn08", "k8sgn09", "daisycn01", "k8sgn12", "daisygn02"
 
 @pytest.mark.parametrize("name", SEVEN)
 def test_the_files_of_a_server_are_the_reviewed_ones(
-    heps: Derived, name: str, golden_update: bool
+    heps: DerivedNetwork, name: str, golden_update: bool
 ) -> None:
     plan = host_plans(heps)[name]
     files = {f"{name}.{SCRIPT}": host_files(plan)[SCRIPT]}

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 from shared_lab import SharedLab
 
-from rocefort.design.derive.derive import Derived
-from rocefort.lab.cli.replies import Reply
-from rocefort.lab.cli.session import Session
+from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.lab.cli.replies import CliReply
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
-from rocefort.steps.fabric.subject import Subject, subject_of_derived
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.health import Health, health_of
+from rocefort.steps.rollout.health import HealthReport, health_of
 
-Judge = Callable[..., Health]
+Judge = Callable[..., HealthReport]
 
 
 @pytest.fixture(scope="module")
-def subject(heps: Derived) -> Subject:
+def subject(heps: DerivedNetwork) -> ReadNetwork:
     """HEPS with its texts."""
     return subject_of_derived(heps)
 
@@ -42,17 +42,17 @@ def judge(lab: Rehearsal, heps_file: Path) -> Judge:
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str | None], None]:
     """From now on every switch answers a command with a text; None: it does not know it."""
-    handle = Session.handle
+    handle = CliSession.handle
 
     def answered(command: str, text: str | None) -> None:
-        def answer(session: Session, line: str) -> Reply:
+        def answer(session: CliSession, line: str) -> CliReply:
             if line.strip() != command:
                 return handle(session, line)
             if text is None:
                 return handle(session, "display nothing that is known")
             return replace(handle(session, line), text=text)
 
-        monkeypatch.setattr(Session, "handle", answer)
+        monkeypatch.setattr(CliSession, "handle", answer)
 
     return answered
 
@@ -62,7 +62,7 @@ def typing() -> Callable[..., None]:
     """Somebody types lines on a switch, and commits and saves them."""
 
     def typed(switch: EmulatedSwitch, *lines: str) -> None:
-        session = Session(switch, "somebody")
+        session = CliSession(switch, "somebody")
         for line in ("system-view", *lines, "commit", "return", "save", "y"):
             reply = session.handle(line)
             assert "Error" not in reply.text, reply.text

@@ -12,16 +12,16 @@ import pytest
 from rocefort.clock import utc_now
 from rocefort.errors import BadInput
 from rocefort.lab.state.state_faults import read_state_fault
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.models.finding import Finding
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.steps.rollout.health import Health
+from rocefort.steps.rollout.health import HealthReport
 
-Judge = Callable[..., Health]
+Judge = Callable[..., HealthReport]
 Typing = Callable[..., None]
 
 
-def said(found: Health) -> list[str]:
+def said(found: HealthReport) -> list[str]:
     return [f"{f.severity} {f.rule} {_place(f)}: {f.message}" for f in found.report.findings]
 
 
@@ -153,7 +153,7 @@ def test_a_clock_that_is_off_is_found(lab: Rehearsal, judge: Judge) -> None:
 
 
 def test_a_full_flash_is_found(lab: Rehearsal, judge: Judge) -> None:
-    lab.switches["leaf03"].faults = (Fault("full-flash"),)
+    lab.switches["leaf03"].faults = (LineFault("full-flash"),)
     assert said(judge("leaf03")) == ["error LIV019 leaf03: flash: 0 MB are free, limit 100 MB"]
 
 
@@ -170,7 +170,7 @@ def test_errors_that_rise_between_two_readings_are_found(lab: Rehearsal, judge: 
 def test_a_switch_that_refuses_logins_is_an_error_and_the_others_are_judged(
     lab: Rehearsal, judge: Judge
 ) -> None:
-    lab.switches["leaf03"].faults = (Fault("refuse-login"),)
+    lab.switches["leaf03"].faults = (LineFault("refuse-login"),)
     lab.model.inject("leaf04", read_state_fault("wrong-mtu", "100GE1/0/25=1500"))
     found = judge("leaf03", "leaf04")
     assert [line.split()[1] for line in said(found)] == ["LIV001", "LIV009"]

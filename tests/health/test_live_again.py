@@ -13,16 +13,16 @@ from shared_lab import SharedLab
 from rocefort.clock import utc_now
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.fleet.nornir_session import open_fleet
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.models.network.network import Network
-from rocefort.models.network.observed import DeviceSeen, Observed, Topic
+from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
 from rocefort.models.rollout.history import AFTER, BEFORE, DURING
-from rocefort.rollout.live.checks import Latest, LiveChecks, MeantNow
+from rocefort.rollout.live.checks import IntendedFabric, LatestResult, LiveChecks
 from rocefort.rollout.live.readings import BESIDE, as_beside, close_sessions, observe
 from rocefort.rollout.live.wave_checks import FRESH_S, WaveChecks
-from rocefort.steps.fabric.subject import Subject
+from rocefort.steps.fabric.subject import ReadNetwork
 from rocefort.steps.lab.emulated_site import Rehearsal
-from rocefort.validators.rules.live.subject import Intended, intended_of
+from rocefort.validators.rules.live.subject import IntendedState, intended_of
 
 SPINES = ["spine01", "spine02"]
 LEAF = "leaf03"
@@ -47,14 +47,14 @@ class Asked:
         at = utc_now() + self.set_later
         return Observed(fabric=self.network.name, at=at, devices=tuple(found))
 
-    def intended(self, network: Network) -> Intended:
+    def intended(self, network: Network) -> IntendedState:
         self.solved += 1
         return intended_of(network)
 
     def checks(self) -> WaveChecks:
         return WaveChecks(
             self.network,
-            LiveChecks(self.observe, settle_s=0, intended=Latest(self.intended)),
+            LiveChecks(self.observe, settle_s=0, intended=LatestResult(self.intended)),
             lambda: self.texts,
             lambda _: {},
             lambda names: self.needed.__setitem__(slice(None), names),
@@ -63,7 +63,7 @@ class Asked:
 
 
 @pytest.fixture(scope="module")
-def whole(subject: Subject, heps_shared: SharedLab) -> Observed:
+def whole(subject: ReadNetwork, heps_shared: SharedLab) -> Observed:
     """All switches, read once."""
     with open_fleet(subject.network, heps_shared.lab.connections) as nornir:
         names = [node.name for node in subject.network.nodes]
@@ -71,7 +71,7 @@ def whole(subject: Subject, heps_shared: SharedLab) -> Observed:
 
 
 @pytest.fixture
-def asked(subject: Subject, whole: Observed) -> Asked:
+def asked(subject: ReadNetwork, whole: Observed) -> Asked:
     return Asked(subject.network, whole.by_name, subject.texts)
 
 
@@ -122,7 +122,7 @@ def test_a_switch_that_could_not_be_read_is_read_again(asked: Asked) -> None:
 
 def test_a_switch_of_the_last_wave_counts_as_one_beside_the_next(whole: Observed) -> None:
     seen = as_beside(whole.by_name["leaf03"])
-    assert {topic for topic in Topic if topic not in seen.missing} == set(BESIDE)
+    assert {topic for topic in StateTopic if topic not in seen.missing} == set(BESIDE)
     assert seen.ports == whole.by_name["leaf03"].ports
     assert seen.thresholds is None
 
@@ -138,8 +138,8 @@ def test_a_fabric_is_solved_anew_only_when_a_text_is_another(asked: Asked) -> No
     assert asked.solved == 2
 
 
-def test_a_text_that_is_the_same_is_parsed_once(subject: Subject) -> None:
-    meant = MeantNow(subject.network)
+def test_a_text_that_is_the_same_is_parsed_once(subject: ReadNetwork) -> None:
+    meant = IntendedFabric(subject.network)
     first = meant(subject.texts)
     assert meant(dict(subject.texts)) is first
     text = subject.texts["leaf03"].replace("xoff static 600", "xoff static 640")
@@ -150,7 +150,7 @@ def test_a_text_that_is_the_same_is_parsed_once(subject: Subject) -> None:
 
 
 @pytest.fixture
-def nornir(subject: Subject, lab: Rehearsal) -> Iterator[Nornir]:
+def nornir(subject: ReadNetwork, lab: Rehearsal) -> Iterator[Nornir]:
     with open_fleet(subject.network, lab.connections) as found:
         yield found
 
@@ -160,7 +160,7 @@ def read_leaf(nornir: Nornir, network: Network) -> DeviceSeen:
 
 
 def test_a_session_that_is_kept_is_used_again(
-    nornir: Nornir, subject: Subject, lab: Rehearsal
+    nornir: Nornir, subject: ReadNetwork, lab: Rehearsal
 ) -> None:
     switch = lab.switches[LEAF]
     read_leaf(nornir, subject.network)
@@ -172,19 +172,19 @@ def test_a_session_that_is_kept_is_used_again(
 
 
 def test_a_session_that_was_lost_meanwhile_is_no_finding(
-    nornir: Nornir, subject: Subject, lab: Rehearsal
+    nornir: Nornir, subject: ReadNetwork, lab: Rehearsal
 ) -> None:
     switch = lab.switches[LEAF]
     read_leaf(nornir, subject.network)
     session = switch.last_session
-    switch.faults = (Fault("drop-line", "display version", times=1),)
+    switch.faults = (LineFault("drop-line", "display version", times=1),)
     assert read_leaf(nornir, subject.network).failed == ()
     assert switch.last_session == session + 1
 
 
 def test_a_switch_that_drops_every_session_is_one(
-    nornir: Nornir, subject: Subject, lab: Rehearsal
+    nornir: Nornir, subject: ReadNetwork, lab: Rehearsal
 ) -> None:
     read_leaf(nornir, subject.network)
-    lab.switches[LEAF].faults = (Fault("drop-line", "display version"),)
-    assert read_leaf(nornir, subject.network).missing.keys() == set(Topic)
+    lab.switches[LEAF].faults = (LineFault("drop-line", "display version"),)
+    assert read_leaf(nornir, subject.network).missing.keys() == set(StateTopic)

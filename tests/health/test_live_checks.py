@@ -17,9 +17,9 @@ from rocefort.lab.state.state_faults import read_state_fault
 from rocefort.models.finding import Finding, Report, Severity, Where
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed
-from rocefort.rollout.live.checks import LiveChecks, MeantNow, new_errors, with_neighbours
+from rocefort.rollout.live.checks import IntendedFabric, LiveChecks, new_errors, with_neighbours
 from rocefort.rollout.live.readings import observe
-from rocefort.steps.fabric.subject import Subject, subject_of
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 Typing = Callable[..., None]
@@ -46,7 +46,7 @@ class Time:
 
 @pytest.fixture
 def read(
-    lab: Rehearsal, subject: Subject
+    lab: Rehearsal, subject: ReadNetwork
 ) -> Iterator[Callable[[Sequence[str], Sequence[str]], Observed]]:
     with open_fleet(subject.network, lab.connections) as nornir:
         yield lambda names, beside: observe(nornir, subject.network, names, beside=beside)
@@ -62,12 +62,12 @@ def checks(read: Callable[[Sequence[str], Sequence[str]], Observed], time: Time)
     return LiveChecks(read, settle_s=3.0, pause_s=1.0, sleep=time.sleep, monotonic=time)
 
 
-def test_a_wave_is_asked_with_its_neighbours(subject: Subject) -> None:
+def test_a_wave_is_asked_with_its_neighbours(subject: ReadNetwork) -> None:
     asked = with_neighbours(subject.network, ["leaf03", "leaf07"])
     assert asked == ("spine01", "spine02", "leaf03", "leaf07")
 
 
-def test_a_wave_in_a_fabric_that_is_well_goes_on(checks: LiveChecks, subject: Subject) -> None:
+def test_a_wave_in_a_fabric_that_is_well_goes_on(checks: LiveChecks, subject: ReadNetwork) -> None:
     before = checks(subject.network, ["leaf03"])
     assert (before.refusal(), before.new) == (None, ())
     assert [d.name for d in before.observed.devices] == ["spine01", "spine02", "leaf03"]
@@ -76,7 +76,7 @@ def test_a_wave_in_a_fabric_that_is_well_goes_on(checks: LiveChecks, subject: Su
 
 
 def test_a_sick_neighbour_refuses_a_wave_unless_it_is_allowed(
-    checks: LiveChecks, subject: Subject, lab: Rehearsal
+    checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal
 ) -> None:
     lab.model.inject("spine01", read_state_fault("wrong-mtu", "100GE1/1/3=1500"))
     before = checks(subject.network, ["leaf03"])
@@ -93,7 +93,7 @@ def test_a_sick_neighbour_refuses_a_wave_unless_it_is_allowed(
 
 
 def test_only_a_new_error_stops_a_wave(
-    checks: LiveChecks, subject: Subject, lab: Rehearsal, time: Time
+    checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal, time: Time
 ) -> None:
     lab.model.inject("spine01", read_state_fault("wrong-mtu", "100GE1/1/3=1500"))
     before = checks(subject.network, ["leaf03"])
@@ -110,7 +110,7 @@ def test_only_a_new_error_stops_a_wave(
 
 
 def test_what_settles_in_time_stops_nothing(
-    checks: LiveChecks, subject: Subject, lab: Rehearsal, time: Time
+    checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal, time: Time
 ) -> None:
     before = checks(subject.network, ["leaf03"])
     lab.model.inject("leaf03", read_state_fault("link-down", "100GE1/0/25"))
@@ -120,7 +120,7 @@ def test_what_settles_in_time_stops_nothing(
 
 
 def test_a_clock_of_this_machine_that_is_set_blames_no_switch(
-    checks: LiveChecks, subject: Subject, lab: Rehearsal
+    checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal
 ) -> None:
     """One switch changes; those beside it tell that it is not the one whose clock was set."""
     before = checks(subject.network, ["leaf03"])
@@ -135,7 +135,7 @@ def test_a_clock_of_this_machine_that_is_set_blames_no_switch(
 
 
 def test_errors_that_rise_during_a_wave_stop_it(
-    checks: LiveChecks, subject: Subject, lab: Rehearsal
+    checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal
 ) -> None:
     lab.model.inject("leaf03", read_state_fault("input-errors", "100GE1/0/25=7"))
     before = checks(subject.network, ["leaf03"])
@@ -184,12 +184,12 @@ def raised(edit_heps: Callable[..., Path]) -> Network:
 
 
 def test_a_switch_that_is_not_changed_yet_is_meant_to_run_what_it_ran(
-    checks: LiveChecks, subject: Subject, lab: Rehearsal, raised: Network, typing: Typing
+    checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal, raised: Network, typing: Typing
 ) -> None:
     """A threshold is raised on leaf03: before, nobody is sick; after, leaf03 alone has the new."""
-    before = checks(MeantNow(raised)(subject.texts), ["leaf03"])
+    before = checks(IntendedFabric(raised)(subject.texts), ["leaf03"])
     assert before.refusal() is None
-    changed = MeantNow(raised)(subject.texts, ["leaf03"])
+    changed = IntendedFabric(raised)(subject.texts, ["leaf03"])
     after = checks(changed, ["leaf03"], before)
     assert {(f.rule, f.where.device) for f in after.new} == {("LIV013", "leaf03")}  # not done yet
     for interface in ("100GE1/0/1", "100GE1/0/2", "100GE1/0/25", "100GE1/0/26"):
@@ -198,17 +198,17 @@ def test_a_switch_that_is_not_changed_yet_is_meant_to_run_what_it_ran(
 
 
 def test_a_change_that_did_not_take_is_new_even_where_the_old_value_was_wrong(
-    checks: LiveChecks, subject: Subject, lab: Rehearsal, raised: Network, typing: Typing
+    checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal, raised: Network, typing: Typing
 ) -> None:
     """The baseline is judged against what was meant then, not against what is meant now."""
-    before = checks(MeantNow(raised)(subject.texts), ["leaf03"])
+    before = checks(IntendedFabric(raised)(subject.texts), ["leaf03"])
     after = checks(raised, ["leaf03"], before)
     # Of the spines, which stand beside the change, thresholds are not read.
     assert {f.where.device for f in after.new} == {"leaf03"}
 
 
 def test_a_trial_is_not_saved_and_that_stops_nothing(
-    checks: LiveChecks, subject: Subject, lab: Rehearsal
+    checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal
 ) -> None:
     before = checks(subject.network, ["leaf03"])
     lab.switches["leaf03"].saved = lab.switches["leaf03"].saved[:-1]

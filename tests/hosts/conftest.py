@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from host_root import HostRoot
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import read_host
 from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
@@ -39,7 +39,7 @@ def factory_root(path: Path, plan: HostPlan, **options: Any) -> HostRoot:
 class Site:
     """A server's plan, its files, and ways to run what is rendered for it."""
 
-    derived: Derived
+    derived: DerivedNetwork
     plan: HostPlan
     root: HostRoot
     script: Path
@@ -67,8 +67,8 @@ MakeSite = Callable[..., Site]
 def make_site(tmp_path: Path) -> MakeSite:
     """Make a site of a fabric file; options are those of HostRoot."""
 
-    def make(fabric: Path | Derived, server: str = "k8sgn08", **options: Any) -> Site:
-        derived = fabric if isinstance(fabric, Derived) else derive(fabric)
+    def make(fabric: Path | DerivedNetwork, server: str = "k8sgn08", **options: Any) -> Site:
+        derived = fabric if isinstance(fabric, DerivedNetwork) else derive(fabric)
         plan = host_plans(derived)[server]
         script = tmp_path / SCRIPT
         script.write_text(host_files(plan)[SCRIPT], encoding="utf-8")
@@ -78,7 +78,7 @@ def make_site(tmp_path: Path) -> MakeSite:
 
 
 @pytest.fixture
-def site(heps: Derived, make_site: MakeSite) -> Site:
+def site(heps: DerivedNetwork, make_site: MakeSite) -> Site:
     """A HEPS server as it comes from the factory."""
     return make_site(heps)
 

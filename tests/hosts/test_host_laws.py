@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import read_host
 from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
@@ -68,7 +68,7 @@ TUNING = st.none() | st.builds(
     cnp_queue=st.sampled_from([0, 5, 6]),
 )
 def test_applied_it_checks_clean_and_is_not_touched_again(
-    heps: Derived,
+    heps: DerivedNetwork,
     reaction: Any,
     controlled: Any,
     mapped: Any,
@@ -102,8 +102,14 @@ def test_applied_it_checks_clean_and_is_not_touched_again(
 
 
 def _with(
-    heps: Derived, reaction: Any, controlled: Any, mapped: Any, tuning: Any, dscps: Any, queue: int
-) -> Derived:
+    heps: DerivedNetwork,
+    reaction: Any,
+    controlled: Any,
+    mapped: Any,
+    tuning: Any,
+    dscps: Any,
+    queue: int,
+) -> DerivedNetwork:
     """HEPS with other profiles."""
     assert heps.network.hosts is not None
     assert heps.network.lossless is not None
@@ -119,7 +125,7 @@ def _with(
         update={"roce_dscp": dscps[0], "cnp_dscp": dscps[1], "cnp_queue": queue}
     )
     network = heps.network.model_copy(update={"hosts": hosts, "lossless": intent})
-    return Derived(network, heps.sources, heps.fabric, heps.document, heps.lossless)
+    return DerivedNetwork(network, heps.sources, heps.fabric, heps.document, heps.lossless)
 
 
 @pytest.mark.parametrize("name", SHELL)
@@ -138,7 +144,7 @@ def test_no_name_that_is_another_command_passes_the_door(name: str) -> None:
 
 @given(name=st.text(min_size=1, max_size=20))
 def test_a_name_that_passes_is_one_word_of_a_shell_and_one_part_of_a_path(
-    heps: Derived, name: str
+    heps: DerivedNetwork, name: str
 ) -> None:
     try:
         host = ServerHost(interfaces=(name,), rdma_device=name)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import UNITS, host_files, reader_of
 from rocefort.errors import BadInput
@@ -121,7 +121,7 @@ def test_with_pauses_alone_congestion_control_is_off(edit_heps: EditHeps) -> Non
     assert nic.parameters == ()
 
 
-def test_a_value_that_is_no_word_is_refused_also_behind_the_models(heps: Derived) -> None:
+def test_a_value_that_is_no_word_is_refused_also_behind_the_models(heps: DerivedNetwork) -> None:
     """The second door: a plan that somebody builds without validation."""
     plan = host_plans(heps)["transfer01"]
     for values in ({"sysctl": {"net.core.rmem_max": "1; reboot"}}, {"rdma_device": "$(reboot)"}):
@@ -134,7 +134,7 @@ def test_a_value_that_is_no_word_is_refused_also_behind_the_models(heps: Derived
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_the_units_are_what_systemd_reads(heps: Derived, tmp_path: Path) -> None:
+def test_the_units_are_what_systemd_reads(heps: DerivedNetwork, tmp_path: Path) -> None:
     files = host_files(host_plans(heps)["transfer01"])
     paths = [tmp_path / unit for unit in UNITS]
     for path in paths:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
-from rocefort.dialects.host.parse import FlawError, read_host, split
+from rocefort.dialects.host.parse import HostOutputError, read_host, split
 from rocefort.models.network.servers import HostPlan, HostSeen, RingSeen
 
 # MLNX_OFED 4.2 (without buffers) and 5.x (with them), as published; blanks and tabs kept.
@@ -50,7 +50,7 @@ ADDRESS = (
 
 
 @pytest.fixture(scope="module")
-def plan(heps: Derived) -> HostPlan:
+def plan(heps: DerivedNetwork) -> HostPlan:
     return host_plans(heps)["k8sgn08"]
 
 
@@ -199,7 +199,7 @@ def test_every_cut_of_a_reading_is_told_and_gives_no_value(plan: HostPlan) -> No
     "line", ["sh: 3: stty: not found", "", "@mtu", "@mtu x", "mtu 0", "@m tu 0"]
 )
 def test_a_line_of_another_is_told(line: str) -> None:
-    with pytest.raises(FlawError, match="the reading has a line that does not belong to it"):
+    with pytest.raises(HostOutputError, match="the reading has a line that does not belong to it"):
         split(f"@mtu 0\n{line}\n@end 0\n")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.models.network.servers import (
     BondSeen,
@@ -78,7 +78,7 @@ def _nic(plan: HostPlan, name: str) -> NicSeen:
 class Case:
     """A reading under change, and what the rules say of it."""
 
-    derived: Derived
+    derived: DerivedNetwork
     plan: HostPlan
     seen: HostSeen
 
@@ -375,7 +375,7 @@ TABLE = {
 
 
 @pytest.fixture(scope="module")
-def lone(heps: Derived) -> Case:
+def lone(heps: DerivedNetwork) -> Case:
     plan = host_plans(heps)["k8sgn08"]
     return Case(heps, plan, well(plan))
 

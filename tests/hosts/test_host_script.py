@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import host_files, reader_of
 
@@ -128,7 +128,7 @@ MISSING: list[tuple[str, list[str]]] = [
 
 @pytest.mark.parametrize(("tool", "said"), MISSING)
 def test_without_a_tool_the_rest_is_set(
-    heps: Derived, make_site: Any, tool: str, said: list[str]
+    heps: DerivedNetwork, make_site: Any, tool: str, said: list[str]
 ) -> None:
     tools = [name for name in ("ip", "ethtool", "mlnx_qos") if name != tool]
     site = make_site(heps, tools=tools)
@@ -357,7 +357,7 @@ NUMBERED = re.compile(r"[a-z]*\d[\w.:/-]*")  # leaf01, 100GE1/0/2, 10.65.0.11/24
 
 @pytest.mark.parametrize("name", EVERY_HEPS)
 def test_every_script_passes_the_shell_and_its_critic(
-    heps: Derived, tmp_path: Path, name: str, criticised: dict[str, str]
+    heps: DerivedNetwork, tmp_path: Path, name: str, criticised: dict[str, str]
 ) -> None:
     plan = host_plans(heps)[name]
     script, reader = tmp_path / "script", tmp_path / "reader"

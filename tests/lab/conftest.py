@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
@@ -51,7 +51,7 @@ class Talk:
     """One session, driven line by line; keeps what a terminal would show."""
 
     def __init__(self, switch: EmulatedSwitch, user: str = "netops") -> None:
-        self.session = Session(switch, user)
+        self.session = CliSession(switch, user)
         self.screen = ""
 
     def __call__(self, *lines: str) -> str:

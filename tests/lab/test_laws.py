@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.personality import Personality, TrialMode
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -48,7 +48,7 @@ class Users(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.seconds = 0.0
-        self.open: list[Session] = []
+        self.open: list[CliSession] = []
 
     @initialize(
         mode=st.sampled_from(get_args(TrialMode)),
@@ -71,10 +71,10 @@ class Users(RuleBasedStateMachine):
         self.known = self.switch.running  # what runs as far as the laws allow
         self.before_trial = self.switch.running  # what comes back
 
-    def in_system(self, who: int) -> Session:
+    def in_system(self, who: int) -> CliSession:
         """One of the sessions, in the system view."""
         while not self.open:
-            self.open.append(Session(self.switch, "u"))
+            self.open.append(CliSession(self.switch, "u"))
         session = self.open[who % len(self.open)]
         session.handle("")
         self.expired()
@@ -97,7 +97,7 @@ class Users(RuleBasedStateMachine):
     @precondition(lambda self: len(self.open) < 3)
     @rule()
     def log_in(self) -> None:
-        self.open.append(Session(self.switch, "u"))
+        self.open.append(CliSession(self.switch, "u"))
         self.expired()
 
     @precondition(lambda self: self.open)
@@ -157,7 +157,7 @@ class Users(RuleBasedStateMachine):
             assert not forbidden
             self.committed(session)
 
-    def forbidden(self, session: Session) -> bool:
+    def forbidden(self, session: CliSession) -> bool:
         """Whether a trial runs that nobody but another session may end."""
         trial = self.switch.trial
         plain = self.timer_only and trial is not None and trial.persist is None
@@ -166,7 +166,7 @@ class Users(RuleBasedStateMachine):
     def unchanged(self, before: object) -> None:
         assert self.switch.running == before
 
-    def committed(self, session: Session) -> None:
+    def committed(self, session: CliSession) -> None:
         assert not self.switch.dirty(session.number), "nothing is left to commit"
         self.known = self.switch.running
         self.trial_ran = self.switch.trial is not None

@@ -14,13 +14,13 @@ from personalities import SILENT
 
 from rocefort import tasks
 from rocefort.commands.lab import Candidates, lab_cli
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import BadInput, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.show.configuration import whole
 from rocefort.lab.state.state_faults import StateFault
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.personality import axes
 from rocefort.lab.switch.switch import CandidateMode, CommitOrder, EmulatedSwitch
 from rocefort.steps.fabric.subject import subject_of_derived
@@ -68,7 +68,7 @@ def test_where_it_does_not_listen(text: str, error: type[RocefortError], sentenc
 def test_faults_of_the_dialogue_and_of_the_state_are_told_apart_by_name() -> None:
     texts = ["leaf01:refuse-line@mtu 9100", "leaf02:input-errors@100GE1/0/1=5/s"]
     assert read_faults(texts, ["leaf01", "leaf02"]) == [
-        ("leaf01", Fault("refuse-line", "mtu 9100")),
+        ("leaf01", LineFault("refuse-line", "mtu 9100")),
         ("leaf02", StateFault("input-errors", "100GE1/0/1", None, 0, 5)),
     ]
 
@@ -119,7 +119,7 @@ def test_ports_follow_the_order_of_names(make_switch: MakeSwitch, tmp_path: Path
     assert "no port is left for spine1; choose a first port up to 65533" in str(ended.value)
 
 
-def test_a_lab_listens_on_the_other_loopback(hall: Derived, tmp_path: Path) -> None:
+def test_a_lab_listens_on_the_other_loopback(hall: DerivedNetwork, tmp_path: Path) -> None:
     subject = subject_of_derived(hall)
     options = LabOptions(listen=read_listen("[::1]:0", others=False))
     with rehearse(subject.network, subject.texts, tmp_path, options) as lab:
@@ -129,7 +129,7 @@ def test_a_lab_listens_on_the_other_loopback(hall: Derived, tmp_path: Path) -> N
         assert place in lab.connections.known_hosts.read_text()
 
 
-def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> None:
+def test_the_state_behind_heps_is_the_engines(heps: DerivedNetwork, tmp_path: Path) -> None:
     subject = subject_of_derived(heps)
     options = LabOptions(
         personality=SILENT,
@@ -143,7 +143,7 @@ def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> 
         assert set(hops.values()) == {1}, "one spine is left"
         assert len(hops) > 10
         assert [n.device for n in lab.model.neighbours("leaf01")] == ["spine02"]
-        assert lab.switches["leaf02"].faults == (Fault("refuse-line", "mtu"),)
+        assert lab.switches["leaf02"].faults == (LineFault("refuse-line", "mtu"),)
         assert {s.personality for s in lab.switches.values()} == {SILENT}
         assert {s.candidate_mode for s in lab.switches.values()} == {"shared"}
         leaf = lab.switches["leaf01"]
@@ -152,7 +152,9 @@ def test_the_state_behind_heps_is_the_engines(heps: Derived, tmp_path: Path) -> 
         assert {p.state for p in lab.model.peers("leaf01")} == {"Established"}
 
 
-def test_a_lab_goes_on_from_its_folder_or_after_a_power_loss(hall: Derived, tmp_path: Path) -> None:
+def test_a_lab_goes_on_from_its_folder_or_after_a_power_loss(
+    hall: DerivedNetwork, tmp_path: Path
+) -> None:
     subject = subject_of_derived(hall)
     keep = LabOptions(keep=True)
     with rehearse(subject.network, subject.texts, tmp_path, keep) as lab:

@@ -10,17 +10,17 @@ import pytest
 from shared_lab import SharedLab, parts_of, picture, shared_lab, unlike
 
 from napalm_cloudengine import CloudEngineDriver
-from rocefort.design.derive.derive import Derived
-from rocefort.lab.cli.session import Session
+from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.show.flash import back_up
 from rocefort.lab.state.state_faults import read_state_fault
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
 
 # What two labs of one fabric that have just started differ in.
 OF_ONE_LAB = {"booted", "changed", "changed_at", "flash", "ports", "known_hosts_text", "state_dir"}
-FAULT = Fault("hang", "display version")
+FAULT = LineFault("hang", "display version")
 CARRIED = {("servers", "_loop"), ("servers", "_listeners")}  # by these its sessions are ended
 
 
@@ -41,7 +41,7 @@ def spoil(lab: Rehearsal, driver: CloudEngineDriver) -> None:
     driver.load_merge_candidate(config="ntp unicast-server 10.255.0.9")
     driver.commit_config(revert_in=600)
     leaf, other = lab.switches["leaf08"], lab.switches["leaf07"]
-    session = Session(other, "somebody")
+    session = CliSession(other, "somebody")
     for line in ("system-view", "configuration exclusive", "ntp unicast-server 10.255.0.9"):
         assert "Error" not in session.handle(line).text
     back_up(other, "old.cfg")
@@ -55,7 +55,7 @@ def spoil(lab: Rehearsal, driver: CloudEngineDriver) -> None:
 
 
 def test_a_lab_that_is_reset_is_like_one_that_has_just_started(
-    hall: Derived, hall_shared: SharedLab, driver: CloudEngineDriver, tmp_path: Path
+    hall: DerivedNetwork, hall_shared: SharedLab, driver: CloudEngineDriver, tmp_path: Path
 ) -> None:
     lab = hall_shared.lab
     spoil(lab, driver)

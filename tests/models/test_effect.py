@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rocefort.dialects.vrp.disruption import DISRUPTS
 from rocefort.models.base import Frozen
 from rocefort.models.device.device import EFFECTS, Device
-from rocefort.models.effect import KEY, PORT, SAME, When, effects_of
+from rocefort.models.effect import KEY, PORT, SAME, EditCondition, effects_of
 from rocefort.models.keyed import Keyed
 from rocefort.models.rollout.compare import classify, effect_of, reason_of
 from rocefort.models.rollout.edits import Edit
@@ -56,7 +56,7 @@ class Row(Frozen):
 
 
 class Holder(Frozen):
-    rows: Annotated[Keyed[Row], PORT.felt("{} goes", When.GONE)] = ()
+    rows: Annotated[Keyed[Row], PORT.felt("{} goes", EditCondition.GONE)] = ()
     silent: Annotated[Silent, PORT] = Silent()
 
 
@@ -74,7 +74,9 @@ def test_a_field_that_states_nothing_does_as_the_one_that_encloses_it() -> None:
 
 
 def test_what_nobody_feels_is_listed_field_by_field() -> None:
-    assert {field for field, effect in EFFECTS.items() if effect.when is When.NEVER} == UNFELT
+    assert {
+        field for field, effect in EFFECTS.items() if effect.when is EditCondition.NEVER
+    } == UNFELT
 
 
 def test_every_field_of_a_device_has_its_effect() -> None:

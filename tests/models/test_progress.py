@@ -10,7 +10,7 @@ from rollout_events import make_event
 
 from rocefort.models.rollout.events import Act, Event, Phase
 from rocefort.models.rollout.plan import Gate, Plan, Wave
-from rocefort.models.rollout.progress import Progress
+from rocefort.models.rollout.progress import RunProgress
 
 
 def plan_of(name: str, *devices: str) -> Plan:
@@ -27,13 +27,13 @@ def plan_of(name: str, *devices: str) -> Plan:
     return Plan(**told, trial_s=600, changes=(), waves=(wave,))
 
 
-def after(progress: Progress, event: Event, at: float = 0.0) -> Progress:
+def after(progress: RunProgress, event: Event, at: float = 0.0) -> RunProgress:
     return replace(progress, history=progress.history.after(event, at))
 
 
 def shown(*acts: tuple[Act, Phase, int, bool]) -> tuple[str, str]:
     """Word of a switch that is drained, and state of its wave, after acts on parts of its way."""
-    progress = Progress(plan_of("spine 1 of 1", "spine01"))
+    progress = RunProgress(plan_of("spine 1 of 1", "spine01"))
     for act, phase, part, back in acts:
         leg: dict[str, Any] = {"part": part, "of": 3, "back": back}
         progress = after(progress, make_event("spine 1 of 1", "spine01", act, phase, **leg))
@@ -65,7 +65,7 @@ def test_a_drained_switch_is_not_done_until_it_announces_again(
 
 def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
     """A wave that ended before its controller died is not under way again."""
-    progress = Progress(plan_of("canary", "leaf01"))
+    progress = RunProgress(plan_of("canary", "leaf01"))
     (wave,) = progress.plan.waves
     for event in (
         make_event("canary", "leaf01", Act.TRIAL, Phase.DONE),
@@ -88,13 +88,13 @@ def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
 
 
 def test_the_seconds_left_of_a_trial_are_those_of_its_switch() -> None:
-    progress = Progress(plan_of("canary", "leaf01"), scale=10)
+    progress = RunProgress(plan_of("canary", "leaf01"), scale=10)
     progress = after(progress, make_event("canary", "leaf01", Act.TRIAL, Phase.DONE), 7.0)
     assert progress.left_s("leaf01", 27.0) == 400
 
 
 def test_a_gate_whose_wave_goes_back_is_not_running() -> None:
-    progress = Progress(plan_of("canary", "leaf01"))
+    progress = RunProgress(plan_of("canary", "leaf01"))
     (wave,) = progress.plan.waves
     progress = after(progress, make_event("canary", "", "gate", Phase.INTENT))
     assert progress.gate(wave) == "running"

@@ -9,7 +9,7 @@ from canonical import canonical
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.load import load_catalogue
 from rocefort.dialects.vrp.interpreter.interpreter import replay
 from rocefort.dialects.vrp.parse.parser import parse
@@ -148,7 +148,7 @@ def test_the_saved_form_has_no_further_saved_form(
     assert Device.model_validate(once.model_dump()) == once
 
 
-def test_what_heps_derives_is_in_saved_form(heps: Derived) -> None:
+def test_what_heps_derives_is_in_saved_form(heps: DerivedNetwork) -> None:
     for node in heps.network.nodes:
         assert node.family
         assert saved_form(node.device, node.family) == node.device
@@ -181,7 +181,7 @@ def said_aloud(node: Node) -> Device:
     return device.model_copy(update={"pfc": pfc, "interfaces": ports})
 
 
-def test_a_switch_saves_exactly_the_saved_form(heps: Derived) -> None:
+def test_a_switch_saves_exactly_the_saved_form(heps: DerivedNetwork) -> None:
     """The interpreter of the VRP text forgets what the saved form leaves out, and nothing else."""
     seen = set()
     for node in heps.network.nodes:

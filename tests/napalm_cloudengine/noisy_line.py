@@ -17,7 +17,7 @@ import pytest
 import napalm_cloudengine.dialogue
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.transport import CloudEngineSSH
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.cli.terminal import Terminal
 from rocefort.lab.switch.switch import EmulatedSwitch
 
@@ -49,7 +49,7 @@ class NoisyLine:
 
     def __post_init__(self) -> None:
         self.stdin = self.stdout = self.channel = self
-        self.session = Session(self.switch, "netops")
+        self.session = CliSession(self.switch, "netops")
         kind = Terminal if self.echoes else Mute
         self._run = kind(self, self.session).run()  # type: ignore[arg-type]  # what it uses
         self._run.send(None)

@@ -23,14 +23,14 @@ from napalm_cloudengine.displays import (
     system,
     trial,
 )
-from napalm_cloudengine.displays.block import Block
+from napalm_cloudengine.displays.block import LabelledDisplay
 from napalm_cloudengine.displays.interface_fields import read_interfaces
 from napalm_cloudengine.displays.interfaces import BLOCKS, BRIEF, MANAGEMENT, PORT_V200, PORT_V300
-from napalm_cloudengine.displays.shown import Shown, UnreadableError
-from napalm_cloudengine.displays.table import Form, Table
+from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadableError
+from napalm_cloudengine.displays.table import DisplayTable, Form
 
 Row = dict[str, Any]
-Read = Callable[[Shown], list[dict[str, Any]]]
+Read = Callable[[DisplayAnswer], list[dict[str, Any]]]
 Write = Callable[[list[dict[str, Any]]], str]
 PORT = {"interface": "100GE1/0/1", "queue": 4}
 
@@ -234,7 +234,7 @@ METH = {
 }
 
 
-def _interface(sample: str, block: Block, row: Row) -> tuple[str, Read, Write, list[Row]]:
+def _interface(sample: str, block: LabelledDisplay, row: Row) -> tuple[str, Read, Write, list[Row]]:
     """Every field of a block, which no reader of the driver asks for at once."""
     fields = [cell.name for line in block.lines for cell in line.cells]
     return (
@@ -533,7 +533,7 @@ def plain(text: str) -> list[str]:
 def test_a_sample_of_the_vendor_is_read(
     sample: str, read: Read, write: Write, rows: list[Row]
 ) -> None:
-    assert read(Shown("display", vendor_display(sample))) == rows
+    assert read(DisplayAnswer("display", vendor_display(sample))) == rows
 
 
 @pytest.mark.parametrize(("sample", "read", "write", "rows"), CASES, ids=NAMES)
@@ -545,13 +545,15 @@ def test_its_rows_are_written_as_the_vendor_prints_them(
 
 def test_every_form_says_where_it_is_printed_so() -> None:
     described = (value for module in MODULES for value in vars(module).values())
-    tables = [value for value in described if isinstance(value, Table)]
-    forms: list[Form | Block] = [form for table in tables for form in table.forms.values()]
+    tables = [value for value in described if isinstance(value, DisplayTable)]
+    forms: list[Form | LabelledDisplay] = [
+        form for table in tables for form in table.forms.values()
+    ]
     forms += [
         *BLOCKS,
         lldp.DETAIL,
         trial.STATUS,
-        *(b for b in vars(system).values() if isinstance(b, Block)),
+        *(b for b in vars(system).values() if isinstance(b, LabelledDisplay)),
     ]
     assert len(tables) == 16
     assert [form.source for form in forms if not form.source] == []
@@ -570,7 +572,7 @@ def test_every_form_says_where_it_is_printed_so() -> None:
     ]
 
 
-TWO_LINES = Table(
+TWO_LINES = DisplayTable(
     "display two",
     {
         "": Form(
@@ -603,8 +605,8 @@ ROWS = [
     "text", [TWO, TWO.replace("       (B/s)\n", ""), TWO.replace("----", "====")]
 )
 def test_a_table_may_leave_out_units_and_the_name_of_a_further_row(text: str) -> None:
-    assert TWO_LINES.read(Shown("display two", text)) == ROWS
-    assert TWO_LINES.totals(Shown("display two", text)) == ({"total": 2}, 1)
+    assert TWO_LINES.read(DisplayAnswer("display two", text)) == ROWS
+    assert TWO_LINES.totals(DisplayAnswer("display two", text)) == ({"total": 2}, 1)
 
 
 @pytest.mark.parametrize(
@@ -621,6 +623,6 @@ def test_a_table_may_leave_out_units_and_the_name_of_a_further_row(text: str) ->
 )  # fmt: skip
 def test_another_form_is_an_error_with_its_line(old: str, new: str, said: str) -> None:
     with pytest.raises(UnreadableError) as caught:
-        TWO_LINES.read(Shown("display two", TWO.replace(old, new)))
+        TWO_LINES.read(DisplayAnswer("display two", TWO.replace(old, new)))
     assert str(caught.value) == f"'display two', {said}"
     assert caught.value.line == int(said.split()[1].rstrip(":"))

@@ -23,7 +23,7 @@ from napalm_cloudengine.errors import (
     OutcomeUnknownError,
     QuestionRefusedError,
 )
-from rocefort.lab.switch.faults import FAULTS, FOREIGN, Fault
+from rocefort.lab.switch.faults import FAULTS, FOREIGN, LineFault
 
 Start = Callable[..., Any]
 MOST_S = 20.0  # of a step whose switch stays silent: each silence ends after 1 s
@@ -47,7 +47,7 @@ END_UNKNOWN = (
 class Case:
     """A fault, the step of a change at which it shows, and the sentence that the caller gets."""
 
-    fault: Fault
+    fault: LineFault
     kind: type[NapalmException]
     says: str
     at: str = "load"  # the step that must fail: open, load, commit, confirm, save
@@ -61,95 +61,95 @@ class Case:
 
 CASES = (
     Case(
-        Fault("refuse-line", LINE),
+        LineFault("refuse-line", LINE),
         LineRefusedError,
         r"leaf01: line 2 'mtu 9216': Error: Unrecognized command found at '\^' position\.; "
         r"the candidate was discarded",
     ),
     Case(
-        Fault("unknown-question", LINE),
+        LineFault("unknown-question", LINE),
         QuestionRefusedError,
         rf"leaf01: line 2 'mtu 9216': the switch asked '{QUESTION}', which no known answer fits; "
         r"it was answered no and the candidate was discarded",
     ),
     Case(
-        Fault("fail-commit"),
+        LineFault("fail-commit"),
         CommitError,
         rf"leaf01: 'commit trial 600' failed: {NOT_GENERATED}; the candidate was discarded",
         at="commit",
     ),
     Case(
-        Fault("hang", LINE),
+        LineFault("hang", LINE),
         OutcomeUnknownError,
         rf"leaf01: no answer for 1 s after 'mtu 9216' was sent: {UNKNOWN_LINE}",
     ),
     Case(
-        Fault("hang", "commit"),
+        LineFault("hang", "commit"),
         OutcomeUnknownError,
         rf"leaf01: no answer for 1 s after 'commit trial 600' was sent: {IN_TRIAL}",
         at="commit",
     ),
     Case(
-        Fault("hang-on-commit"),
+        LineFault("hang-on-commit"),
         OutcomeUnknownError,
         rf"leaf01: no answer for 1 s after 'commit trial 600' was sent: {IN_TRIAL}",
         at="commit",
     ),
     Case(
-        Fault("drop-line", LINE),
+        LineFault("drop-line", LINE),
         OutcomeUnknownError,
         rf"leaf01: session lost after 'mtu 9216' was sent: {UNKNOWN_LINE}",
     ),
     Case(
-        Fault("drop-line", "commit"),
+        LineFault("drop-line", "commit"),
         OutcomeUnknownError,
         rf"leaf01: session lost after 'commit trial 600' was sent: {IN_TRIAL}",
         at="commit",
     ),
     Case(
-        Fault("drop-reply", LINE),
+        LineFault("drop-reply", LINE),
         OutcomeUnknownError,
         rf"leaf01: session lost after 'mtu 9216' was sent: {UNKNOWN_LINE}",
     ),
     Case(
-        Fault("drop-reply", "commit"),
+        LineFault("drop-reply", "commit"),
         OutcomeUnknownError,
         rf"leaf01: session lost after 'commit trial 600' was sent: {IN_TRIAL}",
         at="commit",
     ),
     Case(
-        Fault("drop-after", LINE),
+        LineFault("drop-after", LINE),
         OutcomeUnknownError,
         rf"leaf01: session lost after '(mtu 9216|quit)' was sent: {UNKNOWN_LINE}",
     ),
     Case(
-        Fault("drop-after", "commit"),
+        LineFault("drop-after", "commit"),
         OutcomeUnknownError,
         rf"leaf01: session lost after '(commit trial 600|display configuration trial status)' was "
         rf"sent: {IN_TRIAL}",
         at="commit",
     ),
     Case(
-        Fault("drop-session-on-commit"),
+        LineFault("drop-session-on-commit"),
         OutcomeUnknownError,
         rf"leaf01: session lost after 'commit trial 600' was sent: {IN_TRIAL}",
         at="commit",
     ),
     Case(
-        Fault("lie-ok", LINE),
+        LineFault("lie-ok", LINE),
         CommitError,
         r"leaf01: nothing to commit: no change is loaded",
         at="commit",
     ),
     Case(
-        Fault("lie-ok", "commit"),
+        LineFault("lie-ok", "commit"),
         CommitError,
         r"leaf01: 'commit trial 600' was accepted, but the trial is INACTIVE: it has ended already "
         r"or the change is permanent; read the running configuration",
         at="commit",
     ),
     Case(
-        Fault("expire-early"),
+        LineFault("expire-early"),
         CommitConfirmException,
         r"leaf01: no trial to confirm \(it is INACTIVE\): it was confirmed, aborted, or has "
         r"reverted; read the running configuration",
@@ -157,27 +157,27 @@ CASES = (
         wait_s=2.0,
     ),
     Case(
-        Fault("full-flash"),
+        LineFault("full-flash"),
         CommitError,
         rf"leaf01: 'commit trial 600' failed: {FULL}; the candidate was discarded",
         at="commit",
     ),
     Case(
-        Fault("wrong-host-key"),
+        LineFault("wrong-host-key"),
         HostKeyError,
         r"127\.0\.0\.1:\d+: the host key changed: it is ssh-ed25519 SHA256:\S+, known is "
         r"SHA256:\S+; not connected",
         at="open",
     ),
     Case(
-        Fault("foreign-candidate"),
+        LineFault("foreign-candidate"),
         CandidateNotOursError,
         r"leaf01: the candidate already holds uncommitted changes that are not ours; nothing was "
         r"touched; let their owner commit or clear them first",
         left=(FOREIGN,),
     ),
     Case(
-        Fault("refuse-login"),
+        LineFault("refuse-login"),
         ConnectionException,
         r"127\.0\.0\.1:\d+: no prompt after the login: session lost",
         at="open",
@@ -186,65 +186,65 @@ CASES = (
 # Faults that show in another step than that of a first trial: injected when the trial runs.
 ON_TRIAL = (
     Case(
-        Fault("expire-before-commit"),
+        LineFault("expire-before-commit"),
         CommitConfirmException,
         r"leaf01: the switch took the confirm but does not run what was on trial: the trial ended "
         r"just before, or somebody changed it; read the running configuration",
         at="confirm",
     ),
     Case(
-        Fault("fail-commit"),
+        LineFault("fail-commit"),
         CommitConfirmException,
         rf"leaf01: 'commit' failed: {NOT_GENERATED}; the trial keeps its timer and reverts by "
         r"itself within 600 s",
         at="confirm",
     ),
     Case(
-        Fault("lie-ok", "commit"),
+        LineFault("lie-ok", "commit"),
         CommitConfirmException,
         r"leaf01: the switch took the confirm but the trial is ACTIVE, 600 s left",
         at="confirm",
     ),
     Case(
-        Fault("drop-reply", "commit"),
+        LineFault("drop-reply", "commit"),
         OutcomeUnknownError,
         rf"leaf01: session lost after 'commit' was sent: {END_UNKNOWN}",
         at="confirm",
         confirmed=True,
     ),
     Case(
-        Fault("drop-session-on-commit"),
+        LineFault("drop-session-on-commit"),
         OutcomeUnknownError,
         rf"leaf01: session lost after 'commit' was sent: {END_UNKNOWN}",
         at="confirm",
         confirmed=True,
     ),
     Case(
-        Fault("drop-line", "commit"),
+        LineFault("drop-line", "commit"),
         OutcomeUnknownError,
         rf"leaf01: session lost after 'commit' was sent: {END_UNKNOWN}",
         at="confirm",
     ),
     Case(
-        Fault("hang-on-commit"),
+        LineFault("hang-on-commit"),
         OutcomeUnknownError,
         rf"leaf01: no answer for 1 s after 'commit' was sent: {END_UNKNOWN}",
         at="confirm",
     ),
     Case(
-        Fault("hang", "abort trial"),
+        LineFault("hang", "abort trial"),
         OutcomeUnknownError,
         rf"leaf01: no answer for 1 s after 'abort trial' was sent: {END_UNKNOWN}",
         at="abort",
     ),
     Case(
-        Fault("full-flash"),
+        LineFault("full-flash"),
         CommandErrorException,
         rf"leaf01: 'save' failed: {FULL}",
         at="save",
     ),
     Case(
-        Fault("hang", "save"),
+        LineFault("hang", "save"),
         OutcomeUnknownError,
         r"leaf01: no answer for 1 s after 'save' was sent: the running configuration is untouched; "
         r"whether it was saved is unknown",

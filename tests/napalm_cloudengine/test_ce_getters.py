@@ -17,7 +17,7 @@ from napalm.base.test.double import BaseTestDouble
 from napalm.base.test.getters import BaseTestGetters
 
 from napalm_cloudengine import CloudEngineDriver, parse
-from napalm_cloudengine.transport import Reply
+from napalm_cloudengine.transport import SwitchReply
 
 GETTERS = {
     "is_alive",
@@ -55,9 +55,9 @@ class FakeSwitch(BaseTestDouble):  # type: ignore[misc]  # napalm is untyped her
     prompt = parse.Prompt("leaf01", system=False, mark="")
     base_prompt = "leaf01"
 
-    def exchange(self, command: str, *_: object) -> Reply:
+    def exchange(self, command: str, *_: object) -> SwitchReply:
         path = self.find_file(f"{self.sanitize_text(command)}.txt")
-        return Reply(self.read_txt_file(path).strip("\n"), self.prompt)
+        return SwitchReply(self.read_txt_file(path).strip("\n"), self.prompt)
 
     def is_open(self) -> bool:
         return True

@@ -26,7 +26,7 @@ from napalm_cloudengine.errors import (
     QuestionRefusedError,
 )
 from rocefort.dialects.vrp.patch.patch import make_patch
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.personality import Personality
 from rocefort.models.hardware.hardware import SyntaxFamily
 
@@ -152,7 +152,7 @@ def test_a_trial_that_expires_just_before_the_confirm_is_noticed(bench: Start) -
     with made.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=60)
-        made.switch.faults = (Fault("expire-before-commit"),)
+        made.switch.faults = (LineFault("expire-before-commit"),)
         with pytest.raises(CommitConfirmException, match="does not run what was on trial"):
             driver.confirm_commit()
         assert driver.has_pending_commit() is False
@@ -160,7 +160,7 @@ def test_a_trial_that_expires_just_before_the_confirm_is_noticed(bench: Start) -
 
 
 def test_messages_name_the_switch_and_a_failed_connection_its_address(bench: Start) -> None:
-    made = bench(faults=(Fault("drop-session-on-commit"),))
+    made = bench(faults=(LineFault("drop-session-on-commit"),))
     with made.driver(name="leaf01") as driver:
         with pytest.raises(LineRefusedError, match=r"^leaf01: line 1 'vlan batch 9999': Error: "):
             driver.load_merge_candidate(config="vlan batch 9999")
@@ -209,7 +209,7 @@ def test_after_a_refused_line_the_next_load_starts_in_the_system_view(bench: Sta
 
 
 def test_an_unknown_question_is_refused_and_the_candidate_empty(bench: Start) -> None:
-    made = bench(faults=(Fault("unknown-question", "mtu 9216"),))
+    made = bench(faults=(LineFault("unknown-question", "mtu 9216"),))
     with made.driver() as driver:
         with pytest.raises(QuestionRefusedError) as caught:
             driver.load_merge_candidate(config=MTU)
@@ -223,7 +223,7 @@ def test_an_unknown_question_is_refused_and_the_candidate_empty(bench: Start) ->
 
 
 def test_the_same_question_with_an_answer_from_the_caller(bench: Start) -> None:
-    made = bench(faults=(Fault("unknown-question", "mtu 9216"),))
+    made = bench(faults=(LineFault("unknown-question", "mtu 9216"),))
     with made.driver(answers={"unexpected service": "Y"}) as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config()
@@ -300,7 +300,7 @@ def test_a_change_of_the_same_under_our_feet_fails_the_commit(bench: Start, mode
 def test_a_commit_without_an_answer_is_unknown_until_the_device_is_asked(
     bench: Start, fault: Any, why: str
 ) -> None:
-    made = bench(faults=(Fault(fault),), personality=Personality("survives"))
+    made = bench(faults=(LineFault(fault),), personality=Personality("survives"))
     with made.driver(commit_timeout_s=0.5) as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(OutcomeUnknownError, match=f"{why} after 'commit trial 600' was sent"):
@@ -318,7 +318,7 @@ def test_a_confirm_without_an_answer_is_unknown_until_the_device_is_asked(bench:
     with made.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=600)
-        made.switch.faults = (Fault("drop-session-on-commit"),)
+        made.switch.faults = (LineFault("drop-session-on-commit"),)
         with pytest.raises(OutcomeUnknownError, match="is confirmed, still running, or reverted"):
             driver.confirm_commit()
     with made.driver() as driver:

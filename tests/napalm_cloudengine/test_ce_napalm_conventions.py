@@ -22,7 +22,7 @@ from nornir_napalm.plugins.tasks import napalm_configure, napalm_confirm_commit
 from shared_lab import SharedLab
 
 from rocefort.dialects.vrp.patch.patch import make_patch
-from rocefort.fleet.connections import Access
+from rocefort.fleet.connections import SshAccess
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.steps.lab.emulated_site import Rehearsal
 
@@ -74,7 +74,7 @@ def lab(heps_shared: SharedLab) -> Iterator[Rehearsal]:
     heps_shared.reset()
 
 
-def access(lab: Rehearsal, name: str) -> tuple[Access, str]:
+def access(lab: Rehearsal, name: str) -> tuple[SshAccess, str]:
     """How a switch of the lab is reached, and the password."""
     found = next(one for one in lab.connections.devices if one.name == name)
     return found, Path(found.credential.removeprefix("file:")).read_text(encoding="ascii").strip()

@@ -7,7 +7,7 @@ from vendor_displays import vendor_display
 from napalm_cloudengine.displays import ai_ecn, bgp, commits, lldp, pfc, system
 from napalm_cloudengine.displays.interface_fields import read_ports
 from napalm_cloudengine.displays.interfaces import read_names
-from napalm_cloudengine.displays.shown import Shown, UnreadableError
+from napalm_cloudengine.displays.shown import DisplayAnswer, UnreadableError
 from napalm_cloudengine.displays.trial import TrialStatus, read_trial
 
 DETAIL = vendor_display("lldp-neighbor")
@@ -22,7 +22,9 @@ def changed(text: str, old: str, new: str) -> str:
 @pytest.mark.parametrize("word", ["neighbor(s)", "neighbors", "neighbor", "neighbor(s) "])
 def test_a_port_of_lldp_has_neighbours_in_any_number_of_the_word(word: str) -> None:
     text = changed(DETAIL, "neighbor(s)", word)
-    assert lldp.read_detail(Shown("display", text)) == lldp.read_detail(Shown("display", DETAIL))
+    assert lldp.read_detail(DisplayAnswer("display", text)) == lldp.read_detail(
+        DisplayAnswer("display", DETAIL)
+    )
     driver = RecordedDriver({"display lldp neighbor": text})
     [neighbors] = driver.get_lldp_neighbors_detail().values()
     assert [neighbor["remote_system_name"] for neighbor in neighbors] == ["spine01"]
@@ -40,12 +42,12 @@ def test_neighbours_that_are_not_as_many_as_announced_are_refused(
     old: str, new: str, line: int, what: str
 ) -> None:
     with pytest.raises(UnreadableError, match=f"line {line}: {what}"):
-        lldp.read_detail(Shown("display", changed(DETAIL, old, new)))
+        lldp.read_detail(DisplayAnswer("display", changed(DETAIL, old, new)))
 
 
 def test_no_neighbour_at_all_is_none() -> None:
-    assert lldp.read_detail(Shown("display", "")) == []
-    assert lldp.read_detail(Shown("display", "Info: LLDP is not enabled.")) == []
+    assert lldp.read_detail(DisplayAnswer("display", "")) == []
+    assert lldp.read_detail(DisplayAnswer("display", "Info: LLDP is not enabled.")) == []
 
 
 BRIEF = "Local Interface         Exptime(s) Neighbor Interface      Neighbor Device\n"
@@ -64,7 +66,7 @@ OLDER = "Local Intf       Neighbor Dev             Neighbor Intf             Exp
 def test_a_neighbour_in_brief_is_read_where_its_columns_are_clear(
     text: str, port: str, device: str
 ) -> None:
-    [neighbor] = lldp.read_brief(Shown("display", text))
+    [neighbor] = lldp.read_brief(DisplayAnswer("display", text))
     assert (neighbor.local, neighbor.port, neighbor.device) == ("100GE1/0/1", port, device)
 
 
@@ -78,7 +80,7 @@ def test_a_neighbour_in_brief_is_read_where_its_columns_are_clear(
 )
 def test_a_neighbour_in_brief_is_not_guessed(text: str) -> None:
     with pytest.raises(UnreadableError, match=r"line 2: '100GE1/0/1 .*' has not 4 cells"):
-        lldp.read_brief(Shown("display", text))
+        lldp.read_brief(DisplayAnswer("display", text))
 
 
 SENT = ("tx_unicast_packets", "tx_multicast_packets", "tx_broadcast_packets", "tx_discards")
@@ -93,7 +95,7 @@ def test_counters_below_an_unknown_heading_do_not_replace_those_above(sample: st
     assert expected["rx_discards"] != expected["tx_discards"]
     assert counters == expected | dict.fromkeys(SENT, -1)
     with pytest.raises(UnreadableError, match="shows no 'Discard' of its output"):
-        read_ports(Shown("display interface", odd))
+        read_ports(DisplayAnswer("display interface", odd))
 
 
 def port_counters(text: str) -> list[dict[str, int]]:
@@ -104,13 +106,13 @@ def test_a_value_that_is_shown_twice_must_be_the_same() -> None:
     free, clock = vendor_display("dir"), vendor_display("clock")
     again = changed(free, "(801,664 KB free)", "(801,664 KB free)\n2,994,228 KB total (1 KB free)")
     with pytest.raises(UnreadableError, match="free 1 here, 801664 above"):
-        system.read_free_kbytes(Shown("dir", again))
+        system.read_free_kbytes(DisplayAnswer("dir", again))
     zone = clock.strip().split("\n")[-1]
-    same = Shown("display clock", f"{clock.strip()}\n{zone}\n")
-    assert system.read_clock(same) == system.read_clock(Shown("display clock", clock))
+    same = DisplayAnswer("display clock", f"{clock.strip()}\n{zone}\n")
+    assert system.read_clock(same) == system.read_clock(DisplayAnswer("display clock", clock))
     other = f"{clock.strip()}\n{changed(zone, '08:00', '09:00')}\n"
     with pytest.raises(UnreadableError, match=r"offset '\+09:00' here, '\+08:00' above"):
-        system.read_clock(Shown("display clock", other))
+        system.read_clock(DisplayAnswer("display clock", other))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_a_value_that_is_shown_twice_must_be_the_same() -> None:
     ],
 )
 def test_the_first_serial_number_is_the_first_word_behind_its_label(text: str, serial: str) -> None:
-    assert system.read_serial(Shown("display device esn", text)) == serial
+    assert system.read_serial(DisplayAnswer("display device esn", text)) == serial
 
 
 RELEASES = {
@@ -137,17 +139,17 @@ RELEASES = {
 @pytest.mark.parametrize("sample", RELEASES)
 def test_a_release_is_what_is_in_its_brackets(sample: str, behind: str) -> None:
     text = vendor_display(sample)
-    version = system.read_version(Shown("display version", text))
+    version = system.read_version(DisplayAnswer("display version", text))
     release = RELEASES[sample]
     assert version.os_version == release
     odd = changed(text, f"({release})", f"({release}){behind}")
-    assert system.read_version(Shown("display version", odd)) == version
+    assert system.read_version(DisplayAnswer("display version", odd)) == version
 
 
 def test_a_model_may_hold_a_blank() -> None:
     text = vendor_display("version-v200")
     odd = changed(text, "CE8850-64CQ-EI", "CE6881-48S6CQ (V2)")
-    assert system.read_version(Shown("display version", odd)).model == "CE6881-48S6CQ (V2)"
+    assert system.read_version(DisplayAnswer("display version", odd)).model == "CE6881-48S6CQ (V2)"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_an_interface_without_a_mac_address_has_none(address: str, mac: str) -> 
 def test_an_as_number_that_is_none_names_its_line(old: str, new: str, line: int, what: str) -> None:
     text = changed(vendor_display("bgp-peer"), old, new)
     with pytest.raises(UnreadableError) as caught:
-        bgp.read_peers(Shown("display bgp peer", text))
+        bgp.read_peers(DisplayAnswer("display bgp peer", text))
     assert str(caught.value) == f"'display bgp peer', line {line}: {what}"
 
 
@@ -185,19 +187,23 @@ def test_an_as_number_that_is_none_names_its_line(old: str, new: str, line: int,
 def test_the_star_of_a_dynamic_peer_may_be_apart(row: str) -> None:
     text = vendor_display("bgp-peer")
     odd = changed(text, "*10.1.0.4  ", row)
-    assert bgp.read_peers(Shown("display", odd)) == bgp.read_peers(Shown("display", text))
+    assert bgp.read_peers(DisplayAnswer("display", odd)) == bgp.read_peers(
+        DisplayAnswer("display", text)
+    )
 
 
 def test_the_most_pfc_profiles_need_not_be_shown() -> None:
     text = vendor_display("dcb-pfc-profile")
     line = next(line for line in text.split("\n") if "Maximum" in line)
     odd = changed(text, f"{line}\n", "")
-    assert pfc.read_profiles(Shown("display", odd)) == pfc.read_profiles(Shown("display", text))
+    assert pfc.read_profiles(DisplayAnswer("display", odd)) == pfc.read_profiles(
+        DisplayAnswer("display", text)
+    )
 
 
 def test_the_state_of_a_trial_may_have_a_remark() -> None:
     text = "Trial status: ACTIVE (persist)\nPersist id: a\nTrial time left (sec): 9\n"
-    assert read_trial(Shown("display", text)) == TrialStatus("ACTIVE", 9, "a")
+    assert read_trial(DisplayAnswer("display", text)) == TrialStatus("ACTIVE", 9, "a")
 
 
 def test_ai_ecn_has_eight_queues() -> None:
@@ -206,15 +212,15 @@ def test_ai_ecn_has_eight_queues() -> None:
     for queue in ("8", "-"):
         odd = changed(text, line, line.replace("  4 ", f"  {queue} ", 1))
         with pytest.raises(UnreadableError, match=f"'{queue}' is (no queue|not a count)"):
-            ai_ecn.STATE.read(Shown("display", odd))
+            ai_ecn.STATE.read(DisplayAnswer("display", odd))
 
 
 def test_facts_need_the_names_of_interfaces_alone() -> None:
     text = vendor_display("interface-brief-v300")
-    names = read_names(Shown("display", text))
+    names = read_names(DisplayAnswer("display", text))
     odd = changed(text, "NULL0", "25GE1/0/3 (10G)  up")
     odd += "\nJan 02 2026 10:00:00 leaf01 %%01IFNET/4/IF_STATE(l):Interface 10GE1/0/1 is up.\n"
-    assert read_names(Shown("display", odd)) == [*names[:-1], "25GE1/0/3"]
+    assert read_names(DisplayAnswer("display", odd)) == [*names[:-1], "25GE1/0/3"]
 
 
 MESSAGES = [
@@ -250,7 +256,7 @@ PORT = {"interface": "100GE1/0/1", "queue": 4, "xoff": "600(K)"}
     ],
 )
 def test_thresholds_are_read_by_the_titles_of_their_columns(text: str, row: object) -> None:
-    assert pfc.read_thresholds(Shown("display dcb pfc buffer", text)) == [row]
+    assert pfc.read_thresholds(DisplayAnswer("display dcb pfc buffer", text)) == [row]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +270,7 @@ def test_thresholds_are_read_by_the_titles_of_their_columns(text: str, row: obje
 )
 def test_columns_that_are_not_known_or_too_few_are_refused(heading: str, what: str) -> None:
     with pytest.raises(UnreadableError, match=what):
-        pfc.read_thresholds(Shown("display", f"{heading}\n100GE1/0/1 4 600(K) 550(K)"))
+        pfc.read_thresholds(DisplayAnswer("display", f"{heading}\n100GE1/0/1 4 600(K) 550(K)"))
 
 
 def test_lldp_in_brief_is_read_by_the_titles_of_its_columns() -> None:
@@ -272,7 +278,7 @@ def test_lldp_in_brief_is_read_by_the_titles_of_its_columns() -> None:
 Local Intf   Neighbor Intf   Neighbor Device   Exptime (sec)
 100GE1/0/1   100GE1/0/4      spine 01          96
 """
-    [neighbor] = lldp.read_brief(Shown("display lldp neighbor brief", text))
+    [neighbor] = lldp.read_brief(DisplayAnswer("display lldp neighbor brief", text))
     assert (neighbor.local, neighbor.port, neighbor.device) == (
         "100GE1/0/1",
         "100GE1/0/4",
@@ -292,4 +298,4 @@ Local Intf   Neighbor Intf   Neighbor Device   Exptime (sec)
 def test_the_description_of_a_commit_is_that_of_the_first_entry(
     text: str, description: str
 ) -> None:
-    assert commits.commit(text) == commits.Commit(text.strip(), description)
+    assert commits.commit(text) == commits.CommitEntry(text.strip(), description)

@@ -3,10 +3,10 @@
 import pytest
 
 from napalm_cloudengine import parse
-from napalm_cloudengine.displays.bgp import BgpPeer, BgpTable, read_peers
+from napalm_cloudengine.displays.bgp import BgpPeerRow, BgpTable, read_peers
 from napalm_cloudengine.displays.interfaces import read_names
-from napalm_cloudengine.displays.shown import Shown
-from napalm_cloudengine.displays.system import Version, read_serial, read_version
+from napalm_cloudengine.displays.shown import DisplayAnswer
+from napalm_cloudengine.displays.system import SoftwareVersion, read_serial, read_version
 from napalm_cloudengine.displays.trial import TrialStatus, read_trial
 from napalm_cloudengine.parse import Prompt
 from napalm_cloudengine.shapes import napalm_facts, napalm_neighbors
@@ -136,13 +136,13 @@ def test_a_change_that_is_marked_further_in_is_a_change_too() -> None:
     ],
 )
 def test_trial_status(said: str, status: TrialStatus) -> None:
-    assert read_trial(Shown("display configuration trial status", said)) == status
+    assert read_trial(DisplayAnswer("display configuration trial status", said)) == status
 
 
 @pytest.mark.parametrize("said", ["", "Trial status: SLEEPING", "Error: Unrecognized command"])
 def test_what_is_no_trial_status_is_not_taken_for_inactive(said: str) -> None:
     with pytest.raises(ValueError, match="not a trial status"):
-        read_trial(Shown("display configuration trial status", said))
+        read_trial(DisplayAnswer("display configuration trial status", said))
 
 
 V300 = """\
@@ -161,22 +161,25 @@ HUAWEI CE8850-64CQ-EI uptime is 162 days, 0 hour, 4 minutes
 """
 
 
-def version(text: str) -> Version:
-    return read_version(Shown("display version", text))
+def version(text: str) -> SoftwareVersion:
+    return read_version(DisplayAnswer("display version", text))
 
 
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (V300, Version("CE6800 V300R023C00", "CE6866-48S8CQ-P", 5 * 3600 + 32 * 60.0)),
-        (V200, Version("CE8850EI V200R005C10SPC800", "CE8850-64CQ-EI", 162 * 86400 + 240.0)),
+        (V300, SoftwareVersion("CE6800 V300R023C00", "CE6866-48S8CQ-P", 5 * 3600 + 32 * 60.0)),
+        (
+            V200,
+            SoftwareVersion("CE8850EI V200R005C10SPC800", "CE8850-64CQ-EI", 162 * 86400 + 240.0),
+        ),
         (
             "YunShan OS, Version 1.23.0.X (CE6800 V300R023C00)",
-            Version("CE6800 V300R023C00", "", -1.0),
+            SoftwareVersion("CE6800 V300R023C00", "", -1.0),
         ),
     ],
 )
-def test_version_of_both_generations(said: str, expected: Version) -> None:
+def test_version_of_both_generations(said: str, expected: SoftwareVersion) -> None:
     assert version(said) == expected
 
 
@@ -201,7 +204,7 @@ NULL0                    up       up(s)        0%     0%          0          0
 
 
 def test_facts_in_napalms_shape() -> None:
-    names = read_names(Shown("display interface brief", INTERFACES))
+    names = read_names(DisplayAnswer("display interface brief", INTERFACES))
     assert names == ["100GE1/0/1", "Eth-Trunk10", "100GE1/0/2", "25GE1/0/3", "MEth0/0/0", "NULL0"]
     assert napalm_facts("leaf01", version(V300), "2102350DYT", names) == {
         "uptime": 19920.0,
@@ -225,12 +228,12 @@ def test_facts_in_napalms_shape() -> None:
     ],
 )
 def test_serial_number(said: str, serial: str) -> None:
-    assert read_serial(Shown("display device esn", said)) == serial
+    assert read_serial(DisplayAnswer("display device esn", said)) == serial
 
 
 def test_interfaces_without_a_heading_are_refused() -> None:
     with pytest.raises(ValueError, match="line 1: 0 headings of its table instead of one"):
-        read_names(Shown("display interface brief", "100GE1/0/1 up up 0% 0% 0 0"))
+        read_names(DisplayAnswer("display interface brief", "100GE1/0/1 up up 0% 0% 0 0"))
 
 
 PEERS = """\
@@ -247,7 +250,7 @@ PEERS = """\
 
 
 def bgp_peers(text: str) -> BgpTable:
-    return read_peers(Shown("display bgp peer", text))
+    return read_peers(DisplayAnswer("display bgp peer", text))
 
 
 def test_bgp_peers_with_a_dynamic_one_and_a_dotted_as() -> None:
@@ -255,8 +258,8 @@ def test_bgp_peers_with_a_dynamic_one_and_a_dotted_as() -> None:
         "10.2.3.4",
         10,
         (
-            BgpPeer("10.1.1.1", 100, 7, "Idle", 0),
-            BgpPeer("10.2.2.2", 65546, (25 * 60 + 30) * 60, "Established", 7),
+            BgpPeerRow("10.1.1.1", 100, 7, "Idle", 0),
+            BgpPeerRow("10.2.2.2", 65546, (25 * 60 + 30) * 60, "Established", 7),
         ),
     )
 

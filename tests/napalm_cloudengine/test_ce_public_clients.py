@@ -12,8 +12,8 @@ from netmiko import ConnectHandler
 from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli
 
-from rocefort.lab.cli.replies import Reply
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.replies import CliReply
+from rocefort.lab.cli.session import CliSession
 
 Start = Callable[..., Any]
 USER, PASSWORD = "netops", "canary-Pa55word"
@@ -65,13 +65,13 @@ RECORDED = {
 def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines that come in at the emulated switch, in their order."""
     lines: list[str] = []
-    real = Session.handle
+    real = CliSession.handle
 
-    def handle(session: Session, line: str) -> Reply:
+    def handle(session: CliSession, line: str) -> CliReply:
         lines.append(line.strip())
         return real(session, line)
 
-    monkeypatch.setattr(Session, "handle", handle)
+    monkeypatch.setattr(CliSession, "handle", handle)
     return lines
 
 

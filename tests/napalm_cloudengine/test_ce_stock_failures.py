@@ -30,7 +30,7 @@ from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError, QuestionRefusedError
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.lab.show.configuration import saved_form
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Start = Callable[..., Any]
@@ -111,7 +111,7 @@ def test_compare_is_line_absent_anywhere__ours_is_the_devices_own(bench: Start) 
 
 
 def test_a_question_swallows_the_next_line__ours_answers_it_or_stops(bench: Start) -> None:
-    made = bench(faults=(Fault("unknown-question", "vlan batch 20"),))
+    made = bench(faults=(LineFault("unknown-question", "vlan batch 20"),))
     with made.driver() as driver:
         with pytest.raises(QuestionRefusedError, match="line 1 'vlan batch 20'"):
             driver.load_merge_candidate(config="vlan batch 20\nvlan batch 30\n")
@@ -148,14 +148,14 @@ def test_a_confirm_after_the_timer_succeeds__ours_says_that_it_came_too_late(ben
     with made.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=60)
-        made.switch.faults = (Fault("expire-before-commit"),)
+        made.switch.faults = (LineFault("expire-before-commit"),)
         with pytest.raises(CommitConfirmException, match="does not run what was on trial"):
             driver.confirm_commit()
 
 
 @pytest.mark.parametrize("revert_in", [None, 60])
 def test_the_output_of_commit_is_not_checked__ours_is(bench: Start, revert_in: int | None) -> None:
-    made = bench(faults=(Fault("fail-commit"),))
+    made = bench(faults=(LineFault("fail-commit"),))
     with made.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(CommitError, match=r"failed: .*; the candidate was discarded"):
@@ -168,7 +168,7 @@ def test_the_output_of_commit_is_not_checked__ours_is(bench: Start, revert_in: i
 def test_a_commit_that_only_says_it_was_done_is_noticed(
     bench: Start, revert_in: int | None
 ) -> None:
-    made = bench(faults=(Fault("lie-ok", "commit"),))
+    made = bench(faults=(LineFault("lie-ok", "commit"),))
     with made.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(CommitError):

@@ -14,7 +14,7 @@ from napalm.base.exceptions import CommandErrorException
 from netmiko import ConnectHandler
 
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError, QuestionRefusedError
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 
 Start = Callable[..., Any]
 USER, PASSWORD = "netops", "canary-Pa55word"
@@ -65,7 +65,7 @@ def test_a_refused_line_is_passed_over_and_the_rest_is_loaded(made: Any, stock: 
 
 def test_a_question_takes_the_next_line_for_its_answer(made: Any, stock: Any) -> None:
     lines = ["vlan batch 20", "vlan batch 30", *MTU]
-    made.switch.faults = (Fault("unknown-question", "vlan batch 20"),)
+    made.switch.faults = (LineFault("unknown-question", "vlan batch 20"),)
     stock.send_config_set(lines, exit_config_mode=False, cmd_verify=False)
     assert "vlan batch 30" not in pending(made), "it was the answer"
     stock.remote_conn_pre.close()

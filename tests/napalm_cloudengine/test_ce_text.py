@@ -12,7 +12,7 @@ from napalm_cloudengine.changing import config_lines_of
 from napalm_cloudengine.dialogue import same_configuration
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import (
-    Line,
+    SendLine,
     UnsendableError,
     check_description,
     config_lines,
@@ -23,10 +23,10 @@ from napalm_cloudengine.text import (
 def test_lines_keep_their_numbers_and_lose_what_is_not_configuration() -> None:
     text = "!Software Version V300R023C00\n#\r\nbgp 65101\n #\n ipv4-family unicast\n\n#\nreturn\n"
     assert config_lines(text) == (
-        Line(2, 0, "#"),
-        Line(3, 0, "bgp 65101"),
-        Line(5, 1, "ipv4-family unicast"),
-        Line(7, 0, "#"),
+        SendLine(2, 0, "#"),
+        SendLine(3, 0, "bgp 65101"),
+        SendLine(5, 1, "ipv4-family unicast"),
+        SendLine(7, 0, "#"),
     )
 
 
@@ -56,12 +56,12 @@ def test_a_line_that_acts_is_refused_before_anything_is_sent(line: str, why: str
     ["sysname leaf01", "ssh user a", "stp mode rstp", "router id 1.1.1.1", "system tcam", "s"],
 )
 def test_configuration_that_merely_looks_like_it_is_kept(line: str) -> None:
-    assert config_lines(line) == (Line(1, 0, line),)
+    assert config_lines(line) == (SendLine(1, 0, line),)
 
 
 @given(st.text(max_size=80))
 def test_no_line_ever_holds_what_a_terminal_would_act_on(text: str) -> None:
-    lines: tuple[Line, ...] = ()
+    lines: tuple[SendLine, ...] = ()
     with suppress(UnsendableError):
         lines = config_lines(text)
     for line in lines:

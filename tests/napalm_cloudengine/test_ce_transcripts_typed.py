@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.personality import Persist, Personality
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -64,7 +64,7 @@ def comparable(text: str) -> list[str]:
 
 def typed_at(switch: EmulatedSwitch) -> Callable[[str], str]:
     """A new session of the switch: what a line prints, with the prompt or question behind it."""
-    session = Session(switch, "netops")
+    session = CliSession(switch, "netops")
 
     def say(line: str) -> str:
         reply = session.handle(line)

@@ -9,7 +9,7 @@ from napalm.base.exceptions import CommitConfirmException, CommitError
 from personalities import PERSONALITIES
 
 from napalm_cloudengine.errors import OutcomeUnknownError
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.personality import Persist, Personality, TrialMode
 
 Start = Callable[..., Any]
@@ -77,7 +77,7 @@ def test_a_confirm_after_the_trial_has_ended_says_that_and_nothing_of_a_timer(
 ) -> None:
     made = bench(personality=Personality("survives", "present"))
     begin(made, persist_id=OURS)
-    made.switch.faults = (Fault("expire-before-commit"),)
+    made.switch.faults = (LineFault("expire-before-commit"),)
     with (
         made.driver(name="leaf01", persist_id=OURS) as driver,
         pytest.raises(CommitConfirmException) as caught,
@@ -195,7 +195,7 @@ def test_a_session_lost_at_a_commit_is_found_out_by_the_next(
     driver.load_merge_candidate(config=CHANGE)
     if act == "confirm":
         driver.commit_config(revert_in=600)
-    made.switch.faults = (Fault(fault, "commit"),)
+    made.switch.faults = (LineFault(fault, "commit"),)
     with pytest.raises(OutcomeUnknownError, match=r"^leaf01: session lost after 'commit.*unknown"):
         driver.commit_config(revert_in=600) if act == "start" else driver.confirm_commit()
     made.switch.faults = ()

@@ -6,7 +6,7 @@ from vendor_displays import vendor_display
 
 from napalm_cloudengine.displays.bgp import read_peers
 from napalm_cloudengine.displays.interfaces import read_names
-from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.shown import DisplayAnswer
 from napalm_cloudengine.displays.trial import STATUS, TrialStatus, read_trial
 
 COUNTED = (
@@ -23,7 +23,7 @@ STATES = [
 
 
 def test_names_are_those_of_the_interfaces_without_speed_and_indent() -> None:
-    assert read_names(Shown("display", vendor_display("interface-brief-v300"))) == [
+    assert read_names(DisplayAnswer("display", vendor_display("interface-brief-v300"))) == [
         "100GE1/0/3",
         "400GE1/1/1:1",
         "Eth-Trunk10",
@@ -33,7 +33,7 @@ def test_names_are_those_of_the_interfaces_without_speed_and_indent() -> None:
         "MEth0/0/0",
         "NULL0",
     ]
-    assert read_names(Shown("display", vendor_display("interface-brief-v200"))) == [
+    assert read_names(DisplayAnswer("display", vendor_display("interface-brief-v200"))) == [
         "100GE1/0/1",
         "100GE1/0/3",
         "NULL0",
@@ -73,7 +73,7 @@ def test_a_description_is_no_value_of_its_port() -> None:
 
 
 def test_sessions_have_ages_beyond_99_hours() -> None:
-    table = read_peers(Shown("display bgp peer", vendor_display("bgp-peer")))
+    table = read_peers(DisplayAnswer("display bgp peer", vendor_display("bgp-peer")))
     assert (table.router_id, table.local_as) == ("10.0.0.11", 65101)
     assert [(p.address, p.remote_as, p.uptime_s, p.prefixes_received) for p in table.peers] == [
         ("10.1.0.0", 65001, 522 * 3600 + 45 * 60, 13),
@@ -89,7 +89,7 @@ def test_sessions_have_ages_beyond_99_hours() -> None:
     ids=["none", "two blanks", "persistent", "canceling", "waitcancel"],
 )
 def test_every_state_of_a_trial_is_read(said: str, status: TrialStatus) -> None:
-    assert read_trial(Shown("display", said)) == status
+    assert read_trial(DisplayAnswer("display", said)) == status
     values = {"state": status.state, "seconds_left": status.seconds_left}
     written = STATUS.write(
         values | ({"persist_id": status.persist_id} if status.persist_id else {})

@@ -13,8 +13,8 @@ import pytest
 from outputs import hold
 
 from rocefort import tasks
-from rocefort.design.derive.derive import Derived
-from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
+from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
 from rocefort.lab.servers.ssh_hosts import RdmaHosts
@@ -46,7 +46,7 @@ OpenLab = Callable[..., RdmaLab]
 
 @pytest.fixture
 def open_lab(
-    heps: Derived, heps_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    heps: DerivedNetwork, heps_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[OpenLab]:
     """Open a lab of some servers: faults by server, other fields of a server by its name."""
     monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
@@ -88,7 +88,9 @@ def open_lab(
                 connect_timeout_s=5,
                 speed_note=note,
                 devices=tuple(
-                    Access(name=n.name, host="127.0.0.1", port=1, user="x", credential="env:HOME")
+                    SshAccess(
+                        name=n.name, host="127.0.0.1", port=1, user="x", credential="env:HOME"
+                    )
                     for n in heps.network.nodes
                 ),
                 servers=tuple(

@@ -8,8 +8,8 @@ import pytest
 
 from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.rdma.parse.json_table import read_json
-from rocefort.rdma.parse.result_row import FlawError
-from rocefort.rdma.parse.text_table import Table, read_table
+from rocefort.rdma.parse.result_row import TableError
+from rocefort.rdma.parse.text_table import PerftestTable, read_table
 
 FILES = sorted(
     path.name
@@ -79,10 +79,10 @@ OTHER = {  # all other files hold a table that adds up; read as if `--report_gbi
 
 
 def outcome(name: str) -> str:
-    read: Callable[[str], Table] = read_json if name.endswith(".json") else read_table
+    read: Callable[[str], PerftestTable] = read_json if name.endswith(".json") else read_table
     try:
         table = read((PERFTEST_RUNS / name).read_text())
-    except FlawError as flaw:
+    except TableError as flaw:
         return flaw.outcome.value
     assert table.rows
     return "table"

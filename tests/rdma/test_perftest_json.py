@@ -9,8 +9,8 @@ import pytest
 
 from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.rdma.parse.json_table import read_json
-from rocefort.rdma.parse.result_row import FlawError
-from rocefort.rdma.parse.text_table import Table, read_table
+from rocefort.rdma.parse.result_row import TableError
+from rocefort.rdma.parse.text_table import PerftestTable, read_table
 
 REPORTS = sorted(
     path.name
@@ -21,12 +21,12 @@ GOOD = (PERFTEST_RUNS / "ib_write_bw.json.gbits.client.json").read_text()
 SIZES = 23  # of `-a`
 
 
-def read(name: str) -> Table:
+def read(name: str) -> PerftestTable:
     return read_json((PERFTEST_RUNS / name).read_text(), gbits=".iters_mib." not in name)
 
 
 def outcome_of(text: str, sizes: int = 1) -> tuple[str, str]:
-    with pytest.raises(FlawError) as caught:
+    with pytest.raises(TableError) as caught:
         read_json(text, sizes=sizes)
     return caught.value.outcome.value, caught.value.line
 

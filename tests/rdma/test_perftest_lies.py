@@ -16,7 +16,7 @@ from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.perftest import judge
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.result_row import TableError
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 BANDWIDTH, LATENCY = "ib_write_bw.gbits", "ib_write_lat.iters"
@@ -115,7 +115,7 @@ def test_a_broken_report_is_a_flaw_and_never_a_crash(file: str, reader: Any, wor
         kept, container[key] = container[key], word
         try:
             found = reader(json.dumps(report))
-        except FlawError:
+        except TableError:
             found = None
         container[key] = kept
         if found is not None:
@@ -133,7 +133,7 @@ def test_intervals_follow_each_other() -> None:
     text = (SAMPLES / "tools/iperf3.tcp2.client.json").read_text(encoding="utf-8")
     report = json.loads(text)
     report["intervals"].reverse()
-    with pytest.raises(FlawError, match="intervals do not follow each other"):
+    with pytest.raises(TableError, match="intervals do not follow each other"):
         read_iperf(json.dumps(report))
 
 

@@ -11,8 +11,8 @@ from rocefort.lab.servers.ssh_hosts import PERFTEST_RUNS
 from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Figures
 from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.parse.perftest import Judgement, judge
-from rocefort.rdma.parse.result_row import Row
+from rocefort.rdma.parse.perftest import PerftestOutcome, judge
+from rocefort.rdma.parse.result_row import MessageSizeRow
 
 MEASURED = {  # Gb/s, or us on average
     "ecn.guest_red_ecn": 0.088994,
@@ -125,7 +125,7 @@ def text(name: str, part: str) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def judged(name: str) -> Judgement:
+def judged(name: str) -> PerftestOutcome:
     return judge(*ends(name))
 
 
@@ -154,7 +154,9 @@ def test_failed_sample(name: str, expected: tuple[str, str, str]) -> None:
 def test_rows_of_a_sweep() -> None:
     rows = judged("ib_write_bw.all").rows
     assert [row.size_bytes for row in rows] == [2**n for n in range(1, 24)]
-    assert rows[11] == Row(4096, Figures(gbps=0.11, peak_gbps=0.17, mpps=0.003420, iterations=50))
+    assert rows[11] == MessageSizeRow(
+        4096, Figures(gbps=0.11, peak_gbps=0.17, mpps=0.003420, iterations=50)
+    )
 
 
 def test_columns_of_latency_over_iterations() -> None:

@@ -19,13 +19,13 @@ from typer.main import get_command
 
 from rocefort.commands.rdma import cli
 from rocefort.errors import Refused
-from rocefort.fleet.ssh_exec import guarded, guarded_words, watched
+from rocefort.fleet.ssh_exec import guarded_command, guarded_words, watched
 from rocefort.models.results.rdma_plan import Suite
-from rocefort.rdma.judge.run_store import opened
+from rocefort.rdma.judge.run_store import open_history
 from rocefort.rdma.plan.kubernetes import refuse_undrained
-from rocefort.rdma.plan.probe import Probed
-from rocefort.rdma.plan.site import PlanOptions
-from rocefort.steps.rdma.run import Asked, Talk, run_tests
+from rocefort.rdma.plan.probe import ServerProbe
+from rocefort.rdma.plan.site import RdmaPlanOptions
+from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -157,12 +157,12 @@ def test_a_run_from_end_to_end(rocefort: Command, open_lab: Any, tmp_path: Path)
 
 def test_a_run_is_compared_with_good_runs_before_it(open_lab: Any) -> None:
     lab = open_lab(("k8sgn08", "k8sgn12"))
-    asked = Asked(
-        Suite.WRITE, tuple(lab.roots), PlanOptions(duration_s=4, iterations=100), switches=False
+    asked = RdmaRequest(
+        Suite.WRITE, tuple(lab.roots), RdmaPlanOptions(duration_s=4, iterations=100), switches=False
     )
 
     def measured() -> list[str]:
-        result = run_tests(lab.fabric, lab.access, asked, lab.history, Talk(lambda _: None))
+        result = run_tests(lab.fabric, lab.access, asked, lab.history, RunDialogue(lambda _: None))
         return [j.sentence for j in result.judged if j.subject.startswith("history")]
 
     assert measured() == []
@@ -194,7 +194,7 @@ def test_a_file_that_is_no_history(
 
 def test_a_history_of_another_version_is_refused(rocefort: Command, tmp_path: Path) -> None:
     file = tmp_path / "rdma.db"
-    with opened(file, make=True) as past:
+    with open_history(file, make=True) as past:
         assert past.runs() == ()
     database = sqlite3.connect(file)
     assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -252,7 +252,10 @@ def test_a_kubernetes_node_is_refused_unless_drained(
             raise OSError("connection refused")
         return node if words[1] == "node" else {"items": pods}
 
-    probed = [Probed("k8sgn08", node="K8sgn08", kubelet=True), Probed("daisygn01", node="d")]
+    probed = [
+        ServerProbe("k8sgn08", node="K8sgn08", kubelet=True),
+        ServerProbe("daisygn01", node="d"),
+    ]
     if why is None:
         refuse_undrained(probed, ask=ask)
         return
@@ -290,14 +293,17 @@ def test_of_what_kubectl_says_the_last_line_counts(
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(Refused) as caught:
-        refuse_undrained([Probed("k8sgn08", node="k8sgn08", kubelet=True)])
+        refuse_undrained([ServerProbe("k8sgn08", node="k8sgn08", kubelet=True)])
     assert "nothing says that it is drained (The connection was refused); " in str(caught.value)
 
 
 def test_a_guard_is_taken_off_only_where_it_is_whole() -> None:
-    for text in (guarded("ib_write_bw -d 'a b'", 5), watched("ib_write_bw -d 'a b'", 5, "r-1")):
+    for text in (
+        guarded_command("ib_write_bw -d 'a b'", 5),
+        watched("ib_write_bw -d 'a b'", 5, "r-1"),
+    ):
         assert guarded_words(text) == ("ib_write_bw", "-d", "a b")
         assert guarded_words(text + "; reboot") is None
         assert guarded_words(text.replace("5 ib", "5 reboot; ib")) != ("ib_write_bw", "-d", "a b")
     assert guarded_words("ib_write_bw") is None
-    assert guarded_words(guarded("a; reboot", 5)) is None
+    assert guarded_words(guarded_command("a; reboot", 5)) is None

@@ -9,7 +9,7 @@ import pytest
 from rocefort.models.network.observed import PfcCountersSeen, QueueSeen
 from rocefort.models.results.rdma_counters import MarkedSeen, NicCounters, SwitchCounters
 from rocefort.rdma.judge.counter_rules import driver_of, judge_nics, judge_switches
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.run.nic_counters import read_ethtool, read_rdma_statistic
 
 # Recorded on Soft-RoCE guests before and after a run with one packet in a hundred lost.
@@ -65,7 +65,7 @@ def test_rdma_statistic_in_text_and_json() -> None:
     ],
 )
 def test_what_is_no_rdma_statistic(text: str, outcome: str) -> None:
-    with pytest.raises(FlawError) as caught:
+    with pytest.raises(TableError) as caught:
         read_rdma_statistic(text, "g1")
     assert caught.value.outcome.value == outcome
 
@@ -131,7 +131,7 @@ def test_discards_of_the_port_by_priority() -> None:
 
 @pytest.mark.parametrize("text", ["", "no stats available", "NIC statistics:\n  rx: many\n"])
 def test_what_is_no_ethtool(text: str) -> None:
-    with pytest.raises(FlawError):
+    with pytest.raises(TableError):
         read_ethtool(text, "k8sgn08", "ens1")
 
 

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 from rocefort.design.derive.derive import derive
 from rocefort.models.network.network import Server
 from rocefort.models.results.rdma_plan import Program, RdmaRun
-from rocefort.models.results.rdma_result import Figures, Measurement, Verdict
+from rocefort.models.results.rdma_result import Figures, Measurement, MeasurementVerdict
 from rocefort.paths import INVENTORY
-from rocefort.rdma.judge.slow_components import Culprits, Way, explain, find_culprits, way
+from rocefort.rdma.judge.slow_components import (
+    PairComponents,
+    SlowComponents,
+    explain,
+    find_culprits,
+    pair_components,
+)
 from rocefort.rdma.plan.shared_links import Wiring
 
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
@@ -27,8 +33,8 @@ def mesh(broken: set[str], qps: int = MANY) -> list[Measurement]:
     """All pairs, slow where their way goes through a broken element."""
     found = []
     for one, other in combinations(SERVERS, 2):
-        elements = way(WIRING, SERVERS[one], SERVERS[other], MANY).all
-        verdict = Verdict.TOO_SLOW if elements & broken else Verdict.PASSED
+        elements = pair_components(WIRING, SERVERS[one], SERVERS[other], MANY).all
+        verdict = MeasurementVerdict.TOO_SLOW if elements & broken else MeasurementVerdict.PASSED
         run = RdmaRun(id="x", program=Program.WRITE_BW, client=one, server=other, qps=qps)
         found.append(
             Measurement(
@@ -38,7 +44,7 @@ def mesh(broken: set[str], qps: int = MANY) -> list[Measurement]:
     return found
 
 
-def culprits(broken: set[str], qps: int = MANY) -> Culprits:
+def culprits(broken: set[str], qps: int = MANY) -> SlowComponents:
     return find_culprits(mesh(broken, qps), WIRING, SERVERS)
 
 
@@ -69,15 +75,18 @@ def test_faults_of_a_mesh(broken: set[str], sentence: str) -> None:
 def test_one_flow_clears_no_spine() -> None:
     """With one QP a good pair may have gone by the other spine."""
     one, other = SERVERS["k8sgn12"], SERVERS["k8sgn09"]
-    single, many = way(WIRING, one, other, 1), way(WIRING, one, other, MANY)
+    single, many = pair_components(WIRING, one, other, 1), pair_components(WIRING, one, other, MANY)
     assert {"spine01", "spine02"} <= single.possible
     assert {"spine01", "spine02"} <= many.certain
     assert single.all == many.all
 
 
 def test_a_slow_pair_whose_every_part_is_cleared_stays_unexplained() -> None:
-    ways = {"a -> b": Way(frozenset("ab"), frozenset())}
-    found = explain(ways, [Way(frozenset("a"), frozenset()), Way(frozenset("b"), frozenset())])
+    ways = {"a -> b": PairComponents(frozenset("ab"), frozenset())}
+    found = explain(
+        ways,
+        [PairComponents(frozenset("a"), frozenset()), PairComponents(frozenset("b"), frozenset())],
+    )
     assert found.explanations == ()
     assert found.sentences == ("a -> b is slow, though all on its way also carried good pairs",)
 
@@ -87,7 +96,11 @@ def test_no_slow_pair_needs_no_culprit() -> None:
 
 
 ELEMENTS = sorted(
-    {e for a, b in combinations(SERVERS.values(), 2) for e in way(WIRING, a, b, MANY).all}
+    {
+        e
+        for a, b in combinations(SERVERS.values(), 2)
+        for e in pair_components(WIRING, a, b, MANY).all
+    }
 )
 
 
@@ -97,10 +110,10 @@ def test_an_explanation_covers_all_slow_pairs_and_no_cleared_element(broken: set
     measured = mesh(broken)
     found = find_culprits(measured, WIRING, SERVERS)
     ways = {
-        m.run.pair: way(WIRING, SERVERS[m.run.client], SERVERS[m.run.server], MANY)
+        m.run.pair: pair_components(WIRING, SERVERS[m.run.client], SERVERS[m.run.server], MANY)
         for m in measured
     }
-    good = [m.run.pair for m in measured if m.verdict is Verdict.PASSED]
+    good = [m.run.pair for m in measured if m.verdict is MeasurementVerdict.PASSED]
     cleared = {e for pair in good for e in ways[pair].certain}
     for explanation in found.explanations:
         for choice in range(max(map(len, explanation.parts))):

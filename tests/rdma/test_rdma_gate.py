@@ -10,14 +10,14 @@ import pytest
 from nornir.core import Nornir
 from nornir.core.inventory import Host
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import Refused, RocefortError
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.lab.servers.ssh_hosts import RdmaHosts, read_sample
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import Program
-from rocefort.models.results.rdma_result import Verdict
+from rocefort.models.results.rdma_result import MeasurementVerdict
 from rocefort.models.rollout.plan import Gate, GatePair
 from rocefort.rdma.plan.gate import plan_gate, plan_pairs, traffic_class
 from rocefort.rdma.run.gate import GateResult, expectation, perftest_command, run_gate
@@ -37,7 +37,9 @@ class Site:
 
 
 @pytest.fixture
-def site(heps: Derived, tmp_path: Path, access_to: Callable[..., Connections]) -> Iterator[Site]:
+def site(
+    heps: DerivedNetwork, tmp_path: Path, access_to: Callable[..., Connections]
+) -> Iterator[Site]:
     network = heps.network
     good = {tool: read_sample(name) for tool, name in GOOD.items()}
     addresses = {server.name: str(server.address.ip) for server in network.servers or ()}
@@ -57,7 +59,7 @@ def leaves_of(network: Network, pairs: tuple[GatePair, ...]) -> list[set[str]]:
 # --- planning -----------------------------------------------------------------------------------
 
 
-def test_heps_pairs_cover_every_leaf_once_at_one_speed(heps: Derived) -> None:
+def test_heps_pairs_cover_every_leaf_once_at_one_speed(heps: DerivedNetwork) -> None:
     pairs = plan_pairs(heps.network)
     covered = leaves_of(heps.network, pairs)
     assert sorted(leaf for two in covered for leaf in two) == [f"leaf0{n}" for n in range(1, 9)]
@@ -67,18 +69,18 @@ def test_heps_pairs_cover_every_leaf_once_at_one_speed(heps: Derived) -> None:
     ] * 2
 
 
-def test_a_wave_is_covered_by_its_own_leaves(heps: Derived) -> None:
+def test_a_wave_is_covered_by_its_own_leaves(heps: DerivedNetwork) -> None:
     (pair,) = plan_pairs(heps.network, {"leaf08"})
     assert (pair.client, pair.server) == ("readout04", "readout01")
     (partner,) = (s for s in heps.network.servers or () if s.name == "readout01")
     assert pair.server_address == str(partner.address.ip)
 
 
-def test_a_spine_touches_every_leaf(heps: Derived) -> None:
+def test_a_spine_touches_every_leaf(heps: DerivedNetwork) -> None:
     assert plan_pairs(heps.network, {"spine02"}) == plan_pairs(heps.network)
 
 
-def test_an_odd_leaf_takes_a_partner_that_is_covered_already(heps: Derived) -> None:
+def test_an_odd_leaf_takes_a_partner_that_is_covered_already(heps: DerivedNetwork) -> None:
     servers = tuple(s for s in heps.network.servers or () if s.port.device != "leaf08")
     network = heps.network.model_copy(update={"servers": servers})
     assert set.union(*leaves_of(network, plan_pairs(network))) == {f"leaf0{n}" for n in range(1, 8)}
@@ -86,7 +88,7 @@ def test_an_odd_leaf_takes_a_partner_that_is_covered_already(heps: Derived) -> N
 
 @pytest.mark.parametrize("roce", [True, False])
 def test_servers_without_roce_or_without_another_leaf_make_no_pair(
-    heps: Derived, roce: bool
+    heps: DerivedNetwork, roce: bool
 ) -> None:
     servers = tuple(
         s.model_copy(update={"roce": roce})
@@ -100,7 +102,7 @@ def test_traffic_class_is_the_dscp_with_ect0() -> None:
     assert [traffic_class(dscp) for dscp in (34, 26)] == [138, 106]
 
 
-def test_gate_of_the_plan(heps: Derived) -> None:
+def test_gate_of_the_plan(heps: DerivedNetwork) -> None:
     gate = plan_gate(heps.network, heps.fabric.rdma, {"leaf08"})
     assert (gate.traffic_class, gate.speed_judged, gate.speed_note) == (138, True, "")
     slow, fast = gate.pairs[0], plan_pairs(heps.network, {"leaf01"})[0]
@@ -126,20 +128,20 @@ def without(network: Network, *leaves: str) -> Network:
     ],
 )
 def test_leaves_that_no_pair_covers_are_named(
-    heps: Derived, devices: set[str] | None, unmeasured: tuple[str, ...]
+    heps: DerivedNetwork, devices: set[str] | None, unmeasured: tuple[str, ...]
 ) -> None:
     gate = plan_gate(without(heps.network, "leaf07", "leaf08"), heps.fabric.rdma, devices)
     assert gate.unmeasured == unmeasured
     assert bool(gate.pairs) == (devices != {"leaf08"})
 
 
-def test_a_leaf_alone_with_its_servers_has_no_partner(heps: Derived) -> None:
+def test_a_leaf_alone_with_its_servers_has_no_partner(heps: DerivedNetwork) -> None:
     others = [node.name for node in heps.network.nodes if node.name != "leaf01"]
     gate = plan_gate(without(heps.network, *others), heps.fabric.rdma, {"leaf01"})
     assert (gate.pairs, gate.unmeasured) == ((), ("leaf01 has the only RoCE servers",))
 
 
-def test_pairs_are_made_of_servers_that_can_be_logged_in_to(heps: Derived) -> None:
+def test_pairs_are_made_of_servers_that_can_be_logged_in_to(heps: DerivedNetwork) -> None:
     plain = plan_gate(heps.network, heps.fabric.rdma, {"leaf01"}).pairs[0]
     names = {s.name for s in heps.network.servers or ()}
     (pair,) = plan_gate(
@@ -154,13 +156,13 @@ def test_pairs_are_made_of_servers_that_can_be_logged_in_to(heps: Derived) -> No
     )
 
 
-def test_a_gate_needs_the_dscp(heps: Derived) -> None:
+def test_a_gate_needs_the_dscp(heps: DerivedNetwork) -> None:
     blind = heps.network.model_copy(update={"lossless": None})
     with pytest.raises(RocefortError, match="heps: the DSCP of RoCE is not known"):
         plan_gate(blind, heps.fabric.rdma)
 
 
-def test_a_leaf_that_nobody_measures_is_told_where_it_is_said_why(heps: Derived) -> None:
+def test_a_leaf_that_nobody_measures_is_told_where_it_is_said_why(heps: DerivedNetwork) -> None:
     gate = plan_gate(
         heps.network, heps.fabric.rdma, {"leaf05"}, "guests", ["k8sgn08", "k8sgn09"], "by no guest"
     )
@@ -173,7 +175,7 @@ def test_a_leaf_that_nobody_measures_is_told_where_it_is_said_why(heps: Derived)
     assert len(spine.unmeasured) == 6
 
 
-def test_command_lines(heps: Derived) -> None:
+def test_command_lines(heps: DerivedNetwork) -> None:
     gate = plan_gate(heps.network, heps.fabric.rdma)
     host = Host("k8sgn12", data={"rdma_device": "mlx5_0", "gid_index": 3})
     assert perftest_command(host, Program.WRITE_BW, gate) == (
@@ -199,7 +201,7 @@ def test_a_good_pair_passes_and_says_that_speed_is_not_judged(site: Site) -> Non
 def test_where_speed_is_judged_a_slow_pair_fails(site: Site) -> None:
     strict = site.gate.model_copy(update={"speed_judged": True})
     result = run_gate(site.nornir, strict)
-    assert [one.verdict for one in result.results] == [Verdict.TOO_SLOW] * 2
+    assert [one.verdict for one in result.results] == [MeasurementVerdict.TOO_SLOW] * 2
     assert result.sentences == (
         f"{PAIR} ib_write_bw: 0.40 Gb/s, at least 92.00 expected",
         f"{PAIR} ib_write_lat: 381.28 us on average, at most 4.65 expected",
@@ -243,9 +245,9 @@ BAD = [
 def test_a_bad_run_fails_the_gate_in_words(site: Site, name: str, sentence: str) -> None:
     site.hosts.replay(read_sample(name), "ib_write_bw", ["k8sgn12"])
     bandwidth, latency = run_gate(site.nornir, site.gate).results
-    assert bandwidth.verdict is Verdict.NOT_MEASURED
+    assert bandwidth.verdict is MeasurementVerdict.NOT_MEASURED
     assert (bandwidth.gbps, bandwidth.sentence) == (None, f"{PAIR} ib_write_bw: {sentence}")
-    assert latency.verdict is Verdict.PASSED
+    assert latency.verdict is MeasurementVerdict.PASSED
     assert site.hosts.running == ()
 
 
@@ -278,13 +280,13 @@ def test_the_gate_recovers_when_the_fabric_does(site: Site) -> None:
 
 
 def test_an_unreachable_server_is_not_measured_and_the_others_are(
-    site: Site, heps: Derived
+    site: Site, heps: DerivedNetwork
 ) -> None:
     gate = plan_gate(heps.network, heps.fabric.rdma, None, "the servers are emulated")
     site.nornir.inventory.hosts["daisygn01"].port = 1  # nothing listens there
     result = run_gate(site.nornir, gate)
     assert not result.passed
-    lost = [one for one in result.results if one.verdict is Verdict.NOT_MEASURED]
+    lost = [one for one in result.results if one.verdict is MeasurementVerdict.NOT_MEASURED]
     assert {(one.pair.server, one.tool) for one in lost} == {
         ("daisygn01", Program.WRITE_BW),
         ("daisygn01", Program.WRITE_LAT),

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.probe import choose_gid, read_gids
 
 # The first two rows were recorded on a Soft-RoCE guest; mlx5 has a v1 row before each v2 row.
@@ -40,7 +40,7 @@ def test_the_right_index(address: str, device: str | None, found: tuple[str, int
     ],
 )  # fmt: skip
 def test_no_right_index(address: str, device: str | None, outcome: str, line: str) -> None:
-    with pytest.raises(FlawError) as caught:
+    with pytest.raises(TableError) as caught:
         choose_gid(read_gids(GIDS), IPv4Address(address), device)
     assert caught.value.outcome.value == outcome
     assert caught.value.line.startswith(line)
@@ -48,6 +48,6 @@ def test_no_right_index(address: str, device: str | None, outcome: str, line: st
 
 @pytest.mark.parametrize(("text", "outcome"), [("", "no-device"), ("rxe0 1 1 x\n", "unknown-line")])
 def test_what_is_no_list_of_gids(text: str, outcome: str) -> None:
-    with pytest.raises(FlawError) as caught:
+    with pytest.raises(TableError) as caught:
         read_gids(text)
     assert caught.value.outcome.value == outcome

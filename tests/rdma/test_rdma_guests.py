@@ -12,7 +12,7 @@ from rocefort.models.results.rdma_counters import NicCounters
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun
 from rocefort.rdma.judge.counter_rules import judge_nics
 from rocefort.rdma.plan.command_lines import argv
-from rocefort.rdma.run.client_server import CLOCK_TRIES, Commands, run_ends
+from rocefort.rdma.run.client_server import CLOCK_TRIES, EndCommands, run_ends
 
 NO_CLOCK = "Correlation coefficient r^2: 0.47 < 0.9\n"
 RUN = RdmaRun(
@@ -73,7 +73,7 @@ class Ends:
 )
 def test_what_had_no_clock_is_run_again(client: list[str], server: list[str], times: int) -> None:
     here, there = Ends(list(client)), Ends(list(server))
-    commands = Commands("ib_write_bw -D 4 192.0.2.2", "ib_write_bw -D 4")
+    commands = EndCommands("ib_write_bw -D 4 192.0.2.2", "ib_write_bw -D 4")
     both = run_ends(commands, cast("SshExec", here), cast("SshExec", there), 10.0, "run")
     assert here.ran == [commands.client] * times
     assert there.ran == [commands.server] * times

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from rocefort.models.fabric.rdma import Rdma, is_within
 from rocefort.models.results.rdma_plan import Program, RdmaRun, Round
-from rocefort.models.results.rdma_result import Figures, Measurement, Verdict
+from rocefort.models.results.rdma_result import Figures, Measurement, MeasurementVerdict
 from rocefort.rdma.judge.expectations import (
     expectation,
-    judged,
+    judged_measurement,
     measurement,
     not_measured,
     spreads,
@@ -24,8 +24,8 @@ from rocefort.rdma.judge.expectations import (
 )
 from rocefort.rdma.judge.regression import regression
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.perftest import Judgement
-from rocefort.rdma.parse.result_row import Row
+from rocefort.rdma.parse.perftest import PerftestOutcome
+from rocefort.rdma.parse.result_row import MessageSizeRow
 
 RDMA = Rdma(line_rate_fraction=0.92, latency_us=3.72, latency_tolerance=0.25)
 LINE = "line rate of a"
@@ -47,7 +47,7 @@ def latency(**more: object) -> RdmaRun:
 def gave(of: RdmaRun, value: float, rdma: Rdma = RDMA, note: str = "") -> Measurement:
     lat = of.program.measures_latency
     figures = Figures(latency_us=value) if lat else Figures(gbps=value)
-    return judged(of, figures, expectation(of, rdma, note))
+    return judged_measurement(of, figures, expectation(of, rdma, note))
 
 
 @pytest.mark.parametrize(
@@ -73,27 +73,29 @@ def test_a_run_against_its_expectation(
 
 def test_a_leaf_s_own_latency_is_judged_where_it_is_given() -> None:
     rdma = RDMA.model_copy(update={"same_leaf_latency_us": 2.0})
-    assert gave(latency(switches=1), 2.5, rdma).verdict is Verdict.PASSED
-    assert gave(latency(switches=1), 2.6, rdma).verdict is Verdict.TOO_SLOW
+    assert gave(latency(switches=1), 2.5, rdma).verdict is MeasurementVerdict.PASSED
+    assert gave(latency(switches=1), 2.6, rdma).verdict is MeasurementVerdict.TOO_SLOW
 
 
 def test_a_note_says_why_speed_is_not_judged() -> None:
     found = gave(run(), 0.5, note="the servers are emulated")
-    assert found.verdict is Verdict.NOT_JUDGED
+    assert found.verdict is MeasurementVerdict.NOT_JUDGED
     assert found.sentence.endswith("0.50 Gb/s; not judged: the servers are emulated")
 
 
 def test_rows_become_figures_and_failures_never_do() -> None:
     expected = expectation(run(), RDMA)
-    row = Row(65536, Figures(gbps=93.0, mpps=0.177, iterations=100))
-    good = measurement(run(), Judgement(Outcome.MEASURED, rows=(row,)), expected)
+    row = MessageSizeRow(65536, Figures(gbps=93.0, mpps=0.177, iterations=100))
+    good = measurement(run(), PerftestOutcome(Outcome.MEASURED, rows=(row,)), expected)
     assert good.figures == Figures(gbps=93.0, mpps=0.177, iterations=100)
-    times = Row(2, Figures(latency_us=3.7, p99_us=4.0, p999_us=6.0, iterations=10_000))
-    small = measurement(latency(), Judgement(Outcome.MEASURED, rows=(times,)), expected)
+    times = MessageSizeRow(2, Figures(latency_us=3.7, p99_us=4.0, p999_us=6.0, iterations=10_000))
+    small = measurement(latency(), PerftestOutcome(Outcome.MEASURED, rows=(times,)), expected)
     assert small.figures is not None
     assert (small.figures.p99_us, small.figures.p999_us, small.value) == (4.0, 6.0, 3.7)
-    bad = measurement(run(), Judgement(Outcome.ZERO_ITERATIONS, "client", "65536 0"), expected)
-    assert (bad.figures, bad.value, bad.verdict) == (None, None, Verdict.NOT_MEASURED)
+    bad = measurement(
+        run(), PerftestOutcome(Outcome.ZERO_ITERATIONS, "client", "65536 0"), expected
+    )
+    assert (bad.figures, bad.value, bad.verdict) == (None, None, MeasurementVerdict.NOT_MEASURED)
     assert bad.outcome == "zero-iterations"
     assert "UDP 4791 is blocked" in bad.sentence
 

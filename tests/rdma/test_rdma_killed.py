@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.rdma.judge.run_store import opened
+from rocefort.rdma.judge.run_store import open_history
 
 # Forks a controller for each line of words: all of them by one import, which takes two seconds.
 FORKS = """
@@ -174,6 +174,6 @@ def test_an_interrupt_ends_a_run_at_once_and_keeps_what_was_measured(
         running.kill()
         running.wait()
     assert wait_until(lambda: lab.processes == {}, ENDED_S, LOOK_S), lab.processes
-    with opened(lab.history) as past:
+    with open_history(lab.history) as past:
         result = past.load("last")
     assert result.measurements[-1].sentence.endswith("not run: the tests were stopped")

@@ -13,31 +13,31 @@ from rocefort.design.derive.derive import derive
 from rocefort.errors import DeviceFailed
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.results.rdma_plan import Suite
-from rocefort.models.results.rdma_result import RdmaResult, Verdict
+from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult
 from rocefort.rdma.plan import suites
-from rocefort.rdma.plan.site import PlanOptions
-from rocefort.rdma.run.server_lock import held
-from rocefort.steps.rdma.run import Asked, Talk, run_tests
+from rocefort.rdma.plan.site import RdmaPlanOptions
+from rocefort.rdma.run.server_lock import hold_servers
+from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
 
 
 def measure(lab: Any, suite: Suite = Suite.WRITE, **more: Any) -> RdmaResult:
-    options = PlanOptions(**{"duration_s": 4, "iterations": 100} | more.pop("options", {}))
+    options = RdmaPlanOptions(**{"duration_s": 4, "iterations": 100} | more.pop("options", {}))
     servers = more.pop("servers", tuple(lab.roots))
-    asked = Asked(suite, servers, options, switches=False, **more)
+    asked = RdmaRequest(suite, servers, options, switches=False, **more)
     said: list[str] = []
-    result = run_tests(lab.fabric, lab.access, asked, lab.history, Talk(said.append))
+    result = run_tests(lab.fabric, lab.access, asked, lab.history, RunDialogue(said.append))
     assert lab.processes == {}
     return result
 
 
-def sentences(result: RdmaResult, verdict: Verdict) -> list[str]:
+def sentences(result: RdmaResult, verdict: MeasurementVerdict) -> list[str]:
     return [m.sentence for m in result.measurements if m.verdict is verdict]
 
 
 def test_a_sound_fabric_passes(open_lab: Callable[..., Any]) -> None:
     result = measure(open_lab())
     assert (result.complete, result.passed) == (True, True)
-    assert [m.verdict for m in result.measurements] == [Verdict.PASSED] * 4
+    assert [m.verdict for m in result.measurements] == [MeasurementVerdict.PASSED] * 4
     assert {m.value for m in result.measurements} == {94.0, 3.75}
 
 
@@ -123,7 +123,9 @@ def test_a_server_that_cannot_measure_is_named_and_the_rest_measured(
 ) -> None:
     result = measure(open_lab(**how))
     assert result.unmeasured == (line,)
-    assert [m.verdict for m in result.measurements] == [Verdict.PASSED] * len(result.measurements)
+    assert [m.verdict for m in result.measurements] == [MeasurementVerdict.PASSED] * len(
+        result.measurements
+    )
     assert {n for m in result.measurements for n in m.run.servers} == {
         "k8sgn08",
         "k8sgn09",
@@ -184,7 +186,7 @@ def test_a_run_that_fails_says_why_and_the_others_go_on(
     others = {n: f for n, f in fields.items() if "faults" not in f}
     lab = open_lab(names, faults, **others)
     result = measure(lab, suite, options={"storage_directory": "/mnt"})
-    lost = sentences(result, Verdict.NOT_MEASURED)
+    lost = sentences(result, MeasurementVerdict.NOT_MEASURED)
     assert line in lost
     assert 0 < len(lost) < len(result.measurements)
     assert not result.complete
@@ -193,16 +195,21 @@ def test_a_run_that_fails_says_why_and_the_others_go_on(
 def test_two_runs_at_once_do_not_share_a_server(open_lab: Callable[..., Any]) -> None:
     lab = open_lab()
     network = derive(lab.fabric).network
-    asked = Asked(Suite.WRITE, tuple(lab.roots), PlanOptions(duration_s=4), switches=False)
-    two = Asked(Suite.WRITE, ("k8sgn08", "k8sgn12"), switches=False)
+    asked = RdmaRequest(
+        Suite.WRITE, tuple(lab.roots), RdmaPlanOptions(duration_s=4), switches=False
+    )
+    two = RdmaRequest(Suite.WRITE, ("k8sgn08", "k8sgn12"), switches=False)
     busy = "k8sgn12: another RDMA run holds it; wait for it, or end it with `rdma stop`"
-    with open_fleet(network, lab.access) as nornir, held(nornir, ["k8sgn12"], "other") as hold:
+    with (
+        open_fleet(network, lab.access) as nornir,
+        hold_servers(nornir, ["k8sgn12"], "other") as hold,
+    ):
         assert (hold.refused, hold.lost()) == ({}, frozenset())
-        result = run_tests(lab.fabric, lab.access, asked, lab.history, Talk(print))
+        result = run_tests(lab.fabric, lab.access, asked, lab.history, RunDialogue(print))
         assert result.unmeasured == (busy,)
-        assert {m.verdict for m in result.measurements} == {Verdict.PASSED}
+        assert {m.verdict for m in result.measurements} == {MeasurementVerdict.PASSED}
         with pytest.raises(DeviceFailed) as caught:
-            run_tests(lab.fabric, lab.access, two, lab.history, Talk(print))
+            run_tests(lab.fabric, lab.access, two, lab.history, RunDialogue(print))
         assert str(caught.value).splitlines() == [
             busy,
             "heps: write takes 2 RoCE servers, 1 may be used; name more with --servers, "
@@ -214,7 +221,7 @@ def test_two_runs_at_once_do_not_share_a_server(open_lab: Callable[..., Any]) ->
 
 def test_a_slow_server_is_named_with_what_its_pairs_share(open_lab: Callable[..., Any]) -> None:
     result = measure(open_lab(k8sgn12={"share": 0.5}), Suite.MESH)
-    slow = sentences(result, Verdict.TOO_SLOW)
+    slow = sentences(result, MeasurementVerdict.TOO_SLOW)
     assert len(slow) == 3
     assert all("k8sgn12" in sentence for sentence in slow)
     (outliers,) = [j.sentence for j in result.judged if j.subject == "slow pairs"]

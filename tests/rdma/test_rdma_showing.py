@@ -16,24 +16,24 @@ from typing import Any
 import pytest
 
 from rocefort import tasks
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import ServiceFailed
 from rocefort.models.results.rdma_plan import RdmaHost, RdmaRun, Suite
 from rocefort.models.results.rdma_result import (
     Figures,
     Measurement,
+    MeasurementVerdict,
     MpiPoint,
     Point,
     RdmaResult,
-    Verdict,
 )
 from rocefort.rdma.judge import run_store
-from rocefort.rdma.judge.expectations import expectation, judged, not_measured
+from rocefort.rdma.judge.expectations import expectation, judged_measurement, not_measured
 from rocefort.rdma.judge.published_comparison import compare, load_reference
-from rocefort.rdma.judge.run_store import History, opened
+from rocefort.rdma.judge.run_store import RdmaHistory, open_history
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.plan.site import PlanOptions
+from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.reports.rdma.plan import plan_report
 from rocefort.reports.rdma.run import history_report, pair_report, result_report
@@ -54,7 +54,7 @@ def usual(run: RdmaRun) -> float:
 
 
 @pytest.fixture
-def make(heps: Derived) -> Make:
+def make(heps: DerivedNetwork) -> Make:
     """A run of the seven servers, so many days after the first."""
     network, rdma = heps.network, heps.fabric.rdma
     hosts = [RdmaHost(name=n, device="mlx5_0", gid_index=3, perftest="6.06") for n in SEVEN]
@@ -64,7 +64,7 @@ def make(heps: Derived) -> Make:
         figures = Figures(latency_us=value) if times else Figures(gbps=value)
         if run.storage:
             figures = figures.model_copy(update={"iops": 9000.0, "latency_us": 35.5})
-        found = judged(run, figures, expectation(run, rdma))
+        found = judged_measurement(run, figures, expectation(run, rdma))
         if run.ranks:
             sizes = [MpiPoint(size_bytes=s, average_us=value + s / 999) for s in (0, 1, 256, 2**20)]
             return found.model_copy(update={"sizes": tuple(sizes)})
@@ -73,8 +73,10 @@ def make(heps: Derived) -> Make:
             return found.model_copy(update={"series": points})
         return found
 
-    def run(suite: Suite, value: Value = usual, day: int = 0, past: History | None = None) -> Any:
-        options = PlanOptions(storage_directory="/mnt/data")
+    def run(
+        suite: Suite, value: Value = usual, day: int = 0, past: RdmaHistory | None = None
+    ) -> Any:
+        options = RdmaPlanOptions(storage_directory="/mnt/data")
         plan = plan_suite(network, rdma, suite, hosts, options)
         found = tuple(measured(each, value(each)) for each in plan.runs)
         began = BEGAN + timedelta(days=day)
@@ -92,8 +94,8 @@ def make(heps: Derived) -> Make:
 
 
 @pytest.fixture
-def past(tmp_path: Path) -> Iterator[History]:
-    with opened(tmp_path / "rdma.db", make=True) as found:
+def past(tmp_path: Path) -> Iterator[RdmaHistory]:
+    with open_history(tmp_path / "rdma.db", make=True) as found:
         yield found
 
 
@@ -167,7 +169,7 @@ def test_pairs_that_are_alike_say_so(make: Make) -> None:
     )
 
 
-def test_what_was_not_judged_has_not_passed(make: Make, past: History) -> None:
+def test_what_was_not_judged_has_not_passed(make: Make, past: RdmaHistory) -> None:
     make(Suite.FAILOVER, past=past)
     make(Suite.MESH, past=past, day=1)
     make(Suite.MESH, lambda _: 1.0, past=past, day=2)
@@ -177,7 +179,7 @@ def test_what_was_not_judged_has_not_passed(make: Make, past: History) -> None:
     assert words == ["failed", "passed", "measured"]
 
 
-def test_the_values_of_a_pair_say_of_which_suite(make: Make, past: History) -> None:
+def test_the_values_of_a_pair_say_of_which_suite(make: Make, past: RdmaHistory) -> None:
     make(Suite.INCAST, past=past)
     make(Suite.MPI, past=past, day=1)
     lines = rows(text_of(pair_report(pair_history(past, "transfer01,k8sgn08")), width=80))
@@ -193,7 +195,7 @@ def test_the_values_of_a_pair_say_of_which_suite(make: Make, past: History) -> N
 
 @pytest.mark.parametrize("suite", [Suite.INCAST, Suite.MPI, Suite.STORAGE])
 def test_only_runs_under_the_same_load_are_held_against_each_other(
-    make: Make, past: History, suite: Suite
+    make: Make, past: RdmaHistory, suite: Suite
 ) -> None:
     def value(run: RdmaRun) -> float:  # of each round another
         return usual(run) * (1 + int(run.id.split(".")[0]))
@@ -206,13 +208,13 @@ def test_only_runs_under_the_same_load_are_held_against_each_other(
     assert all("0.0% faster" in j.sentence for j in found)
 
 
-def test_a_run_through_a_failure_is_held_against_nothing(make: Make, past: History) -> None:
+def test_a_run_through_a_failure_is_held_against_nothing(make: Make, past: RdmaHistory) -> None:
     for day in range(6):
         make(Suite.FAILOVER, past=past, day=day)
     assert [j.subject for j in past.load("last").judged if "history" in j.subject] == []
 
 
-def test_a_short_history_is_one_line(make: Make, past: History) -> None:
+def test_a_short_history_is_one_line(make: Make, past: RdmaHistory) -> None:
     make(Suite.MESH, past=past)
     told = [j.sentence for j in make(Suite.MESH, day=1, past=past).judged if j.subject == "history"]
     assert told == [
@@ -222,7 +224,7 @@ def test_a_short_history_is_one_line(make: Make, past: History) -> None:
 
 
 def test_the_page_draws_what_was_before_it_under_the_same_load(
-    make: Make, past: History, tmp_path: Path
+    make: Make, past: RdmaHistory, tmp_path: Path
 ) -> None:
     make(Suite.WRITE, past=past)
     make(Suite.WRITE, past=past, day=1)
@@ -237,7 +239,7 @@ def test_the_page_draws_what_was_before_it_under_the_same_load(
 
 
 def test_a_page_of_collectives_has_a_curve_of_each(
-    make: Make, past: History, tmp_path: Path
+    make: Make, past: RdmaHistory, tmp_path: Path
 ) -> None:
     write_page(past, make(Suite.MPI, past=past), tmp_path / "run.html")
     page = (tmp_path / "run.html").read_text()
@@ -246,7 +248,7 @@ def test_a_page_of_collectives_has_a_curve_of_each(
     assert "<td>IMB-MPI1 alltoall</td>" in page
 
 
-def test_export_loses_nothing(make: Make, past: History) -> None:
+def test_export_loses_nothing(make: Make, past: RdmaHistory) -> None:
     for day, suite in enumerate(Suite):
         result = make(suite, past=past, day=day)
         text = exported(past, result, "json", raw=False)
@@ -269,19 +271,19 @@ def test_export_loses_nothing(make: Make, past: History) -> None:
 
 
 def test_a_full_disk_keeps_nothing_of_a_run(make: Make, tmp_path: Path) -> None:
-    with opened(tmp_path / "rdma.db", make=True):
+    with open_history(tmp_path / "rdma.db", make=True):
         pass
     database = sqlite3.connect(tmp_path / "rdma.db")
     (pages,) = database.execute("PRAGMA page_count").fetchone()
     database.execute(f"PRAGMA max_page_count = {pages}")
-    full = History(database, tmp_path / "rdma.db")
+    full = RdmaHistory(database, tmp_path / "rdma.db")
     with pytest.raises(ServiceFailed) as caught:
         full.keep(make(Suite.SWEEP), ())
     database.close()
     assert str(caught.value) == (
         f"{tmp_path}/rdma.db: cannot be written: database or disk is full; make room there"
     )
-    with opened(tmp_path / "rdma.db") as found:
+    with open_history(tmp_path / "rdma.db") as found:
         assert found.runs() == ()
 
 
@@ -292,7 +294,7 @@ def test_a_run_that_cannot_be_kept_is_shown_all_the_same(
     tmp_path: Path,
 ) -> None:
     lab = open_lab(("k8sgn08", "k8sgn12"))
-    with opened(lab.history, make=True):
+    with open_history(lab.history, make=True):
         pass
     monkeypatch.setattr(run_store, "BUSY_S", 0.1)
     other = sqlite3.connect(lab.history, isolation_level=None)
@@ -317,7 +319,7 @@ def test_a_run_that_cannot_be_kept_is_shown_all_the_same(
 # --- beside another run, and beside published figures ---------------------------------------------
 
 
-def test_a_mesh_beside_another(make: Make, past: History) -> None:
+def test_a_mesh_beside_another(make: Make, past: RdmaHistory) -> None:
     def slower(run: RdmaRun) -> float:
         return usual(run) * (0.9 - 0.001 * int(run.id.split(".")[0]))
 
@@ -343,7 +345,7 @@ def test_a_mesh_beside_another(make: Make, past: History) -> None:
 
 
 def test_a_slower_run_ends_with_1_where_that_is_asked(
-    make: Make, past: History, rocefort: Callable[..., Any], tmp_path: Path
+    make: Make, past: RdmaHistory, rocefort: Callable[..., Any], tmp_path: Path
 ) -> None:
     first = make(Suite.MESH, past=past)
     slow = make(Suite.MESH, lambda run: usual(run) * 0.9, past=past, day=1)
@@ -366,7 +368,7 @@ def test_a_slower_run_ends_with_1_where_that_is_asked(
     )
 
 
-def test_too_few_pairs_and_too_short_a_history_are_said(make: Make, past: History) -> None:
+def test_too_few_pairs_and_too_short_a_history_are_said(make: Make, past: RdmaHistory) -> None:
     make(Suite.WRITE, past=past)
     now = make(Suite.WRITE, lambda run: usual(run) * 1.02, past=past, day=1)
     found = compare_with(past, now.id, "20261120-220500-c0de")
@@ -385,7 +387,7 @@ def test_too_few_pairs_and_too_short_a_history_are_said(make: Make, past: Histor
     )
 
 
-def test_runs_of_two_suites_have_nothing_in_common(make: Make, past: History) -> None:
+def test_runs_of_two_suites_have_nothing_in_common(make: Make, past: RdmaHistory) -> None:
     make(Suite.FAILOVER, past=past)
     now = make(Suite.WRITE, past=past, day=1)
     assert compare_with(past, now.id, "20261120-220500-c0de").lines == (
@@ -436,7 +438,7 @@ def test_a_figure_whose_unit_is_not_confirmed_says_so(make: Make) -> None:
     )
 
 
-def test_what_keeps_all_figures_apart_is_said_once(make: Make, past: History) -> None:
+def test_what_keeps_all_figures_apart_is_said_once(make: Make, past: RdmaHistory) -> None:
     now = make(Suite.MPI, past=past)
     found = compare_with(past, now.id, "eantc-ai-fabric")
     assert found.notes[-1] == (
@@ -449,8 +451,12 @@ def test_what_keeps_all_figures_apart_is_said_once(make: Make, past: History) ->
     )
 
 
-@pytest.mark.parametrize("verdict", [Verdict.TOO_SLOW, Verdict.PASSED])
-def test_too_slow_is_marked_in_a_sweep(make: Make, verdict: Verdict) -> None:
-    factor = 0.5 if verdict is Verdict.TOO_SLOW else 1.0
+@pytest.mark.parametrize("verdict", [MeasurementVerdict.TOO_SLOW, MeasurementVerdict.PASSED])
+def test_too_slow_is_marked_in_a_sweep(make: Make, verdict: MeasurementVerdict) -> None:
+    factor = 0.5 if verdict is MeasurementVerdict.TOO_SLOW else 1.0
     text = text_of(*result_report(make(Suite.SWEEP, lambda run: usual(run) * factor)), width=80)
-    assert ("47.25 Gb/s !" in text) == ("!: too slow" in text) == (verdict is Verdict.TOO_SLOW)
+    assert (
+        ("47.25 Gb/s !" in text)
+        == ("!: too slow" in text)
+        == (verdict is MeasurementVerdict.TOO_SLOW)
+    )

@@ -20,19 +20,19 @@ from pathlib import Path
 import pytest
 from host_root import HostRoot
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.render import SCRIPT, host_files
 from rocefort.errors import DeviceFailed
-from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.lab.servers import sandbox
 from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
 from rocefort.models.results.rdma_plan import Suite
-from rocefort.models.results.rdma_result import RdmaResult, Verdict
+from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult
 from rocefort.rdma.plan.scripts import EVERY
-from rocefort.rdma.plan.site import PlanOptions
-from rocefort.steps.rdma.run import Asked, Talk, run_tests
+from rocefort.rdma.plan.site import RdmaPlanOptions
+from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
 from rocefort.steps.rdma.servers import check_servers
 
 PAIR = ("k8sgn08", "k8sgn12")
@@ -78,9 +78,9 @@ class Bench:
         return {name: commands for name, commands in found.items() if commands}
 
     def measure(self) -> RdmaResult:
-        options = PlanOptions(duration_s=4, iterations=100)
-        asked = Asked(Suite.WRITE, tuple(self.roots), options, switches=False)
-        return run_tests(self.fabric, self.access, asked, self.history, Talk(lambda _: None))
+        options = RdmaPlanOptions(duration_s=4, iterations=100)
+        asked = RdmaRequest(Suite.WRITE, tuple(self.roots), options, switches=False)
+        return run_tests(self.fabric, self.access, asked, self.history, RunDialogue(lambda _: None))
 
 
 class Gate:
@@ -163,14 +163,14 @@ def until(holds: Callable[[], bool]) -> bool:
 
 
 def connections(
-    heps: Derived, gate: Gate, daemons: Mapping[str, Daemon], at: Path
+    heps: DerivedNetwork, gate: Gate, daemons: Mapping[str, Daemon], at: Path
 ) -> tuple[Connections, Path]:
     (at / "known_hosts").write_text(gate.known_hosts(daemons))
     switch = {"host": "127.0.0.1", "port": 1, "user": "x", "credential": "env:HOME"}
     access = Connections(
         known_hosts=at / "known_hosts",
         connect_timeout_s=30,
-        devices=tuple(Access(name=node.name, **switch) for node in heps.network.nodes),
+        devices=tuple(SshAccess(name=node.name, **switch) for node in heps.network.nodes),
         servers=tuple(
             ServerAccess(
                 name=name,
@@ -207,7 +207,11 @@ def gate(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Gate]:
 
 @pytest.fixture
 def bench(
-    gate: Gate, heps: Derived, heps_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gate: Gate,
+    heps: DerivedNetwork,
+    heps_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Bench]:
     if not gate.rights:  # who may perhaps read neither this checkout nor its Python
         python = shutil.which("python3", path="/usr/bin:/bin")
@@ -237,7 +241,9 @@ def bench(
 
 def test_a_run_over_a_real_sshd(bench: Bench) -> None:
     result = bench.measure()
-    assert [m.sentence for m in result.measurements if m.verdict is not Verdict.PASSED] == []
+    assert [
+        m.sentence for m in result.measurements if m.verdict is not MeasurementVerdict.PASSED
+    ] == []
     assert (len(result.measurements), result.unmeasured) == (2, ())
     assert bench.processes == {}
 
@@ -293,7 +299,7 @@ def test_a_server_that_knows_another_key_is_one_line(bench: Bench, tmp_path: Pat
 
 
 def test_host_check_over_a_real_sshd(
-    gate: Gate, heps: Derived, heps_file: Path, tmp_path: Path
+    gate: Gate, heps: DerivedNetwork, heps_file: Path, tmp_path: Path
 ) -> None:
     plan = host_plans(heps)[PAIR[0]]
     assert plan.nic is not None

@@ -11,15 +11,15 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import End, Network, Server
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, Suite
 from rocefort.paths import INVENTORY
 from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
-from rocefort.rdma.plan.shared_links import MISSED, missed, qps_for
-from rocefort.rdma.plan.site import PlanOptions, allowed_servers
+from rocefort.rdma.plan.shared_links import MISSED, miss_probability, qps_for
+from rocefort.rdma.plan.site import RdmaPlanOptions, allowed_servers
 from rocefort.rdma.plan.suites import SIZES, plan_suite
 
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
@@ -51,7 +51,7 @@ def crowd(places: list[int], gbps: int = 100) -> Network:
 
 
 def plan(suite: Suite, network: Network = NETWORK, **options: object) -> RdmaPlan:
-    chosen = PlanOptions.model_validate(options)
+    chosen = RdmaPlanOptions.model_validate(options)
     return plan_suite(network, EXPECTED, suite, hosts_of(network), chosen)
 
 
@@ -136,8 +136,8 @@ def test_a_covering_plan_uses_every_path_with_the_fewest_pairs(places: list[int]
 @given(st.integers(1, 32))
 def test_qps_are_the_fewest_that_leave_no_path_unused(paths: int) -> None:
     qps = qps_for(paths)
-    assert missed(paths, qps) <= MISSED
-    assert qps == 1 or missed(paths, qps - 1) > MISSED
+    assert miss_probability(paths, qps) <= MISSED
+    assert qps == 1 or miss_probability(paths, qps - 1) > MISSED
 
 
 def test_the_claim_of_a_covering_plan() -> None:
@@ -336,12 +336,12 @@ def test_bad_input(suite: str, names: list[str], options: dict[str, object], sai
     with pytest.raises(BadInput) as caught:
         plan_suite(
             NETWORK, EXPECTED, Suite(suite), [host(n) for n in names],
-            PlanOptions.model_validate(options),
+            RdmaPlanOptions.model_validate(options),
         )  # fmt: skip
     assert str(caught.value).startswith(said)
 
 
-def test_a_server_without_roce_is_refused(heps: Derived) -> None:
+def test_a_server_without_roce_is_refused(heps: DerivedNetwork) -> None:
     servers = tuple(
         s.model_copy(update={"roce": s.name != "k8sgn08"}) for s in heps.network.servers or ()
     )

@@ -15,7 +15,7 @@ from rocefort.rdma.parse.bandwidth_series import outage, read_series
 from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf
 from rocefort.rdma.parse.mpi import read_imb, read_osu
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.result_row import TableError
 
 TOOLS = Path(__file__).parents[1] / "samples" / "tools"
 
@@ -25,7 +25,7 @@ def text(name: str) -> str:
 
 
 def flaw(read: Callable[[], object]) -> tuple[str, str]:
-    with pytest.raises(FlawError) as caught:
+    with pytest.raises(TableError) as caught:
         read()
     return caught.value.outcome.value, caught.value.line
 

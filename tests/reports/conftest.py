@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
@@ -71,7 +71,7 @@ window.addEventListener("load", () => {
 
 
 @pytest.fixture(scope="session")
-def heps_content(heps: Derived) -> PageContent:
+def heps_content(heps: DerivedNetwork) -> PageContent:
     """HEPS as it is: no errors, two warnings, and much that is not judged."""
     texts = render_all(heps.network)
     table: dict[str, Position] = {}

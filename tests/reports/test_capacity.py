@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.network.demand import Demand
-from rocefort.models.results.capacity import AfterFailure, Asked, Capacity, Use
+from rocefort.models.results.capacity import AfterFailure, CapacityReport, DemandTotals, Use
 from rocefort.reports.fabric.capacity import (
     MOST_ROWS,
     NO_DEMAND,
@@ -41,17 +41,17 @@ def _after(*failures: str, **changes: Any) -> AfterFailure:
     return AfterFailure.model_validate({"failures": failures} | fields | changes)
 
 
-def _capacity(**changes: Any) -> Capacity:
-    asked = Asked(name="t", file="d.yaml", peak_gbps=300, flows=(("all servers", 300),))
+def _capacity(**changes: Any) -> CapacityReport:
+    asked = DemandTotals(name="t", file="d.yaml", peak_gbps=300, flows=(("all servers", 300),))
     fields: dict[str, Any] = {"fabric": "t", "spines": 2, "leaves": 2, "asked": asked}
     fields |= {"uses": (_use("leaf1"), _use("leaf2")), "utilisation": 0.8}
     fields |= {"fullest": "leaf1 p to spine1", "factor": 1.25, "headroom_gbps": 75}
     fields |= {"failures": (_after("spine1", "spine2"),)}
-    return Capacity.model_validate(fields | changes)
+    return CapacityReport.model_validate(fields | changes)
 
 
 OVER = _use("leaf1", "servers", utilisation=2, fullest="srv1", capacity_gbps=25)
-NOWHERE = Asked(
+NOWHERE = DemandTotals(
     name="t", file="", peak_gbps=300, flows=(("x", 300),), no_path_gbps=40, no_path="leaf1 to leaf3"
 )
 TABLE: list[tuple[dict[str, Any], list[str]]] = [
@@ -130,7 +130,7 @@ TABLE: list[tuple[dict[str, Any], list[str]]] = [
 def test_each_verdict_has_its_sentence(changes: dict[str, Any], wanted: list[str]) -> None:
     found = _capacity(**changes)
     assert list(verdicts(found)) == wanted
-    assert Capacity.model_validate_json(found.model_dump_json()) == found
+    assert CapacityReport.model_validate_json(found.model_dump_json()) == found
     assert max(map(len, text_of(*capacity_report(found), width=80).splitlines())) <= 80
 
 
@@ -164,7 +164,7 @@ def test_numbers() -> None:
 
 
 @pytest.fixture(scope="module")
-def shown(heps: Derived, heps_content: PageContent) -> PageContent:
+def shown(heps: DerivedNetwork, heps_content: PageContent) -> PageContent:
     """HEPS's page with a demand that fits whole, and not after the loss of a spine."""
     demand = Demand.model_validate(
         {

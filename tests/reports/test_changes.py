@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rollout_events import make_event
 
-from rocefort.models.rollout.events import Applied, Event, Phase
+from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
 from rocefort.reports.rollout.events import WaveLines, WaveSummary, applied_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.controller.apply_options import APPLY_AGAIN
@@ -92,7 +92,7 @@ def test_a_switch_that_had_taken_its_confirmation_is_not_called_rolled_back() ->
 
 
 def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
-    applied = Applied(
+    applied = RolloutOutcome(
         confirmed=("a",), already=("b", "c"), rolled_back=("d",), unknown=("e",), failure="x: y"
     )
     assert text_of(*applied_report(applied), width=80).splitlines() == [
@@ -109,16 +109,26 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
 @pytest.mark.parametrize(
     ("applied", "told"),
     [
-        (Applied(confirmed=("a",)), False),
-        (Applied(failure="x: y; z", exit_code=4), False),  # no switch was touched
-        (Applied(failure="an internal error: x", exit_code=70), True),
-        (Applied(unknown=("a",), failure="x", exit_code=3, unfinished=True), True),
-        (Applied(failure="paused; `rocefort resume` goes on", exit_code=4, unfinished=True), False),
-        (Applied(rolled_back=("a",), failure="wave 1: the gate failed", exit_code=3), True),
-        (Applied(rolled_back=("a",), failure=f"interrupted; {APPLY_AGAIN}", exit_code=3), False),
+        (RolloutOutcome(confirmed=("a",)), False),
+        (RolloutOutcome(failure="x: y; z", exit_code=4), False),  # no switch was touched
+        (RolloutOutcome(failure="an internal error: x", exit_code=70), True),
+        (RolloutOutcome(unknown=("a",), failure="x", exit_code=3, unfinished=True), True),
+        (
+            RolloutOutcome(
+                failure="paused; `rocefort resume` goes on", exit_code=4, unfinished=True
+            ),
+            False,
+        ),
+        (RolloutOutcome(rolled_back=("a",), failure="wave 1: the gate failed", exit_code=3), True),
+        (
+            RolloutOutcome(rolled_back=("a",), failure=f"interrupted; {APPLY_AGAIN}", exit_code=3),
+            False,
+        ),
     ],
 )
-def test_after_a_wave_went_back_it_says_once_how_to_go_on(applied: Applied, told: bool) -> None:
+def test_after_a_wave_went_back_it_says_once_how_to_go_on(
+    applied: RolloutOutcome, told: bool
+) -> None:
     lines = text_of(*applied_report(applied), width=80).splitlines()
     assert any(line.startswith("to go on: ") for line in lines) == told
     assert " ".join(lines).count("to go on") == (told or bool(applied.rolled_back))

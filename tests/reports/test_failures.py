@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from rocefort.design.derive.derive import derive
 from rocefort.models.network.network import End
-from rocefort.models.results.routing import Effect, Failure, FailureStudy, PairLoss
+from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy, PairLoss
 from rocefort.reports.fabric.failures import costs, failures_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.tasks import cli
@@ -51,14 +51,17 @@ def test_costs_in_words() -> None:
     loss = PairLoss(
         source="leaf1", destination="leaf2", segment="s", pairs=3, reason="r", expected=False
     )
-    assert costs(Effect(failure=failure, lost=(loss,), circle="a > b > a")) == (
+    assert costs(FailureEffect(failure=failure, lost=(loss,), circle="a > b > a")) == (
         "3 pairs lost that cabling still joins, from leaf1, a circle of waiting buffers: a > b > a"
     )
     lone, both = Failure(nodes=("leaf1",)), Failure(nodes=("leaf1", "leaf2"))
     told = FailureStudy(
         scope="2",
         population=2,
-        effects=(Effect(failure=lone, own_servers=1), Effect(failure=both, own_servers=2)),
+        effects=(
+            FailureEffect(failure=lone, own_servers=1),
+            FailureEffect(failure=both, own_servers=2),
+        ),
     )
     assert text_of(failures_report(told), width=80).splitlines()[2:] == [
         "leaf1            no pair lost, 1 server of its own",

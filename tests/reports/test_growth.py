@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocefort.models.network.network import End
-from rocefort.models.results.growth import Cable, Growth, Stage, Staged
+from rocefort.models.results.growth import Growth, GrowthStage, NewCable, StagedGrowth
 from rocefort.reports.fabric.growth import growth_report, staged_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.steps.fabric.expand import expand, wanted_of
@@ -19,17 +19,17 @@ def growth() -> Growth:
     return found.model_copy(update={"file": "inventory/heps/fabric.yaml"})  # wherever tests run
 
 
-def with_cables(growth: Growth, *cables: Cable) -> str:
+def with_cables(growth: Growth, *cables: NewCable) -> str:
     return text_of(
         *growth_report(growth.model_copy(update={"cables": cables}), written=True), width=80
     )
 
 
-def link(number: int, **fields: object) -> Cable:
+def link(number: int, **fields: object) -> NewCable:
     near = End(device="spine03", interface=f"100GE1/1/{number}")
     far = End(device=f"leaf{number:02}", interface="100GE1/0/59")
     known = {"near": near, "far": far, "length_m": 50, "near_fits": "QSFP28", "far_fits": "QSFP28"}
-    return Cable.model_validate(known | fields)
+    return NewCable.model_validate(known | fields)
 
 
 def test_the_whole_text(growth: Growth) -> None:
@@ -108,14 +108,16 @@ def test_new_leaves_without_a_server_are_told(growth: Growth) -> None:
 
 
 def test_a_state_that_is_wrong_is_an_error_line() -> None:
-    good = Stage(title="as it is", sessions=(4, 4), in_service=(2, 2), widths=(2, 2), pairs=(2, 2))
+    good = GrowthStage(
+        title="as it is", sessions=(4, 4), in_service=(2, 2), widths=(2, 2), pairs=(2, 2)
+    )
     bad = good.model_copy(
         update={"title": "spine03 cabled", "lost": 1, "pairs": (1, 2), "wrong": ("it is lost",)}
     )
-    text = text_of(*staged_report(Staged(fabric="x", stages=(good, bad))), width=80)
+    text = text_of(*staged_report(StagedGrowth(fabric="x", stages=(good, bad))), width=80)
     assert "spine03 cabled  4 of 4    2     1 of 2, 1 lost\n" in text
     assert text.endswith("error spine03 cabled: it is lost\n")
-    assert text_of(*staged_report(Staged(fabric="x", stages=(good,))), width=80).endswith(
+    assert text_of(*staged_report(StagedGrowth(fabric="x", stages=(good,))), width=80).endswith(
         "x: 1 state, no pair lost in any\n"
     )
 

@@ -20,7 +20,7 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity, Where
 from rocefort.models.network.network import End, Link, Network, Node, Role, Server
 from rocefort.models.results.reachability import Reachability, ServerClass, reachability
 from rocefort.models.results.routing import RoutingState
-from rocefort.reports.page.page import DeviceBudget, Fit, PageContent, page
+from rocefort.reports.page.page import BufferFit, DeviceBudget, PageContent, page
 from rocefort.steps.fabric.report import fabric_page
 from rocefort.steps.fabric.subject import subject_of
 
@@ -306,24 +306,24 @@ BUDGET = DeviceBudget(device="l1", buffer_kbytes=1000, xoff_kbytes=600, headroom
 @pytest.mark.parametrize(
     ("update", "fit", "words"),
     [
-        ({}, Fit.FITS, "1 000 KB of 1 000 KB, 100.0 %"),
-        ({"headroom_kbytes": 401}, Fit.OVER, "1 001 KB of 1 000 KB, 100.1 %: 1 KB too much"),
-        ({"buffer_confirmed": False}, Fit.UNCONFIRMED, "1 000 KB of 1 000 KB, 100.0 %"),
+        ({}, BufferFit.FITS, "1 000 KB of 1 000 KB, 100.0 %"),
+        ({"headroom_kbytes": 401}, BufferFit.OVER, "1 001 KB of 1 000 KB, 100.1 %: 1 KB too much"),
+        ({"buffer_confirmed": False}, BufferFit.UNCONFIRMED, "1 000 KB of 1 000 KB, 100.0 %"),
         (
             {"buffer_confirmed": False, "xoff_kbytes": 601},
-            Fit.OVER,
+            BufferFit.OVER,
             "1 001 KB of 1 000 KB, 100.1 %: 1 KB too much",
         ),
-        ({"buffer_kbytes": None}, Fit.UNKNOWN, "1 000 KB of a buffer that is not known"),
+        ({"buffer_kbytes": None}, BufferFit.UNKNOWN, "1 000 KB of a buffer that is not known"),
         (
             {"headroom_kbytes": None},
-            Fit.UNKNOWN,
+            BufferFit.UNKNOWN,
             "what the ports may take of 1 000 KB of buffer cannot be added up",
         ),
     ],
 )
 def test_a_budget_fits_only_where_all_of_it_is_known(
-    update: dict[str, Any], fit: Fit, words: str
+    update: dict[str, Any], fit: BufferFit, words: str
 ) -> None:
     budget = BUDGET.model_copy(update=update)
     assert budget.fit is fit
@@ -332,8 +332,8 @@ def test_a_budget_fits_only_where_all_of_it_is_known(
     assert bar["class"] == f"bar {fit}"
     assert (bar["aria-label"] or "").replace("\u202f", " ") == f"{fit}: {words}"
     drawn = 'style="width:' in text
-    assert drawn == (fit is not Fit.UNKNOWN)
-    assert ('class="end"' in text) == (fit is Fit.OVER)
+    assert drawn == (fit is not BufferFit.UNKNOWN)
+    assert ('class="end"' in text) == (fit is BufferFit.OVER)
 
 
 def test_switches_with_the_same_budget_share_a_bar() -> None:

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaRun, Suite
 from rocefort.models.results.rdma_result import Figures, Measurement, Point, RdmaResult
-from rocefort.rdma.judge.expectations import expectation, judged, not_measured
+from rocefort.rdma.judge.expectations import expectation, judged_measurement, not_measured
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.plan.site import PlanOptions
+from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.rdma.plan.suites import plan_suite
 from rocefort.reports.rdma.page import RdmaPageContent, Series, rdma_page
 from rocefort.reports.rdma.plan import plan_report
@@ -47,14 +47,14 @@ def figures(run: RdmaRun) -> Figures:
 
 
 @pytest.fixture
-def make(heps: Derived) -> Make:
+def make(heps: DerivedNetwork) -> Make:
     """A run of a suite on all RoCE servers, one of them slow, one pair not measured."""
 
     def run(suite: Suite, *programs: Program) -> RdmaResult:
         network, rdma = heps.network, heps.fabric.rdma
         names = [s.name for s in network.servers or () if s.roce]
         hosts = [RdmaHost(name=n, device="mlx5_0", gid_index=3, perftest="6.06") for n in names]
-        plan = plan_suite(network, rdma, suite, hosts, PlanOptions(programs=programs))
+        plan = plan_suite(network, rdma, suite, hosts, RdmaPlanOptions(programs=programs))
         found = tuple(map(measured, plan.runs))
         return RdmaResult(
             id="20261120-220500-c0de",
@@ -68,7 +68,7 @@ def make(heps: Derived) -> Make:
     def measured(run: RdmaRun) -> Measurement:
         if run.pair in LOST:
             return not_measured(run, Outcome.ZERO_ITERATIONS)
-        found = judged(run, figures(run), expectation(run, heps.fabric.rdma))
+        found = judged_measurement(run, figures(run), expectation(run, heps.fabric.rdma))
         if run.every_s is None:
             return found
         points = tuple(Point(at_s=s, gbps=30.0 if s == 9 else 94.0) for s in range(1, 31))

@@ -13,17 +13,17 @@ from efforts import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.device.bgp import Bgp
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.finding import Report
 from rocefort.models.network.network import End, Link, Network, Node, Role
-from rocefort.models.results.reachability import Lost, Reachability, ServerClass
+from rocefort.models.results.reachability import LostClasses, Reachability, ServerClass
 from rocefort.models.results.routing import (
-    Effect,
     Failure,
+    FailureEffect,
     FailureStudy,
     PairLoss,
     Route,
@@ -31,7 +31,7 @@ from rocefort.models.results.routing import (
 )
 from rocefort.reports.fabric.utilisation import Utilisation, level
 from rocefort.reports.page.configs import packed_column, packed_texts
-from rocefort.reports.page.ecmp_matrix import Matrix, alike, matrix_of
+from rocefort.reports.page.ecmp_matrix import Matrix, equal_rows, matrix_of
 from rocefort.reports.page.failures import failure_table
 from rocefort.reports.page.page import PageContent, page
 from rocefort.reports.page.paths import OUTSIDE, Paths, PrefixGroup, paths_of
@@ -128,14 +128,14 @@ def _failed(network: Network, *cut: tuple[str, str]) -> RoutingState:
 # ECMP
 
 
-def test_every_leaf_of_heps_has_both_spines(heps: Derived) -> None:
+def test_every_leaf_of_heps_has_both_spines(heps: DerivedNetwork) -> None:
     matrix = _matrix(heps.network, solve(heps.network))
     assert matrix.words == "Every leaf reaches every other with width 2."
     assert [line.name for line in matrix.lines] == [f"leaf{n:02}" for n in range(1, 9)]
     assert matrix.widths[0] == (None, 2, 2, 2, 2, 2, 2, 2)
 
 
-def test_a_lost_link_narrows_its_leaf_alone_to_and_fro(heps: Derived) -> None:
+def test_a_lost_link_narrows_its_leaf_alone_to_and_fro(heps: DerivedNetwork) -> None:
     matrix = _matrix(heps.network, _failed(heps.network, ("leaf03", "spine02")))
     assert matrix.words == "Of 56 ordered pairs of leaves 14 with width 1 and 42 with width 2."
     assert matrix.widths[2] == (1, 1, None, 1, 1, 1, 1, 1)
@@ -143,7 +143,7 @@ def test_a_lost_link_narrows_its_leaf_alone_to_and_fro(heps: Derived) -> None:
     assert matrix.widths[0][1] == 2
 
 
-def test_a_leaf_without_uplinks_has_no_route(heps: Derived) -> None:
+def test_a_leaf_without_uplinks_has_no_route(heps: DerivedNetwork) -> None:
     cut = ("leaf03", "spine01"), ("leaf03", "spine02")
     matrix = _matrix(heps.network, _failed(heps.network, *cut))
     assert matrix.words == "Of 56 ordered pairs of leaves 14 with width 0 and 42 with width 2."
@@ -238,7 +238,7 @@ def test_groups_say_the_width_of_every_pair(seed: int) -> None:
     rows = [
         [None if a == b else width for b, width in enumerate(row)] for a, row in enumerate(widths)
     ]
-    groups = alike(rows)
+    groups = equal_rows(rows)
     assert sorted(leaf for group in groups for leaf in group) == list(range(130))
     assert len(groups) <= 5
     for one in groups:
@@ -257,7 +257,7 @@ def test_too_many_groups_are_cut_to_the_narrowest() -> None:
 # Failures
 
 
-def test_failures_of_heps_share_rows_and_name_an_example(heps: Derived) -> None:
+def test_failures_of_heps_share_rows_and_name_an_example(heps: DerivedNetwork) -> None:
     table = failure_table(study(heps.network), "")
     assert table is not None
     links, *_ = table.rows
@@ -280,7 +280,7 @@ def test_a_failure_names_the_pairs_that_it_costs() -> None:
         reason="no route",
         expected=False,
     )
-    effect = Effect(failure=Failure(nodes=("spine01",)), lost=(loss,) * 8)
+    effect = FailureEffect(failure=Failure(nodes=("spine01",)), lost=(loss,) * 8)
     table = failure_table(FailureStudy(scope="single", population=1, effects=(effect,)), "")
     assert table is not None
     (row,) = table.rows
@@ -360,7 +360,7 @@ def test_levels_of_utilisation(share: float | None, name: str) -> None:
     assert level(share) == name
 
 
-def test_how_full_the_switches_of_heps_are(heps: Derived) -> None:
+def test_how_full_the_switches_of_heps_are(heps: DerivedNetwork) -> None:
     use = Utilisation(heps.network)
     leaf, spine = heps.network.by_name["leaf01"], heps.network.by_name["spine01"]
     assert use.words(leaf, "; ") == (
@@ -371,7 +371,7 @@ def test_how_full_the_switches_of_heps_are(heps: Derived) -> None:
     assert use.gbps(spine) is None
 
 
-def test_what_is_not_known_is_no_low_utilisation(heps: Derived) -> None:
+def test_what_is_not_known_is_no_low_utilisation(heps: DerivedNetwork) -> None:
     for field in ("servers", "links"):
         network = heps.network.model_copy(update={field: None})
         use = Utilisation(network)
@@ -424,7 +424,7 @@ window.addEventListener("load", () => {
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)])
 def test_a_pair_is_traced_in_a_browser(
-    browse: Browse, heps: Derived, width: int, dark: bool
+    browse: Browse, heps: DerivedNetwork, width: int, dark: bool
 ) -> None:
     state = _failed(heps.network, ("leaf03", "spine02"))
     pairs = [
@@ -455,7 +455,7 @@ def test_a_pair_is_traced_in_a_browser(
     assert seen["clicked"] == ["leaf08", "leaf01", 4]
 
 
-def failure_rows(heps: Derived) -> tuple[tuple[object, ...], ...]:
+def failure_rows(heps: DerivedNetwork) -> tuple[tuple[object, ...], ...]:
     """Rows of the failure table."""
     table = failure_table(study(heps.network), "")
     assert table is not None
@@ -468,7 +468,7 @@ def test_130_leaves_are_one_row_and_traced_all_the_same(browse: Browse) -> None:
         ServerClass(leaf=f"l{n}", segment="x", subnet=_loopback(n), servers=(f"h{n}",))
         for n in range(leaves)
     )
-    reached = Reachability(classes=classes, lost=(Lost(sources=(1,), destinations=(2,)),))
+    reached = Reachability(classes=classes, lost=(LostClasses(sources=(1,), destinations=(2,)),))
     state = _state(spines, leaves, reachability=reached)
     cut = [route for route in state.routes if route[:2] != ("l5", _loopback(9))]
     blind = [route for route in cut if route[:2] != ("s1", _loopback(8))]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.models.network.network import Network
-from rocefort.reports.fabric.tables import Kind, show_csv, show_json, show_report
+from rocefort.reports.fabric.tables import ShowTable, show_csv, show_json, show_report
 from rocefort.reports.writers.terminal import text_of
 
 LOSSLESS = "lossless: heps\n"
@@ -31,7 +31,7 @@ def network(edit_heps_without_nics: Callable[..., Path]) -> Network:
 
 
 def rows(network: Network) -> dict[str, dict[str, Any]]:
-    content = json.loads(show_json(network, Kind.PROFILES))
+    content = json.loads(show_json(network, ShowTable.PROFILES))
     assert content["table"] == "profiles"
     return {row["setting"]: row for row in content["rows"]}
 
@@ -76,8 +76,8 @@ def test_without_nic_profiles_in_our_own_names(
     assert "controlled_priorities" not in found  # no congestion control is named
 
 
-def test_what_the_host_profile_asks_of_an_operating_system(heps: Derived) -> None:
-    content = json.loads(show_json(heps.network, Kind.PROFILES))
+def test_what_the_host_profile_asks_of_an_operating_system(heps: DerivedNetwork) -> None:
+    content = json.loads(show_json(heps.network, ShowTable.PROFILES))
     own = [row for row in content["rows"] if row["profile"] == "roce-server"]
     assert [(row["parameter"], row["value"]) for row in own] == [
         ("net.core.rmem_max", "268435456"),
@@ -94,21 +94,23 @@ def test_what_the_host_profile_asks_of_an_operating_system(heps: Derived) -> Non
     assert own[0]["source"] == "host profile roce-server"  # its values are nobody's
     assert own[-1]["source"] == "published tuning of transfer nodes with two 200G ports"
     assert (
-        max(map(len, text_of(*show_report(heps.network, Kind.PROFILES), width=80).splitlines()))
+        max(
+            map(len, text_of(*show_report(heps.network, ShowTable.PROFILES), width=80).splitlines())
+        )
         <= 80
     )
 
 
 def test_text_and_csv_have_the_same_rows(network: Network) -> None:
     found = rows(network)
-    table = list(csv.DictReader(io.StringIO(show_csv(network, Kind.PROFILES))))
+    table = list(csv.DictReader(io.StringIO(show_csv(network, ShowTable.PROFILES))))
     assert [row["setting"] for row in table] == list(found)
-    text = text_of(*show_report(network, Kind.PROFILES), width=80)
+    text = text_of(*show_report(network, ShowTable.PROFILES), width=80)
     assert text.startswith(f"heps profiles: {len(found)} rows\n")
     assert all(row["parameter"] in text for row in found.values() if row["parameter"])
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_of_texts_alone_nothing_is_known(heps: Derived) -> None:
+def test_of_texts_alone_nothing_is_known(heps: DerivedNetwork) -> None:
     unknown = heps.network.model_copy(update={"hosts": None, "lossless": None})
     assert rows(unknown) == {}

@@ -11,10 +11,10 @@ from pathlib import Path
 from rich.console import Console
 from rollout_events import make_event
 
-from rocefort.models.rollout.events import Applied, Event, Phase, Rules
-from rocefort.models.rollout.history import History
+from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
+from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Gate, Plan, Wave
-from rocefort.models.rollout.progress import Progress
+from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.rollout.runs import JournalContents, RolloutStatus
 from rocefort.reports.rollout.events import JsonLines, applied_report, ended_json, seal_report
 from rocefort.reports.rollout.live_progress import LiveProgress
@@ -63,7 +63,7 @@ class Screen:
         self.now = 0.0
         self.out = io.StringIO()
         console = Console(file=self.out, width=80, force_terminal=False)
-        progress = Progress(sealed, History(rules=Rules(1, tuple(waits))))
+        progress = RunProgress(sealed, RunHistory(rules=ApplyRules(1, tuple(waits))))
         self.live = LiveProgress(sealed, progress, console, clock=lambda: self.now)
 
     def lines(self) -> list[str]:
@@ -118,7 +118,7 @@ def test_what_is_waited_for_stands_below_until_it_goes_on() -> None:
 def test_an_approval_stands_until_it_expires() -> None:
     sealed = plan()
     (name, *_) = (wave.name for wave in sealed.waves)
-    progress = Progress(sealed, History(rules=Rules(1, (name,))))
+    progress = RunProgress(sealed, RunHistory(rules=ApplyRules(1, (name,))))
     told = []
     for phase, detail, over in (
         (Phase.DONE, "by bob", False),
@@ -172,7 +172,7 @@ def test_json_lines_have_every_event_and_the_end() -> None:
         "detail": "refused",
         "code": 3,
     }
-    ended = json.loads(ended_json(Applied(("leaf08",)), Path("j"), "ab"))
+    ended = json.loads(ended_json(RolloutOutcome(("leaf08",)), Path("j"), "ab"))
     assert (ended["ended"]["confirmed"], ended["head"]) == (["leaf08"], "ab")
 
 
@@ -181,8 +181,8 @@ def test_a_status_in_80_columns_and_as_data() -> None:
     at = datetime(2026, 5, 4, tzinfo=UTC)
     trial = make_event("leaves 1 of 2", "leaf01-00", "trial", Phase.DONE)
     trouble = make_event("leaves 1 of 2", "leaf01-01", "load", Phase.FAILED, "line 3 " * 30, 3)
-    history = History().after(trial, at.timestamp() - 100).after(trouble, at.timestamp())
-    progress = Progress(sealed, history)
+    history = RunHistory().after(trial, at.timestamp() - 100).after(trouble, at.timestamp())
+    progress = RunProgress(sealed, history)
     told = JournalContents("plan.json.journal", (), 9, "ab" * 32)
     status = RolloutStatus(sealed.digest, "heps", "under way", "", progress, None, told, at)
     lines = text_of(*status_report(status), width=80).splitlines()
@@ -210,7 +210,7 @@ def test_a_status_in_80_columns_and_as_data() -> None:
 
 def test_an_end_keeps_paths_whole() -> None:
     path = "/a-long-directory/of-some-site/with-many-words/in-its-name/and-more-of-them/plan-7.json"
-    ended = applied_report(Applied(failure=f"{path}: is gone; look", exit_code=3))
+    ended = applied_report(RolloutOutcome(failure=f"{path}: is gone; look", exit_code=3))
     text = text_of(*ended, width=80).splitlines()
     assert path in "".join(line.strip() for line in text if path in line)
     damage = "its head file is lost, or empty"

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import End, Link, Network, Node
-from rocefort.reports.fabric.tables import TABLES, Kind, show_csv, show_json, show_report
+from rocefort.reports.fabric.tables import TABLES, ShowTable, show_csv, show_json, show_report
 from rocefort.reports.writers.terminal import text_of
 
-KINDS = list(Kind)
+KINDS = list(ShowTable)
 
 
-def rows(network: Network, kind: Kind) -> list[dict[str, Any]]:
+def rows(network: Network, kind: ShowTable) -> list[dict[str, Any]]:
     content = json.loads(show_json(network, kind))
     assert (content["network"], content["table"]) == (network.name, kind.value)
     return list(content["rows"])
@@ -50,7 +50,7 @@ def cells_of_text(text: str, columns: list[str]) -> list[list[str]]:
 
 HEPS_ROWS = [
     (
-        Kind.DEVICES,
+        ShowTable.DEVICES,
         10,
         {
             "name": "leaf03",
@@ -66,7 +66,7 @@ HEPS_ROWS = [
         },
     ),
     (
-        Kind.LINKS,
+        ShowTable.LINKS,
         16,
         {
             "device": "spine02",
@@ -79,7 +79,7 @@ HEPS_ROWS = [
         },
     ),
     (
-        Kind.CABLING,
+        ShowTable.CABLING,
         28,
         {
             "device": "spine02",
@@ -95,7 +95,7 @@ HEPS_ROWS = [
         },
     ),
     (
-        Kind.CABLING,
+        ShowTable.CABLING,
         28,
         {
             "device": "leaf05",
@@ -114,7 +114,9 @@ HEPS_ROWS = [
 
 
 @pytest.mark.parametrize(("kind", "count", "row"), HEPS_ROWS)
-def test_a_row_of_heps(heps: Derived, kind: Kind, count: int, row: dict[str, Any]) -> None:
+def test_a_row_of_heps(
+    heps: DerivedNetwork, kind: ShowTable, count: int, row: dict[str, Any]
+) -> None:
     found = rows(heps.network, kind)
     assert len(found) == count
     assert row in found
@@ -132,16 +134,16 @@ def test_a_row_of_heps(heps: Derived, kind: Kind, count: int, row: dict[str, Any
     ],
 )
 def test_an_address_of_heps(
-    heps: Derived, device: str, interface: str | None, address: str, used_for: str
+    heps: DerivedNetwork, device: str, interface: str | None, address: str, used_for: str
 ) -> None:
-    found = rows(heps.network, Kind.ADDRESSES)
+    found = rows(heps.network, ShowTable.ADDRESSES)
     assert [row for row in found if (row["device"], row["interface"]) == (device, interface)] == [
         {"device": device, "interface": interface, "address": address, "used_for": used_for}
     ]
 
 
-def test_every_address_is_there_once(heps: Derived) -> None:
-    found = [row["address"] for row in rows(heps.network, Kind.ADDRESSES)]
+def test_every_address_is_there_once(heps: DerivedNetwork) -> None:
+    found = [row["address"] for row in rows(heps.network, ShowTable.ADDRESSES)]
     own = [a for n in heps.network.nodes for i in n.device.interfaces for a in i.addresses]
     servers = [server.address for server in heps.network.servers or ()]
     assert sorted(found) == sorted(map(str, own + servers))
@@ -161,16 +163,16 @@ def test_every_address_is_there_once(heps: Derived) -> None:
     ],
 )
 def test_a_port_of_heps(
-    heps: Derived, device: str, port: str, state: str, used_for: str | None
+    heps: DerivedNetwork, device: str, port: str, state: str, used_for: str | None
 ) -> None:
-    found = {(row["device"], row["port"]): row for row in rows(heps.network, Kind.PORTS)}
+    found = {(row["device"], row["port"]): row for row in rows(heps.network, ShowTable.PORTS)}
     row = found[device, port]
     assert (row["state"], row["used_for"]) == (state, used_for)
     assert row["speed_gbps"] == int(port.split("GE", maxsplit=1)[0])
 
 
-def test_every_port_is_there_once(heps: Derived) -> None:
-    found = [(row["device"], row["port"]) for row in rows(heps.network, Kind.PORTS)]
+def test_every_port_is_there_once(heps: DerivedNetwork) -> None:
+    found = [(row["device"], row["port"]) for row in rows(heps.network, ShowTable.PORTS)]
     hardware = [
         (node.name, port)
         for node in heps.network.nodes
@@ -180,7 +182,7 @@ def test_every_port_is_there_once(heps: Derived) -> None:
     assert len(set(found)) == len(found)
 
 
-def test_a_pinned_peer_leaves_no_port_reserved_for_it(heps: Derived) -> None:
+def test_a_pinned_peer_leaves_no_port_reserved_for_it(heps: DerivedNetwork) -> None:
     network = heps.network
     moved = tuple(
         link.model_copy(update={"a": End(device="spine01", interface="100GE1/3/1")})
@@ -192,13 +194,13 @@ def test_a_pinned_peer_leaves_no_port_reserved_for_it(heps: Derived) -> None:
         node.model_copy(update={"device": Device(name=node.name)}) for node in network.nodes
     )
     pinned = network.model_copy(update={"links": moved, "nodes": bare})
-    found = {(row["device"], row["port"]): row for row in rows(pinned, Kind.PORTS)}
+    found = {(row["device"], row["port"]): row for row in rows(pinned, ShowTable.PORTS)}
     assert found["spine01", "100GE1/3/1"]["used_for"] == "link to leaf01 100GE1/0/57"
     assert found["spine01", "100GE1/1/1"]["state"] == "free"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_forms_carry_the_same_rows(heps: Derived, kind: Kind) -> None:
+def test_all_forms_carry_the_same_rows(heps: DerivedNetwork, kind: ShowTable) -> None:
     wanted = rows(heps.network, kind)
     columns = list(TABLES[kind].columns)  # HEPS has no bonds and no exits
     cells = [[plain(row[column]) for column in columns] for row in wanted]
@@ -208,15 +210,15 @@ def test_all_forms_carry_the_same_rows(heps: Derived, kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_text_keeps_to_80_columns(heps: Derived, kind: Kind) -> None:
+def test_text_keeps_to_80_columns(heps: DerivedNetwork, kind: ShowTable) -> None:
     text = text_of(*show_report(heps.network, kind), width=80)
     assert max(map(len, text.splitlines())) <= 80
     assert text.endswith("\n") and not text.endswith("\n\n")
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-def test_text_of_devices(heps: Derived) -> None:
-    assert text_of(*show_report(heps.network, Kind.DEVICES), width=80).splitlines()[:6] == [
+def test_text_of_devices(heps: DerivedNetwork) -> None:
+    assert text_of(*show_report(heps.network, ShowTable.DEVICES), width=80).splitlines()[:6] == [
         "heps devices: 10 rows",
         "",
         "name     role   id  hardware          software     family     asn  loopback",
@@ -226,14 +228,14 @@ def test_text_of_devices(heps: Derived) -> None:
     ]
 
 
-def test_a_long_table_has_headings_by_switch(heps: Derived) -> None:
-    lines = text_of(*show_report(heps.network, Kind.PORTS), width=80).splitlines()
+def test_a_long_table_has_headings_by_switch(heps: DerivedNetwork) -> None:
+    lines = text_of(*show_report(heps.network, ShowTable.PORTS), width=80).splitlines()
     heads = [n for n, line in enumerate(lines) if line.startswith("device ")]
     assert [lines[n + 1].split()[0] for n in heads] == [n.name for n in heps.network.nodes]
     assert all(lines[n - 1] == "" for n in heads)
 
 
-def test_the_order_of_the_yaml_does_not_count(heps: Derived) -> None:
+def test_the_order_of_the_yaml_does_not_count(heps: DerivedNetwork) -> None:
     network = heps.network
     turned = network.model_copy(
         update={
@@ -272,39 +274,41 @@ def text_network() -> Network:
 
 def test_what_text_does_not_say_is_left_open() -> None:
     network = text_network()
-    assert rows(network, Kind.DEVICES)[0] == dict.fromkeys(
+    assert rows(network, ShowTable.DEVICES)[0] == dict.fromkeys(
         ("role", "id", "hardware", "software", "family", "asn", "loopback", "management", "rack")
     ) | {"name": "b2"}
-    assert rows(network, Kind.LINKS)[0]["length_m"] is None
-    ports = [tuple(row.values()) for row in rows(network, Kind.PORTS)]
+    assert rows(network, ShowTable.LINKS)[0]["length_m"] is None
+    ports = [tuple(row.values()) for row in rows(network, ShowTable.PORTS)]
     assert ports[:2] == [
         ("b2", "100GE1/0/1", 100, "used", "link to b10 100GE1/0/1"),
         ("b2", "100GE1/0/2", 100, "configured", "old, spare"),
     ]
-    assert [row["used_for"] for row in rows(network, Kind.ADDRESSES)][:2] == [
+    assert [row["used_for"] for row in rows(network, ShowTable.ADDRESSES)][:2] == [
         "link to b10 100GE1/0/1",
         None,
     ]
-    assert '"old, spare"' in show_csv(network, Kind.PORTS)
+    assert '"old, spare"' in show_csv(network, ShowTable.PORTS)
 
 
 def test_a_table_without_rows() -> None:
     empty = Network(name="empty", origin="text", nodes=())
-    assert text_of(*show_report(empty, Kind.LINKS), width=80) == "empty links: 0 rows\n"
-    assert rows(empty, Kind.LINKS) == []
-    assert show_csv(empty, Kind.LINKS) == (
+    assert text_of(*show_report(empty, ShowTable.LINKS), width=80) == "empty links: 0 rows\n"
+    assert rows(empty, ShowTable.LINKS) == []
+    assert show_csv(empty, ShowTable.LINKS) == (
         "device,port,peer,peer_port,subnet,speed_gbps,length_m\n"
     )
     one = empty.model_copy(update={"nodes": text_network().nodes[:1]})
-    assert text_of(*show_report(one, Kind.DEVICES), width=80).startswith("empty devices: 1 row\n")
+    assert text_of(*show_report(one, ShowTable.DEVICES), width=80).startswith(
+        "empty devices: 1 row\n"
+    )
 
 
-def test_a_length_is_not_rounded(heps: Derived) -> None:
+def test_a_length_is_not_rounded(heps: DerivedNetwork) -> None:
     links = [link.model_copy(update={"cable_m": 10.125}) for link in heps.network.links or ()]
     network = heps.network.model_copy(update={"links": tuple(links)})
     for text in (
-        text_of(*show_report(network, Kind.LINKS)),
-        show_json(network, Kind.LINKS),
-        show_csv(network, Kind.LINKS),
+        text_of(*show_report(network, ShowTable.LINKS)),
+        show_json(network, ShowTable.LINKS),
+        show_csv(network, ShowTable.LINKS),
     ):
         assert "10.125" in text

@@ -17,13 +17,13 @@ from rocefort.reports.blocks import (
     Block,
     Cell,
     Code,
-    Column,
-    Fold,
+    CollapsibleSection,
     Items,
     Note,
     Picture,
     Section,
     Table,
+    TableColumn,
     Tone,
     columns,
 )
@@ -32,7 +32,7 @@ from rocefort.reports.writers.markdown import markdown_of
 from rocefort.reports.writers.terminal import text_of
 
 TABLE = Table(
-    (Column("name"), Column("Gb/s"), Column("note", wraps=True)),
+    (TableColumn("name"), TableColumn("Gb/s"), TableColumn("note", wraps=True)),
     (("spine01 100GE1/1/1", 100, "a note of some words"), ("leaf01", None, "")),
 )
 DOCUMENT: tuple[Block, ...] = (
@@ -43,7 +43,7 @@ DOCUMENT: tuple[Block, ...] = (
         "leaf01: changes",
         (
             Items(("first", "second"), ("at: 100GE1/0/1", "fix: none")),
-            Fold("patch", (Code(("system-view", " vlan 7")),)),
+            CollapsibleSection("patch", (Code(("system-view", " vlan 7")),)),
         ),
         badge="affects service",
     ),
@@ -212,7 +212,7 @@ def test_markdown_of_a_document() -> None:
 def test_data_is_markup_in_no_form() -> None:
     evil = "<b>|`x`</b> [a](b)"
     blocks = (
-        Table((Column(evil),), ((evil,),)),
+        Table((TableColumn(evil),), ((evil,),)),
         Items((evil,), (evil,)),
         Items((evil,), code=True),
         Note(evil),

@@ -14,7 +14,7 @@ from shared_lab import SharedLab
 
 from rocefort import tasks
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
-from rocefort.models.rollout.events import Applied, Event, Phase, Rules
+from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller import controller
 from rocefort.rollout.controller.apply_options import ApplyOptions
@@ -77,10 +77,12 @@ def plan_of(lab: Rehearsal, made: dict[tuple[object, ...], Plan]) -> Callable[[P
 
 
 @pytest.fixture
-def apply_to(lab: Rehearsal, tmp_path: Path) -> Callable[[Plan], tuple[Applied, list[Event]]]:
+def apply_to(
+    lab: Rehearsal, tmp_path: Path
+) -> Callable[[Plan], tuple[RolloutOutcome, list[Event]]]:
     """Apply a plan to the lab; gives how it ended and every event."""
 
-    def apply(plan: Plan) -> tuple[Applied, list[Event]]:
+    def apply(plan: Plan) -> tuple[RolloutOutcome, list[Event]]:
         events: list[Event] = []
         return apply_plan(
             plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [events.append]
@@ -128,7 +130,7 @@ def kill(lab: Rehearsal) -> Callable[..., None]:
         phase: Phase,
         device: str = "leaf08",
         what: str = "",
-        rules: Rules | None = None,
+        rules: ApplyRules | None = None,
     ) -> None:
         dead = False
 
@@ -144,7 +146,7 @@ def kill(lab: Rehearsal) -> Callable[..., None]:
 
         with pytest.MonkeyPatch.context() as patch:
             # the way back of a living controller that meets a defect is not what dies
-            patch.setattr(controller.Rollout, "_fail", nothing_more)
+            patch.setattr(controller.RolloutLoop, "_fail", nothing_more)
             with suppress(Killed):
                 apply_plan(
                     plan,

@@ -15,7 +15,7 @@ import yaml
 
 from rocefort import tasks
 from rocefort.errors import DeviceFailed
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.rollout.controller import device_steps
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import apply
@@ -94,10 +94,10 @@ def test_nothing_that_is_said_logged_or_kept_has_a_secret(desk: Desk, edit_hall:
     fabric, plan, at = edit_hall(PAIR), desk.directory / "plan.json", desk.lab.file
     assert desk.types("plan", fabric, "--connections", at, "--out", plan) == 0
 
-    desk.lab.switches["spine01"].faults = (Fault("refuse-line", "password cipher"),)
+    desk.lab.switches["spine01"].faults = (LineFault("refuse-line", "password cipher"),)
     assert desk.types("apply", plan, "--connections", at) == 3  # refused with the line
     assert "password cipher <removed>'" in " ".join(" ".join(desk.said).split())
-    desk.lab.switches["spine01"].faults = (Fault("drop-session-on-commit"),)
+    desk.lab.switches["spine01"].faults = (LineFault("drop-session-on-commit"),)
     assert desk.types("apply", plan, "--connections", at) == 3
     desk.lab.switches["spine01"].faults = ()
     assert desk.types("apply", plan, "--connections", at, "--progress", "json") == 0

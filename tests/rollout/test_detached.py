@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from rollout_events import make_event
 
-from rocefort.models.rollout.events import Phase, Rules
+from rocefort.models.rollout.events import ApplyRules, Phase
 from rocefort.rollout import operator
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -129,13 +129,15 @@ def test_who_detaches_hears_of_its_own_process_though_another_begins_a_run(
     def spawned(_words: object, output: int) -> int:
         with open_journal(Path(f"{plan}.journal"), read_plan(plan).digest) as journal:
             by: dict[str, Any] = {"host": operator.host(), "user": "ada", "process": os.getpid()}
-            begun = make_event("", "", "apply", Phase.INTENT, run="b" * 32, rules=Rules(1), **by)
+            begun = make_event(
+                "", "", "apply", Phase.INTENT, run="b" * 32, rules=ApplyRules(1), **by
+            )
             journal.append(begun)
         into = [(os.POSIX_SPAWN_DUP2, output, 1)]
         return os.posix_spawn(sys.executable, refused, os.environ, file_actions=into)
 
     monkeypatch.setattr(detached, "_spawned", spawned)
-    assert detached.detach([], RunDirectory.of(plan)) == detached.Detached(
+    assert detached.detach([], RunDirectory.of(plan)) == detached.DetachedController(
         "another controller\n", 4
     )
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from rollout_events import make_event
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
 from rocefort.errors import BadInput, DeviceFailed, Refused
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.switch import EmulatedSwitch, Trial
-from rocefort.models.rollout.events import Applied, Event, Phase
+from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rdma.plan.gate import plan_gate
 from rocefort.rollout.journal.lock import one_controller
@@ -31,7 +31,7 @@ from rocefort.steps.rollout.plan import make_plan, running_of
 
 Edit = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]
-ApplyTo = Callable[[Plan], tuple[Applied, list[Event]]]
+ApplyTo = Callable[[Plan], tuple[RolloutOutcome, list[Event]]]
 NEW = "xoff static 640"
 # What only more than two leaves show.
 ON_HEPS = pytest.mark.parametrize("lab", ["heps_shared"], indirect=True)
@@ -189,7 +189,7 @@ def test_a_refused_line_is_named_and_nothing_is_left_behind(
 ) -> None:
     before = running(lab)
     plan = plan_of(raised)
-    lab.switches["leaf08"].faults = (Fault("refuse-line", NEW),)
+    lab.switches["leaf08"].faults = (LineFault("refuse-line", NEW),)
     applied, _ = apply_to(plan)
     assert (
         "leaf08: line 2 'dcb pfc buffer 4 xon static 550 kbytes xoff static 640" in applied.failure
@@ -203,7 +203,7 @@ def test_a_session_lost_on_commit_is_asked_again_and_rolled_back(
 ) -> None:
     before = running(lab)
     plan = plan_of(raised)
-    lab.switches["leaf08"].faults = (Fault("drop-session-on-commit"),)
+    lab.switches["leaf08"].faults = (LineFault("drop-session-on-commit"),)
     applied, _ = apply_to(plan)
     assert "outcome unknown" in applied.failure
     assert applied.rolled_back == ("leaf08",)
@@ -218,7 +218,7 @@ def test_a_change_that_locks_us_out_is_taken_back_by_the_session_that_is_left(
 
     def lock_out(event: Event, /) -> None:
         if event.act == "trial" and event.phase is Phase.DONE:
-            lab.switches[event.device].faults = (Fault("refuse-login"),)
+            lab.switches[event.device].faults = (LineFault("refuse-login"),)
 
     applied = apply_plan(
         plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [lock_out]
@@ -235,7 +235,7 @@ def test_a_later_wave_that_fails_leaves_the_earlier_ones_confirmed(
     plan = plan_of(described)
     assert [wave.devices for wave in plan.waves] == [("leaf08",), ("leaf07",)]
     before = lab.switches["leaf07"].running
-    lab.switches["leaf07"].faults = (Fault("refuse-line", "description detector 3"),)
+    lab.switches["leaf07"].faults = (LineFault("refuse-line", "description detector 3"),)
     applied, _ = apply_to(plan)
     assert (applied.confirmed, applied.rolled_back) == (("leaf08",), ("leaf07",))
     assert "description detector 4" in tree_text(lab.switches["leaf08"].running)
@@ -247,7 +247,7 @@ def test_a_last_spine_that_fails_leaves_all_before_it_confirmed(
     lab: Rehearsal, raised: Path, plan_of: PlanOf, apply_to: ApplyTo
 ) -> None:
     plan = plan_of(raised)
-    lab.switches["spine02"].faults = (Fault("refuse-line", NEW),)
+    lab.switches["spine02"].faults = (LineFault("refuse-line", NEW),)
     applied, _ = apply_to(plan)
     assert applied.confirmed == ("leaf08", "leaf07", "spine01")
     assert applied.rolled_back == ("spine02",)
@@ -548,7 +548,7 @@ def test_a_leaf_whose_servers_cannot_be_logged_in_to_is_not_planned(
     ],
 )
 def test_one_leaf_goes_first_also_where_the_canary_does_not_change(
-    heps: Derived, changed: list[str], waves: list[tuple[str, ...]]
+    heps: DerivedNetwork, changed: list[str], waves: list[tuple[str, ...]]
 ) -> None:
     gate = plan_gate(heps.network, heps.fabric.rdma)
     made = make_waves(heps.network, changed, "leaf08", 3, lambda _: gate)

@@ -8,7 +8,7 @@ import pytest
 from planned import make_changes
 from tiny_network import FAMILY, PORT, network
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects import choose
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import read_back, render_all
@@ -18,27 +18,27 @@ from rocefort.models.device.defaults import saved_form
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.difference import Difference
+from rocefort.models.results.difference import FabricDifference
 from rocefort.models.rollout.plan import Plan
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.planning import sealed_files
-from rocefort.rollout.planning.difference import Side, difference
+from rocefort.rollout.planning.difference import ComparedSide, difference
 from rocefort.rollout.planning.maintenance import procedure
 from rocefort.rollout.planning.plan import sides_of
 from rocefort.steps.fabric.compare import switches_of
 from rocefort.steps.fabric.subject import read_secrets, subject_of_texts
 from rocefort.steps.review.advice import advice_on
-from rocefort.steps.review.drain import Sight, drain_steps
+from rocefort.steps.review.drain import DrainStudy, drain_steps
 from rocefort.steps.rollout.console import console_report
 from rocefort.syntax_families import load_families
-from rocefort.validators.routing.underlay import Place, unmodelled_forwarding
+from rocefort.validators.routing.underlay import DevicePlace, unmodelled_forwarding
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import registered
 from rocefort.validators.rules.verification.subject import AnswerSubject, EngineSubject
 
 OLD, NEW = network(1500, "old"), network(9216, "new")
 VRP = load_families()[SyntaxFamily.V300_G1]
-NOTHING = Difference(before="old", after="new", compared=2, switches=())
+NOTHING = FabricDifference(before="old", after="new", compared=2, switches=())
 
 
 def in_family(of: Network, family: Family) -> Network:
@@ -108,8 +108,8 @@ def test_a_drain_is_in_the_words_of_the_switch() -> None:
     assert last.commands == ("show ports",)
 
 
-def sight(before: Network, after: Network, **renames: str) -> Sight:
-    return Sight(before, after, NOTHING, {}, renames, "fabric.yaml")
+def sight(before: Network, after: Network, **renames: str) -> DrainStudy:
+    return DrainStudy(before, after, NOTHING, {}, renames, "fabric.yaml")
 
 
 def test_a_new_name_is_typed_in_the_words_of_the_switch() -> None:
@@ -121,7 +121,7 @@ def test_findings_are_in_the_words_of_the_switch_that_they_name() -> None:
     [rule, *_] = registered(EngineSubject)
     subject = AnswerSubject(Overview(MIXED_OLD, Sources({})), rule)
     text = "compare «state of BGP peers»"
-    found = [subject.at(Place(node.name), text, text) for node in MIXED_OLD.nodes]
+    found = [subject.at(DevicePlace(node.name), text, text) for node in MIXED_OLD.nodes]
     said = ["compare `show neighbors`", "compare `display bgp peer`"]
     assert [each.message for each in found] == [each.hint for each in found] == said
 
@@ -153,8 +153,8 @@ def test_what_a_family_saves_of_defaults_is_its_data() -> None:
 # --- a switch that becomes another system ---------------------------------------------------------
 
 
-def side(name: str, network: Network) -> Side:
-    return Side(name, dict(switches_of(network, Sources({}), {})), Sources({}))
+def side(name: str, network: Network) -> ComparedSide:
+    return ComparedSide(name, dict(switches_of(network, Sources({}), {})), Sources({}))
 
 
 @pytest.mark.parametrize("after", [MIXED_OLD, MIXED_NEW])
@@ -177,7 +177,7 @@ def test_a_plan_to_another_system_is_refused() -> None:
     )
 
 
-def test_a_plan_to_a_system_that_is_not_read_names_the_switch(hall: Derived) -> None:
+def test_a_plan_to_a_system_that_is_not_read_names_the_switch(hall: DerivedNetwork) -> None:
     first, *others = hall.network.nodes
     assert first.family is not None
     eos = first.model_copy(update={"family": first.family.model_copy(update={"dialect": "eos"})})

@@ -16,7 +16,7 @@ import pytest
 from rollout_events import make_event
 
 from rocefort.lab.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.events import Phase, Rules
+from rocefort.models.rollout.events import ApplyRules, Phase
 from rocefort.rollout.journal.journal import open_journal
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.plan import read_plan
@@ -184,7 +184,7 @@ def test_status_while_a_wave_is_on_trial_and_where_nothing_can_be_written(
 ) -> None:
     digest, journal = read_plan(plan).digest, Path(f"{plan}.journal")
     events = [
-        make_event("", "", "apply", Phase.INTENT, rules=Rules(1), user="ann", host="h", process=1),
+        make_event("", "", "apply", Phase.INTENT, rules=ApplyRules(1), user="ann", host="h", process=1),
         make_event("canary", "leaf08", "trial", Phase.INTENT),
         make_event("canary", "leaf08", "trial", Phase.DONE),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 
 from rocefort import options
 from rocefort.commands import operate
-from rocefort.models.rollout.events import Applied, RunEnded
+from rocefort.models.rollout.events import RolloutOutcome, RunEnded
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
@@ -79,7 +79,9 @@ def test_it_comes_to_its_end_without_its_output(
 def test_a_journal_that_cannot_be_read_at_the_end_hides_no_switch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    operate._tell(Applied(confirmed=("leaf08",)), tmp_path / "none", options.Progress.PLAIN)
+    operate._report_outcome(
+        RolloutOutcome(confirmed=("leaf08",)), tmp_path / "none", options.ProgressOption.PLAIN
+    )
     assert (
         capsys.readouterr().out.split()
         == (

@@ -9,7 +9,7 @@ import pytest
 
 from rocefort.dialects.vrp.text.config_tree import tree_text
 from rocefort.errors import BadInput, Refused
-from rocefort.models.rollout.events import Applied, Event, Phase
+from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -17,11 +17,11 @@ from rocefort.rollout.planning.plan import write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout import apply
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.plan import Wishes, make_plan, running_of
+from rocefort.steps.rollout.plan import PlanOptions, make_plan, running_of
 
 Edit = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]
-ApplyTo = Callable[[Plan], tuple[Applied, list[Event]]]
+ApplyTo = Callable[[Plan], tuple[RolloutOutcome, list[Event]]]
 
 REFERENCE, SECRET, ROTATED = "env:BGP_PASSWORD_OF_A_TEST", "s3cret-%^&|#of-a-test", "An0ther!"
 NAME = REFERENCE.removeprefix("env:")
@@ -77,7 +77,7 @@ def test_a_password_of_a_pair_reaches_both_ends_and_nothing_else(
 
     running = running_of(fabric, lab.connections, None)
     with pytest.raises(Refused) as caught:  # the session is up by now, with the old one
-        make_plan(fabric, lab.connections, running, Wishes(rotate=[REFERENCE]))
+        make_plan(fabric, lab.connections, running, PlanOptions(rotate=[REFERENCE]))
     assert "leaf08: its BGP session with spine01 ends within the hold time" in str(caught.value)
 
 
@@ -98,7 +98,7 @@ def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
     kept = passwords(lab)["spine01"]
     typed("leaf08", "bgp 65108", "undo peer 10.1.0.112", "quit")  # so that no session is cut
     running = running_of(fabric, lab.connections, None)
-    plan = make_plan(fabric, lab.connections, running, Wishes(rotate=[REFERENCE]))
+    plan = make_plan(fabric, lab.connections, running, PlanOptions(rotate=[REFERENCE]))
     (wave,) = (wave for wave in plan.waves if wave.devices == ("spine01",))
     (drained,) = wave.drained
     assert drained.change.only_secrets
@@ -153,7 +153,7 @@ def test_a_secret_with_a_second_line_in_it_stops_it_unseen(
 def test_only_what_the_fabric_uses_can_be_rotated(lab: Rehearsal, edit_hall: Edit) -> None:
     fabric = edit_hall(PAIR)
     with pytest.raises(BadInput) as caught:
-        make_plan(fabric, lab.connections, {}, Wishes(rotate=["env:BGP_PASSWORT"]))
+        make_plan(fabric, lab.connections, {}, PlanOptions(rotate=["env:BGP_PASSWORT"]))
     assert str(caught.value) == (
         f"env:BGP_PASSWORT: no switch has a secret by this reference; did you mean {REFERENCE!r}?"
     )

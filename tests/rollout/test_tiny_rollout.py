@@ -12,15 +12,15 @@ from tiny_network import FAMILY, NAMES, PORT, network
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
-from rocefort.fleet.connections import Access, Connections
+from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.events import Applied, Event
+from rocefort.models.rollout.events import Event, RolloutOutcome
 from rocefort.models.rollout.plan import Plan, Wave
 from rocefort.rollout.controller.config import RolloutConfig
-from rocefort.rollout.controller.controller import Rollout
+from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
-from rocefort.rollout.controller.trial_label import Label
+from rocefort.rollout.controller.trial_label import TrialLabel
 
 KEPT = "beacon on"  # a line that nobody owns
 MEASURED = GATE.model_copy(update={"unmeasured": ()})
@@ -32,7 +32,7 @@ class Site:
     def __init__(self, old: Network, new: Network, known_hosts: Path) -> None:
         self.new, self.now = new, 0.0
         accesses = (
-            Access(name=name, host=name, user="netops", credential="env:TINY") for name in NAMES
+            SshAccess(name=name, host=name, user="netops", credential="env:TINY") for name in NAMES
         )
         self.access = Connections(known_hosts=known_hosts, devices=tuple(accesses))
         self.old_texts = {
@@ -51,8 +51,8 @@ class Site:
             waves=tuple(Wave(name=name, devices=(name,), gate=MEASURED) for name in NAMES),
         ).seal()
 
-    def roll_out(self, *, gate: bool = True) -> tuple[Applied, list[Event]]:
-        label = Label(self.plan.digest, "run")
+    def roll_out(self, *, gate: bool = True) -> tuple[RolloutOutcome, list[Event]]:
+        label = TrialLabel(self.plan.digest, "run")
         book = Book()
         with open_fleet(self.new, self.access) as nornir:
             config = RolloutConfig(
@@ -65,7 +65,7 @@ class Site:
                 sleep=self.sleep,
                 monotonic=lambda: self.now,
             )
-            applied = Rollout(config).run()
+            applied = RolloutLoop(config).run()
         return applied, book.rows
 
     def sleep(self, seconds: float) -> None:

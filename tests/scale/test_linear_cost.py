@@ -12,8 +12,8 @@ import pytest
 import yaml
 from flow import SPINES, catalogue, fabric_text
 
-from rocefort.design.derive.derive import Derived, derive_loaded
-from rocefort.design.load.load import Catalogue, Loaded
+from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
+from rocefort.design.load.load import Catalogue, LoadedFabric
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.documents.read import document_of
@@ -26,12 +26,12 @@ TIMES = 4
 
 
 @cache
-def loaded(leaves: int, most: int) -> Loaded:
+def loaded(leaves: int, most: int) -> LoadedFabric:
     """The bench's fabric with so many leaves of at most so many, eight servers each."""
     data: dict[str, Any] = yaml.safe_load(fabric_text(SPINES + leaves))
     data["capacity"]["leaves"] = most
     document = document_of(yaml.safe_dump(data, sort_keys=False), "large.yaml")
-    return Loaded(validate(Fabric, document), document)
+    return LoadedFabric(validate(Fabric, document), document)
 
 
 @cache
@@ -39,7 +39,7 @@ def hardware() -> Catalogue:
     return catalogue()
 
 
-def derived(leaves: int, most: int) -> Derived:
+def derived(leaves: int, most: int) -> DerivedNetwork:
     return derive_loaded(loaded(leaves, most), hardware())
 
 
@@ -50,12 +50,12 @@ def calls(step: Callable[[], object]) -> int:
     return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]  # the stub lacks it
 
 
-def parsed_back(derived: Derived) -> object:
+def parsed_back(derived: DerivedNetwork) -> object:
     parse.cache_clear()  # it remembers texts, and here it is the reading that counts
     return read_back(derived.network, render_all(derived.network))
 
 
-STEPS: dict[str, Callable[[Derived], object]] = {
+STEPS: dict[str, Callable[[DerivedNetwork], object]] = {
     "derive": lambda d: derived(len(d.fabric.leaves), d.fabric.capacity.leaves),
     "check": lambda d: check(d.network, d.sources),
     "render": lambda d: render_all(d.network),

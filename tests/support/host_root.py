@@ -141,7 +141,7 @@ class HostRoot:
             if text.strip().isdecimal():
                 path.write_text(f"{TCLASS_SHOW}{text}", encoding="utf-8")
 
-    def knows(self, command: str | None) -> bool:
+    def allows(self, command: str | None) -> bool:
         """Whether a command over SSH holds a text that was handed in, and may run."""
         return command is not None and command in self.readers
 

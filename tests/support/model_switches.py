@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.models.rollout.events import (
     Event,
+    OperatorRequest,
     Phase,
-    Request,
+    RolloutProblem,
     RunEvent,
-    Runs,
-    Seen,
-    Trouble,
-    Whose,
+    RunningConfig,
+    SwitchState,
+    TrialOwner,
 )
-from rocefort.models.rollout.plan import Change, Gate, Kind, Plan, Wave, digest_of
-from rocefort.rollout.controller.protocols import Before, Outcome
+from rocefort.models.rollout.plan import Change, ChangeKind, Gate, Plan, Wave, digest_of
+from rocefort.rollout.controller.protocols import Baseline, Outcome
 from rocefort.rollout.journal.journal import JournalFailed
 
 OLD, NEW = "old", "new"
@@ -73,14 +73,14 @@ class ModelSwitch:
     def unconfirmed(self) -> bool:
         return self.trial is not None
 
-    def seen(self) -> Seen:
+    def seen(self) -> SwitchState:
         """What it says of itself; a trial that is pending is always ours here."""
         if self.silent:
-            return Seen(trouble=Trouble(f"{self.name}: does not answer"))
-        return Seen(
-            runs=Runs(self.running),
+            return SwitchState(trouble=RolloutProblem(f"{self.name}: does not answer"))
+        return SwitchState(
+            runs=RunningConfig(self.running),
             saved=self.saved == self.running,
-            trial=Whose.NOBODY if self.trial is None else Whose.OURS,
+            trial=TrialOwner.NONE if self.trial is None else TrialOwner.THIS_RUN,
             held=self.trial is not None,
             left_s=0 if self.trial is None else 590,
             loaded=self.candidate is not None,
@@ -126,12 +126,12 @@ class ModelSwitches:
         for switch in self.switches.values():
             switch.timer()
 
-    def observe(self, ways: Sequence[Sequence[Change]]) -> dict[str, Seen]:
+    def observe(self, ways: Sequence[Sequence[Change]]) -> dict[str, SwitchState]:
         return {change.device: self.switches[change.device].seen() for (change,) in ways}
 
-    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Before | RocefortError]:
+    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Baseline | RocefortError]:
         failed = self._all(changes, "precheck")
-        return {c.device: failed.get(c.device) or Before("text", frozenset()) for c in changes}
+        return {c.device: failed.get(c.device) or Baseline("text", frozenset()) for c in changes}
 
     def save(self, changes: Sequence[Change]) -> Outcome:
         return self._all(changes, "save")
@@ -180,7 +180,7 @@ def plan_of(sizes: Sequence[int], gate: Gate = GATE) -> Plan:
     changes = tuple(
         Change(
             device=device,
-            kind=Kind.MODIFYING,
+            kind=ChangeKind.MODIFYING,
             edits=(),
             patch=("x",),
             reverse=("undo x",),
@@ -217,7 +217,7 @@ class Book:
         """What listeners hear, too: without the marks of a run."""
         return [event for event in self.rows if not isinstance(event, RunEvent)]
 
-    def append(self, event: Event, request: Request | None) -> None:
+    def append(self, event: Event, request: OperatorRequest | None) -> None:
         assert request is None
         if self.full_at is not None and len(self.rows) >= self.full_at:
             raise JournalFailed("the journal cannot be written: disk full")
@@ -226,7 +226,7 @@ class Book:
     def events(self) -> list[Event]:
         return self.rows
 
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[OperatorRequest]:
         return []
 
     def holds_intent(self, device: str, act: str) -> None:

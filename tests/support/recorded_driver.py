@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.parse import Prompt
-from napalm_cloudengine.transport import Reply
+from napalm_cloudengine.transport import SwitchReply
 
 UNKNOWN = "Error: Unrecognized command found at '^' position."
 
@@ -18,6 +18,6 @@ class RecordedDriver(CloudEngineDriver):
         super().__init__("192.0.2.1", "user", "password")
         self._recorded = answers
 
-    def _run(self, command: str, *_: object) -> Reply:
+    def _run(self, command: str, *_: object) -> SwitchReply:
         text = self._recorded.get(command, UNKNOWN)
-        return Reply(text, Prompt("leaf01", system=False, mark=""))
+        return SwitchReply(text, Prompt("leaf01", system=False, mark=""))

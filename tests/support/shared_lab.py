@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
-from rocefort.steps.fabric.subject import Subject
+from rocefort.steps.fabric.subject import ReadNetwork
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 
 LISTENERS = "listeners"
@@ -116,7 +116,7 @@ class _Attributes:
 
 
 @contextmanager
-def shared_lab(subject: Subject, state: Path) -> Iterator[SharedLab]:
+def shared_lab(subject: ReadNetwork, state: Path) -> Iterator[SharedLab]:
     """Run a lab of a fabric that tests share."""
     with rehearse(subject.network, subject.texts, state) as lab:
         yield SharedLab(lab)

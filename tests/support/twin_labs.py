@@ -16,15 +16,15 @@ import pytest
 from rocefort.lab.guest.cache import Image, recipe
 from rocefort.lab.guest.debian import Package
 from rocefort.lab.twin import registry as registries
-from rocefort.lab.twin.faults import broken
+from rocefort.lab.twin.faults import active_faults
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.teardown import reap
-from rocefort.lab.twin.topology import BACKSTAGE, Cable
+from rocefort.lab.twin.topology import BACKSTAGE, VethPair
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.results.lab_experiments import Chaos
 from rocefort.paths import INVENTORY
-from rocefort.steps.lab.chaos import Drawing, run_chaos
+from rocefort.steps.lab.chaos import FaultSampler, run_chaos
 from rocefort.steps.lab.network import await_law, running_network
 
 HEPS = INVENTORY / "heps" / "fabric.yaml"
@@ -69,10 +69,10 @@ def whole(twin: Twin) -> bool:
     until = time.monotonic() + PATIENT_S
     while status_of(name, labs).wrong and time.monotonic() < until:
         time.sleep(0.05)
-    return verdict.holds and status_of(name, labs).wrong == () == broken(labs, twin.record)
+    return verdict.holds and status_of(name, labs).wrong == () == active_faults(labs, twin.record)
 
 
-def cables_of(twin: Twin) -> set[Cable]:
+def cables_of(twin: Twin) -> set[VethPair]:
     """Cables between nodes."""
     return {c for c in twin.topology.cables if BACKSTAGE not in {c.a, c.b}}
 
@@ -96,7 +96,7 @@ def law_holds(twin: Twin, seed: int, steps: int) -> None:
     assert [step.first for step in done.steps if step.differing] == []
     assert {step.compared for step in done.steps if step.done.startswith("mended")} <= {0, 178}
     faults = [step.done.split()[1] for step in done.steps if step.done.startswith("broken")]
-    drawn = islice(Drawing(running_network(twin), Random(seed)).rounds(), len(done.steps))
+    drawn = islice(FaultSampler(running_network(twin), Random(seed)).rounds(), len(done.steps))
     assert faults == [fault for faults in drawn for fault, _ in faults][: len(faults)]
     assert done.stopped == "asked to"
     assert whole(twin)

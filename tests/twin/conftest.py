@@ -20,7 +20,7 @@ from rocefort.lab.guest.qemu import require_qemu
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host
 from rocefort.lab.twin.teardown import processes_of
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.network.network import Network
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.twin import bring_up
@@ -79,7 +79,7 @@ def heps_lab() -> Iterator[Twin]:
     """HEPS with its command lines, for all tests that leave it as they found it."""
     with labs_at("heps") as labs:
         with commands_see(labs):
-            found = bring_up(HEPS, "heps", Choice(bfd=False), lambda _: None)
+            found = bring_up(HEPS, "heps", TwinOptions(bfd=False), lambda _: None)
         yield found
 
 
@@ -121,7 +121,7 @@ def booted(guest_image: Image) -> Iterator[GuestLab]:
     with labs_at("guests") as labs:
         messages: list[str] = []
         with commands_see(labs):
-            choice = Choice(bfd=False, accel="tcg")
+            choice = TwinOptions(bfd=False, accel="tcg")
             twin = bring_up(HEPS, "guests", choice, messages.append, ",".join(GUESTS))
         yield GuestLab(twin, tuple(messages))
         twin.down()

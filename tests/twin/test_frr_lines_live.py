@@ -13,7 +13,7 @@ import pytest
 
 from rocefort.dialects.frr import plan_switch
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.device.bgp import (
     Bgp,
     BgpGroup,
@@ -27,8 +27,8 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import (
     Behavior,
-    Binding,
     Classifier,
+    ClassifierBinding,
     FilterAcl,
     FilterRule,
     Filters,
@@ -38,7 +38,7 @@ from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.network import Network, Node
 
 pytestmark = pytest.mark.twin
-CHOICE = Choice(expected={})
+CHOICE = TwinOptions(expected={})
 
 
 def _list(name: str, *prefixes: str) -> PrefixList:
@@ -56,7 +56,9 @@ def _filters(action: str) -> Filters:
         acls=(FilterAcl(name="3000", rules=(rule,)),),
         classifiers=(Classifier(name="C", acls=("3000",)),),
         behaviors=(Behavior(name="B"),),
-        policies=(TrafficPolicy(name="P", bindings=(Binding(classifier="C", behavior="B"),)),),
+        policies=(
+            TrafficPolicy(name="P", bindings=(ClassifierBinding(classifier="C", behavior="B"),)),
+        ),
     )
 
 

@@ -25,12 +25,12 @@ from rocefort.models.device.eth_trunk import Bond
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import (
     Behavior,
-    Binding,
     Classifier,
+    ClassifierBinding,
     FilterAcl,
     FilterRule,
     Filters,
-    Ports,
+    PortRange,
     TrafficPolicy,
 )
 from rocefort.models.device.static_routes import StaticRoute, Vrf
@@ -85,10 +85,10 @@ RULES = (
         protocol="udp",
         source=IPv4Network("10.110.0.0/24"),
         destination=ANY,
-        destination_ports=Ports(low=4791, high=4791),
+        destination_ports=PortRange(low=4791, high=4791),
     ),
     FilterRule(
-        index=10, action="deny", protocol="tcp", source_ports=Ports(low=1, high=1023), dscp=26
+        index=10, action="deny", protocol="tcp", source_ports=PortRange(low=1, high=1023), dscp=26
     ),
     FilterRule(index=15),
 )
@@ -96,7 +96,9 @@ FILTERS = Filters(
     acls=(FilterAcl(name="3110", rules=RULES),),
     classifiers=(Classifier(name="C", acls=("3110",)),),
     behaviors=(Behavior(name="B"),),
-    policies=(TrafficPolicy(name="P", bindings=(Binding(classifier="C", behavior="B"),)),),
+    policies=(
+        TrafficPolicy(name="P", bindings=(ClassifierBinding(classifier="C", behavior="B"),)),
+    ),
 )
 WIDE = Device(
     name="leaf01",

@@ -17,7 +17,7 @@ from rocefort.fleet.connections import Connections, load_connections
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
-from rocefort.models.rollout.events import Applied, Event
+from rocefort.models.rollout.events import Event, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.plan import sides_of
@@ -57,14 +57,14 @@ def plan(edit_heps: EditHeps, access: Connections) -> Plan:
 
 
 @pytest.fixture
-def apply(access: Connections, tmp_path: Path) -> Callable[[Plan], tuple[Applied, str]]:
+def apply(access: Connections, tmp_path: Path) -> Callable[[Plan], tuple[RolloutOutcome, str]]:
     """Carry a plan out over SSH: how it ended, and what its gate said.
 
     Anew where perftest printed `-nan` for a deviation, as it does when a busy machine holds a guest
     for a fifth of a second: the gate has failed by right, and all is as it was before.
     """
 
-    def applied(plan: Plan) -> tuple[Applied, str]:
+    def applied(plan: Plan) -> tuple[RolloutOutcome, str]:
         for number in range(TRIES):
             events: list[Event] = []
             done = apply_plan(
@@ -149,7 +149,7 @@ def test_what_breaks_rdma_is_rolled_back(
     twin: Twin,
     plan: Plan,
     access: Connections,
-    apply: Callable[[Plan], tuple[Applied, str]],
+    apply: Callable[[Plan], tuple[RolloutOutcome, str]],
     monkeypatch: pytest.MonkeyPatch,
     change: Callable[[Device], Device],
     deadline_s: float,
@@ -175,7 +175,7 @@ def test_what_breaks_rdma_is_rolled_back(
 
 
 def test_what_is_good_is_confirmed(
-    plan: Plan, apply: Callable[[Plan], tuple[Applied, str]]
+    plan: Plan, apply: Callable[[Plan], tuple[RolloutOutcome, str]]
 ) -> None:
     """The last of them: the leaf keeps the description."""
     done, said = apply(plan)

@@ -24,9 +24,9 @@ from rocefort.lab.guest.cache import Cache, Image, digest_of, recipe
 from rocefort.lab.guest.initramfs import Tree
 from rocefort.lab.guest.kernel import load_order, needs_of, read_module, read_modules, unpack_kernel
 from rocefort.lab.guest.keys import new_key
-from rocefort.lab.guest.rootfs import Packages, needed
+from rocefort.lab.guest.rootfs import Packages, needed_libraries
 from rocefort.lab.twin.guests import Guests
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.models.results.twin import LabStatus
 from rocefort.reports.lab import status_report
 from rocefort.reports.writers.terminal import text_of
@@ -45,9 +45,9 @@ def _silent(_: str) -> None:
 
 def test_libraries_of_a_program(tmp_path: Path) -> None:
     python = Path(sys.executable).resolve().read_bytes()
-    assert "libc.so.6" in needed(python)
-    assert needed(b"#!/bin/sh\n") == ()
-    assert needed(b"") == ()
+    assert "libc.so.6" in needed_libraries(python)
+    assert needed_libraries(b"#!/bin/sh\n") == ()
+    assert needed_libraries(b"") == ()
 
 
 def _bzimage(body: bytes, sectors: int = 1) -> bytes:
@@ -211,7 +211,7 @@ def test_an_image_is_found_by_who_has_another_cache(
     with cache.lock(_silent):
         kept = cache.keep(image_at(tmp_path / "half"), "d")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "root's"))
-    record = Record(
+    record = LabRecord(
         name="x",
         id="1a3e01",
         fabric="heps",

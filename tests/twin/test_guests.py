@@ -27,15 +27,15 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.teardown import processes_of
 from rocefort.lab.twin.traffic.trace import trace
-from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import Program, Suite
-from rocefort.models.results.rdma_result import RdmaResult, Verdict
+from rocefort.models.results.rdma_result import MeasurementVerdict, RdmaResult
 from rocefort.paths import INVENTORY
 from rocefort.rdma.judge import run_store
-from rocefort.rdma.plan.site import PlanOptions
+from rocefort.rdma.plan.site import RdmaPlanOptions
 from rocefort.steps.lab.twin import one_lab
-from rocefort.steps.rdma.run import Asked, Talk, run_tests
+from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
 from rocefort.steps.rdma.servers import check_servers, plans_of
 from rocefort.validators.routing.external_peers import with_outside
 
@@ -66,9 +66,9 @@ class Lab:
     messages: tuple[str, ...]
 
     def measure(self, kept: Path, *programs: Program) -> RdmaResult:
-        options = PlanOptions(duration_s=4, iterations=1000, programs=programs)
-        asked = Asked(Suite.WRITE, PAIR, options, switches=False)
-        return run_tests(HEPS, self.access, asked, kept, Talk(lambda _: None))
+        options = RdmaPlanOptions(duration_s=4, iterations=1000, programs=programs)
+        asked = RdmaRequest(Suite.WRITE, PAIR, options, switches=False)
+        return run_tests(HEPS, self.access, asked, kept, RunDialogue(lambda _: None))
 
     def uplink_packets(self) -> int:
         """What leaf01 has sent to its spines."""
@@ -130,7 +130,7 @@ def test_real_writes_from_leaf_to_spine_to_leaf(lab: Lab, tmp_path: Path) -> Non
     assert programs == [Program.WRITE_BW, Program.WRITE_LAT]
     for each in result.measurements:
         assert each.outcome == "measured", each.sentence
-        assert each.verdict is Verdict.NOT_JUDGED
+        assert each.verdict is MeasurementVerdict.NOT_JUDGED
         assert each.sentence.endswith(f"not judged: {NOTE}")
         assert each.figures is not None and (each.figures.iterations or 0) > 0
         assert (each.figures.gbps or each.figures.latency_us or 0) > 0
@@ -139,7 +139,7 @@ def test_real_writes_from_leaf_to_spine_to_leaf(lab: Lab, tmp_path: Path) -> Non
     assert writes is not None and writes.iterations is not None
     # 64 KiB in packets of RoCE's MTU of 4096: all of them went up to a spine.
     assert lab.uplink_packets() - before >= writes.iterations * 16
-    with run_store.opened(tmp_path / "rdma.db") as past:
+    with run_store.open_history(tmp_path / "rdma.db") as past:
         raw = past.outputs(result.id)
     assert any("RDMA_Write BW Test" in end.stdout for end in raw)
     assert all(end.exit_code == 0 for end in raw)
@@ -158,7 +158,7 @@ def test_what_drops_roce_is_found(lab: Lab, tmp_path: Path) -> None:
         for spine in spines:
             lab.twin.run(spine, ["nft", "delete table ip g"])
     (measured,) = result.measurements
-    assert measured.verdict is Verdict.NOT_MEASURED
+    assert measured.verdict is MeasurementVerdict.NOT_MEASURED
     assert measured.outcome == "zero-iterations", measured.sentence
 
 
@@ -227,8 +227,8 @@ def test_a_change_boots_what_it_changes(lab: Lab, heps_network: Network) -> None
 # --- labs that do not come up ---------------------------------------------------------------------
 
 
-def _choice(*names: str) -> Choice:
-    return Choice(bfd=False, guests=names, accel="tcg")
+def _choice(*names: str) -> TwinOptions:
+    return TwinOptions(bfd=False, guests=names, accel="tcg")
 
 
 @pytest.mark.thorough

@@ -12,10 +12,10 @@ from random import Random
 import pytest
 from twin_labs import HEPS, PATIENT_S, commands_see, law_holds, whole
 
-from rocefort.lab.twin.faults import broken, mend_lab
+from rocefort.lab.twin.faults import active_faults, mend_lab
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.twin import Choice, Twin, take_down
-from rocefort.steps.lab.failover import Measuring, Wish, pair_of
+from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
+from rocefort.steps.lab.failover import FailoverOptions, FailoverRun, pair_of
 from rocefort.steps.lab.network import running_network, timers_of
 from rocefort.steps.lab.twin import bring_up
 
@@ -45,7 +45,7 @@ print(found.stopped)
 def twin(registry: Registry) -> Iterator[Twin]:
     """HEPS with its command lines and BFD, in a registry of this module."""
     with commands_see(registry):
-        yield bring_up(HEPS, "heps", Choice(bfd=True), lambda _: None)
+        yield bring_up(HEPS, "heps", TwinOptions(bfd=True), lambda _: None)
         take_down("heps", registry)
 
 
@@ -75,7 +75,7 @@ def test_a_chaos_that_is_stopped_leaves_nothing_broken(twin: Twin, number: signa
     finally:
         process.kill()
     assert out.splitlines()[-1] == "asked to"
-    assert broken(twin.registry, twin.record) == ()
+    assert active_faults(twin.registry, twin.record) == ()
     assert whole(twin)
 
 
@@ -86,7 +86,7 @@ def test_mend_puts_back_what_a_killed_chaos_has_left(twin: Twin, seed: int) -> N
     process.kill()
     process.communicate()
     mend_lab(twin.registry, "heps")
-    assert broken(twin.registry, twin.record) == ()
+    assert active_faults(twin.registry, twin.record) == ()
     assert whole(twin)
 
 
@@ -94,7 +94,7 @@ def test_loss_by_fault(twin: Twin) -> None:
     """No duration is judged: which flows are hit follows from routes alone."""
     network = running_network(twin)
     pair = pair_of(twin, network, None, None)
-    work = Measuring(twin, network, pair, Wish(16, 100, PATIENT_S), lambda: False)
+    work = FailoverRun(twin, network, pair, FailoverOptions(16, 100, PATIENT_S), lambda: False)
     silent = work.row("silent spine", "silent-node", pair.spine)
     assert 0 < silent.hit < 16
     assert silent.window_ms is not None and silent.window_ms > 0

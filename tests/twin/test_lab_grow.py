@@ -20,11 +20,11 @@ from rocefort.lab.twin.faults import break_lab, mend_lab
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.teardown import namespaces_of, processes_of
-from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.rollout.events import Event
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.fabric.expand import expand, wanted_of, write
-from rocefort.steps.lab.failover import Wish
+from rocefort.steps.lab.failover import FailoverOptions
 from rocefort.steps.lab.grow import grow_running
 from rocefort.steps.lab.network import await_law, running_network
 from rocefort.steps.lab.twin import bring_up
@@ -68,7 +68,7 @@ def larger(grown: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lab(registry: Registry, small_fabric: Path) -> Iterator[Twin]:
     """Two spines and two leaves, which grow twice."""
     with commands_see(registry):
-        yield bring_up(small_fabric, "small", Choice(bfd=False), lambda _: None)
+        yield bring_up(small_fabric, "small", TwinOptions(bfd=False), lambda _: None)
         if "small" in registry.names():
             take_down("small", registry)
 
@@ -148,7 +148,7 @@ def test_a_spine_more_under_load_resets_no_session(
 ) -> None:
     before = load_connections(connections(twin))
     work: Callable[[], tuple[str, ...]] = lambda: rolled_out(twin, grown, tmp_path / "journal")  # noqa: E731
-    found, confirmed = under_load(twin, Wish(12, 50), work)
+    found, confirmed = under_load(twin, FailoverOptions(12, 50), work)
     assert capfd.readouterr().out.splitlines() == [
         "lab small has spine03 more, and 2 cables",
         "what is there was not touched; `rocefort plan` and `apply` configure the rest",

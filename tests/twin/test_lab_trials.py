@@ -18,16 +18,16 @@ from rocefort.errors import DeviceFailed
 from rocefort.fleet.connections import load_connections
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.lab.twin.cli_process import lines_directory
-from rocefort.lab.twin.faults import break_lab, broken, broken_file, mend_lab
+from rocefort.lab.twin.faults import active_faults, break_lab, broken_file, mend_lab
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.results.lab_experiments import Chaos
 from rocefort.reports.lab_experiments import failover_report, rows_json
 from rocefort.reports.writers.terminal import text_of
 from rocefort.rollout.controller.napalm_switches import collect_running
-from rocefort.steps.lab.chaos import Drawing, run_chaos
+from rocefort.steps.lab.chaos import FaultSampler, run_chaos
 from rocefort.steps.lab.ecmp_spread import BOUND, measure_spread
-from rocefort.steps.lab.failover import Wish, measure_failover
-from rocefort.steps.lab.network import Timers, running_network, timers_of
+from rocefort.steps.lab.failover import FailoverOptions, measure_failover
+from rocefort.steps.lab.network import SessionTimers, running_network, timers_of
 from rocefort.steps.lab.opinions import Batfish, after, opinions_of
 from rocefort.steps.lab.under_load import under_load
 from rocefort.validators.failures.study import single_failures
@@ -106,7 +106,7 @@ def test_no_fault_of_a_command_line(
     code, out, err = run("lab", "break", "heps", *words)
     assert (code, out) == (2, "")
     assert err.removeprefix("rocefort: ").removeprefix(f"{words[1]}: ") == f"{said}\n"
-    assert broken(twin.registry, twin.record) == ()
+    assert active_faults(twin.registry, twin.record) == ()
 
 
 def test_only_all_can_be_mended(run: Run) -> None:
@@ -123,7 +123,9 @@ def test_only_all_can_be_mended(run: Run) -> None:
 
 def test_the_same_seed_draws_the_same_faults(twin: Twin) -> None:
     network = running_network(twin)
-    one, same, other = (list(islice(Drawing(network, Random(n)).rounds(), 200)) for n in (7, 7, 8))
+    one, same, other = (
+        list(islice(FaultSampler(network, Random(n)).rounds(), 200)) for n in (7, 7, 8)
+    )
     assert one == same != other
     drawn = {fault for faults in one for fault, _ in faults}
     assert len(drawn) > 15
@@ -162,7 +164,7 @@ def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
     assert (found.failed, found.stopped) == (True, "the law did not hold")
     assert [(step.differing, step.first) for step in found.steps] == [(1, ALIEN)] * 2
     assert found.steps[-1].done == "mended: 1 fault"
-    assert broken(twin.registry, twin.record) == ()
+    assert active_faults(twin.registry, twin.record) == ()
     assert whole(twin)
 
 
@@ -180,7 +182,7 @@ def test_a_break_that_is_killed_anywhere_is_mended(twin: Twin, share: float) -> 
     with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"begins\n"
         until = time.monotonic() + PATIENT_S
-        while not broken(twin.registry, twin.record) and time.monotonic() < until:
+        while not active_faults(twin.registry, twin.record) and time.monotonic() < until:
             time.sleep(0.001)
         time.sleep(share * 0.4)
         process.kill()
@@ -244,7 +246,7 @@ def test_opinions_after_a_failure(twin: Twin, number: int) -> None:
         "",
     )
     assert 130 < row.compared < 178
-    assert broken(twin.registry, twin.record) == ()
+    assert active_faults(twin.registry, twin.record) == ()
 
 
 def test_opinions_that_differ_are_told(twin: Twin) -> None:
@@ -277,7 +279,7 @@ def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
 
 
 def test_a_failover_that_is_stopped_at_once_has_no_table(twin: Twin) -> None:
-    found = measure_failover(twin, None, None, Wish(), lambda _: None, lambda: True)
+    found = measure_failover(twin, None, None, FailoverOptions(), lambda _: None, lambda: True)
     assert found.rows == ()
     hold(["lab", "failover"], found.model_dump_json())
     assert text_of(failover_report(found), width=80).splitlines()[2:] == ["nothing was measured"]
@@ -289,7 +291,7 @@ def test_sessions_that_are_reset_under_load_are_named(twin: Twin) -> None:
             vty.ask("clear bgp 10.1.0.0")
         return int(whole(twin))
 
-    found, done = under_load(twin, Wish(12, 20), clear)
+    found, done = under_load(twin, FailoverOptions(12, 20), clear)
     assert done
     assert {"leaf01 to 10.1.0.0", "spine01 to 10.1.0.1"} <= set(found.reset)
     assert (found.sessions, found.gained) == (32, 0)
@@ -309,5 +311,5 @@ def test_a_command_under_load_ends_as_it_ends(run: Run, twin: Twin) -> None:
 
 def test_timers_in_words(twin: Twin) -> None:
     assert [str(each) for each in timers_of(twin)] == ["BGP keepalive 10 s, hold 30 s, no BFD"]
-    with_bfd = Timers(10, 30, "3 x 300 ms", 0.9)
+    with_bfd = SessionTimers(10, 30, "3 x 300 ms", 0.9)
     assert str(with_bfd) == "BGP keepalive 10 s, hold 30 s, BFD 3 x 300 ms"

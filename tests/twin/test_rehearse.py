@@ -17,9 +17,9 @@ import pytest
 from nornir.core import Nornir
 from twin_labs import Run, commands_see
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.errors import Refused
-from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.lab.twin.namespaces import NETNS
 from rocefort.lab.twin.registry import Registry
 from rocefort.models.device.device import Device
@@ -30,7 +30,12 @@ from rocefort.rdma.run.gate import GateResult, run_gate
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.baseline import both_sides
 from rocefort.rollout.planning.plan import read_plan, sides_of, write_plan
-from rocefort.rollout.planning.rehearsal import attach, attached, rehearsed, require_rehearsal
+from rocefort.rollout.planning.rehearsal import (
+    attach,
+    attached,
+    rehearsal_record,
+    require_rehearsal,
+)
 from rocefort.rollout.planning.rollback import plan_back
 from rocefort.rollout.planning.sealed_files import tool
 from rocefort.steps.fabric.subject import subject_of_derived
@@ -81,7 +86,7 @@ def access_of(network: Network, directory: Path) -> Connections:
     reached = {"host": "192.0.2.1", "user": "ops", "credential": "env:NOBODY"}
     return Connections(
         known_hosts=directory / "known_hosts",
-        devices=tuple(Access(name=node.name, **reached) for node in network.nodes),
+        devices=tuple(SshAccess(name=node.name, **reached) for node in network.nodes),
         servers=tuple(
             ServerAccess(name=server.name, rdma_device="mlx5_0", gid_index=3, **reached)
             for server in network.servers or ()
@@ -351,14 +356,16 @@ def report_of(plan: Plan, failure: str = "") -> PlanRehearsal:
 
 def test_a_report_is_bound_to_its_plan(plan: Plan, sealed: Path, tmp_path: Path) -> None:
     make = "`rocefort rehearse PLAN` makes one"
-    assert rehearsed(sealed, plan).sentence == f"none; {make}"
+    assert rehearsal_record(sealed, plan).sentence == f"none; {make}"
     with pytest.raises(Refused, match="was not rehearsed"):
         require_rehearsal(sealed, plan)
     attach(report_of(plan), sealed)
     require_rehearsal(sealed, plan)
-    assert rehearsed(sealed, plan).sentence == "passed 2026-03-01 12:00:00 UTC by ann on a twin"
+    assert (
+        rehearsal_record(sealed, plan).sentence == "passed 2026-03-01 12:00:00 UTC by ann on a twin"
+    )
     other = plan.model_copy(update={"trial_s": plan.trial_s + 1}).seal()
-    assert rehearsed(sealed, other).sentence == (
+    assert rehearsal_record(sealed, other).sentence == (
         f"none: plan.json.rehearsal is of plan {plan.digest[:12]}, and this is plan "
         f"{other.digest[:12]}; {make}"
     )
@@ -370,11 +377,13 @@ def test_a_report_is_bound_to_its_plan(plan: Plan, sealed: Path, tmp_path: Path)
         (text[:-20], "is no report of a rehearsal"),
     ):
         RunDirectory.of(sealed).rehearsal.write_text(spoil)
-        assert said in rehearsed(sealed, plan).sentence
+        assert said in rehearsal_record(sealed, plan).sentence
         with pytest.raises(Refused, match=said):
             require_rehearsal(sealed, plan)
     attach(report_of(plan, "wave canary: lost"), sealed)
-    assert rehearsed(sealed, plan).sentence.startswith("FAILED 2026-03-01 12:00:00 UTC by ann")
+    assert rehearsal_record(sealed, plan).sentence.startswith(
+        "FAILED 2026-03-01 12:00:00 UTC by ann"
+    )
 
 
 def test_an_approval_can_demand_one(run: Run, plan: Plan, sealed: Path) -> None:
@@ -402,7 +411,7 @@ def test_an_approval_can_demand_one(run: Run, plan: Plan, sealed: Path) -> None:
 
 
 @pytest.fixture
-def foreign(heps: Derived) -> dict[str, str]:
+def foreign(heps: DerivedNetwork) -> dict[str, str]:
     """What HEPS runs, with lines on leaf07 that no command here is known for."""
     texts = subject_of_derived(heps).texts
     lines = "ftp server enable\n#\ninterface 25GE1/0/1\n weird thing\n#\nreturn"
@@ -410,7 +419,7 @@ def foreign(heps: Derived) -> dict[str, str]:
 
 
 def test_what_ran_is_told_by_the_plan_alone(
-    edit_heps: EditHeps, heps: Derived, foreign: dict[str, str], tmp_path: Path
+    edit_heps: EditHeps, heps: DerivedNetwork, foreign: dict[str, str], tmp_path: Path
 ) -> None:
     fabric = edit_heps(("xoff_kbytes: 600", "xoff_kbytes: 640"))
     plan = make_plan(fabric, access_of(heps.network, tmp_path), foreign)

@@ -9,23 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.lab.twin.traffic.flows import Gap, Heard, Load, gaps_of
+from rocefort.lab.twin.traffic.flows import FlowLoad, FlowResult, PacketGap, gaps_of
 from rocefort.models.results.lab_experiments import FailoverRow
 from rocefort.steps.lab.ecmp_spread import chance_of
 from rocefort.steps.lab.failover import row_of
 
 MS = 1_000_000
 CAME = [
-    (4, (0, 1, 2, 3), Heard(4, 4)),
-    (4, (0, 3), Heard(4, 2, (Gap(0.0, 2, 0.03),))),
-    (4, (0, 1), Heard(4, 2, (Gap(0.01, 2, None),))),
-    (4, (2, 3), Heard(4, 2, (Gap(0.0, 2, None),))),
-    (4, (), Heard(4, 0, (Gap(0.0, 4, None),))),
+    (4, (0, 1, 2, 3), FlowResult(4, 4)),
+    (4, (0, 3), FlowResult(4, 2, (PacketGap(0.0, 2, 0.03),))),
+    (4, (0, 1), FlowResult(4, 2, (PacketGap(0.01, 2, None),))),
+    (4, (2, 3), FlowResult(4, 2, (PacketGap(0.0, 2, None),))),
+    (4, (), FlowResult(4, 0, (PacketGap(0.0, 4, None),))),
 ]
 
 
 @pytest.mark.parametrize(("sent", "numbers", "found"), CAME)
-def test_gaps_are_between_what_came(sent: int, numbers: Sequence[int], found: Heard) -> None:
+def test_gaps_are_between_what_came(sent: int, numbers: Sequence[int], found: FlowResult) -> None:
     assert gaps_of(sent, [(number, 10 * number * MS) for number in numbers]) == found
 
 
@@ -39,17 +39,17 @@ def test_no_lost_packet_is_in_two_gaps_or_in_none(sent: int, data: st.DataObject
 ROWS = [
     ((), FailoverRow(fault="f", where="w", hit=0, lost=0, window_ms=0, settled_s=1, mending_ms=0)),
     (
-        (Gap(10.5, 2, 0.25), Gap(21.0, 1, 0.5)),
+        (PacketGap(10.5, 2, 0.25), PacketGap(21.0, 1, 0.5)),
         FailoverRow(
             fault="f", where="w", hit=1, lost=3, window_ms=250, settled_s=1, mending_ms=500
         ),
     ),
     (
-        (Gap(10.5, 3, 12.0),),
+        (PacketGap(10.5, 3, 12.0),),
         FailoverRow(fault="f", where="w", hit=1, lost=3, window_ms=None, settled_s=1, mending_ms=0),
     ),
     (
-        (Gap(10.5, 3, None),),
+        (PacketGap(10.5, 3, None),),
         FailoverRow(fault="f", where="w", hit=1, lost=3, window_ms=None, settled_s=1, mending_ms=0),
     ),
 ]
@@ -57,10 +57,10 @@ ROWS = [
 
 @pytest.mark.parametrize(("gaps", "row"), ROWS, ids=["none", "both", "until-mended", "endless"])
 def test_a_loss_belongs_to_the_fault_or_to_its_mending(
-    gaps: tuple[Gap, ...], row: FailoverRow
+    gaps: tuple[PacketGap, ...], row: FailoverRow
 ) -> None:
     lost = sum(gap.lost for gap in gaps)
-    load = Load((), 10, (Heard(100, 100 - lost, gaps), Heard(100, 100)))
+    load = FlowLoad((), 10, (FlowResult(100, 100 - lost, gaps), FlowResult(100, 100)))
     assert row_of(("f", "w"), load, (10.0, 20.0), 1) == row
 
 

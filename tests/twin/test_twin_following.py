@@ -12,19 +12,19 @@ from time import monotonic, sleep
 import pytest
 
 from rocefort.design.derive.derive import derive
-from rocefort.lab.cli.server import Kept
+from rocefort.lab.cli.server import DurableSession
 from rocefort.lab.switch.audit_log import read_deeds
 from rocefort.lab.switch.personality import Personality
 from rocefort.lab.switch.state_source import RouteState
 from rocefort.lab.twin.cli_process import lines_directory
-from rocefort.lab.twin.config_sync import Following, with_plan
+from rocefort.lab.twin.config_sync import ConfigSync, with_plan
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.state_source import GREETING, TwinBehind
+from rocefort.lab.twin.state_source import GREETING, TwinStateSource
 from rocefort.lab.twin.status import status_of
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.fabric.subject import Subject, subject_of_derived
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.steps.lab.options import LabOptions
 from rocefort.steps.lab.twin_cli import couple_twin
@@ -37,7 +37,7 @@ Typed = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def small() -> Subject:
+def small() -> ReadNetwork:
     """Two spines and two leaves of HEPS."""
     subject = subject_of_derived(derive(INVENTORY / "heps" / "fabric.yaml"))
     network: Network = subject.network
@@ -52,14 +52,14 @@ def small() -> Subject:
 
 
 @pytest.fixture(scope="module")
-def twin(small: Subject, registry: Registry) -> Iterator[Twin]:
-    found = Twin.up(small.network, "small", Choice(bfd=False), registry)
+def twin(small: ReadNetwork, registry: Registry) -> Iterator[Twin]:
+    found = Twin.up(small.network, "small", TwinOptions(bfd=False), registry)
     yield found
     found.down()
 
 
 @pytest.fixture(scope="module")
-def lab(twin: Twin, small: Subject) -> Iterator[Rehearsal]:
+def lab(twin: Twin, small: ReadNetwork) -> Iterator[Rehearsal]:
     """Command lines in this process, where a test can turn the clock of a trial."""
     couple = partial(couple_twin, twin.registry, twin.record)
     state = lines_directory(twin.registry, twin.record)
@@ -77,7 +77,7 @@ def typed(lab: Rehearsal) -> Typed:
 
         def work() -> None:
             deeds, switch = lab.server.deeds, lab.switches["leaf01"]
-            session = Kept(switch, "netops", None, deeds)
+            session = DurableSession(switch, "netops", None, deeds)
             said.extend(session.handle(line).text for line in lines)
             session.close()
 
@@ -89,7 +89,7 @@ def typed(lab: Rehearsal) -> Typed:
 
 def _watch(lab: Rehearsal) -> None:
     following = lab.server.deeds
-    assert isinstance(following, Following)
+    assert isinstance(following, ConfigSync)
     lab.server.call(following.watch)
 
 
@@ -101,11 +101,11 @@ def _comes(true: Callable[[], bool]) -> bool:
     return true()
 
 
-def _protocols(behind: TwinBehind, prefix: IPv4Network) -> list[str]:
+def _protocols(behind: TwinStateSource, prefix: IPv4Network) -> list[str]:
     return [r.protocol for r in behind.routes("leaf01") if r.prefix == prefix]
 
 
-def _port(behind: TwinBehind, switch: str, name: str) -> str:
+def _port(behind: TwinStateSource, switch: str, name: str) -> str:
     return next(s.physical for s in behind.interfaces(switch) if s.name == name)
 
 
@@ -172,7 +172,7 @@ def test_a_static_route_and_a_shutdown_show_as_the_kernel_has_them(
     twin: Twin, lab: Rehearsal, typed: Typed
 ) -> None:
     behind = lab.model
-    assert isinstance(behind, TwinBehind)
+    assert isinstance(behind, TwinStateSource)
     assert lab.switches["leaf01"].greeting == GREETING
     prefix = IPv4Network("10.98.0.0/16")
     typed("system-view", "ip route-static 10.98.0.0 255.255.0.0 NULL0", "commit")

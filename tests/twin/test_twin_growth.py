@@ -10,7 +10,7 @@ import pytest
 from rocefort.design.derive.derive import derive
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import Network
 from rocefort.steps.fabric.expand import expand, wanted_of
@@ -28,7 +28,7 @@ def network(small_fabric: Path) -> Network:
 
 @pytest.fixture(scope="module")
 def twin(network: Network, registry: Registry) -> Iterator[Twin]:
-    found = Twin.up(network, "growth", Choice(bfd=False), registry)
+    found = Twin.up(network, "growth", TwinOptions(bfd=False), registry)
     yield found
     found.down()
 
@@ -124,7 +124,7 @@ def test_a_port_is_shut_and_opened(twin: Twin, network: Network) -> None:
 def test_a_change_that_comes_to_no_rest_says_so(twin: Twin, network: Network) -> None:
     ports, addresses = _cable(network, "spine02", "leaf001")
     shut = _with(network, "spine02", ports["spine02"], enabled=False)
-    twin.choice = Choice(bfd=False, limit_s=1)
+    twin.choice = TwinOptions(bfd=False, limit_s=1)
     with pytest.raises(ServiceFailed, match=r"after 1 s \d+ sessions? not up: "):
         twin.apply(shut, {"leaf001": (addresses["spine02"],)})
     assert twin.record.status == "changing"

@@ -21,12 +21,12 @@ from rocefort.lab.twin.namespaces import MARK
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.teardown import processes_of
-from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
 from rocefort.models.results.twin import LabStatus
 
 pytestmark = pytest.mark.twin
-CHOICE = Choice(bfd=False)
+CHOICE = TwinOptions(bfd=False)
 THOROUGH = [pytest.param(s, marks=pytest.mark.thorough) for s in (0.05, 0.25, 0.6, 0.9, 1.5)]
 DELAYS_S = [0.4, *THOROUGH]
 UP = """

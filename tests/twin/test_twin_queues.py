@@ -10,18 +10,18 @@ import pytest
 from nornir.core import Nornir
 
 from napalm_cloudengine.displays.queues import STATISTICS
-from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.shown import DisplayAnswer
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.traffic.queues import OWN, dscp_number, queue_of, queues_of
 from rocefort.lab.twin.traffic.roce_probes import not_delivered, roce_length, wires
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.device.device import Device
 from rocefort.models.device.priorities import DSCPS
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Gate
 from rocefort.rdma.plan.gate import traffic_class
 from rocefort.steps.lab import queue_gate
-from rocefort.steps.lab.queue_gate import Said, wrong_queues
+from rocefort.steps.lab.queue_gate import QueueVerdict, wrong_queues
 from rocefort.steps.lab.recorded_runs import ReplayedByTwin
 from rocefort.steps.lab.under_load import run_command
 from rocefort.validators.rules.lossless.priorities import queue_of_dscp
@@ -49,7 +49,7 @@ def twin(heps_network: Network, registry: Registry) -> Iterator[Twin]:
             "servers": tuple(s for s in heps_network.servers or () if s.name in PAIR),
         }
     )
-    found = Twin.up(small, "queues", Choice(bfd=False), registry)
+    found = Twin.up(small, "queues", TwinOptions(bfd=False), registry)
     yield found
     found.down()
 
@@ -170,11 +170,11 @@ def test_what_lab_load_sends_is_not_taken_for_packets_of_the_test(
     heps_network: Network, monkeypatch: pytest.MonkeyPatch, passed: bool
 ) -> None:
     gate = cast("Gate", None)  # nobody looks at it, nor at a leaf
-    ran = Said(passed, "1 pair measured")
+    ran = QueueVerdict(passed, "1 pair measured")
     monkeypatch.setattr(queue_gate, "run_gate", lambda *_: ran)
     said = queue_gate.QueueGate(heps_network)
     monkeypatch.setenv(queue_gate.UNDER_LOAD, "heps")
-    assert said(cast("Nornir", None), gate) == Said(
+    assert said(cast("Nornir", None), gate) == QueueVerdict(
         passed,
         "1 pair measured; RoCE's queue not judged: `rocefort lab load heps` sends meanwhile, and "
         "is counted too",
@@ -197,5 +197,5 @@ def test_what_passed_is_read_beside_what_was_dropped() -> None:
         "4                 0       1,204               7             0            0       -\n"
         "          100000000     4900000            5000             0            0\n"
     )
-    rows = STATISTICS.read(Shown("display", text))
+    rows = STATISTICS.read(DisplayAnswer("display", text))
     assert {row["queue"]: row["passed_packets"] for row in rows} == {0: 11, 4: 1204}

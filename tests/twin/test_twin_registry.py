@@ -13,7 +13,7 @@ import pytest
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.lab.twin import registry
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.registry import LabRecord, Registry
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def labs(tmp_path: Path) -> Registry:
     return Registry(tmp_path / "labs-of-a-test")
 
 
-def _begin(labs: Registry, name: str) -> Record:
+def _begin(labs: Registry, name: str) -> LabRecord:
     with labs.lock(name):
         return labs.begin(name, "heps", bfd=True, frr="8.4.4", lacks=("no VRF",))
 

@@ -12,7 +12,7 @@ from cutting import lost_sessions, ports_of
 from rocefort.dialects.frr import Features
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin.builder import host_lines
-from rocefort.lab.twin.convergence import Seen, summary_of, wait_settled
+from rocefort.lab.twin.convergence import KernelState, summary_of, wait_settled
 from rocefort.lab.twin.topology import BACKSTAGE, topology_of
 from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.network import End, Network
@@ -87,11 +87,11 @@ class Lab:
     def __init__(self, *states: str, chosen: str = "10.1.0.0") -> None:
         self.states, self.hop = list(states), chosen
 
-    def look(self, names: Collection[str] | None = None) -> dict[str, Seen]:
+    def look(self, names: Collection[str] | None = None) -> dict[str, KernelState]:
         assert names is None or set(names) == {"leaf01"}
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
         routes = '[{"dst": "10.2.0.0/16", "gateway": "10.1.0.0", "protocol": "bgp"}]'
-        return {"leaf01": Seen({"10.1.0.0": state}, (), routes)}
+        return {"leaf01": KernelState({"10.1.0.0": state}, (), routes)}
 
     def chosen(self) -> dict[str, Mapping[str, Any]]:
         path = {"valid": True, "bestpath": True, "nexthops": [{"ip": self.hop}]}

@@ -28,7 +28,7 @@ LONGEST_VERSION = 65536  # bytes; a service's is some fifty
 
 
 @dataclass(frozen=True)
-class Access:
+class ServiceAccess:
     """How, beside where: TLS, a token, and how many seconds one question may take."""
 
     tls: bool = False
@@ -36,7 +36,7 @@ class Access:
     limit_s: float = LIMIT_S
 
 
-PLAIN = Access()
+PLAIN = ServiceAccess()
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Service:
 
     host: str = HOST
     port: int = PORT
-    access: Access = PLAIN
+    access: ServiceAccess = PLAIN
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
@@ -65,11 +65,11 @@ def service_at(address: str, token: str = "", limit_s: float = LIMIT_S) -> Servi
         raise BadInput("a token is not sent in the clear", where=address, how="use https://")
     if limit_s <= 0:
         raise BadInput(f"a limit of {limit_s:g} s leaves no time", how="give some seconds")
-    access = Access(tls=match[1] == "https", token=token, limit_s=limit_s)
+    access = ServiceAccess(tls=match[1] == "https", token=token, limit_s=limit_s)
     return Service(match[2].strip("[]"), int(match[3]), access)
 
 
-def server_version(host: str, port: int, timeout_s: float, access: Access = PLAIN) -> str:
+def server_version(host: str, port: int, timeout_s: float, access: ServiceAccess = PLAIN) -> str:
     """Version of the service. Raises ServiceFailed if none answers, or something else does."""
     where = f"{host}:{port}"
     how = f"where no TLS proxy is before it, use http://{where}" if access.tls else START
@@ -96,7 +96,7 @@ def server_version(host: str, port: int, timeout_s: float, access: Access = PLAI
     return str(said["Batfish"])
 
 
-def _version(host: str, port: int, timeout_s: float, access: Access) -> tuple[int, bytes]:
+def _version(host: str, port: int, timeout_s: float, access: ServiceAccess) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
     if access.tls:
         trusted = ssl.create_default_context(cafile=os.environ.get("REQUESTS_CA_BUNDLE"))

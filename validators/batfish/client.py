@@ -28,7 +28,7 @@ from pybatfish.datamodel.flow import HeaderConstraints, PathConstraints  # noqa:
 from rocefort.models.device.packet_filters import Flow  # noqa: E402
 from rocefort.models.network.network import End  # noqa: E402
 from rocefort.models.results.routing import Timing  # noqa: E402
-from rocefort.validators.batfish.access import PLAIN, Access  # noqa: E402
+from rocefort.validators.batfish.access import PLAIN, ServiceAccess  # noqa: E402
 from rocefort.validators.batfish.time_limits import ended_after, interrupted_by_signals  # noqa: E402
 
 REFUSED = HTTPError  # is a LOST too: ask for it first
@@ -40,17 +40,17 @@ DELETE_S = 5.0
 BASE = "intended"
 
 
-class TooLong(Exception):  # noqa: N818 - reads as a sentence where it is raised
+class QuestionTimeout(Exception):  # noqa: N818 - reads as a sentence where it is raised
     """A question was not answered within the limit."""
 
 
-class Watched(Session):  # type: ignore[misc]  # pybatfish has no types
+class TimedSession(Session):  # type: ignore[misc]  # pybatfish has no types
     """A session whose questions end at a limit, and that notes how long each took.
 
     pybatfish polls without end, and repeats a request whose answer takes too long.
     """
 
-    def __init__(self, host: str, port: int, access: Access) -> None:
+    def __init__(self, host: str, port: int, access: ServiceAccess) -> None:
         self.limit_s = access.limit_s
         self.timings: list[Timing] = []
         with self.asking("version"):
@@ -66,7 +66,7 @@ class Watched(Session):  # type: ignore[misc]  # pybatfish has no types
     def asking(self, question: str) -> Iterator[None]:
         """Time what is asked in the block, and end it at the limit."""
         before = time.monotonic()
-        late = TooLong(f"{question} was not answered in {self.limit_s:g} s")
+        late = QuestionTimeout(f"{question} was not answered in {self.limit_s:g} s")
         with ended_after(self.limit_s, late):
             yield
         self.timings.append(Timing(question=question, seconds=time.monotonic() - before))
@@ -78,11 +78,13 @@ def network_name() -> str:
 
 
 @contextlib.contextmanager
-def session(host: str, port: int, snapshot: bytes, access: Access = PLAIN) -> Iterator[Watched]:
+def session(
+    host: str, port: int, snapshot: bytes, access: ServiceAccess = PLAIN
+) -> Iterator[TimedSession]:
     """A session with the zipped snapshot in a network of its own, deleted in the end."""
     with interrupted_by_signals(), contextlib.ExitStack() as after:
         after.callback(_hang_up)
-        batfish = Watched(host, port, access)
+        batfish = TimedSession(host, port, access)
         name = network_name()
         after.callback(_forget, batfish, name, min(DELETE_S, access.limit_s))
         with batfish.asking("network"):
@@ -94,7 +96,10 @@ def session(host: str, port: int, snapshot: bytes, access: Access = PLAIN) -> It
 def _forget(batfish: Session, network: str, timeout_s: float) -> None:
     """Delete the network. If the service is gone so is that, and what went wrong first is told."""
     batfish.timeout = timeout_s
-    with contextlib.suppress(RequestException, TooLong), ended_after(timeout_s, TooLong()):
+    with (
+        contextlib.suppress(RequestException, QuestionTimeout),
+        ended_after(timeout_s, QuestionTimeout()),
+    ):
         batfish.delete_network(network)
 
 
@@ -104,7 +109,7 @@ def _hang_up() -> None:
     restv2helper._requests_session_fail_fast.close()  # noqa: SLF001
 
 
-def add_snapshot(batfish: Watched, snapshot: bytes, name: str) -> None:
+def add_snapshot(batfish: TimedSession, snapshot: bytes, name: str) -> None:
     """Send a zipped snapshot, which the service then parses."""
     with batfish.asking(f"snapshot {name}"):
         batfish.init_snapshot(io.BytesIO(snapshot), name=name)
@@ -194,7 +199,7 @@ def differing(
     return rows(batfish, "differentialReachability", of=of, against=against, **asked)
 
 
-def fork(batfish: Watched, name: str, nodes: Sequence[str], ports: Sequence[End]) -> None:
+def fork(batfish: TimedSession, name: str, nodes: Sequence[str], ports: Sequence[End]) -> None:
     """A copy of the snapshot without some switches and ports, named as Batfish names them."""
     gone = [Interface(hostname=port.device, interface=port.interface) for port in ports]
     with batfish.asking(f"fork, {name}"):
@@ -203,6 +208,6 @@ def fork(batfish: Watched, name: str, nodes: Sequence[str], ports: Sequence[End]
         )
 
 
-def forget(batfish: Watched, name: str) -> None:
+def forget(batfish: TimedSession, name: str) -> None:
     """Delete a snapshot."""
     batfish.delete_snapshot(name)

@@ -32,8 +32,8 @@ from rocefort.models.device.subnets import Subnets
 from rocefort.models.network.network import Network
 from rocefort.models.results.reachability import Reachability, ServerClass, reachability
 from rocefort.models.results.routing import (
-    Answer,
     BgpSession,
+    FlowVerdict,
     Route,
     RoutingState,
     SessionStatus,
@@ -42,8 +42,8 @@ from rocefort.validators.batfish.access import (
     HOST,
     PLAIN,
     PORT,
-    Access,
     Service,
+    ServiceAccess,
     check_version,
     server_version,
 )
@@ -58,7 +58,7 @@ from rocefort.validators.batfish.snapshot import (
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.routing.packet_filters import questions
 
-__all__ = ["HOST", "PORT", "Answers", "ask", "collect", "interpret"]
+__all__ = ["HOST", "PORT", "BatfishAnswers", "ask", "collect", "interpret"]
 __all__ += ["RouteRow", "SessionRow", "server_version"]
 
 LINE = 300  # of the words of a service, as much as a terminal shows
@@ -97,7 +97,7 @@ class FlowRow(TraceRow):
     flow: Flow
 
 
-class Answers(Frozen):
+class BatfishAnswers(Frozen):
     """What the service said, reduced to what is used, sorted."""
 
     version: str
@@ -109,7 +109,7 @@ class Answers(Frozen):
 
 
 def ask(
-    network: Network, host: str = HOST, port: int = PORT, access: Access = PLAIN
+    network: Network, host: str = HOST, port: int = PORT, access: ServiceAccess = PLAIN
 ) -> RoutingState:
     """Verify a Network, whose Devices were parsed from text, by a Batfish service.
 
@@ -122,16 +122,16 @@ def ask(
 
 
 def collect(
-    network: Network, host: str = HOST, port: int = PORT, access: Access = PLAIN
-) -> Answers:
+    network: Network, host: str = HOST, port: int = PORT, access: ServiceAccess = PLAIN
+) -> BatfishAnswers:
     """Put all questions to the service and return what it said. Raises as `ask` does."""
-    with opened(snapshot_files(network), Service(host, port, access)) as asking:
+    with open_session(snapshot_files(network), Service(host, port, access)) as asking:
         gate(asking)
-        return put(asking, network)
+        return put_questions(asking, network)
 
 
 @dataclass(frozen=True)
-class Asking:
+class BatfishSession:
     """A session in progress: the module that speaks pybatfish, its session, and with whom."""
 
     speaker: ModuleType
@@ -145,7 +145,7 @@ class Asking:
 
 
 @contextlib.contextmanager
-def opened(files: Files, service: Service) -> Iterator[Asking]:
+def open_session(files: Files, service: Service) -> Iterator[BatfishSession]:
     """A session with a snapshot; whatever goes wrong with it becomes one ServiceFailed."""
     where = str(service)
     patience_s = min(VERSION_S, service.access.limit_s)
@@ -153,23 +153,25 @@ def opened(files: Files, service: Service) -> Iterator[Asking]:
     check_version(version, where)
     zipped = zip_snapshot(files)
     with (
-        _guarded(where, files) as speaker,
+        _batfish_module(where, files) as speaker,
         speaker.session(service.host, service.port, zipped, service.access) as session,
     ):
-        yield Asking(speaker, session, version)
+        yield BatfishSession(speaker, session, version)
 
 
-def gate(asking: Asking) -> None:
+def gate(asking: BatfishSession) -> None:
     """Batfish must have understood every line; a warning means that it answers something else."""
     _gate(asking.rows("fileParseStatus"), asking.rows("initIssues"))
 
 
-def put(asking: Asking, network: Network, of: str | None = None) -> Answers:
+def put_questions(
+    asking: BatfishSession, network: Network, of: str | None = None
+) -> BatfishAnswers:
     """Put the questions of routing about one snapshot, by default the first."""
     sessions = [_session_row(row) for row in asking.rows("bgpSessionStatus", of=of)]
     ports = asking.rows("interfaceProperties", of=of, interfaces=HOST_PORT)
     up = sorted(row["Interface"]["hostname"] for row in ports if row["Active"])
-    return Answers(
+    return BatfishAnswers(
         version=asking.version,
         sessions=tuple(sorted(sessions, key=lambda row: (row.node, row.peer))),
         routes=route_rows(asking, of),
@@ -179,14 +181,14 @@ def put(asking: Asking, network: Network, of: str | None = None) -> Answers:
     )
 
 
-def route_rows(asking: Asking, of: str | None = None) -> tuple[RouteRow, ...]:
+def route_rows(asking: BatfishSession, of: str | None = None) -> tuple[RouteRow, ...]:
     """BGP routes of all main tables."""
     routes = [_route_row(row) for row in asking.rows("routes", of=of, protocols="bgp")]
     return tuple(sorted(routes, key=lambda row: (row.node, row.prefix, row.next_hop)))
 
 
 def trace_rows(
-    asking: Asking, network: Network, up: list[str], of: str | None = None
+    asking: BatfishSession, network: Network, up: list[str], of: str | None = None
 ) -> tuple[TraceRow, ...]:
     """All paths of RDMA between all hosts that are up."""
     traces = [_trace_row(row) for row in _traces(asking, network, up, of)]
@@ -194,7 +196,7 @@ def trace_rows(
 
 
 @contextlib.contextmanager
-def _guarded(where: str, files: Files) -> Iterator[ModuleType]:
+def _batfish_module(where: str, files: Files) -> Iterator[ModuleType]:
     """The module that speaks pybatfish; whatever goes wrong becomes one ServiceFailed.
 
     The snapshot is then written to a folder that the error names.
@@ -208,17 +210,17 @@ def _guarded(where: str, files: Files) -> Iterator[ModuleType]:
         try:
             yield client
         except client.REFUSED as error:
-            raise _failed(where, f"Batfish refused: {_line(error)}", files) from error
+            raise _batfish_failure(where, f"Batfish refused: {_line(error)}", files) from error
         except client.LOST as error:
-            raise _failed(where, "the Batfish service stopped answering", files) from error
-        except client.TooLong as error:
-            raise _failed(where, f"Batfish takes too long: {error}", files) from error
+            raise _batfish_failure(where, "the Batfish service stopped answering", files) from error
+        except client.QuestionTimeout as error:
+            raise _batfish_failure(where, f"Batfish takes too long: {error}", files) from error
         except client.GAVE_UP as error:
-            raise _failed(where, f"Batfish gave up: {_line(error)}", files) from error
+            raise _batfish_failure(where, f"Batfish gave up: {_line(error)}", files) from error
         except ServiceFailed as error:
-            raise _failed(where, error.problem.what, files) from error
+            raise _batfish_failure(where, error.problem.what, files) from error
         except (LookupError, TypeError, ValueError) as error:
-            raise _failed(
+            raise _batfish_failure(
                 where, f"Batfish answered in an unknown form: {error!r}", files
             ) from error
 
@@ -239,7 +241,7 @@ def _quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _failed(where: str, what: str, files: Files) -> ServiceFailed:
+def _batfish_failure(where: str, what: str, files: Files) -> ServiceFailed:
     return ServiceFailed(what, where=where, how=keep_snapshot(files))
 
 
@@ -261,7 +263,7 @@ def _line(error: Exception) -> str:
 
 
 def _traces(
-    asking: Asking, network: Network, up: list[str], of: str | None = None
+    asking: BatfishSession, network: Network, up: list[str], of: str | None = None
 ) -> Iterator[Row]:
     """Every path of every server to each server's address, from its own address.
 
@@ -275,7 +277,7 @@ def _traces(
 
 
 def _flows(
-    asking: Asking, network: Network, up: list[str], of: str | None = None
+    asking: BatfishSession, network: Network, up: list[str], of: str | None = None
 ) -> Iterator[FlowRow]:
     """Every path of each other flow that the policy names, from a host that is up."""
     for asked in questions(network):
@@ -317,7 +319,7 @@ def _trace_row(row: Row) -> TraceRow:
 # --- from answers to a RoutingState ---
 
 
-def interpret(network: Network, answers: Answers) -> RoutingState:
+def interpret(network: Network, answers: BatfishAnswers) -> RoutingState:
     """What the answers mean for this Network. Raises ServiceFailed if they do not cover it."""
     return RoutingState(
         engine="batfish",
@@ -328,7 +330,7 @@ def interpret(network: Network, answers: Answers) -> RoutingState:
     )
 
 
-def _answers(network: Network, answers: Answers) -> Iterator[Answer]:
+def _answers(network: Network, answers: BatfishAnswers) -> Iterator[FlowVerdict]:
     ends = {(row.source, row.destination, row.flow): row.ends for row in answers.flows}
     for asked in questions(network):
         source, target = asked.source, asked.destination
@@ -336,12 +338,12 @@ def _answers(network: Network, answers: Answers) -> Iterator[Answer]:
         if not paths and host_name(source.name) in answers.hosts_up:
             raise ServiceFailed(f"Batfish shows no path from {source.name} to {target.name}")
         delivered = paths == (("ACCEPTED", host_name(target.name)),)
-        yield Answer(
+        yield FlowVerdict(
             source=source.name, destination=target.name, flow=asked.flow, delivered=delivered
         )
 
 
-def _sessions(network: Network, answers: Answers) -> tuple[BgpSession, ...]:
+def _sessions(network: Network, answers: BatfishAnswers) -> tuple[BgpSession, ...]:
     said = {(row.node, row.peer): row.status for row in answers.sessions}
     found = []
     for name, bgp in _speakers(network):
@@ -381,7 +383,7 @@ def routes_of(network: Network, rows: tuple[RouteRow, ...]) -> tuple[Route, ...]
     return tuple(sorted(found, key=lambda route: (route.device, route.prefix)))
 
 
-def reachability_of(network: Network, answers: Answers) -> Reachability:
+def reachability_of(network: Network, answers: BatfishAnswers) -> Reachability:
     """Servers with a pair that is not delivered are classes of their own."""
     ends = {(row.source, row.destination): row.ends for row in answers.traces}
     up, servers = set(answers.hosts_up), network.servers or ()

@@ -14,7 +14,15 @@ from rocefort.models.base import Frozen
 from rocefort.models.network.network import Network
 from rocefort.models.results.routing import RoutingState
 from rocefort.validators.batfish.access import Service
-from rocefort.validators.batfish.engine import HOST, PORT, Answers, gate, interpret, opened, put
+from rocefort.validators.batfish.engine import (
+    HOST,
+    PORT,
+    BatfishAnswers,
+    gate,
+    interpret,
+    open_session,
+    put_questions,
+)
 from rocefort.validators.batfish.snapshot import snapshot_digest, snapshot_files
 
 # All; with -k and a file's stem, one. docs/batfish.md
@@ -29,14 +37,14 @@ class Recording(Frozen):
     snapshot_sha256: str
     recorded: str  # date, UTC
     milliseconds: dict[str, int] = Field(default_factory=dict)  # wall clock, by question
-    answers: Answers
+    answers: BatfishAnswers
 
 
 def record(network: Network, path: Path, host: str = HOST, port: int = PORT) -> RoutingState:
     """Ask the service as `ask` does, and keep its answers in a file. Raises as `ask` does."""
-    with opened(snapshot_files(network), Service(host, port)) as asking:
+    with open_session(snapshot_files(network), Service(host, port)) as asking:
         gate(asking)
-        answers = put(asking, network)
+        answers = put_questions(asking, network)
     milliseconds: Counter[str] = Counter()
     for timing in asking.session.timings:
         milliseconds[timing.question] += round(1000 * timing.seconds)

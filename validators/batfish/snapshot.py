@@ -234,7 +234,7 @@ def _cabling(network: Network) -> dict[str, bytes]:
     if not edges:
         return {}
     both_ways = sorted({*edges, *((b, a) for a, b in edges)})
-    named = [{"node1": _named(a), "node2": _named(b)} for a, b in both_ways]
+    named = [{"node1": _file_names(a), "node2": _file_names(b)} for a, b in both_ways]
     return {"batfish/layer1_topology.json": _json({"edges": named})}
 
 
@@ -250,7 +250,7 @@ def _server_edges(network: Network) -> Iterator[tuple[Place, Place]]:
 def _uncabled(network: Network, cabled: set[str]) -> Iterable[tuple[Place, Place]]:
     """Edges into nowhere: without one Batfish would guess a switch's cabling from its subnets."""
     for node in network.nodes:
-        ports = [i.name for i in node.device.interfaces if EosNames.known(i.name)]
+        ports = [i.name for i in node.device.interfaces if EosNames.is_known(i.name)]
         if host_name(node.name) not in cabled and ports:
             here = (host_name(node.name), EosNames.to_eos(ports[0]))
             yield here, (NOWHERE, HOST_PORT)
@@ -260,7 +260,7 @@ def _end(end: End) -> Place:
     return host_name(end.device), EosNames.to_eos(end.interface)
 
 
-def _named(place: Place) -> dict[str, str]:
+def _file_names(place: Place) -> dict[str, str]:
     return {"hostname": place[0], "interfaceName": place[1]}
 
 

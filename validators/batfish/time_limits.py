@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from rocefort.signal_handlers import handled, in_main_thread
+from rocefort.signal_handlers import in_main_thread, signals_handled_by
 
 Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 
@@ -33,7 +33,7 @@ def ended_after(seconds: float, error: Exception) -> Iterator[None]:
     def late(_number: int, _frame: object) -> None:
         raise error
 
-    with handled([signal.SIGALRM], late):
+    with signals_handled_by([signal.SIGALRM], late):
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
             yield
@@ -54,5 +54,5 @@ def interrupted_by_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    with handled(taken, first):
+    with signals_handled_by(taken, first):
         yield

@@ -15,13 +15,13 @@ from math import ceil
 from rocefort.errors import Refused
 from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, Demand
 from rocefort.models.network.network import End, Network, Role, Sources
-from rocefort.models.results.capacity import AfterFailure, Asked, Capacity, Kind, Use
+from rocefort.models.results.capacity import AfterFailure, CapacityReport, DemandTotals, Kind, Use
 from rocefort.models.results.routing import Failure
 from rocefort.validators.capacity.bisection import bisection_gbps
 from rocefort.validators.capacity.failure_scope import chosen_groups
-from rocefort.validators.capacity.link_loads import Carried, Loads
-from rocefort.validators.capacity.symmetry import Twins
-from rocefort.validators.capacity.traffic_matrix import Spread, spread
+from rocefort.validators.capacity.link_loads import Loads, PortLoads
+from rocefort.validators.capacity.symmetry import SymmetryClasses
+from rocefort.validators.capacity.traffic_matrix import DemandMatrix, spread
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.roce_ports import ends_of, is_fabric_link
 from rocefort.validators.routing.engine import Solution, analyse
@@ -35,7 +35,7 @@ DIGITS = 6  # kept of a result, so that the same demand gives the same bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Cable:
+class CableLoad:
     """A link between a leaf and a spine."""
 
     leaf: str
@@ -46,7 +46,7 @@ class Cable:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PartLoad:
     """What is asked of one part: Gb/s out and in, what there is, the fullest in it."""
 
     out: float
@@ -72,18 +72,18 @@ def capacity(
     sources: Sources | None = None,
     solution: Solution | None = None,
     scope: str | None = None,
-) -> Capacity:
+) -> CapacityReport:
     """Hold a demand against a fabric; without one, tell what there is.
 
     scope: of failures, as `chosen_groups` takes it. Raises Refused as `analyse` and `spread` do,
     and where the speed of a cable is not known; BadInput for a scope that is none.
     """
     solved = solution or analyse(network, sources)
-    return _Judge(network, demand, Loads(solved, spread(demand, solved)), scope).capacity()
+    return _CapacityStudy(network, demand, Loads(solved, spread(demand, solved)), scope).capacity()
 
 
 @dataclass(frozen=True)
-class _Judge:
+class _CapacityStudy:
     network: Network
     demand: Demand | None
     loads: Loads
@@ -91,18 +91,18 @@ class _Judge:
     worst: dict[Place, _Worst] = field(default_factory=dict)
 
     @property
-    def spread(self) -> Spread:
+    def spread(self) -> DemandMatrix:
         return self.loads.spread
 
     @cached_property
-    def cables(self) -> tuple[Cable, ...]:
+    def cables(self) -> tuple[CableLoad, ...]:
         """Links between leaves and spines; both directions have the same speed."""
         return tuple(_cables(self.network))
 
     @cached_property
-    def at(self) -> Mapping[str, Sequence[Cable]]:
+    def at(self) -> Mapping[str, Sequence[CableLoad]]:
         """Cables by leaf, and by spine."""
-        found: defaultdict[str, list[Cable]] = defaultdict(list)
+        found: defaultdict[str, list[CableLoad]] = defaultdict(list)
         for cable in self.cables:
             found[cable.leaf].append(cable)
             found[cable.spine].append(cable)
@@ -120,11 +120,11 @@ class _Judge:
     def balance(self) -> Mapping[str, tuple[float, float]]:
         return self.spread.balance()
 
-    def capacity(self) -> Capacity:
+    def capacity(self) -> CapacityReport:
         """All of it."""
         whole = self.loads.whole()
         asking = self._asking(whole, frozenset(), frozenset())
-        twins = Twins(self.loads.base, self.spread)
+        twins = SymmetryClasses(self.loads.base, self.spread)
         failures = single_failures(self.network, self.loads.solution)
         chosen = chosen_groups(tuple(twins.alike(failures)), self.scope, len(self.cables))
         effects = tuple(self._after(group, asking) for group in chosen.groups)
@@ -133,12 +133,12 @@ class _Judge:
         uses = [self._use(place, found, by_first) for place, found in asking.items()]
         uses += self._server_uses()
         fullest = _fullest(asking)
-        fits = Capacity(
+        fits = CapacityReport(
             fabric=self.network.name,
             spines=len(self.spines),
             leaves=len(self.leaves),
             reserved_spines=self.network.reserved.spines if self.network.reserved else None,
-            asked=self._asked(whole),
+            asked=self._demand_totals(whole),
             uses=tuple(uses),
             utilisation=_rounded(fullest.utilisation),
             fullest=fullest.fullest,
@@ -151,10 +151,10 @@ class _Judge:
         return fits.model_copy(update=self._needed(fits))
 
     def _asking(
-        self, carried: Carried, dead: frozenset[str], down: frozenset[Port]
-    ) -> dict[Place, Asking]:
+        self, carried: PortLoads, dead: frozenset[str], down: frozenset[Port]
+    ) -> dict[Place, PartLoad]:
         """What is asked of each part that stands."""
-        found: dict[Place, Asking] = {}
+        found: dict[Place, PartLoad] = {}
         for kind, names in (("leaf", self.leaves), ("spine", self.spines)):
             for name in names:
                 if name not in dead:
@@ -166,8 +166,8 @@ class _Judge:
         return found
 
     def _of_switch(
-        self, name: str, carried: Carried, dead: frozenset[str], down: frozenset[Port]
-    ) -> Asking:
+        self, name: str, carried: PortLoads, dead: frozenset[str], down: frozenset[Port]
+    ) -> PartLoad:
         """Out to the other layer and in from it, by all cables that are left."""
         out = into = fullest = 0.0
         gbps, where = 0, ""
@@ -182,18 +182,18 @@ class _Judge:
             share = max(up, down_) / cable.gbps
             if share > fullest * (1 + 1e-9):
                 fullest, where = share, _cable_words(cable, upwards=up >= down_)
-        return Asking(out, into, gbps, fullest, where)
+        return PartLoad(out, into, gbps, fullest, where)
 
-    def _bisection(self, left: Mapping[str, int]) -> Asking:
+    def _bisection(self, left: Mapping[str, int]) -> PartLoad:
         """The half of the leaves with the least uplinks; of equals, those that send most."""
         sends = {leaf: self.balance.get(leaf, (0.0, 0.0)) for leaf in left}
         order = sorted(left, key=lambda leaf: (left[leaf], -sends[leaf][0], -sends[leaf][1]))
         half = frozenset(order[: len(order) // 2])
         out, into = self.spread.crossing(half, frozenset(left) - half)
         gbps = bisection_gbps(list(left.values())) or 0
-        return Asking(out, into, gbps, max(out, into) / gbps if gbps else 0.0, "")
+        return PartLoad(out, into, gbps, max(out, into) / gbps if gbps else 0.0, "")
 
-    def _after(self, group: Sequence[Failure], whole: Mapping[Place, Asking]) -> AfterFailure:
+    def _after(self, group: Sequence[Failure], whole: Mapping[Place, PartLoad]) -> AfterFailure:
         """What one failure of a group leaves; each part's worst is noted on the way."""
         failure = group[0]
         carried = self.loads.after(failure)
@@ -245,7 +245,7 @@ class _Judge:
         for kind, name in self.worst:
             self.worst[kind, name] = best[kind, classes.get(name, -1)]
 
-    def _use(self, place: Place, found: Asking, groups: Mapping[Failure, BySwitch]) -> Use:
+    def _use(self, place: Place, found: PartLoad, groups: Mapping[Failure, BySwitch]) -> Use:
         worst = self.worst.get(place)
         named = _swapped(worst, place[1], groups) if worst else None
         return _use(place, found, worst, str(named or ""))
@@ -261,7 +261,7 @@ class _Judge:
             speeds = {name: self.spread.servers[name].speed_gbps for name in names}
             shares = {name: max(asked[name]) / speeds[name] for name in names if speeds[name]}
             top = max(shares, key=lambda name: (_rounded(shares[name]), name), default="")
-            found = Asking(
+            found = PartLoad(
                 sum(asked[name][0] for name in names),
                 sum(asked[name][1] for name in names),
                 sum(speeds.values()),
@@ -270,14 +270,14 @@ class _Judge:
             )
             yield _use(("servers", leaf), found, _Worst(found.utilisation, found.gbps))
 
-    def _asked(self, whole: Carried) -> Asked | None:
+    def _demand_totals(self, whole: PortLoads) -> DemandTotals | None:
         demand = self.demand
         if demand is None:
             return None
         cut = whole.cut + sum(self.spread.cut.values())
         first = min(self.spread.cut, default=None)
         daily, busiest = _day(demand.daily, demand.peak), _day(demand.busiest_day, demand.peak)
-        return Asked(
+        return DemandTotals(
             name=demand.demand,
             source=demand.source or "",
             assumed=demand.assumed,
@@ -300,7 +300,7 @@ class _Judge:
         flows = sum(self.demand.rate_of(flow) for flow in self.demand.all_flows)
         return _rounded((flows - gone) * (1 / utilisation - 1))
 
-    def _needed(self, found: Capacity) -> dict[str, int]:
+    def _needed(self, found: CapacityReport) -> dict[str, int]:
         """Spines that would carry it, where every leaf has the same links to every spine."""
         pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for cable in self.cables:
@@ -317,7 +317,7 @@ class _Judge:
         return wanted
 
 
-def _cables(network: Network) -> Iterator[Cable]:
+def _cables(network: Network) -> Iterator[CableLoad]:
     leaves = {node.name for node in network.role(Role.LEAF)}
     for link in network.links or ():
         if not is_fabric_link(network, link):
@@ -328,26 +328,26 @@ def _cables(network: Network) -> Iterator[Cable]:
             raise Refused(what, where=f"{link.a} - {link.b}", how="name the hardware of its ends")
         for near, far in ends_of(link):
             if near.device in leaves:
-                yield Cable(near.device, far.device, _port(near), _port(far), gbps)
+                yield CableLoad(near.device, far.device, _port(near), _port(far), gbps)
 
 
 def _port(end: End) -> Port:
     return end.device, end.interface
 
 
-def _cable_words(cable: Cable, *, upwards: bool) -> str:
+def _cable_words(cable: CableLoad, *, upwards: bool) -> str:
     near, far = (cable.up, cable.spine) if upwards else (cable.down, cable.leaf)
     return f"{near[0]} {near[1]} to {far}"
 
 
-def _fullest(asking: Mapping[Place, Asking]) -> Asking:
+def _fullest(asking: Mapping[Place, PartLoad]) -> PartLoad:
     """Of all leaves, the one with the fullest cable; every cable is one of a leaf."""
     leaves = [found for (kind, _), found in asking.items() if kind == "leaf"]
-    none = Asking(0, 0, 0, 0, "")
+    none = PartLoad(0, 0, 0, 0, "")
     return max(leaves, key=lambda found: _rounded(found.utilisation), default=none)
 
 
-def _use(place: Place, found: Asking, worst: _Worst | None, failure: str = "") -> Use:
+def _use(place: Place, found: PartLoad, worst: _Worst | None, failure: str = "") -> Use:
     load, share = max(found.out, found.into), found.utilisation
     return Use(
         kind=place[0],

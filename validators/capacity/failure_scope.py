@@ -16,7 +16,7 @@ ASK = f"ask `rocefort capacity --failures {SINGLE}`, or {SOME}100 for a sample"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class FailureSample:
     """Groups of failures alike that are studied; note: why these, where they are not all."""
 
     groups: tuple[tuple[Failure, ...], ...]
@@ -24,7 +24,9 @@ class Chosen:
     seed: int | None = None
 
 
-def chosen_groups(groups: Sequence[tuple[Failure, ...]], scope: str | None, cables: int) -> Chosen:
+def chosen_groups(
+    groups: Sequence[tuple[Failure, ...]], scope: str | None, cables: int
+) -> FailureSample:
     """Groups that a scope asks for; None: all, where that is quick. cables: of the fabric.
 
     single:N draws N failures and takes with each all that are like it. Raises BadInput for a scope
@@ -32,11 +34,13 @@ def chosen_groups(groups: Sequence[tuple[Failure, ...]], scope: str | None, cabl
     """
     total = sum(map(len, groups))
     if scope is None and len(groups) * cables > QUICK:
-        return Chosen((), f"{total:,} single failures of {len(groups):,} kinds not studied: {ASK}")
+        return FailureSample(
+            (), f"{total:,} single failures of {len(groups):,} kinds not studied: {ASK}"
+        )
     if scope in (None, SINGLE):
-        return Chosen(tuple(groups))
+        return FailureSample(tuple(groups))
     if scope == NONE:
-        return Chosen((), f"{total:,} single failures not studied")
+        return FailureSample((), f"{total:,} single failures not studied")
     kind, _, wanted = scope.partition(":")
     if f"{kind}:" != SOME or not wanted.isdecimal() or not int(wanted):
         raise BadInput(
@@ -48,7 +52,7 @@ def chosen_groups(groups: Sequence[tuple[Failure, ...]], scope: str | None, cabl
     picked = set(drawn)
     some = tuple(group for group in groups if not picked.isdisjoint(group))
     if len(some) == len(groups):
-        return Chosen(some)
+        return FailureSample(some)
     studied = sum(map(len, some))
     note = f"{studied:,} of {total:,} single failures studied: {len(drawn):,} drawn with seed "
-    return Chosen(some, f"{note}{SEED}, and those that cost alike", SEED)
+    return FailureSample(some, f"{note}{SEED}, and those that cost alike", SEED)

@@ -13,8 +13,8 @@ from functools import cached_property
 from ipaddress import IPv4Network
 
 from rocefort.models.results.routing import Failure
-from rocefort.validators.capacity.traffic_matrix import Inflow, Spread
-from rocefort.validators.failures.bgp_delta import Base
+from rocefort.validators.capacity.traffic_matrix import DemandMatrix, Inflow
+from rocefort.validators.failures.bgp_delta import FailureBaseline
 from rocefort.validators.failures.underlay_delta import weaken
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.path_vector import AsPath, Edges
@@ -24,7 +24,7 @@ Onward = tuple[int, ...]  # who the next hops are, one for each
 
 
 @dataclass(frozen=True)
-class Way:
+class TargetRoutes:
     """One target's traffic with the tables that lead it: AS paths, and edges in use, by device."""
 
     sent: Sequence[AsPath | None]
@@ -37,7 +37,7 @@ class Way:
 
 
 @dataclass
-class Carried:
+class PortLoads:
     """Gb/s by port that sends, and what does not arrive.
 
     lost: of the servers of failed switches. cut: of others, that have no path.
@@ -61,12 +61,12 @@ class Loads:
     """A demand on a solution, ready to be asked for failures."""
 
     solution: Solution
-    spread: Spread
+    spread: DemandMatrix
 
     @cached_property
-    def base(self) -> Base:
+    def base(self) -> FailureBaseline:
         """Its tables."""
-        return Base(self.solution)
+        return FailureBaseline(self.solution)
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
@@ -121,23 +121,23 @@ class Loads:
                 tally.cut += sum(inflow.values())
                 continue
             table = self.solution.classes[number].table
-            way = Way(table.sent, table.used, {})
+            way = TargetRoutes(table.sent, table.used, {})
             transit[number, leaf] = self._walk(way, leaf, inflow, 1, tally)
         return tally, transit
 
-    def whole(self) -> Carried:
+    def whole(self) -> PortLoads:
         """Loads without any failure."""
         return self._carried(self._whole[0])
 
-    def after(self, failure: Failure) -> Carried:
+    def after(self, failure: Failure) -> PortLoads:
         """Loads after one failure; on what has failed there is none left."""
         weak = weaken(self.solution.underlay, failure)
         before, transit = self._whole
         tally, lost = _Tally(before.shared.copy(), before.cut), 0.0
         for fate in self.base.fates(weak):
-            for leaf, inflow in self._asked(fate.number, fate.prefixes):
-                old = Way(fate.before.sent, fate.before.used, {})
-                new = Way(fate.sent, fate.before.used, fate.used)
+            for leaf, inflow in self._leaf_inflows(fate.number, fate.prefixes):
+                old = TargetRoutes(fate.before.sent, fate.before.used, {})
+                new = TargetRoutes(fate.sent, fate.before.used, fate.used)
                 gone = {s: inflow[s] for s in weak.dead if s in inflow}
                 gone = inflow if leaf in weak.dead else gone
                 lost += sum(gone.values())
@@ -152,7 +152,7 @@ class Loads:
         carried.lost = lost
         return carried
 
-    def _asked(
+    def _leaf_inflows(
         self, number: int, prefixes: tuple[IPv4Network, ...]
     ) -> Iterator[tuple[str, Inflow]]:
         """Leaves to which some prefixes of one fate lead, with what goes there."""
@@ -178,7 +178,7 @@ class Loads:
         return {s: t for s, t in inflow.items() if s in gone or numbers[s] in used}
 
     def _walk(
-        self, way: Way, leaf: str, inflow: Inflow, sign: int, tally: _Tally
+        self, way: TargetRoutes, leaf: str, inflow: Inflow, sign: int, tally: _Tally
     ) -> frozenset[int]:
         """Follow traffic to a leaf round by round; gives who passes on what others sent."""
         rounds: defaultdict[int, dict[int, float]] = defaultdict(dict)
@@ -215,10 +215,10 @@ class Loads:
             found = self._onward[edges] = tuple(ways[edge].sender for edge in edges)
         return found
 
-    def _carried(self, tally: _Tally) -> Carried:
+    def _carried(self, tally: _Tally) -> PortLoads:
         by_port: defaultdict[Port, float] = defaultdict(float)
         port_of = self._port_of
         for edges, rate in tally.shared.items():
             for edge in edges:
                 by_port[port_of[edge]] += rate / len(edges)
-        return Carried(by_port, cut=tally.cut)
+        return PortLoads(by_port, cut=tally.cut)

@@ -16,8 +16,8 @@ from functools import cached_property
 
 from rocefort.models.network.network import End, Role
 from rocefort.models.results.routing import Failure
-from rocefort.validators.capacity.traffic_matrix import Spread
-from rocefort.validators.failures.bgp_delta import Base
+from rocefort.validators.capacity.traffic_matrix import DemandMatrix
+from rocefort.validators.failures.bgp_delta import FailureBaseline
 from rocefort.validators.roce_ports import ends_of
 from rocefort.validators.routing.engine import Solution
 
@@ -25,11 +25,11 @@ Alike = tuple[Failure, ...]
 
 
 @dataclass(frozen=True)
-class Twins:
+class SymmetryClasses:
     """Switches of a solution by what tells them apart."""
 
-    base: Base
-    spread: Spread
+    base: FailureBaseline
+    spread: DemandMatrix
 
     @property
     def solution(self) -> Solution:

@@ -32,7 +32,7 @@ class Term:
 
 
 @dataclass
-class Spread:
+class DemandMatrix:
     """All flows; `inflow` has no leaf that sends to itself, for that crosses no uplink."""
 
     terms: tuple[Term, ...]
@@ -93,7 +93,7 @@ class Spread:
         }
 
 
-def spread(demand: Demand | None, solution: Solution) -> Spread:
+def spread(demand: Demand | None, solution: Solution) -> DemandMatrix:
     """Spread a demand; what the routing engine does not deliver by every path is cut off.
 
     Raises Refused where another switch than the leaf has the prefix of a server in its own table.
@@ -102,11 +102,11 @@ def spread(demand: Demand | None, solution: Solution) -> Spread:
     servers = {server.name: server for server in network.servers or ()}
     targets = _targets(solution, servers.values())
     terms = tuple(_terms(demand, solution)) if demand else ()
-    found = Spread(terms, servers, targets, {})
+    found = DemandMatrix(terms, servers, targets, {})
     for term in terms:
         _add(found, term)
     if terms:
-        _cut(found, solution)
+        _cut_undelivered(found, solution)
     return found
 
 
@@ -145,7 +145,7 @@ def _targets(solution: Solution, servers: Iterable[Server]) -> dict[str, Target]
     return found
 
 
-def _add(found: Spread, term: Term) -> None:
+def _add(found: DemandMatrix, term: Term) -> None:
     """Put one flow's products into the matrix."""
     weights = defaultdict[Target, int](int)
     for name, weight in term.weights.items():
@@ -164,7 +164,7 @@ def _add(found: Spread, term: Term) -> None:
             found.own[target[0], target] -= rate * term.weights[name]
 
 
-def _cut(found: Spread, solution: Solution) -> None:
+def _cut_undelivered(found: DemandMatrix, solution: Solution) -> None:
     """Take out what the routing engine does not deliver: filtered, or without a route."""
     reached = solution.state.reachability
     names = [one.servers for one in reached.classes]
@@ -183,7 +183,7 @@ def _to_itself(term: Term, names: Sequence[str]) -> float:
     return sum(term.rates.get(name, 0.0) * term.weights.get(name, 0) for name in names)
 
 
-def _take(found: Spread, source: str, destination: str, rate: float) -> None:
+def _take(found: DemandMatrix, source: str, destination: str, rate: float) -> None:
     leaf, target = found.servers[source].port.device, found.targets[destination]
     key = leaf, target[0]
     found.cut[key] = found.cut.get(key, 0.0) + rate

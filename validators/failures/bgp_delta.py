@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Network
 
-from rocefort.validators.failures.underlay_delta import Weakened
+from rocefort.validators.failures.underlay_delta import DegradedUnderlay
 from rocefort.validators.routing.engine import Solution
-from rocefort.validators.routing.path_vector import AsPath, Edges, Table
+from rocefort.validators.routing.path_vector import AsPath, ClassRoutes, Edges
 
 
 @dataclass(frozen=True)
-class Fate:
+class PrefixRoutes:
     """Prefixes of one class that fare alike after a failure."""
 
     prefixes: tuple[IPv4Network, ...]
     number: int  # of the class; -1 where nobody originated them before
-    before: Table
+    before: ClassRoutes
     sent: list[AsPath | None]
     used: Mapping[int, Edges]  # by device, where they changed
 
@@ -29,7 +29,7 @@ class Fate:
 
 
 @dataclass(frozen=True)
-class Base:
+class FailureBaseline:
     """A solution, with what every failure asks it for."""
 
     solution: Solution
@@ -71,11 +71,11 @@ class Base:
         nodes = self.solution.underlay.network.nodes
         return {n.name: frozenset(n.device.bgp.networks if n.device.bgp else ()) for n in nodes}
 
-    def lost_edges(self, weak: Weakened) -> frozenset[int]:
+    def lost_edges(self, weak: DegradedUnderlay) -> frozenset[int]:
         """Edges that go with the ports that are down."""
         return frozenset(edge for port in weak.down for edge in self.edges_at.get(port, ()))
 
-    def fates(self, weak: Weakened) -> Iterator[Fate]:
+    def fates(self, weak: DegradedUnderlay) -> Iterator[PrefixRoutes]:
         """Every class of prefixes after a failure; whole where all of it fares alike."""
         lost, routing = self.lost_edges(weak), self.solution.routing
         dead = {routing.numbers[name] for name in weak.dead if name in routing.numbers}
@@ -86,11 +86,11 @@ class Base:
                 kept = tuple(prefix for prefix in kept if prefix not in moved)
             if kept:
                 done = routing.graph.repair(group.table, group.denied, lost, dead)
-                yield Fate(kept, number, group.table, done.sent, done.used)
+                yield PrefixRoutes(kept, number, group.table, done.sent, done.used)
         for prefix in sorted(moved):
             yield self._anew(prefix, weak, lost)
 
-    def _moved(self, weak: Weakened) -> set[IPv4Network]:
+    def _moved(self, weak: DegradedUnderlay) -> set[IPv4Network]:
         """Prefixes that a standing switch no longer originates, or does only now."""
         return {
             prefix
@@ -103,7 +103,9 @@ class Base:
             )
         }
 
-    def _anew(self, prefix: IPv4Network, weak: Weakened, lost: frozenset[int]) -> Fate:
+    def _anew(
+        self, prefix: IPv4Network, weak: DegradedUnderlay, lost: frozenset[int]
+    ) -> PrefixRoutes:
         """A prefix whose originators are others now."""
         routing = self.solution.routing
         origins = [
@@ -113,9 +115,9 @@ class Base:
         ]
         number = self.class_of.get(prefix, -1)
         size = len(routing.names)
-        before = Table([None] * size, [()] * size, [()] * size, [-1] * size)
+        before = ClassRoutes([None] * size, [()] * size, [()] * size, [-1] * size)
         if number >= 0:
             before = self.solution.classes[number].table
         after = routing.graph.spread(origins, routing.denied(prefix), lost)
         used = {d: e for d, e in enumerate(after.used) if e != before.used[d]}
-        return Fate((prefix,), number, before, after.sent, used)
+        return PrefixRoutes((prefix,), number, before, after.sent, used)

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocefort.validators.failures.bgp_delta import Base, Fate
-from rocefort.validators.failures.lost_pairs import After
+from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
+from rocefort.validators.failures.lost_pairs import TablesAfterFailure
 from rocefort.validators.roce_ports import lossless_queue
 from rocefort.validators.rules.lossless.buffer_cycles import (
     Graph,
     Hop,
-    carried,
+    carried_classes,
     components,
     cycle,
     forwarding_graph,
@@ -38,7 +38,7 @@ from rocefort.validators.rules.lossless.deadlock import (
 class Buffers:
     """Dependencies between buffers of a solution, and what every failure asks of them."""
 
-    base: Base
+    base: FailureBaseline
 
     @cached_property
     def queue(self) -> int | None:
@@ -65,7 +65,7 @@ class Buffers:
     @cached_property
     def layers(self) -> Mapping[Hop, int]:
         """Links that carry packets, each above all those whose buffers wait for it."""
-        links = carried(*traffic(self.base.solution))
+        links = carried_classes(*traffic(self.base.solution))
         onward: defaultdict[str, list[Hop]] = defaultdict(list)
         for hop in links:
             onward[hop[0]].append(hop)
@@ -94,17 +94,17 @@ class Buffers:
         return frozenset(number for numbers in self.served.values() for number in numbers)
 
     @property
-    def judged(self) -> bool:
+    def is_judged(self) -> bool:
         """Whether a circle after a failure would be a new one and is of a known queue."""
         return self.queue is not None and not self.excluded and not self.circle_before
 
-    def circle(self, after: After) -> str:
+    def circle(self, after: TablesAfterFailure) -> str:
         """A circle that a failure closes, by its switches; empty: none."""
         if all(self._in_order(fate, after) for fate in after.fates if fate.number in self.wanted):
             return ""
         return _circle(forwarding_graph(*self._traffic(after), self.queue or 0))
 
-    def _in_order(self, fate: Fate, after: After) -> bool:
+    def _in_order(self, fate: PrefixRoutes, after: TablesAfterFailure) -> bool:
         """Whether all that packets of a class newly wait for is in higher layers."""
         dead = after.weak.dead
         names = self.base.solution.routing.names
@@ -119,7 +119,7 @@ class Buffers:
                 return False
         return True
 
-    def _before(self, device: int, fate: Fate, dead: Set[str]) -> Iterator[Hop]:
+    def _before(self, device: int, fate: PrefixRoutes, dead: Set[str]) -> Iterator[Hop]:
         """Links by which packets of a class may now come to a device."""
         routing = self.base.solution.routing
         for receiver, _ in routing.graph.outgoing[device]:
@@ -128,7 +128,7 @@ class Buffers:
             ):
                 yield routing.names[receiver], routing.names[device]
 
-    def _upward(self, edge: int, before: set[Hop], fate: Fate, seen: set[Hop]) -> bool:
+    def _upward(self, edge: int, before: set[Hop], fate: PrefixRoutes, seen: set[Hop]) -> bool:
         """Whether an edge and all that follows it is in higher layers than what is before it."""
         routing = self.base.solution.routing
         way = routing.graph.ways[edge]
@@ -141,7 +141,7 @@ class Buffers:
         seen.add(hop)
         return all(self._upward(e, {hop}, fate, seen) for e in fate.uses(way.sender))
 
-    def _traffic(self, after: After) -> tuple[dict[str, int], dict[Hop, int]]:
+    def _traffic(self, after: TablesAfterFailure) -> tuple[dict[str, int], dict[Hop, int]]:
         """As deadlock.traffic, after a failure."""
         routing = self.base.solution.routing
         forwards: defaultdict[Hop, int] = defaultdict(int)

@@ -52,11 +52,11 @@ class Cabling:
             )
         return self._paths[key]
 
-    def left(self, failure: Failure) -> Left:
+    def left(self, failure: Failure) -> RemainingCabling:
         """What is left after a failure."""
         failed = (Link(a=a, b=b) for a, b in failure.links)
         gone = Counter(pair for link in failed for pair in self._pairs(link))
-        return Left(self, gone, frozenset(failure.nodes))
+        return RemainingCabling(self, gone, frozenset(failure.nodes))
 
     @cached_property
     def speeds(self) -> Mapping[tuple[str, str, str], int]:
@@ -88,7 +88,7 @@ class Cabling:
 
 
 @dataclass(frozen=True)
-class Left:
+class RemainingCabling:
     """Cables after a failure."""
 
     cabling: Cabling

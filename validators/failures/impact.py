@@ -13,8 +13,14 @@ from ipaddress import IPv4Network
 
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import Network, Server
-from rocefort.models.results.routing import Effect, Failure, PairLoss, RoutingState, WidthLoss
-from rocefort.validators.failures.cabling_baseline import Cabling, Left
+from rocefort.models.results.routing import (
+    Failure,
+    FailureEffect,
+    PairLoss,
+    RoutingState,
+    WidthLoss,
+)
+from rocefort.validators.failures.cabling_baseline import Cabling, RemainingCabling
 from rocefort.validators.routing.external_peers import with_outside
 
 Widths = Mapping[tuple[str, IPv4Network], int]
@@ -27,7 +33,7 @@ def widths_of(state: RoutingState) -> Widths:
 
 
 @dataclass(frozen=True)
-class Costs:
+class FailureCosts:
     """Answers about a network without a failure, ready to be held against those with one."""
 
     network: Network
@@ -56,13 +62,13 @@ class Costs:
     def _prefixes(self) -> tuple[IPv4Network, ...]:
         return tuple(sorted({prefix for _, prefix in self.widths}))
 
-    def effect(self, failure: Failure, after: RoutingState) -> Effect:
+    def effect(self, failure: Failure, after: RoutingState) -> FailureEffect:
         """What a failure costs; circles of waiting buffers are not looked for."""
         left, dead = self.cabling.left(failure), frozenset(failure.nodes)
         now = widths_of(after)
         widths = tuple(self._widths(now, left, dead))
         servers = self.network.servers or ()
-        return Effect(
+        return FailureEffect(
             failure=failure,
             widths=widths,
             lost=tuple(self._lost(after, left, dead)),
@@ -71,7 +77,9 @@ class Costs:
             bisection=left.bisection(failure),
         )
 
-    def _widths(self, now: Widths, left: Left, dead: frozenset[str]) -> Iterator[WidthLoss]:
+    def _widths(
+        self, now: Widths, left: RemainingCabling, dead: frozenset[str]
+    ) -> Iterator[WidthLoss]:
         found: defaultdict[tuple[Key, tuple[str, ...]], list[IPv4Network]] = defaultdict(list)
         for prefix in self._prefixes:
             origins = self.announcers.get(prefix, frozenset())
@@ -97,7 +105,7 @@ class Costs:
             )
 
     def _expected(
-        self, leaf: str, origins: frozenset[str], was: int, now: int, left: Left
+        self, leaf: str, origins: frozenset[str], was: int, now: int, left: RemainingCabling
     ) -> int | None:
         """What cabling leaves, where it is more than there is."""
         origin = next(iter(origins)) if len(origins) == 1 else None
@@ -116,7 +124,9 @@ class Costs:
             if not any(now.get((leaf, prefix)) for prefix in of_leaves):
                 yield leaf
 
-    def _lost(self, after: RoutingState, left: Left, dead: frozenset[str]) -> Iterator[PairLoss]:
+    def _lost(
+        self, after: RoutingState, left: RemainingCabling, dead: frozenset[str]
+    ) -> Iterator[PairLoss]:
         """Pairs that are lost, by leaf and segment, without those of a failed switch's servers."""
         servers = {server.name: server for server in self.network.servers or ()}
         count: Counter[tuple[str, str, str]] = Counter()
@@ -144,7 +154,9 @@ class Costs:
         return {(s.leaf, s.prefix): s.name for s in self.network.segments or ()}
 
 
-def difference(ours: Effect, theirs: Effect, names: tuple[str, str]) -> tuple[str, str] | None:
+def difference(
+    ours: FailureEffect, theirs: FailureEffect, names: tuple[str, str]
+) -> tuple[str, str] | None:
     """First device and sentence in which two engines' effects of one failure differ, if any."""
     tables = [dict(_facts(effect)) for effect in (ours, theirs)]
     for fact in sorted({*tables[0], *tables[1]}, key=str):
@@ -156,7 +168,7 @@ def difference(ours: Effect, theirs: Effect, names: tuple[str, str]) -> tuple[st
     return None
 
 
-def _facts(effect: Effect) -> Iterator[tuple[tuple[str, str], str]]:
+def _facts(effect: FailureEffect) -> Iterator[tuple[tuple[str, str], str]]:
     for loss in effect.widths:
         for leaf in loss.leaves:
             for prefix in loss.prefixes:

@@ -14,9 +14,9 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.device.packet_filters import Flow
-from rocefort.validators.failures.bgp_delta import Base, Fate
-from rocefort.validators.failures.underlay_delta import Weakened
-from rocefort.validators.routing.forwarding import Forwarder, Stop
+from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
+from rocefort.validators.failures.underlay_delta import DegradedUnderlay
+from rocefort.validators.routing.forwarding import Forwarder, PathEnd
 from rocefort.validators.routing.next_hops import Hops
 
 
@@ -31,7 +31,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostTarget:
     """A leaf that no longer delivers to a target, the pairs that it costs, and why."""
 
     source: str
@@ -41,27 +41,27 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class After:
+class TablesAfterFailure:
     """Tables after a failure, by prefix and device."""
 
-    base: Base
-    weak: Weakened
-    fates: Sequence[Fate]
+    base: FailureBaseline
+    weak: DegradedUnderlay
+    fates: Sequence[PrefixRoutes]
 
     @cached_property
-    def fate_of(self) -> Mapping[IPv4Network, Fate]:
+    def fate_of(self) -> Mapping[IPv4Network, PrefixRoutes]:
         """How each prefix fares."""
         return {prefix: fate for fate in self.fates for prefix in fate.prefixes}
 
     @cached_property
-    def fate_of_class(self) -> Mapping[int, Fate | None]:
+    def fate_of_class(self) -> Mapping[int, PrefixRoutes | None]:
         """How a class fares; None where its prefixes fare differently."""
-        found: dict[int, Fate | None] = {}
+        found: dict[int, PrefixRoutes | None] = {}
         for fate in self.fates:
             found[fate.number] = None if fate.number in found else fate
         return found
 
-    def at(self, prefix: IPv4Network) -> Fate | None:
+    def at(self, prefix: IPv4Network) -> PrefixRoutes | None:
         """How a prefix fares; None: it never was in BGP."""
         number = self.base.class_of.get(prefix)
         alike = self.fate_of_class.get(number) if number is not None else None
@@ -69,10 +69,10 @@ class After:
 
 
 @dataclass(frozen=True)
-class Followed:
+class TracedPackets:
     """The packets of a solution, with what every failure asks of them."""
 
-    base: Base
+    base: FailureBaseline
     _pairs: dict[tuple[str, Target], int] = field(default_factory=dict)
 
     @cached_property
@@ -121,7 +121,7 @@ class Followed:
         tables = self.base.solution.underlay.static.values()
         return any(hop is not None for table in tables for hops in table.values() for hop in hops)
 
-    def lost(self, after: After) -> Iterator[Lost]:
+    def lost(self, after: TablesAfterFailure) -> Iterator[LostTarget]:
         """Leaves and targets that were delivered by every path and no longer are."""
         doubtful: dict[Target, set[str]] = {}
         for device, prefix in self._doubts(after):
@@ -142,10 +142,10 @@ class Followed:
     def _held(self, prefix: IPv4Network) -> Iterator[Target]:
         if prefix in self.leading_to:
             yield from self.leading_to[prefix]
-        elif prefix not in self.forwarder.known:  # a static route that came up
+        elif prefix not in self.forwarder.local_prefixes:  # a static route that came up
             yield from (target for target in self.targets if target.address in prefix)
 
-    def _doubts(self, after: After) -> Iterator[tuple[str, IPv4Network]]:
+    def _doubts(self, after: TablesAfterFailure) -> Iterator[tuple[str, IPv4Network]]:
         """Devices and prefixes for which more happens than losing some of several next hops."""
         names = self.base.solution.routing.names
         wanted = self.leading_to
@@ -161,7 +161,7 @@ class Followed:
         for name, local in after.weak.local.items():
             yield from ((name, prefix) for prefix in local.changed)
 
-    def _passed(self, name: str, target: Target, after: After) -> bool:
+    def _passed(self, name: str, target: Target, after: TablesAfterFailure) -> bool:
         """Whether packets to a target may pass a switch now: sent from there or by a neighbour."""
         if name in self.sources or self.static_hops:
             return True
@@ -179,7 +179,7 @@ class Followed:
             for edge in fate.uses(receiver)
         )
 
-    def _forwarder(self, after: After, doubts: Mapping[Target, set[str]]) -> Forwarder:
+    def _forwarder(self, after: TablesAfterFailure, doubts: Mapping[Target, set[str]]) -> Forwarder:
         """Forwarding after the failure, right for the targets in doubt."""
         solution, base = self.base.solution, self.forwarder
         prefixes = {p for target in doubts for p in base.matching(target.address)}
@@ -203,7 +203,7 @@ class Followed:
         """Whether packets from a switch to a target end only where they did before."""
         return now.stops(name, target.address) <= self.forwarder.stops(name, target.address)
 
-    def _costs(self, source: str, target: Target, now: Forwarder) -> Iterator[Lost]:
+    def _costs(self, source: str, target: Target, now: Forwarder) -> Iterator[LostTarget]:
         """The pairs that were delivered, if any; why they are not now."""
         before = self.forwarder.stops(source, target.address)
         new = sorted(now.stops(source, target.address) - before, key=lambda stop: stop.reason)
@@ -211,10 +211,10 @@ class Followed:
         if not target.servers:
             if source != target.leaf and all(end.port and end.port[0] == target.leaf
                                              for end in before):  # fmt: skip
-                yield Lost(source, target, 1, _why(stop, target))
+                yield LostTarget(source, target, 1, _loss_reason(stop, target))
             return
         if pairs := self._delivered(source, target):
-            yield Lost(source, target, pairs, _why(stop, target))
+            yield LostTarget(source, target, pairs, _loss_reason(stop, target))
 
     def _delivered(self, source: str, target: Target) -> int:
         """Pairs of servers of a leaf and a target that were delivered by way of a gateway."""
@@ -238,7 +238,7 @@ class Followed:
         return {leaf: tuple(names) for leaf, names in found.items()}
 
 
-def _why(stop: Stop, target: Target) -> str:
+def _loss_reason(stop: PathEnd, target: Target) -> str:
     if stop.port is not None:
         return f"packets to {target.subnet} end at {' '.join(stop.port)}"
     if stop.no_route:

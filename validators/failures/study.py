@@ -19,11 +19,17 @@ from math import comb
 from rocefort.errors import BadInput, Refused
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Sources
-from rocefort.models.results.routing import Effect, Failure, FailureStudy, PairLoss, WidthLoss
-from rocefort.validators.failures.bgp_delta import Base, Fate
+from rocefort.models.results.routing import (
+    Failure,
+    FailureEffect,
+    FailureStudy,
+    PairLoss,
+    WidthLoss,
+)
+from rocefort.validators.failures.bgp_delta import FailureBaseline, PrefixRoutes
 from rocefort.validators.failures.buffer_cycles import Buffers
-from rocefort.validators.failures.cabling_baseline import Cabling, Left
-from rocefort.validators.failures.lost_pairs import After, Followed
+from rocefort.validators.failures.cabling_baseline import Cabling, RemainingCabling
+from rocefort.validators.failures.lost_pairs import TablesAfterFailure, TracedPackets
 from rocefort.validators.failures.underlay_delta import failed_network, weaken
 from rocefort.validators.routing.engine import Solution, analyse
 
@@ -70,7 +76,7 @@ def chosen_failures(singles: Sequence[Failure], scope: str) -> tuple[list[Failur
                 "most that are studied at once",
                 how=f"take some of them: --failures {SAMPLE}1000",
             )
-        return [_both(*pair) for pair in combinations(singles, 2)], pairs
+        return [_combined_failure(*pair) for pair in combinations(singles, 2)], pairs
     kind, colon, wanted = scope.partition(":")
     form = f"{kind}{colon}"
     if form not in (SAMPLE, SOME) or not wanted.isdecimal() or not 1 <= int(wanted) <= MOST:
@@ -82,7 +88,7 @@ def chosen_failures(singles: Sequence[Failure], scope: str) -> tuple[list[Failur
     ranks = sorted(random.Random(SEED).sample(range(among), min(int(wanted), among)))  # noqa: S311
     if form == SOME:
         return [singles[rank] for rank in ranks], among
-    return [_both(*_pair(singles, rank)) for rank in ranks], among
+    return [_combined_failure(*_pair(singles, rank)) for rank in ranks], among
 
 
 def sampled(scope: str) -> bool:
@@ -99,7 +105,7 @@ def _pair(singles: Sequence[Failure], rank: int) -> tuple[Failure, Failure]:
     return singles[first], singles[first + 1 + rank]
 
 
-def _both(a: Failure, b: Failure) -> Failure:
+def _combined_failure(a: Failure, b: Failure) -> Failure:
     return Failure(links=a.links + b.links, nodes=a.nodes + b.nodes)
 
 
@@ -116,7 +122,7 @@ def study(
     known = sources or Sources()
     solved = solution or analyse(network, known)
     failures, population = chosen_failures(single_failures(network, solved), scope)
-    work = Studied(network, solved, known)
+    work = PreparedSolution(network, solved, known)
     return FailureStudy.model_construct(
         scope=scope,
         population=population,
@@ -132,7 +138,7 @@ def dense(network: Network, failure: Failure, sources: Sources | None = None) ->
 
 
 @dataclass(frozen=True)
-class Studied:
+class PreparedSolution:
     """A solution, ready to be asked for the effects of failures."""
 
     network: Network
@@ -140,14 +146,14 @@ class Studied:
     sources: Sources
 
     @cached_property
-    def base(self) -> Base:
+    def base(self) -> FailureBaseline:
         """Its tables."""
-        return Base(self.solution)
+        return FailureBaseline(self.solution)
 
     @cached_property
-    def followed(self) -> Followed:
+    def followed(self) -> TracedPackets:
         """Its packets."""
-        return Followed(self.base)
+        return TracedPackets(self.base)
 
     @cached_property
     def buffers(self) -> Buffers:
@@ -170,21 +176,21 @@ class Studied:
             return f"not judged: there is one without any failure: {self.buffers.circle_before}"
         return ""
 
-    def effect(self, failure: Failure) -> Effect:
+    def effect(self, failure: Failure) -> FailureEffect:
         """What one failure costs."""
         weak = weaken(self.solution.underlay, failure)
-        after = After(self.base, weak, tuple(self.base.fates(weak)))
+        after = TablesAfterFailure(self.base, weak, tuple(self.base.fates(weak)))
         left = self.cabling.left(failure)
         widths = tuple(self._widths(after, left))
         at = self.solution.underlay.network.servers or ()
-        return Effect.model_construct(
+        return FailureEffect.model_construct(
             failure=failure,
             widths=widths,
             lost=tuple(self._lost(after, left)),
             cut_off=tuple(self._cut_off(after, widths)),
             own_servers=sum(server.port.device in weak.dead for server in at) if weak.dead else 0,
             bisection=left.bisection(failure),
-            circle=self.buffers.circle(after) if self.buffers.judged else "",
+            circle=self.buffers.circle(after) if self.buffers.is_judged else "",
         )
 
     @cached_property
@@ -197,7 +203,7 @@ class Studied:
         limits = self.solution.routing.graph.limits
         return {name: limits[number] for number, name in self._leaves.items()}
 
-    def _widths(self, after: After, left: Left) -> Iterator[WidthLoss]:
+    def _widths(self, after: TablesAfterFailure, left: RemainingCabling) -> Iterator[WidthLoss]:
         """Leaves that have fewer paths, and to which prefixes, in as few rectangles as may be."""
         found: defaultdict[tuple[int, int, int | None, tuple[str, ...]], list[IPv4Network]]
         found = defaultdict(list)
@@ -232,8 +238,8 @@ class Studied:
         return {number: dict.fromkeys(sorted(c.origins)) for number, c in enumerate(classes)}
 
     def _rows(
-        self, after: After
-    ) -> Iterator[tuple[tuple[IPv4Network, ...], Fate, list[tuple[str, int, int]]]]:
+        self, after: TablesAfterFailure
+    ) -> Iterator[tuple[tuple[IPv4Network, ...], PrefixRoutes, list[tuple[str, int, int]]]]:
         """Prefixes of one fate, with the leaves that have fewer paths to them."""
         leaves, dead = self._leaves, after.weak.dead
         class_of = self.base.class_of
@@ -261,7 +267,7 @@ class Studied:
                 yield plain, fate, rows
 
     def _odd_rows(
-        self, prefix: IPv4Network, fate: Fate, after: After
+        self, prefix: IPv4Network, fate: PrefixRoutes, after: TablesAfterFailure
     ) -> Iterator[tuple[str, int, int]]:
         """Of a prefix that some local table has, too: there BGP's route is not in use."""
         under = self.solution.underlay
@@ -280,7 +286,7 @@ class Studied:
         origins = self.solution.classes[number].origins
         return origins <= self.cabling.spines or origins <= dead
 
-    def _origin(self, fate: Fate) -> str | None:
+    def _origin(self, fate: PrefixRoutes) -> str | None:
         """The one leaf whose prefixes have a fate; None where cabling does not tell the width."""
         if fate.number < 0 or not self.cabling.spines:
             return None
@@ -292,7 +298,7 @@ class Studied:
     def _leaf_names(self) -> frozenset[str]:
         return frozenset(self.cabling.leaves)
 
-    def _cut_off(self, after: After, widths: Sequence[WidthLoss]) -> Iterator[str]:
+    def _cut_off(self, after: TablesAfterFailure, widths: Sequence[WidthLoss]) -> Iterator[str]:
         """Leaves that stand, had a route to another leaf, and have none to any."""
         numbers = self.solution.routing.numbers
         asked = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
@@ -304,7 +310,7 @@ class Studied:
     def _of_leaves(self, number: int) -> bool:
         return not self.solution.classes[number].origins.isdisjoint(self._leaf_names)
 
-    def _lost(self, after: After, left: Left) -> Iterator[PairLoss]:
+    def _lost(self, after: TablesAfterFailure, left: RemainingCabling) -> Iterator[PairLoss]:
         """Server pairs that are lost, by leaf and segment, in a fixed order."""
         found: dict[tuple[str, str, str], PairLoss] = {}
         for lost in self.followed.lost(after):

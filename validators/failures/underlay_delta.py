@@ -44,7 +44,7 @@ def failed_network(network: Network, failure: Failure) -> Network:
 
 
 @dataclass(frozen=True)
-class Local:
+class DegradedLocalTable:
     """The local table of a switch that has lost ports."""
 
     connected: Mapping[IPv4Network, str]
@@ -53,13 +53,13 @@ class Local:
 
 
 @dataclass(frozen=True)
-class Weakened:
+class DegradedUnderlay:
     """An underlay after a failure, as a difference."""
 
     before: Underlay
     dead: frozenset[str]
     down: frozenset[Port]  # all ports that were up and are not
-    local: Mapping[str, Local]  # of the switches that lost ports and stand
+    local: Mapping[str, DegradedLocalTable]  # of the switches that lost ports and stand
 
     @cached_property
     def underlay(self) -> Underlay:
@@ -108,7 +108,7 @@ class Weakened:
         return prefix in table.connected or prefix in table.static
 
 
-def weaken(underlay: Underlay, failure: Failure) -> Weakened:
+def weaken(underlay: Underlay, failure: Failure) -> DegradedUnderlay:
     """Take what fails out of an underlay."""
     failed = failed_ports(failure, underlay)
     lost: defaultdict[str, set[Port]] = defaultdict(set)
@@ -117,18 +117,18 @@ def weaken(underlay: Underlay, failure: Failure) -> Weakened:
             if end is not None:
                 lost[end[0]].add(end)
     down: set[Port] = set()
-    local: dict[str, Local] = {}
+    local: dict[str, DegradedLocalTable] = {}
     dead = frozenset(failure.nodes)
     for name, ports in lost.items():
-        gone = ports if name in dead else set(_gone(underlay, name, ports, failed))
+        gone = ports if name in dead else set(_lost_interfaces(underlay, name, ports, failed))
         gone &= underlay.up
         down |= gone
         if gone and name not in dead:
             local[name] = _local(underlay, name, {port[1] for port in gone})
-    return Weakened(underlay, dead, frozenset(down), local)
+    return DegradedUnderlay(underlay, dead, frozenset(down), local)
 
 
-def _gone(
+def _lost_interfaces(
     underlay: Underlay, name: str, ports: set[Port], failed: frozenset[Port]
 ) -> Iterator[Port]:
     """Interfaces of a switch that are down with some of its ports: Vlanifs, bundles."""
@@ -143,7 +143,7 @@ def _gone(
             yield name, interface.name
 
 
-def _local(underlay: Underlay, name: str, gone: set[str]) -> Local:
+def _local(underlay: Underlay, name: str, gone: set[str]) -> DegradedLocalTable:
     was, static = underlay.connected[name], underlay.static[name]
     connected = {subnet: port for subnet, port in was.items() if port not in gone}
     changed = {subnet for subnet, port in was.items() if port in gone}
@@ -152,4 +152,4 @@ def _local(underlay: Underlay, name: str, gone: set[str]) -> Local:
         after = statics_of(device, connected)
         changed |= {p for p in {*static, *after} if static.get(p) != after.get(p)}
         static = after
-    return Local(connected, static, frozenset(changed))
+    return DegradedLocalTable(connected, static, frozenset(changed))

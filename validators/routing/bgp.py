@@ -19,11 +19,11 @@ from rocefort.models.device.device import Device
 from rocefort.models.network.network import Sources
 from rocefort.models.results.routing import SessionStatus
 from rocefort.validators.routing.longest_match import PrefixTable
-from rocefort.validators.routing.next_hops import Learned, Selection, Speakers
-from rocefort.validators.routing.path_vector import Graph, Table, Way
-from rocefort.validators.routing.peer_groups import Groups, Settled
+from rocefort.validators.routing.next_hops import BgpDevices, NextHops, Selection
+from rocefort.validators.routing.path_vector import ClassRoutes, PeerGraph, SessionEdge
+from rocefort.validators.routing.peer_groups import ClassSolution, PeerGroups
 from rocefort.validators.routing.sessions import Peerings
-from rocefort.validators.routing.underlay import Place, Underlay, refuse
+from rocefort.validators.routing.underlay import DevicePlace, Underlay, refuse
 
 Rank = tuple[int, int]  # router id and address of the neighbour: the last two tie-breakers
 Entries = tuple[tuple[int, int, int, int, bool], ...]  # bits, length, ge, le, permit
@@ -48,18 +48,18 @@ class PrefixClass:
     prefixes: tuple[IPv4Network, ...]
     origins: frozenset[str]
     denied: int  # bit set of policies that they do not pass
-    speakers: Speakers = field(repr=False)
-    settled: Settled = field(repr=False)
+    speakers: BgpDevices = field(repr=False)
+    settled: ClassSolution = field(repr=False)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> ClassRoutes:
         """What every device, by number, makes of them."""
         return self.settled.table
 
     @cached_property
-    def learned(self) -> Learned:
+    def learned(self) -> NextHops:
         """Next hops by device."""
-        return Learned(self.speakers, self.settled)
+        return NextHops(self.speakers, self.settled)
 
     @cached_property
     def selections(self) -> Mapping[str, Selection]:
@@ -68,12 +68,12 @@ class PrefixClass:
 
 
 @dataclass(frozen=True)
-class Routing:
+class BgpTables:
     """All BGP tables, and what they were computed from, by number."""
 
     classes: tuple[PrefixClass, ...]
-    speakers: Speakers
-    graph: Graph
+    speakers: BgpDevices
+    graph: PeerGraph
     policies: tuple[Policy, ...]
 
     @property
@@ -127,7 +127,7 @@ class Routing:
         return self.speakers.numbers
 
 
-def solve_bgp(underlay: Underlay, peers: Peerings, sources: Sources) -> Routing:
+def solve_bgp(underlay: Underlay, peers: Peerings, sources: Sources) -> BgpTables:
     """All BGP tables, by class of prefixes.
 
     A switch passes on the route that BGP chose even where it uses a connected or a static one in
@@ -139,8 +139,8 @@ def solve_bgp(underlay: Underlay, peers: Peerings, sources: Sources) -> Routing:
     names = tuple(node.name for node in underlay.network.nodes if node.device.bgp is not None)
     hops = tuple(edge.next_hop for edge in edges)
     graph = _graph(underlay, names, edges)
-    speakers = Speakers(names, hops, Groups(graph))
-    routing = Routing((), speakers, graph, tuple(policies))
+    speakers = BgpDevices(names, hops, PeerGroups(graph))
+    routing = BgpTables((), speakers, graph, tuple(policies))
     classes = []
     for (origins, passed), prefixes in _classes(underlay, routing).items():
         numbers = sorted(routing.numbers[name] for name in origins)
@@ -149,12 +149,12 @@ def solve_bgp(underlay: Underlay, peers: Peerings, sources: Sources) -> Routing:
     return replace(routing, classes=tuple(classes))
 
 
-def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> Graph:
+def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> PeerGraph:
     """The sessions by number; `edges` in the order of their numbers."""
     numbers = {name: number for number, name in enumerate(names)}
     speakers = [bgp for name in names if (bgp := underlay.network.by_name[name].device.bgp)]
     ways = [
-        Way(number, numbers[edge.sender], numbers[edge.receiver], edge.policies)
+        SessionEdge(number, numbers[edge.sender], numbers[edge.receiver], edge.policies)
         for number, edge in enumerate(edges)
     ]
     incoming: list[list[tuple[int, int, int]]] = [[] for _ in names]
@@ -162,7 +162,7 @@ def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> 
     for way in sorted(ways, key=lambda way: edges[way.number].rank):
         incoming[way.receiver].append((way.number, way.sender, way.needed))
         outgoing[way.sender].append((way.receiver, way.needed))
-    return Graph(
+    return PeerGraph(
         asns=[bgp.asn for bgp in speakers],
         limits=[bgp.maximum_paths for bgp in speakers],
         relaxed=[bgp.as_path_relax for bgp in speakers],
@@ -185,7 +185,7 @@ def _edges(
             return 0
         key = (name, policy)
         if key not in compiled:
-            place = Place(name, f"bgp.peers[{address}].{direction}_policy")
+            place = DevicePlace(name, f"bgp.peers[{address}].{direction}_policy")
             found = _compile(nodes[name].device, policy, place, sources)
             compiled[key] = 1 << policies.setdefault(found, len(policies))
         return compiled[key]
@@ -215,7 +215,7 @@ def _router_id(device: Device) -> int:
     return max(ranked, default=(False, 0))[1]
 
 
-def _compile(device: Device, name: str, place: Place, sources: Sources) -> Policy:
+def _compile(device: Device, name: str, place: DevicePlace, sources: Sources) -> Policy:
     """A route-policy with its prefix lists as bare numbers.
 
     What VRP does with a name that is not defined is not confirmed by its reference: refused.
@@ -229,7 +229,7 @@ def _compile(device: Device, name: str, place: Place, sources: Sources) -> Polic
         entries: Entries | None = None
         if node.match_prefix_list is not None:
             if node.match_prefix_list not in lists:
-                at = Place(device.name, f"route_policies[{name}].nodes[{node.node}]")
+                at = DevicePlace(device.name, f"route_policies[{name}].nodes[{node.node}]")
                 what = f"prefix list {node.match_prefix_list} is not defined"
                 raise refuse(what, at, sources)
             entries = tuple(
@@ -252,7 +252,7 @@ def denying(device: Device, prefix: IPv4Network, sources: Sources) -> str | None
     """
     for peer in device.bgp.peers if device.bgp else ():
         if device.bgp and (name := device.bgp.settings(peer).export_policy):
-            place = Place(device.name, f"bgp.peers[{peer.address}].export_policy")
+            place = DevicePlace(device.name, f"bgp.peers[{peer.address}].export_policy")
             policy = _compile(device, name, place, sources)
             if not _passes(policy, int(prefix.network_address), prefix.prefixlen):
                 return name
@@ -276,7 +276,7 @@ def _permits(entries: Entries, bits: int, length: int) -> bool:
 
 
 def _classes(
-    underlay: Underlay, routing: Routing
+    underlay: Underlay, routing: BgpTables
 ) -> dict[tuple[frozenset[str], int], tuple[IPv4Network, ...]]:
     """Prefixes by who originates them and which policies they pass.
 

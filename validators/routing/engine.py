@@ -18,14 +18,14 @@ from typing import overload
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.reachability import Reachability
-from rocefort.models.results.routing import Answer, BgpSession, Route, RoutingState
-from rocefort.validators.routing.bgp import PrefixClass, Routing, solve_bgp
+from rocefort.models.results.routing import BgpSession, FlowVerdict, Route, RoutingState
+from rocefort.validators.routing.bgp import BgpTables, PrefixClass, solve_bgp
 from rocefort.validators.routing.external_peers import with_outside
-from rocefort.validators.routing.forwarding import Forwarder, Stop, Trips, trips
-from rocefort.validators.routing.next_hops import Learned, Moves, Selection, Widths
+from rocefort.validators.routing.forwarding import Forwarder, PathEnd, ServerJourneys, trips
+from rocefort.validators.routing.next_hops import NextHopChanges, NextHops, Selection, Widths
 from rocefort.validators.routing.packet_filters import questions
 from rocefort.validators.routing.reachability_classes import reachability_of
-from rocefort.validators.routing.sessions import Peerings, Session, peerings
+from rocefort.validators.routing.sessions import ConfiguredSession, Peerings, peerings
 from rocefort.validators.routing.underlay import Underlay, build
 
 ENGINE = "embedded"
@@ -38,10 +38,10 @@ class Solution:
 
     underlay: Underlay
     peerings: Peerings
-    routing: Routing
+    routing: BgpTables
 
     @property
-    def sessions(self) -> tuple[Session, ...]:
+    def sessions(self) -> tuple[ConfiguredSession, ...]:
         """Every configured peer, sorted by device and address."""
         return self.peerings.all
 
@@ -72,18 +72,18 @@ class Solution:
                 yield device, selection
 
     @cached_property
-    def trips(self) -> Trips:
+    def trips(self) -> ServerJourneys:
         """Journeys of packets between servers."""
         neighbours = {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
         return trips(self.underlay, Forwarder(self.underlay, self.learned, neighbours))
 
     @cached_property
-    def learned(self) -> Mapping[IPv4Network, Learned]:
+    def learned(self) -> Mapping[IPv4Network, NextHops]:
         """Next hops by prefix and device, of those too that use a route of their own."""
         return {prefix: group.learned for group in self.classes for prefix in group.prefixes}
 
     @cached_property
-    def flows(self) -> dict[tuple[str, str, Flow], Stop | None]:
+    def flows(self) -> dict[tuple[str, str, Flow], PathEnd | None]:
         """Other flows that the policy names, by source and destination, and what stops them."""
         asked = (
             (question.source.name, question.destination.name, question.flow)
@@ -103,7 +103,9 @@ class Solution:
             routes=Routes(self),
             reachability=self.reachability,
             answers=tuple(
-                Answer(source=source, destination=destination, flow=flow, delivered=stop is None)
+                FlowVerdict(
+                    source=source, destination=destination, flow=flow, delivered=stop is None
+                )
                 for (source, destination, flow), stop in self.flows.items()
             ),
         )
@@ -194,7 +196,7 @@ def moved_routes(
     Only devices whose group of BGP speakers goes another way, or that do not go as their group,
     are looked at one by one.
     """
-    moves = Moves(before.routing.speakers, after.routing.speakers, standing)
+    moves = NextHopChanges(before.routing.speakers, after.routing.speakers, standing)
     here, there = before.underlay.local, after.underlay.local
     for prefix in dict.fromkeys((*before.learned, *after.learned)):
         learned = before.learned.get(prefix), after.learned.get(prefix)

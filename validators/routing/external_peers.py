@@ -52,7 +52,7 @@ def probes(exit_: Exit, network: Network) -> tuple[IPv4Network, ...]:
     return tuple(p for p in wanted if not any(p.overlaps(a.prefix) for a in exit_.accepts))
 
 
-def offered(exit_: Exit, network: Network) -> tuple[IPv4Network, ...]:
+def offered_prefixes(exit_: Exit, network: Network) -> tuple[IPv4Network, ...]:
     """All that the far end of an exit announces here."""
     accepted = tuple(accepted.prefix for accepted in exit_.accepts)
     return (DEFAULT_ROUTE, *accepted, *probes(exit_, network))
@@ -66,7 +66,7 @@ def _cable(exit_: Exit) -> Link:
 
 
 def _device(exit_: Exit, network: Network) -> Device:
-    prefixes = tuple(dict.fromkeys(offered(exit_, network)))
+    prefixes = tuple(dict.fromkeys(offered_prefixes(exit_, network)))
     there = IPv4Interface((int(exit_.peer), exit_.address.network.prefixlen))
     port = Interface(name=exit_.port, routed=True, addresses=(there,))
     return Device(

@@ -19,9 +19,9 @@ from rocefort.models.device.packet_filters import Flow
 from rocefort.models.device.static_routes import NULL
 from rocefort.models.network.network import Segment, Server
 from rocefort.validators.routing.longest_match import PrefixTable
-from rocefort.validators.routing.next_hops import Common, Hops, Learned, Speakers
-from rocefort.validators.routing.packet_filters import Filter, filters_of
-from rocefort.validators.routing.underlay import Place, Port, Underlay
+from rocefort.validators.routing.next_hops import BgpDevices, GroupNextHops, Hops, NextHops
+from rocefort.validators.routing.packet_filters import PacketFilter, filters_of
+from rocefort.validators.routing.underlay import DevicePlace, Port, Underlay
 
 Fib = Mapping[IPv4Network, Mapping[str, Hops]]  # next hops of BGP routes by device
 Step = tuple[IPv4Network, Set[str], Mapping[str, Hops]]  # prefix, whose own it is, who learns it
@@ -31,11 +31,11 @@ IN, OUT = "filter_in", "filter_out"  # fields of a Vlanif: what enters it, what 
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class PathEnd:
     """Where a branch ends: at a connected subnet (`port` set) or because of a reason."""
 
     reason: str
-    place: Place
+    place: DevicePlace
     port: Port | None = None
 
     @property
@@ -44,17 +44,17 @@ class Stop:
         return self.reason == _NO_ROUTE
 
 
-Ends = frozenset[Stop]
+Ends = frozenset[PathEnd]
 Memo = dict[str | tuple[str, ...], Ends]  # by switch, and by all that one goes on to
 
 
 @dataclass
-class Starts:
+class PacketOrigins:
     """Devices that packets start from, and which of them go on alike: found once a group."""
 
     devices: tuple[str, ...]
-    _bunches: dict[Common, Sequence[Sequence[str]]] = field(default_factory=dict)
-    _by_group: dict[Speakers, Mapping[int, Sequence[str]]] = field(default_factory=dict)
+    _bunches: dict[GroupNextHops, Sequence[Sequence[str]]] = field(default_factory=dict)
+    _by_group: dict[BgpDevices, Mapping[int, Sequence[str]]] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -62,13 +62,13 @@ class Starts:
         return {device: place for place, device in enumerate(self.devices)}
 
     def together(
-        self, forwarder: Forwarder, learned: Learned, own: Set[str]
+        self, forwarder: Forwarder, learned: NextHops, own: Set[str]
     ) -> Sequence[Sequence[str]]:
         """All of them; those together that go on to the same others, in order of their first.
 
         own: devices that have a route of their own, and do not use what they learn.
         """
-        alone = {*own, *learned.odd}
+        alone = {*own, *learned.exceptions}
         found: list[Sequence[str]] = [[device] for device in alone if device in self.places]
         for number, devices in self._grouped(learned.speakers).items():
             common = learned.common.get(number)
@@ -83,7 +83,7 @@ class Starts:
                     found.append(rest)
         return sorted(found, key=lambda bunch: self.places[bunch[0]])
 
-    def _grouped(self, speakers: Speakers) -> Mapping[int, Sequence[str]]:
+    def _grouped(self, speakers: BgpDevices) -> Mapping[int, Sequence[str]]:
         if speakers not in self._by_group:
             found: defaultdict[int, list[str]] = defaultdict(list)
             for device in self.devices:
@@ -92,7 +92,7 @@ class Starts:
         return self._by_group[speakers]
 
     def _alike(
-        self, forwarder: Forwarder, common: Common, devices: Sequence[str]
+        self, forwarder: Forwarder, common: GroupNextHops, devices: Sequence[str]
     ) -> Sequence[Sequence[str]]:
         if common not in self._bunches:
             found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -123,13 +123,17 @@ class Forwarder:
         return self.table or PrefixTable((*self.underlay.local, *self.fib))
 
     @property
-    def known(self) -> Set[IPv4Network]:
+    def local_prefixes(self) -> Set[IPv4Network]:
         """The same as a set."""
         return self.prefixes.prefixes
 
     def changed(self, underlay: Underlay, fib: Fib, more: Set[IPv4Network]) -> Forwarder:
         """The same with other tables, in which there are no prefixes but `known` and `more`."""
-        prefixes = self.prefixes if more <= self.known else PrefixTable(self.known | more)
+        prefixes = (
+            self.prefixes
+            if more <= self.local_prefixes
+            else PrefixTable(self.local_prefixes | more)
+        )
         return Forwarder(underlay, fib, self.neighbours, prefixes)
 
     def matching(self, destination: IPv4Address) -> tuple[IPv4Network, ...]:
@@ -141,20 +145,20 @@ class Forwarder:
         matching = self.matching(destination)
         memo = self._ends.setdefault(matching, {})
         steps = [  # a plain table, for a study of failures asks it a million times
-            (prefix, own, routes.whole if isinstance(routes, Learned) else routes)
+            (prefix, own, routes.whole if isinstance(routes, NextHops) else routes)
             for prefix, own, routes in self.steps(matching)
         ]
         return self._walk(device, steps, memo, ())
 
     def by_ends(
-        self, starts: Starts, destination: IPv4Address
+        self, starts: PacketOrigins, destination: IPv4Address
     ) -> Iterator[tuple[Ends, Sequence[str]]]:
         """Devices by where all branches from them to an address end."""
         matching = self.matching(destination)
         memo, steps = self._ends.setdefault(matching, {}), self.steps(matching)
         _, own, routes = steps[0] if steps else (None, _NOBODY, {})
         asked: Iterable[Sequence[str]] = ((device,) for device in starts.places)
-        if isinstance(routes, Learned):
+        if isinstance(routes, NextHops):
             asked = starts.together(self, routes, own)
         for devices in asked:
             yield self._walk(devices[0], steps, memo, ()), devices
@@ -182,7 +186,7 @@ class Forwarder:
             if device in own:
                 port = self.underlay.connected[device].get(prefix)
                 if port is not None:
-                    stop = Stop("", Place(device, interface=port), (device, port))
+                    stop = PathEnd("", DevicePlace(device, interface=port), (device, port))
                     found = frozenset({stop})
                 else:
                     ends = self._static_ends(device, prefix, steps, memo, (*path, device))
@@ -195,18 +199,18 @@ class Forwarder:
                     memo[below] = _union(self._walk(hop, steps, memo, way) for hop in below)
                 found = memo[below]
                 break
-        memo[device] = found or frozenset({Stop(_NO_ROUTE, Place(device, "bgp"))})
+        memo[device] = found or frozenset({PathEnd(_NO_ROUTE, DevicePlace(device, "bgp"))})
         return memo[device]
 
-    def _loop(self, devices: tuple[str, ...], steps: list[Step]) -> Stop:
+    def _loop(self, devices: tuple[str, ...], steps: list[Step]) -> PathEnd:
         """Packets go round; a static route of one of the switches is more to blame than BGP."""
         reason = f"packets loop: {' - '.join((*devices, devices[0]))}"
         for device in devices:
             static = self.underlay.static[device]
             used = next(p for p, own, routes in steps if device in own or routes.get(device))
             if used in static:
-                return Stop(reason, _static_place(device, used, static[used][0]))
-        return Stop(reason, Place(devices[0], "bgp"))
+                return PathEnd(reason, _static_place(device, used, static[used][0]))
+        return PathEnd(reason, DevicePlace(devices[0], "bgp"))
 
     def _static_ends(
         self,
@@ -221,15 +225,15 @@ class Forwarder:
             place = _static_place(device, prefix, hop)
             owners = self.underlay.owners.get(hop, ()) if hop is not None else ()
             if hop is None:
-                yield frozenset({Stop(f"{device} drops {prefix} (NULL0)", place)})
+                yield frozenset({PathEnd(f"{device} drops {prefix} (NULL0)", place)})
             elif owners:
                 yield self._walk(owners[0][0], steps, memo, path)
             else:
-                yield frozenset({Stop(f"{device} sends {prefix} to {hop}, nobody here", place)})
+                yield frozenset({PathEnd(f"{device} sends {prefix} to {hop}, nobody here", place)})
 
 
-def _static_place(device: str, prefix: IPv4Network, hop: IPv4Address | None) -> Place:
-    return Place(device, f"static_routes[{prefix} {hop or NULL}]")
+def _static_place(device: str, prefix: IPv4Network, hop: IPv4Address | None) -> DevicePlace:
+    return DevicePlace(device, f"static_routes[{prefix} {hop or NULL}]")
 
 
 def _union(ends: Iterable[Ends]) -> Ends:
@@ -239,19 +243,19 @@ def _union(ends: Iterable[Ends]) -> Ends:
 
 
 @dataclass(frozen=True)
-class Trips:
+class ServerJourneys:
     """Journeys of packets between servers, and why they are not delivered, if so."""
 
     attachments: Mapping[str, Attachment]  # by server, in order of names
     forwarder: Forwarder
-    filters: Mapping[tuple[str, str, str], Filter]  # by device, interface and field
+    filters: Mapping[tuple[str, str, str], PacketFilter]  # by device, interface and field
 
-    def stop(self, source: str, destination: str, flow: Flow) -> Stop | None:
+    def stop(self, source: str, destination: str, flow: Flow) -> PathEnd | None:
         """Why packets of one flow do not get from server to server by every branch."""
         here, there = self.attachments[source], self.attachments[destination]
         return here.stop(there, self.forwarder) or self._filtered(here, there, flow)
 
-    def _filtered(self, source: Attachment, destination: Attachment, flow: Flow) -> Stop | None:
+    def _filtered(self, source: Attachment, destination: Attachment, flow: Flow) -> PathEnd | None:
         """The rule that drops a flow where it enters its gateway, or leaves the other one."""
         if source.beside(destination):
             return None  # switched: it meets no gateway
@@ -262,11 +266,11 @@ class Trips:
             if found and rule:
                 at = f"filters.acls[{found.acl.name}].rules[{rule.index}]"
                 reason = f"rule {rule.index} of ACL {found.acl.name} on {device} {svi} drops it"
-                return Stop(reason, Place(device, at, svi))
+                return PathEnd(reason, DevicePlace(device, at, svi))
         return None
 
 
-def trips(underlay: Underlay, forwarder: Forwarder) -> Trips:
+def trips(underlay: Underlay, forwarder: Forwarder) -> ServerJourneys:
     """Journeys between all servers.
 
     Raises Refused for a server on a switch that the network does not have.
@@ -279,7 +283,7 @@ def trips(underlay: Underlay, forwarder: Forwarder) -> Trips:
         if leaf not in network.by_name:
             raise Refused(f"server {server.name} is on {leaf}, which is not in the network")
         by_name[server.name] = _attach(server, segments.get((server.segment, leaf)), underlay)
-    return Trips(by_name, forwarder, filters_of(network))
+    return ServerJourneys(by_name, forwarder, filters_of(network))
 
 
 @dataclass(frozen=True)
@@ -292,13 +296,13 @@ class Attachment:
     subnet: IPv4Network
     port: Port
     vlan: int | None  # of the server's frames on the leaf
-    down: Stop | None
-    no_vlan: Stop | None
-    no_gateway: Stop | None
+    down: PathEnd | None
+    no_vlan: PathEnd | None
+    no_gateway: PathEnd | None
     unlike_its_segment: bool  # tags another VLAN than its segment has there
     device: Device = field(repr=False, compare=False)  # its leaf
 
-    def stop(self, destination: Attachment, forwarder: Forwarder) -> Stop | None:
+    def stop(self, destination: Attachment, forwarder: Forwarder) -> PathEnd | None:
         """Why a packet from here does not reach the destination by every branch."""
         if stop := self.down or destination.down:
             return stop
@@ -317,43 +321,45 @@ class Attachment:
         """Whether packets are switched: the destination is in this subnet."""
         return destination.subnet == self.subnet or destination.address in self.subnet
 
-    def switched(self, destination: Attachment) -> Stop | None:
+    def switched(self, destination: Attachment) -> PathEnd | None:
         """Same subnet: both must be in one VLAN of one leaf."""
         if stop := self.no_vlan or destination.no_vlan:
             return stop
         if self.port[0] == destination.port[0] and self.vlan == destination.vlan:
             return None
         reason = f"{' '.join(self.port)} and {' '.join(destination.port)} share no VLAN"
-        return Stop(reason, _place(self.port))
+        return PathEnd(reason, _port_place(self.port))
 
-    def missed(self, ends: Ends) -> Stop | None:
+    def missed(self, ends: Ends) -> PathEnd | None:
         """Why not all branches that end there deliver to this server."""
         stops = sorted(ends, key=lambda stop: stop.reason) if len(ends) > 1 else ends
         return next((why for stop in stops if (why := self.misses(stop))), None)
 
-    def misses(self, stop: Stop) -> Stop | None:
+    def misses(self, stop: PathEnd) -> PathEnd | None:
         """Why a branch that ends at `stop` does not deliver to this server."""
         subnet, address = self.subnet, self.address
         if stop.port is None:
             if stop.reason == _NO_ROUTE:
-                return Stop(f"{stop.place.device} has no route to {subnet}", stop.place)
+                return PathEnd(f"{stop.place.device} has no route to {subnet}", stop.place)
             return stop
         leaf, name = stop.port
         if leaf != self.port[0] or kind_of(name) != "vlanif":
-            return Stop(f"packets to {subnet} end at {' '.join(stop.port)}", _place(stop.port))
+            return PathEnd(
+                f"packets to {subnet} end at {' '.join(stop.port)}", _port_place(stop.port)
+            )
         interface = self.device.by_interface.get(name) or Interface(name=name)
         if address in {own.ip for own in interface.addresses}:
             reason = f"{address} is also the address of {' '.join(stop.port)}"
-            return Stop(reason, _place(stop.port))
+            return PathEnd(reason, _port_place(stop.port))
         vlan = gateway_vlan(name)
         if vlan != self.vlan:
             reason = f"{' '.join(self.port)} does not carry VLAN {vlan}"
-            return Stop(reason, _place(self.port))
+            return PathEnd(reason, _port_place(self.port))
         return None
 
 
-def _place(port: Port) -> Place:
-    return Place(port[0], f"interfaces[{port[1]}]", port[1])
+def _port_place(port: Port) -> DevicePlace:
+    return DevicePlace(port[0], f"interfaces[{port[1]}]", port[1])
 
 
 def _attach(server: Server, segment: Segment | None, underlay: Underlay) -> Attachment:
@@ -366,12 +372,12 @@ def _attach(server: Server, segment: Segment | None, underlay: Underlay) -> Atta
     elif segment is not None and interface.carries(segment.vlan):
         vlan = segment.vlan  # on a trunk the server tags its segment's VLAN
     works = interface.enabled and (interface.kind != "eth-trunk" or port in underlay.up)
-    down = None if works else Stop(*underlay.why_down(port))
+    down = None if works else PathEnd(*underlay.why_down(port))
     lost = None
     if vlan is None:
-        lost = Stop(f"{' '.join(port)} carries no VLAN of {server.name}", _place(port))
+        lost = PathEnd(f"{' '.join(port)} carries no VLAN of {server.name}", _port_place(port))
     elif vlan != 1 and vlan not in device.vlans:
-        lost = Stop(f"{port[0]} has no VLAN {vlan}", _place(port))
+        lost = PathEnd(f"{port[0]} has no VLAN {vlan}", _port_place(port))
     wanted = segment.gateway.ip if segment else None
     return Attachment(
         name=server.name,
@@ -390,13 +396,13 @@ def _attach(server: Server, segment: Segment | None, underlay: Underlay) -> Atta
 
 def _no_gateway(
     server: Server, vlan: int | None, wanted: IPv4Address | None, underlay: Underlay
-) -> Stop | None:
+) -> PathEnd | None:
     """Why the server's gateway does not answer; None when it does."""
     leaf = server.port.device
     svi = leaf, f"Vlanif{vlan}"
     for address in underlay.interface(svi).addresses:
         if address.ip == wanted or (wanted is None and server.address.ip in address.network):
-            return None if svi in underlay.up else Stop(*underlay.why_down(svi))
+            return None if svi in underlay.up else PathEnd(*underlay.why_down(svi))
     name = f" {wanted}" if wanted else ""
     reason = f"{leaf} has no gateway{name} in VLAN {vlan}"
-    return Stop(reason, Place(leaf, f"interfaces[{svi[1]}]", svi[1]))
+    return PathEnd(reason, DevicePlace(leaf, f"interfaces[{svi[1]}]", svi[1]))

@@ -13,7 +13,7 @@ from ipaddress import IPv4Address
 from typing import NamedTuple
 
 from rocefort.validators.routing.path_vector import Edges
-from rocefort.validators.routing.peer_groups import Choice, Groups, Settled
+from rocefort.validators.routing.peer_groups import ClassSolution, GroupSelection, PeerGroups
 
 Hops = tuple[IPv4Address, ...]
 _NONE: Hops = ()
@@ -28,7 +28,7 @@ class Selection(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Common:
+class GroupNextHops:
     """The next hops of all members of a group that fare alike, by device."""
 
     hops: Mapping[str, Hops]
@@ -48,14 +48,14 @@ class Common:
 
 
 @dataclass(eq=False)
-class Speakers:
+class BgpDevices:
     """The devices that speak BGP and their edges, by number; what groups chose, by name, once."""
 
     names: tuple[str, ...]
     next_hops: Hops  # by edge; ascending among the edges of one receiver
-    groups: Groups = field(repr=False)
+    groups: PeerGroups = field(repr=False)
     _hops: dict[Edges, Hops] = field(default_factory=dict, repr=False)
-    _common: dict[Choice, Common] = field(default_factory=dict, repr=False)
+    _common: dict[GroupSelection, GroupNextHops] = field(default_factory=dict, repr=False)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -78,15 +78,15 @@ class Speakers:
             self._hops[edges] = tuple(self.next_hops[edge] for edge in edges)
         return self._hops[edges]
 
-    def common(self, choice: Choice) -> Common:
+    def common(self, choice: GroupSelection) -> GroupNextHops:
         """A choice by name."""
         if choice not in self._common:
             rows = zip(choice.group.members, choice.used, strict=True)
-            common = Common({self.names[device]: self.hops(used) for device, used in rows})
+            common = GroupNextHops({self.names[device]: self.hops(used) for device, used in rows})
             self._common[choice] = common
         return self._common[choice]
 
-    def selections(self, settled: Settled) -> dict[str, Selection]:
+    def selections(self, settled: ClassSolution) -> dict[str, Selection]:
         """What every device that has a route makes of a class."""
         table, found = settled.table, {}
         made = tuple.__new__  # half the time of Selection(...), which would only call it
@@ -100,20 +100,20 @@ class Speakers:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned(Mapping[str, Hops]):
+class NextHops(Mapping[str, Hops]):
     """Next hops of every device that learns a class of prefixes."""
 
-    speakers: Speakers
-    settled: Settled
+    speakers: BgpDevices
+    settled: ClassSolution
 
     @cached_property
-    def common(self) -> Mapping[int, Common]:
+    def common(self) -> Mapping[int, GroupNextHops]:
         """Next hops that are as those of the whole group, by group."""
         parts = self.settled.parts.items()
         return {number: self.speakers.common(choice) for number, (choice, _) in parts}
 
     @cached_property
-    def odd(self) -> Mapping[str, Hops]:
+    def exceptions(self) -> Mapping[str, Hops]:
         """Next hops of devices that fare otherwise; none for who originates or has no route."""
         names, hops = self.speakers.names, self.speakers.hops
         odd = self.settled.odd.items()
@@ -121,7 +121,7 @@ class Learned(Mapping[str, Hops]):
 
     def of(self, device: str) -> Hops:
         """Next hops of a device; none where it learns no route."""
-        found = self.odd.get(device)
+        found = self.exceptions.get(device)
         return (self._by_group(device) or _NONE) if found is None else found
 
     def get(self, device: str, default: Hops = _NONE) -> Hops:  # type: ignore[override]
@@ -143,7 +143,7 @@ class Learned(Mapping[str, Hops]):
     def whole(self) -> dict[str, Hops]:
         """All of it in one table."""
         found = {name: hops for one in self.common.values() for name, hops in one.hops.items()}
-        found |= self.odd
+        found |= self.exceptions
         return {name: hops for name, hops in found.items() if hops}
 
     def widths(self, own: Collection[str]) -> Counter[int]:
@@ -151,15 +151,15 @@ class Learned(Mapping[str, Hops]):
         found = Counter[int]()
         for common in self.common.values():
             found.update(common.widths)
-        for device in {*self.odd, *own}:
-            if device not in self.odd:
+        for device in {*self.exceptions, *own}:
+            if device not in self.exceptions:
                 found[len(self.of(device))] -= 1
                 continue
             common_hops = self._by_group(device)
             if common_hops is not None:
                 found[len(common_hops)] -= 1
             if device not in own:
-                found[len(self.odd[device])] += 1
+                found[len(self.exceptions[device])] += 1
         return Counter({width: count for width, count in found.items() if width and count})
 
     def _by_group(self, device: str) -> Hops | None:
@@ -172,19 +172,19 @@ class Learned(Mapping[str, Hops]):
         for number, members in enumerate(self.speakers.members):
             common = self.common.get(number)
             if common is None:
-                yield from members - self.odd.keys()
+                yield from members - self.exceptions.keys()
                 continue
             for width, names in common.by_width.items():
                 if width < least:
-                    yield from names - self.odd.keys()
-        yield from (name for name, hops in self.odd.items() if len(hops) < least)
+                    yield from names - self.exceptions.keys()
+        yield from (name for name, hops in self.exceptions.items() if len(hops) < least)
 
 
 @dataclass(frozen=True, eq=False)
 class Widths(Mapping[str, int]):
     """ECMP width of every device that has a route to a prefix; own: those with one of their own."""
 
-    learned: Learned
+    learned: NextHops
     own: Set[str]
 
     def get(self, device: str, default: int = 0) -> int:  # type: ignore[override]
@@ -217,10 +217,10 @@ class Widths(Mapping[str, int]):
         return {*silent, *(among & {*self.learned.fewer(width), *self.own})}
 
 
-class Moves:
+class NextHopChanges:
     """What two versions do differently for a class of prefixes; standing: devices of both."""
 
-    def __init__(self, before: Speakers, after: Speakers, standing: Iterable[str]) -> None:
+    def __init__(self, before: BgpDevices, after: BgpDevices, standing: Iterable[str]) -> None:
         pairs: dict[tuple[int, int], set[str]] = {}
         for name in standing:
             key = before.group_of.get(name, -1), after.group_of.get(name, -1)
@@ -228,11 +228,11 @@ class Moves:
         self._pairs = pairs
         self._differing: dict[tuple[object, ...], frozenset[str]] = {}
 
-    def between(self, before: Learned | None, after: Learned | None) -> set[str]:
+    def between(self, before: NextHops | None, after: NextHops | None) -> set[str]:
         """Devices among which are all that go another way; the others go the same."""
         was = before.common if before is not None else {}
         now = after.common if after is not None else {}
-        found = {name for one in (before, after) if one is not None for name in one.odd}
+        found = {name for one in (before, after) if one is not None for name in one.exceptions}
         for key in self._pairs:
             old, new = was.get(key[0]), now.get(key[1])
             if old is not new:
@@ -240,7 +240,7 @@ class Moves:
         return found
 
     def _differ(
-        self, key: tuple[int, int], old: Common | None, new: Common | None
+        self, key: tuple[int, int], old: GroupNextHops | None, new: GroupNextHops | None
     ) -> frozenset[str]:
         """Devices of two groups that do not have the same next hops in both."""
         memo = *key, old, new

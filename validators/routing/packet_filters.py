@@ -18,7 +18,7 @@ from rocefort.models.network.network import Network, Server
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class PacketFilter:
     """A traffic policy as far as it is evaluated: one ACL, and what becomes of what it permits."""
 
     acl: FilterAcl
@@ -32,7 +32,7 @@ class Filter:
         return rule if rule and (self.deny or rule.action == "deny") else None
 
 
-def filter_of(filters: Filters, name: str) -> Filter | str:
+def filter_of(filters: Filters, name: str) -> PacketFilter | str:
     """The filter that a policy's name stands for, or what of it cannot be evaluated."""
     policy = filters.policy(name)
     if policy is None:
@@ -51,17 +51,17 @@ def filter_of(filters: Filters, name: str) -> Filter | str:
     return _with_acl(filters, classifier.acls[0], behavior)
 
 
-def _with_acl(filters: Filters, name: str, behavior: Behavior) -> Filter | str:
+def _with_acl(filters: Filters, name: str, behavior: Behavior) -> PacketFilter | str:
     acl = next((acl for acl in filters.acls if acl.name == name), None)
     if acl is None:
         return f"ACL {name} is not an advanced ACL that exists"
     by_dscp = next((rule for rule in acl.rules if rule.dscp is not None), None)
     if by_dscp is not None:
         return f"rule {by_dscp.index} of ACL {name} matches by DSCP"
-    return Filter(acl, behavior.deny)
+    return PacketFilter(acl, behavior.deny)
 
 
-def applied(interface: Interface) -> Iterator[tuple[str, str]]:
+def applied_policies(interface: Interface) -> Iterator[tuple[str, str]]:
     """Field and name of every policy that an interface applies."""
     for field in ("filter_in", "filter_out"):
         name = getattr(interface, field)
@@ -72,7 +72,7 @@ def applied(interface: Interface) -> Iterator[tuple[str, str]]:
 def unevaluated(device: Device) -> Iterator[tuple[Interface, str, str]]:
     """Policies in use that cannot be evaluated: interface, field, and what is the matter."""
     for interface in device.interfaces:
-        for field, name in applied(interface):
+        for field, name in applied_policies(interface):
             found = filter_of(device.filters, name)
             if interface.kind != "vlanif":
                 found = f"traffic policy {name} is applied to a port, not to a Vlanif"
@@ -80,20 +80,20 @@ def unevaluated(device: Device) -> Iterator[tuple[Interface, str, str]]:
                 yield interface, field, f"{found}, which is not evaluated"
 
 
-def filters_of(network: Network) -> Mapping[tuple[str, str, str], Filter]:
+def filters_of(network: Network) -> Mapping[tuple[str, str, str], PacketFilter]:
     """Every filter that can be evaluated, by device, interface and field."""
     return {
         (node.name, interface.name, field): found
         for node in network.nodes
         if node.device.filters.policies
         for interface in node.device.interfaces
-        for field, name in applied(interface)
-        if isinstance(found := filter_of(node.device.filters, name), Filter)
+        for field, name in applied_policies(interface)
+        if isinstance(found := filter_of(node.device.filters, name), PacketFilter)
     }
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PolicyFlow:
     """A flow between two servers that the policy is about, beside RDMA."""
 
     source: Server
@@ -101,7 +101,7 @@ class Question:
     flow: Flow
 
 
-def questions(network: Network) -> tuple[Question, ...]:
+def questions(network: Network) -> tuple[PolicyFlow, ...]:
     """One pair of servers for each flow that an entry of the policy names, where there is one."""
     members: dict[str, list[Server]] = {}
     for server in sorted(network.servers or (), key=lambda server: server.name):
@@ -114,5 +114,5 @@ def questions(network: Network) -> tuple[Question, ...]:
             for b in members.get(destination, ())
             if a.address.network != b.address.network
         )
-        found += [Question(a, b, flow) for a, b in [next(pairs, (None, None))] if a and b]
+        found += [PolicyFlow(a, b, flow) for a, b in [next(pairs, (None, None))] if a and b]
     return tuple(found)

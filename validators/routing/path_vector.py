@@ -18,7 +18,7 @@ _NONE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class SessionEdge:
     """A directed session: routes flow from sender to receiver, packets the other way."""
 
     number: int
@@ -28,7 +28,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ClassRoutes:
     """What every device, by number, makes of one class of prefixes. Not to be changed."""
 
     sent: list[AsPath | None]  # what it passes on: its own AS first; None: it has no route
@@ -38,7 +38,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class RepairedRoutes:
     """A table after a loss: all that is passed on, and edges in use only where they changed."""
 
     sent: list[AsPath | None]
@@ -46,7 +46,7 @@ class Repaired:
 
 
 @dataclass(frozen=True)
-class _Heard:
+class _RoundOffers:
     """Offers of one round to all devices that hear the same senders alike, the best first.
 
     places: among a device's incoming edges. asns: all those in the paths.
@@ -63,7 +63,7 @@ class _Heard:
 
 
 @dataclass(frozen=True)
-class Graph:
+class PeerGraph:
     """Devices by number, and edges by receiver in the order in which ties are broken."""
 
     asns: Sequence[int]
@@ -71,13 +71,15 @@ class Graph:
     relaxed: Sequence[bool]  # whether routes of other AS paths join the best one
     incoming: Sequence[Sequence[tuple[int, int, int]]]  # edge, sender, needed
     outgoing: Sequence[Sequence[tuple[int, int]]]  # receiver, needed
-    ways: Sequence[Way]
+    ways: Sequence[SessionEdge]
 
-    def spread(self, origins: Iterable[int], denied: int, lost: Collection[int] = _NONE) -> Table:
+    def spread(
+        self, origins: Iterable[int], denied: int, lost: Collection[int] = _NONE
+    ) -> ClassRoutes:
         """Everybody's routes to what some devices originate; denied: policies it does not pass."""
         size = len(self.asns)
         sent: list[AsPath | None] = [None] * size
-        table = Table(sent, [()] * size, [()] * size, [-1] * size)
+        table = ClassRoutes(sent, [()] * size, [()] * size, [-1] * size)
         frontier = list(origins)
         for origin in frontier:
             sent[origin] = (self.asns[origin],)
@@ -86,11 +88,11 @@ class Graph:
             asked = set().union(*(self._receivers(sender, denied) for sender in frontier))
             asked = {device for device in asked if sent[device] is None}
             frontier = []
-            heard: dict[int, _Heard] = {}
+            heard: dict[int, _RoundOffers] = {}
             for device in asked:
-                ear = self._ears[device]
+                ear = self._sender_classes[device]
                 if ear not in heard:
-                    heard[ear] = self._heard(device, round_, sent, denied)
+                    heard[ear] = self._offers(device, round_, sent, denied)
                 if lost or self.asns[device] in heard[ear].asns:  # not all of it is for this one
                     offers = self.offers(device, round_, sent, denied, lost)
                     if not offers:
@@ -113,13 +115,13 @@ class Graph:
 
     def _receivers(self, sender: int, denied: int) -> frozenset[int]:
         """Who hears of a class from a device that has a route."""
-        everybody, needed = self._told[sender]
+        everybody, needed = self._receivers_of[sender]
         if not needed & denied:
             return everybody
         return frozenset(device for device, own in self.outgoing[sender] if not own & denied)
 
     @cached_property
-    def _told(self) -> Sequence[tuple[frozenset[int], int]]:
+    def _receivers_of(self) -> Sequence[tuple[frozenset[int], int]]:
         """Whom each device tells, and all policies on the way to any of them."""
         return [
             (frozenset(device for device, _ in own), reduce(or_, (needed for _, needed in own), 0))
@@ -127,7 +129,7 @@ class Graph:
         ]
 
     @cached_property
-    def _ears(self) -> Sequence[int]:
+    def _sender_classes(self) -> Sequence[int]:
         """A number for each device; those that hear the same senders alike have the same one."""
         kinds: dict[tuple[tuple[int, int], ...], int] = {}
         heard = (tuple((sender, needed) for _, sender, needed in own) for own in self.incoming)
@@ -142,9 +144,9 @@ class Graph:
     def _ascending(self) -> Sequence[Edges]:
         return [tuple(sorted(edges)) for edges in self._edges]
 
-    def _heard(
+    def _offers(
         self, device: int, round_: int, sent: Sequence[AsPath | None], denied: int
-    ) -> _Heard:
+    ) -> _RoundOffers:
         """What a device, and every other with its ears, hears of so many AS hops."""
         offers = [
             (place, path)
@@ -152,9 +154,9 @@ class Graph:
             if (path := sent[sender]) is not None and len(path) == round_ and not needed & denied
         ]
         paths = [path for _, path in offers]
-        return _Heard([place for place, _ in offers], paths, frozenset().union(*paths))
+        return _RoundOffers([place for place, _ in offers], paths, frozenset().union(*paths))
 
-    def _chosen(self, device: int, heard: _Heard) -> tuple[Edges, Edges]:
+    def _chosen(self, device: int, heard: _RoundOffers) -> tuple[Edges, Edges]:
         """As `choice`, of a device that may take all that it hears."""
         edges, limit = self._edges[device], self.limits[device]
         if len(heard.places) == len(edges):
@@ -205,18 +207,18 @@ class Graph:
         return tied, tied if len(used) == len(tied) <= limit else tuple(sorted(used[:limit]))
 
     def repair(
-        self, table: Table, denied: int, lost: Collection[int], dead: Collection[int]
-    ) -> Repaired:
+        self, table: ClassRoutes, denied: int, lost: Collection[int], dead: Collection[int]
+    ) -> RepairedRoutes:
         """What becomes of a table when edges are lost, all edges of dead devices among them."""
-        return _Repair(self, table, denied, lost, dead, table.sent.copy()).run()
+        return _RouteRepair(self, table, denied, lost, dead, table.sent.copy()).run()
 
 
 @dataclass(slots=True)
-class _Repair:
+class _RouteRepair:
     """Round by round, only the devices that lost an offer or may have got a new one."""
 
-    graph: Graph
-    table: Table
+    graph: PeerGraph
+    table: ClassRoutes
     denied: int
     lost: Collection[int]
     dead: Collection[int]
@@ -228,7 +230,7 @@ class _Repair:
         default_factory=set
     )  # have lost their route and wait for a longer one
 
-    def run(self) -> Repaired:
+    def run(self) -> RepairedRoutes:
         """Repair; see Graph.repair."""
         before, ways = self.table.sent, self.graph.ways
         for device in self.dead:
@@ -249,7 +251,7 @@ class _Repair:
                     asked.add(device)
             for device in self._moved(round_, asked):
                 self._ask_on(device, round_)
-        return Repaired(self.sent, self.used)
+        return RepairedRoutes(self.sent, self.used)
 
     def _heard_after(self, round_: int) -> bool:
         return any(path is not None and len(path) > round_ for path in self.sent)

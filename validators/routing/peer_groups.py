@@ -2,7 +2,7 @@
 
 In a Clos all leaves hear the same spines, and all spines the same leaves: a class of prefixes costs
 a few steps, and not one for every switch. Devices that fare otherwise, such as who originates the
-prefixes and whose own AS is in what it hears, are kept beside. `Graph.spread` asks device by
+prefixes and whose own AS is in what it hears, are kept beside. `PeerGraph.spread` asks device by
 device and is what this is held against.
 """
 
@@ -13,34 +13,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rocefort.validators.routing.path_vector import AsPath, Edges, Graph, Table
+from rocefort.validators.routing.path_vector import AsPath, ClassRoutes, Edges, PeerGraph
 
 _NOWHERE: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
-class Group:
+class PeerGroup:
     """Devices that hear the same senders under the same policies, ascending."""
 
     number: int
     members: Edges
-    ear: tuple[tuple[int, int], ...]  # sender, needed; in the order in which ties are broken
+    senders: tuple[tuple[int, int], ...]  # sender, needed; in the order in which ties are broken
     places: Mapping[int, Sequence[tuple[int, int]]] = field(repr=False, compare=False)  # by sender
     of_asn: Mapping[int, Sequence[int]] = field(repr=False, compare=False)  # members by their AS
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class GroupSelection:
     """What the members of a group, in their order, take of the same offers."""
 
-    group: Group
+    group: PeerGroup
     used: Sequence[Edges]
     tied: Sequence[Edges]
     best: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
-class One:
+class DeviceRoute:
     """What one device makes of a class; see Table."""
 
     sent: AsPath
@@ -50,12 +50,16 @@ class One:
 
 
 @dataclass(frozen=True)
-class Settled:
+class ClassSolution:
     """What every device makes of one class of prefixes, by group."""
 
-    groups: Groups = field(repr=False, compare=False)
-    parts: Mapping[int, tuple[Choice, AsPath]]  # by group; the AS path that its members hear
-    odd: Mapping[int, One | None]  # devices that fare otherwise than their group; None: no route
+    groups: PeerGroups = field(repr=False, compare=False)
+    parts: Mapping[
+        int, tuple[GroupSelection, AsPath]
+    ]  # by group; the AS path that its members hear
+    odd: Mapping[
+        int, DeviceRoute | None
+    ]  # devices that fare otherwise than their group; None: no route
 
     def sent(self, device: int) -> AsPath | None:
         """What a device passes on; None: it has no route."""
@@ -66,11 +70,11 @@ class Settled:
         return (self.groups.graph.asns[device], *part[1]) if part else None
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ClassRoutes:
         """The same device by device."""
         asns = self.groups.graph.asns
         size = len(asns)
-        table = Table([None] * size, [()] * size, [()] * size, [-1] * size)
+        table = ClassRoutes([None] * size, [()] * size, [()] * size, [-1] * size)
         for choice, path in self.parts.values():
             rows = zip(choice.group.members, choice.used, choice.tied, choice.best, strict=True)
             for device, used, tied, best in rows:
@@ -84,32 +88,32 @@ class Settled:
         return table
 
 
-_NO_ROUTE = One(())
+_NO_ROUTE = DeviceRoute(())
 
 
 @dataclass(eq=False)
-class Groups:
+class PeerGroups:
     """The devices of a graph by what they hear; every choice of a group is made once."""
 
-    graph: Graph
-    _choices: dict[tuple[int, Edges, Edges], Choice] = field(default_factory=dict)
+    graph: PeerGraph
+    _choices: dict[tuple[int, Edges, Edges], GroupSelection] = field(default_factory=dict)
 
     @cached_property
-    def all(self) -> Sequence[Group]:
+    def all(self) -> Sequence[PeerGroup]:
         """Every group, by number."""
         members: defaultdict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
         for device, incoming in enumerate(self.graph.incoming):
             members[tuple((sender, needed) for _, sender, needed in incoming)].append(device)
         return [self._group(n, own, ear) for n, (ear, own) in enumerate(members.items())]
 
-    def _group(self, number: int, own: list[int], ear: tuple[tuple[int, int], ...]) -> Group:
+    def _group(self, number: int, own: list[int], ear: tuple[tuple[int, int], ...]) -> PeerGroup:
         places: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         for place, (sender, needed) in enumerate(ear):
             places[sender].append((place, needed))
         of_asn: defaultdict[int, list[int]] = defaultdict(list)
         for device in own:
             of_asn[self.graph.asns[device]].append(device)
-        return Group(number, tuple(own), ear, dict(places), dict(of_asn))
+        return PeerGroup(number, tuple(own), ear, dict(places), dict(of_asn))
 
     @cached_property
     def of(self) -> Sequence[int]:
@@ -128,12 +132,17 @@ class Groups:
         heard = self._listeners
         return [frozenset().union(*(heard[d] for d in group.members)) for group in self.all]
 
-    def settle(self, origins: Iterable[int], denied: int) -> Settled:
-        """Everybody's routes to what some devices originate, as `Graph.spread` finds them."""
-        return _Settling(self, denied, origins).run()
+    def settle(self, origins: Iterable[int], denied: int) -> ClassSolution:
+        """Everybody's routes to what some devices originate, as `PeerGraph.spread` finds them."""
+        return _ClassSolver(self, denied, origins).run()
 
-    def heard(
-        self, group: Group, settled: Settled, round_: int, denied: int, few: Sequence[int] | None
+    def received_offers(
+        self,
+        group: PeerGroup,
+        settled: ClassSolution,
+        round_: int,
+        denied: int,
+        few: Sequence[int] | None,
     ) -> list[tuple[int, AsPath]]:
         """Offers of so many AS hops to a group: place in its ear, AS path; the best first.
 
@@ -141,7 +150,7 @@ class Groups:
         """
         places: Iterable[tuple[int, int, int]]
         if few is None:
-            places = ((place, *heard) for place, heard in enumerate(group.ear))
+            places = ((place, *heard) for place, heard in enumerate(group.senders))
         else:
             places = sorted(
                 (place, sender, needed)
@@ -156,8 +165,8 @@ class Groups:
             and len(path) == round_
         ]
 
-    def choice(self, group: Group, offers: Sequence[tuple[int, AsPath]]) -> Choice:
-        """What members take that may take every offer; see `Graph.choice`."""
+    def choice(self, group: PeerGroup, offers: Sequence[tuple[int, AsPath]]) -> GroupSelection:
+        """What members take that may take every offer; see `PeerGraph.choice`."""
         first = offers[0][1]
         places = tuple(place for place, _ in offers)
         best = tuple(place for place, path in offers if path == first)
@@ -166,7 +175,7 @@ class Groups:
             self._choices[key] = self._choose(group, places, best)
         return self._choices[key]
 
-    def _choose(self, group: Group, places: Edges, best: Edges) -> Choice:
+    def _choose(self, group: PeerGroup, places: Edges, best: Edges) -> GroupSelection:
         graph = self.graph
         every_used, every_tied, every_best = [], [], []
         for device in group.members:
@@ -177,7 +186,7 @@ class Groups:
             every_used.append(tied if alike else tuple(sorted(ranked[:limit])))
             every_tied.append(tied)
             every_best.append(incoming[places[0]][0])
-        return Choice(group, every_used, every_tied, every_best)
+        return GroupSelection(group, every_used, every_tied, every_best)
 
     def listening(self, groups: Iterable[int], devices: Iterable[int]) -> set[int]:
         """Groups that hear somebody of some groups, or one of some devices."""
@@ -185,18 +194,20 @@ class Groups:
         return found.union(*(self._listeners[device] for device in devices))
 
 
-class _Settling:
+class _ClassSolver:
     """Round by round; a round is final once it is done, for it decides those of one length."""
 
-    def __init__(self, groups: Groups, denied: int, origins: Iterable[int]) -> None:
+    def __init__(self, groups: PeerGroups, denied: int, origins: Iterable[int]) -> None:
         self.groups, self.denied = groups, denied
         asns = groups.graph.asns
-        self.parts: dict[int, tuple[Choice, AsPath]] = {}
-        self.odd: dict[int, One | None] = {device: One((asns[device],)) for device in origins}
-        self.settled = Settled(groups, self.parts, self.odd)
+        self.parts: dict[int, tuple[GroupSelection, AsPath]] = {}
+        self.odd: dict[int, DeviceRoute | None] = {
+            device: DeviceRoute((asns[device],)) for device in origins
+        }
+        self.settled = ClassSolution(groups, self.parts, self.odd)
         self.waiting: dict[int, list[int]] = {}  # members that took nothing of what others took
 
-    def run(self) -> Settled:
+    def run(self) -> ClassSolution:
         """All of it."""
         round_, new_groups, new = 1, list[int](), list(self.odd)
         while new_groups or new:
@@ -207,7 +218,7 @@ class _Settling:
                 if number in self.parts and number not in self.waiting:
                     continue
                 group = self.groups.all[number]
-                offers = self.groups.heard(group, self.settled, round_, self.denied, few)
+                offers = self.groups.received_offers(group, self.settled, round_, self.denied, few)
                 if offers and number in self.parts:
                     new += self._ask(number, self.waiting.pop(number), round_)
                 elif offers:
@@ -216,7 +227,9 @@ class _Settling:
             round_ += 1
         return self.settled
 
-    def _settle(self, group: Group, offers: list[tuple[int, AsPath]], round_: int) -> Sequence[int]:
+    def _settle(
+        self, group: PeerGroup, offers: list[tuple[int, AsPath]], round_: int
+    ) -> Sequence[int]:
         """A group takes what it hears: those of its members that settle on something else."""
         asns = frozenset().union(*(path for _, path in offers))
         beside = [
@@ -246,7 +259,7 @@ class _Settling:
             if offers:
                 tied, used = graph.choice(device, offers)
                 path = own, *offers[0][1]
-                self.odd[device] = One(path, used, tied, offers[0][0])
+                self.odd[device] = DeviceRoute(path, used, tied, offers[0][0])
                 settled.append(device)
             else:
                 self.waiting.setdefault(number, []).append(device)

@@ -17,16 +17,22 @@ from typing import TypeVar
 
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.results.reachability import Reachability, ServerClass, reachability
-from rocefort.validators.routing.forwarding import IN, OUT, Attachment, Starts, Trips
+from rocefort.validators.routing.forwarding import (
+    IN,
+    OUT,
+    Attachment,
+    PacketOrigins,
+    ServerJourneys,
+)
 from rocefort.validators.routing.longest_match import PrefixTable
-from rocefort.validators.routing.packet_filters import Filter
+from rocefort.validators.routing.packet_filters import PacketFilter
 
 K = TypeVar("K")
 V = TypeVar("V")
 Kind = tuple[int, int, tuple[IPv4Network, ...]]  # filters in and out, prefixes of rules
 
 
-def reachability_of(trips: Trips) -> Reachability:
+def reachability_of(trips: ServerJourneys) -> Reachability:
     """Which servers reach which with RDMA by every path."""
     known = _Classes(trips)
     classes = {
@@ -46,14 +52,14 @@ def reachability_of(trips: Trips) -> Reachability:
 class _Classes:
     """Servers by class; the first by name speaks for the others."""
 
-    trips: Trips
+    trips: ServerJourneys
 
     @cached_property
     def members(self) -> Sequence[Sequence[Attachment]]:
         """Servers of each class in order of names."""
         found: defaultdict[object, list[Attachment]] = defaultdict(list)
         for one in self.trips.attachments.values():
-            found[(*_own(one), *self._told_apart(one))].append(one)
+            found[(*_place_key(one), *self._told_apart(one))].append(one)
         return tuple(found.values())
 
     def _told_apart(self, one: Attachment) -> tuple[object, ...]:
@@ -121,7 +127,7 @@ class _Classes:
         return {}
 
     @cached_property
-    def _filters(self) -> Sequence[Filter | None]:
+    def _filters(self) -> Sequence[PacketFilter | None]:
         """All that differ."""
         return [None, *dict.fromkeys(self.trips.filters.values())]
 
@@ -172,25 +178,25 @@ class _Classes:
 
     @cached_property
     def _by_subnet(self) -> Mapping[IPv4Network, Sequence[Attachment]]:
-        return _grouped((one.subnet, one) for one in self.firsts)
+        return _items_by_key((one.subnet, one) for one in self.firsts)
 
     @cached_property
-    def _starts(self) -> Starts:
-        return Starts(tuple(self._by_leaf))
+    def _starts(self) -> PacketOrigins:
+        return PacketOrigins(tuple(self._by_leaf))
 
     @cached_property
     def _by_leaf(self) -> Mapping[str, Sequence[str]]:
-        return _grouped((one.port[0], one.name) for one in self.firsts)
+        return _items_by_key((one.port[0], one.name) for one in self.firsts)
 
 
-def _own(one: Attachment) -> Iterator[object]:
+def _place_key(one: Attachment) -> Iterator[object]:
     """What of a server's own place decides how it fares."""
     yield from (one.port[0], one.segment, one.subnet, one.vlan)
     yield from (one.down, one.no_vlan, one.no_gateway)
     yield one.port if one.unlike_its_segment else None  # its cause names the port
 
 
-def _grouped(items: Iterable[tuple[K, V]]) -> Mapping[K, Sequence[V]]:
+def _items_by_key(items: Iterable[tuple[K, V]]) -> Mapping[K, Sequence[V]]:
     found: defaultdict[K, list[V]] = defaultdict(list)
     for key, item in items:
         found[key].append(item)

@@ -17,25 +17,25 @@ from rocefort.models.device.interface import kind_of
 from rocefort.models.device.subnets import Subnets
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.routing import SessionStatus
-from rocefort.validators.routing.underlay import Place, Port, Underlay, refuse
+from rocefort.validators.routing.underlay import DevicePlace, Port, Underlay, refuse
 
 _MISMATCH = SessionStatus.NOT_COMPATIBLE
 
 
 @dataclass(frozen=True)
-class Session:
+class ConfiguredSession:
     """One configured peer as its own device sees it."""
 
     device: str
     peer: IPv4Address
     status: SessionStatus
     reason: str = ""  # empty when established
-    place: Place | None = None  # where the reason stands; it may be the other device
+    place: DevicePlace | None = None  # where the reason stands; it may be the other device
     far: tuple[str, IPv4Address] | None = None  # the other end's key, when established
 
 
 @dataclass(slots=True)
-class _End:
+class _SessionEndState:
     """A peer with what its device makes of it. Not frozen: there are 30,000 of them."""
 
     device: Device
@@ -51,11 +51,11 @@ class _End:
         is_host = self.broadcast_of is None
         return is_host and self.settings.active and self.settings.asn is not None
 
-    def place(self, field: str = "") -> Place:
-        return Place(self.device.name, f"bgp.peers[{self.peer.address}]{field}")
+    def place(self, field: str = "") -> DevicePlace:
+        return DevicePlace(self.device.name, f"bgp.peers[{self.peer.address}]{field}")
 
 
-_Ends = Mapping[str, Mapping[int, _End]]  # by device and address of the peer, ascending
+_Ends = Mapping[str, Mapping[int, _SessionEndState]]  # by device and address of the peer, ascending
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Peerings:
     """Every configured peer, by device."""
 
     ends: _Ends
-    all: tuple[Session, ...]  # sorted by device and address
+    all: tuple[ConfiguredSession, ...]  # sorted by device and address
 
     def settings(self, device: str, peer: IPv4Address) -> BgpSettings:
         """Effective settings of a peer."""
@@ -84,14 +84,14 @@ def peerings(underlay: Underlay, sources: Sources) -> Peerings:
     return Peerings(ends, tuple(_session(end, ends, underlay, sources) for end in every))
 
 
-def _ends(device: Device, sources: Sources) -> Iterator[_End]:
+def _ends(device: Device, sources: Sources) -> Iterator[_SessionEndState]:
     """In order of addresses, and refused in the order of the text."""
     bgp = device.bgp
     if bgp is None:
         return
     for group in bgp.groups:
         if not group.external:
-            place = Place(device.name, f"bgp.groups[{group.name}]")
+            place = DevicePlace(device.name, f"bgp.groups[{group.name}]")
             raise refuse(f"group {group.name} is internal; iBGP is not modelled", place, sources)
     groups = {group.name for group in bgp.groups}
     table = Subnets(device)
@@ -99,7 +99,7 @@ def _ends(device: Device, sources: Sources) -> Iterator[_End]:
         found = next(table.of(peer.address), None)
         local = ((device.name, found[0]), found[1].ip) if found else None
         broadcast = found[1].network if found and _is_broadcast(peer.address, found[1]) else None
-        end = _End(device, bgp, peer, bgp.settings(peer), local, broadcast)
+        end = _SessionEndState(device, bgp, peer, bgp.settings(peer), local, broadcast)
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"
             raise refuse(what, end.place(".group"), sources)
@@ -115,14 +115,18 @@ def _is_broadcast(peer: IPv4Address, local: IPv4Interface) -> bool:
     return length < 31 and int(peer) == int(local.network.broadcast_address)
 
 
-def _session(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Session:
+def _session(
+    end: _SessionEndState, ends: _Ends, underlay: Underlay, sources: Sources
+) -> ConfiguredSession:
     far = _established_with(end, ends, underlay)
     if far is None:
-        return _judged(end, ends, underlay, sources)
-    return Session(end.device.name, end.peer.address, SessionStatus.ESTABLISHED, far=far)
+        return _session_of(end, ends, underlay, sources)
+    return ConfiguredSession(end.device.name, end.peer.address, SessionStatus.ESTABLISHED, far=far)
 
 
-def _established_with(end: _End, ends: _Ends, underlay: Underlay) -> tuple[str, IPv4Address] | None:
+def _established_with(
+    end: _SessionEndState, ends: _Ends, underlay: Underlay
+) -> tuple[str, IPv4Address] | None:
     """The other end where all is as it should be, as nearly everywhere; see `_judged`."""
     if end.local is None or not end.ready:
         return None
@@ -143,16 +147,18 @@ def _established_with(end: _End, ends: _Ends, underlay: Underlay) -> tuple[str, 
     return (name, address) if wired else None
 
 
-def _judged(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Session:
+def _session_of(
+    end: _SessionEndState, ends: _Ends, underlay: Underlay, sources: Sources
+) -> ConfiguredSession:
     """What becomes of a peer, and why."""
     key = end.device.name, end.peer.address
     broken = _broken_here(end, underlay)
     if broken or end.local is None:
-        return Session(*key, _MISMATCH, *(broken or _no_local(end)))
+        return ConfiguredSession(*key, _MISMATCH, *(broken or _no_local(end)))
     port, address = end.local
     owners = [o for o in underlay.owners.get(end.peer.address, ()) if o[0] != end.device.name]
     matches: list[Port] = []
-    reasons: list[tuple[str, Place]] = []
+    reasons: list[tuple[str, DevicePlace]] = []
     for owner in owners:
         other = ends[owner[0]].get(int(address))
         if broken := _broken_there(end, address, owner, other, underlay.network):
@@ -163,19 +169,21 @@ def _judged(end: _End, ends: _Ends, underlay: Underlay, sources: Sources) -> Ses
     wired = [owner for owner in matches if underlay.far.get(port) == owner]
     if len(wired) == 1:
         far = wired[0][0], address
-        return Session(*key, SessionStatus.ESTABLISHED, far=far)
+        return ConfiguredSession(*key, SessionStatus.ESTABLISHED, far=far)
     if len(matches) == 1:
         first, second = sorted((port, matches[0]))
         reason = f"no cable joins {' '.join(first)} and {' '.join(second)}"
-        place = Place(first[0], f"interfaces[{first[1]}]", first[1])
-        return Session(*key, SessionStatus.NOT_ESTABLISHED, reason, place)
+        place = DevicePlace(first[0], f"interfaces[{first[1]}]", first[1])
+        return ConfiguredSession(*key, SessionStatus.NOT_ESTABLISHED, reason, place)
     if matches:
         names = " and ".join(" ".join(owner) for owner in matches)
-        return Session(*key, _MISMATCH, f"{end.peer.address} is on {names}", end.place())
-    return Session(*key, _MISMATCH, *(reasons[0] if reasons else _no_owner(end, underlay)))
+        return ConfiguredSession(*key, _MISMATCH, f"{end.peer.address} is on {names}", end.place())
+    return ConfiguredSession(
+        *key, _MISMATCH, *(reasons[0] if reasons else _no_owner(end, underlay))
+    )
 
 
-def _broken_here(end: _End, underlay: Underlay) -> tuple[str, Place] | None:
+def _broken_here(end: _SessionEndState, underlay: Underlay) -> tuple[str, DevicePlace] | None:
     """What the device's own text is enough to tell."""
     if end.local is None:
         return _no_local(end)
@@ -186,13 +194,13 @@ def _broken_here(end: _End, underlay: Underlay) -> tuple[str, Place] | None:
     return None
 
 
-def _unfinished(end: _End) -> tuple[str, Place] | None:
+def _unfinished(end: _SessionEndState) -> tuple[str, DevicePlace] | None:
     """A peer that its own device does not bring up."""
     name, address = end.device.name, end.peer.address
     if end.broadcast_of is not None and end.local is not None:
         what = f"{address} is the broadcast address of {end.broadcast_of} on {name}"
         port = end.local[0][1]
-        return f"{what} {port}", Place(name, f"interfaces[{port}].addresses", port)
+        return f"{what} {port}", DevicePlace(name, f"interfaces[{port}].addresses", port)
     if end.settings.asn is None:
         return f"{name} gives the peer {address} no AS number", end.place(".asn")
     if not end.settings.active:
@@ -200,11 +208,11 @@ def _unfinished(end: _End) -> tuple[str, Place] | None:
     return None
 
 
-def _no_local(end: _End) -> tuple[str, Place]:
+def _no_local(end: _SessionEndState) -> tuple[str, DevicePlace]:
     return f"no interface of {end.device.name} is in the subnet of {end.peer.address}", end.place()
 
 
-def _no_owner(end: _End, underlay: Underlay) -> tuple[str, Place]:
+def _no_owner(end: _SessionEndState, underlay: Underlay) -> tuple[str, DevicePlace]:
     """Nobody answers at the peer's address: somebody's is down, or nobody has it."""
     for node in underlay.network.nodes:
         for interface in node.device.interfaces if node.name != end.device.name else ():
@@ -216,18 +224,22 @@ def _no_owner(end: _End, underlay: Underlay) -> tuple[str, Place]:
 
 
 def _broken_there(
-    end: _End, address: IPv4Address, owner: Port, other: _End | None, network: Network
-) -> tuple[str, Place] | None:
+    end: _SessionEndState,
+    address: IPv4Address,
+    owner: Port,
+    other: _SessionEndState | None,
+    network: Network,
+) -> tuple[str, DevicePlace] | None:
     """Why the owner of the peer's address is not the other end of this session."""
     name = owner[0]
     bgp = network.by_name[name].device.bgp
     if bgp is None:
-        return f"{name} runs no BGP", Place(name)
+        return f"{name} runs no BGP", DevicePlace(name)
     if end.settings.asn != bgp.asn:
         reason = f"{end.device.name} expects AS {end.settings.asn}, {name} is AS {bgp.asn}"
         return reason, end.place(".asn")
     if other is None:
-        return f"{name} has no peer {address}", Place(name, "bgp.peers")
+        return f"{name} has no peer {address}", DevicePlace(name, "bgp.peers")
     if broken := _unfinished(other) or _elsewhere(other, owner):
         return broken
     if other.settings.asn != end.bgp.asn:
@@ -236,7 +248,7 @@ def _broken_there(
     return None
 
 
-def _elsewhere(other: _End, owner: Port) -> tuple[str, Place] | None:
+def _elsewhere(other: _SessionEndState, owner: Port) -> tuple[str, DevicePlace] | None:
     """Why an end does not answer from the port that has the address that its peer asks."""
     if other.local is None:
         return _no_local(other)
@@ -247,7 +259,7 @@ def _elsewhere(other: _End, owner: Port) -> tuple[str, Place] | None:
 
 
 def _check_modelled(
-    end: _End, port: Port, owner: Port, underlay: Underlay, sources: Sources
+    end: _SessionEndState, port: Port, owner: Port, underlay: Underlay, sources: Sources
 ) -> None:
     if end.settings.asn == end.bgp.asn:
         raise refuse(

@@ -12,11 +12,11 @@ from typing import Literal
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import Sources
-from rocefort.models.results.trace import Endpoint, Hop, Judged, Path, Trace
+from rocefort.models.results.trace import Endpoint, FilterDecision, Hop, Trace, TracePath
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.external_peers import outside_name
-from rocefort.validators.routing.forwarding import IN, OUT, Attachment, Step, Stop
-from rocefort.validators.routing.underlay import Place, Port
+from rocefort.validators.routing.forwarding import IN, OUT, Attachment, PathEnd, Step
+from rocefort.validators.routing.underlay import DevicePlace, Port
 
 MOST_PATHS = 256
 DIRECTIONS: Mapping[str, Literal["inbound", "outbound"]] = {IN: "inbound", OUT: "outbound"}
@@ -53,7 +53,7 @@ class _Tracer:
     flow: Flow
     sources: Sources
 
-    def paths(self) -> Iterator[Path]:
+    def paths(self) -> Iterator[TracePath]:
         """Every path in order of next hops."""
         here, there = self._attached(self.source), self._attached(self.destination)
         if here is None:
@@ -69,14 +69,14 @@ class _Tracer:
         elif here.no_gateway:
             yield self._ended((first,), here.no_gateway)
         else:
-            judged = tuple(self._judged(here, IN))
+            judged = tuple(self._decisions(here, IN))
             first = first.model_copy(update={"gateway": here.svi, "judged": judged})
             if stop := self._denied(judged, here):
                 yield self._ended((first,), stop)
             else:
                 yield from self._on((), first)
 
-    def _entering(self) -> Iterator[Path]:
+    def _entering(self) -> Iterator[TracePath]:
         """From a switch itself, or from outside by every exit that is up."""
         for device in self.source.devices:
             yield from self._on((), Hop(device=device))
@@ -85,16 +85,16 @@ class _Tracer:
         for exit_ in ways:
             yield from self._on((), Hop(device=exit_.leaf, enters=exit_.port))
         if exits and not ways:
-            yield Path(hops=(), delivered=False, reason="no exit of the fabric is up")
+            yield TracePath(hops=(), delivered=False, reason="no exit of the fabric is up")
 
     def _attached(self, end: Endpoint) -> Attachment | None:
         return self.solution.trips.attachments.get(end.name) if end.server else None
 
-    def _switched(self, first: Hop, here: Attachment, there: Attachment) -> Path:
+    def _switched(self, first: Hop, here: Attachment, there: Attachment) -> TracePath:
         if stop := here.switched(there):
             return self._ended((first,), stop)
         hop = first.model_copy(update={"by": "switched", "leaves": there.port[1]})
-        return Path(hops=(hop,), delivered=True)
+        return TracePath(hops=(hop,), delivered=True)
 
     @cached_property
     def _steps(self) -> list[Step]:
@@ -106,20 +106,20 @@ class _Tracer:
         exits = self.solution.underlay.network.exits or ()
         return {outside_name(exit_): exit_ for exit_ in exits}
 
-    def _on(self, before: tuple[Hop, ...], hop: Hop) -> Iterator[Path]:
+    def _on(self, before: tuple[Hop, ...], hop: Hop) -> Iterator[TracePath]:
         """Go on from a switch that packets have entered."""
         device, under = hop.device, self.solution.underlay
         if before and device in self._exits and not self.destination.devices:
-            yield Path(hops=before, delivered=True, leaves_by=self._exits[device].name)
+            yield TracePath(hops=before, delivered=True, leaves_by=self._exits[device].name)
             return
         if any(device == seen.device for seen in before):
             names = [*(seen.device for seen in before), device]
             loop = " - ".join(names[names.index(device) :])
-            yield self._ended(before, Stop(f"packets loop: {loop}", Place(device, "bgp")))
+            yield self._ended(before, PathEnd(f"packets loop: {loop}", DevicePlace(device, "bgp")))
             return
         owners = () if self.destination.server else under.owners.get(self.destination.address, ())
         if any(device == name for name, _ in owners):
-            yield Path(hops=(*before, hop), delivered=True)  # its own address
+            yield TracePath(hops=(*before, hop), delivered=True)  # its own address
             return
         for prefix, own, learned in self._steps:
             if device in own:
@@ -139,10 +139,13 @@ class _Tracer:
                 return
         subnet = self.destination.address
         yield self._ended(
-            (*before, hop), Stop(f"{device} has no route to {subnet}", Place(device, "bgp"))
+            (*before, hop),
+            PathEnd(f"{device} has no route to {subnet}", DevicePlace(device, "bgp")),
         )
 
-    def _static(self, before: tuple[Hop, ...], hop: Hop, prefix: IPv4Network) -> Iterator[Path]:
+    def _static(
+        self, before: tuple[Hop, ...], hop: Hop, prefix: IPv4Network
+    ) -> Iterator[TracePath]:
         under, device = self.solution.underlay, hop.device
         hops = under.static[device][prefix]
         known = tuple(h for h in hops if h is not None)
@@ -150,18 +153,24 @@ class _Tracer:
         peers = {e.peer: e for e in self._exits.values() if e.leaf == device}
         for next_hop in hops:
             if next_hop is None:
-                stop = Stop(f"{device} drops {prefix} (NULL0)", Place(device, "static_routes"))
+                stop = PathEnd(
+                    f"{device} drops {prefix} (NULL0)", DevicePlace(device, "static_routes")
+                )
                 yield self._ended((*before, hop), stop)
             elif next_hop in peers and not self.destination.devices:
                 last = self._towards(hop, next_hop)
-                yield Path(hops=(*before, last), delivered=True, leaves_by=peers[next_hop].name)
+                yield TracePath(
+                    hops=(*before, last), delivered=True, leaves_by=peers[next_hop].name
+                )
             elif next_hop not in under.owners:
                 what = f"{device} sends {prefix} to {next_hop}, nobody here"
-                yield self._ended((*before, hop), Stop(what, Place(device, "static_routes")))
+                yield self._ended(
+                    (*before, hop), PathEnd(what, DevicePlace(device, "static_routes"))
+                )
             else:
                 yield from self._out(before, hop, next_hop)
 
-    def _out(self, before: tuple[Hop, ...], hop: Hop, next_hop: IPv4Address) -> Iterator[Path]:
+    def _out(self, before: tuple[Hop, ...], hop: Hop, next_hop: IPv4Address) -> Iterator[TracePath]:
         device, port = self.solution.underlay.owners[next_hop][0]
         known = self.solution.trips.forwarder.neighbours.get((hop.device, next_hop))
         if known and known != device:
@@ -176,33 +185,33 @@ class _Tracer:
         leaves = next((port for subnet, port in connected.items() if next_hop in subnet), None)
         return hop.model_copy(update={"next_hop": next_hop, "leaves": leaves})
 
-    def _arrived(self, before: tuple[Hop, ...], hop: Hop, port: Port) -> Path:
+    def _arrived(self, before: tuple[Hop, ...], hop: Hop, port: Port) -> TracePath:
         """Packets are in a subnet of the switch that they have come to."""
         there = self._attached(self.destination)
-        stop = Stop("", Place(port[0], interface=port[1]), port)
+        stop = PathEnd("", DevicePlace(port[0], interface=port[1]), port)
         if there is None:
             at = f"{' '.join(port)} has no {self.destination.address} behind it"
             return self._ended(
-                (*before, hop), Stop(at, Place(port[0], f"interfaces[{port[1]}]", port[1]))
+                (*before, hop), PathEnd(at, DevicePlace(port[0], f"interfaces[{port[1]}]", port[1]))
             )
         if missed := there.misses(stop):
             return self._ended((*before, hop), missed)
-        judged = tuple(self._judged(there, OUT))
+        judged = tuple(self._decisions(there, OUT))
         update = {"vlan": there.vlan, "gateway": there.svi, "judged": (*hop.judged, *judged)}
         hop = hop.model_copy(update=update)
         if denied := self._denied(judged, there):
             return self._ended((*before, hop), denied)
         last = hop.model_copy(update={"leaves": there.port[1]})
-        return Path(hops=(*before, last), delivered=True)
+        return TracePath(hops=(*before, last), delivered=True)
 
-    def _judged(self, at: Attachment, field: str) -> Iterator[Judged]:
+    def _decisions(self, at: Attachment, field: str) -> Iterator[FilterDecision]:
         found = self.solution.trips.filters.get((at.port[0], at.svi, field))
         if found is None:
             return
         pair = self.source.address, self.destination.address
         rule, device = found.acl.first_match(*pair, self.flow), at.port[0]
         path = f"filters.acls[{found.acl.name}]" + (f".rules[{rule.index}]" if rule else "")
-        yield Judged(
+        yield FilterDecision(
             interface=at.svi,
             direction=DIRECTIONS[field],
             acl=found.acl.name,
@@ -211,14 +220,14 @@ class _Tracer:
             where=self.sources.where(device, path, at.svi),
         )
 
-    def _denied(self, judged: tuple[Judged, ...], at: Attachment) -> Stop | None:
+    def _denied(self, judged: tuple[FilterDecision, ...], at: Attachment) -> PathEnd | None:
         for one in judged:
             if not one.permitted:
                 path = f"filters.acls[{one.acl}].rules[{one.rule}]"
                 reason = f"rule {one.rule} of ACL {one.acl} on {at.port[0]} {at.svi} drops it"
-                return Stop(reason, Place(at.port[0], path, at.svi))
+                return PathEnd(reason, DevicePlace(at.port[0], path, at.svi))
         return None
 
-    def _ended(self, hops: tuple[Hop, ...], stop: Stop) -> Path:
+    def _ended(self, hops: tuple[Hop, ...], stop: PathEnd) -> TracePath:
         where = self.sources.where(stop.place.device, stop.place.path, stop.place.interface)
-        return Path(hops=hops, delivered=False, reason=stop.reason, where=where)
+        return TracePath(hops=hops, delivered=False, reason=stop.reason, where=where)

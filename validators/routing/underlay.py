@@ -20,7 +20,7 @@ from rocefort.models.device.eth_trunk import trunk_number
 from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.device.static_routes import STATIC_PREFERENCE
 from rocefort.models.network.network import Network, Node, Sources, TextLine, shared_subnets
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.validators.routing.packet_filters import unevaluated
 
 Port = tuple[str, str]  # device, interface
@@ -28,7 +28,7 @@ Statics = Mapping[IPv4Network, tuple[IPv4Address | None, ...]]  # next hops; Non
 
 
 @dataclass(frozen=True)
-class Place:
+class DevicePlace:
     """A device, one of its interfaces if any, and the path of a field in the Device."""
 
     device: str
@@ -52,7 +52,7 @@ class Underlay:
         """The interface; a port without text is what the switch makes it by default."""
         return _interface(self.network, port)
 
-    def why_down(self, port: Port) -> tuple[str, Place]:
+    def why_down(self, port: Port) -> tuple[str, DevicePlace]:
         """Why the addresses of an interface are not in use, and where that stands."""
         interface = self.interface(port)
         if not interface.enabled:
@@ -60,11 +60,11 @@ class Underlay:
         if interface.kind == "eth-trunk":
             device, number = self.network.by_name[port[0]].device, trunk_number(interface.name) or 0
             up = sum((port[0], member.name) in self.up for member in device.members.get(number, ()))
-            has = f"{' '.join(port)} has {counted(up, 'member')} up"
+            has = f"{' '.join(port)} has {count_of(up, 'member')} up"
             reason = f"{has} and needs {interface.bond.minimum_links}"
-            return reason, Place(port[0], f"interfaces[{port[1]}].bond", port[1])
+            return reason, DevicePlace(port[0], f"interfaces[{port[1]}].bond", port[1])
         if not interface.layer3:
-            place = Place(port[0], f"interfaces[{port[1]}].routed", port[1])
+            place = DevicePlace(port[0], f"interfaces[{port[1]}].routed", port[1])
             return f"{port[0]} {port[1]} is a switched port, its address is not in use", place
         if interface.kind == "vlanif":
             vlan, vlans = gateway_vlan(port[1]), self.network.by_name[port[0]].device.vlans
@@ -73,17 +73,17 @@ class Underlay:
                 reason = f"{port[0]} {port[1]} names no VLAN"
             elif vlan != 1 and vlan not in vlans:
                 reason = f"{port[0]} has no VLAN {vlan}"
-            return reason, Place(port[0], f"interfaces[{port[1]}]", port[1])
+            return reason, DevicePlace(port[0], f"interfaces[{port[1]}]", port[1])
         far = self.far[port]
         return f"{far[0]} {far[1]} is shut down", enabled_place(far)
 
 
-def enabled_place(port: Port) -> Place:
+def enabled_place(port: Port) -> DevicePlace:
     """Where an interface is shut down."""
-    return Place(port[0], f"interfaces[{port[1]}].enabled", port[1])
+    return DevicePlace(port[0], f"interfaces[{port[1]}].enabled", port[1])
 
 
-def refuse(what: str, place: Place, sources: Sources, how: str = "") -> Refused:
+def refuse(what: str, place: DevicePlace, sources: Sources, how: str = "") -> Refused:
     """Error that names the device and its line: the engine does not guess."""
     position = sources.find(place.device, place.path)
     where = " ".join(part for part in (place.device, place.interface) if part)
@@ -102,7 +102,7 @@ def build(network: Network, sources: Sources) -> Underlay:
     network = network.model_copy(update={"nodes": ordered})
     for node in network.nodes:
         for line, what in unmodelled_forwarding(node):
-            raise refuse(what, Place(node.name, f"unmodelled[{line.line}]"), sources)
+            raise refuse(what, DevicePlace(node.name, f"unmodelled[{line.line}]"), sources)
         _check_device(node.device, sources)
         _check_filters(node.device, sources)
     far = _cables(network, sources)
@@ -171,13 +171,15 @@ def _check_device(device: Device, sources: Sources) -> None:
     seen: dict[IPv4Network, str] = {}
     for interface in device.interfaces:
         if what := _unmodelled_in(interface):
-            raise refuse(f"{interface.name} is {what}", _at(device, interface), sources)
+            raise refuse(
+                f"{interface.name} is {what}", _interface_place(device, interface), sources
+            )
         for address in interface.addresses if interface.layer3 and not interface.vrf else ():
             if seen.setdefault(address.network, interface.name) != interface.name:
                 other = seen[address.network]
                 what = f"subnet {address.network} is on {other} and on {interface.name}"
                 how = "give each interface its own subnet"
-                raise refuse(what, _at(device, interface), sources, how)
+                raise refuse(what, _interface_place(device, interface), sources, how)
 
 
 def _unmodelled_in(interface: Interface) -> str:
@@ -191,41 +193,45 @@ def _unmodelled_in(interface: Interface) -> str:
     return ""
 
 
-def _at(device: Device, interface: Interface) -> Place:
-    return Place(device.name, f"interfaces[{interface.name}]", interface.name)
+def _interface_place(device: Device, interface: Interface) -> DevicePlace:
+    return DevicePlace(device.name, f"interfaces[{interface.name}]", interface.name)
 
 
 def _check_filters(device: Device, sources: Sources) -> None:
     for interface, field, what in unevaluated(device):
-        place = Place(device.name, f"interfaces[{interface.name}].{field}", interface.name)
+        place = DevicePlace(device.name, f"interfaces[{interface.name}].{field}", interface.name)
         raise refuse(what, place, sources)
 
 
 def _cables(network: Network, sources: Sources) -> dict[Port, Port]:
     far: dict[Port, Port] = {}
-    for a, b in _declared(network) if network.cabling is not None else _inferred(network, sources):
+    for a, b in (
+        _declared_cables(network)
+        if network.cabling is not None
+        else _inferred_cables(network, sources)
+    ):
         for end, other in ((a, b), (b, a)):
             if end[0] not in network.by_name:
                 raise Refused(f"a link ends at {end[0]}, which is not in the network")
             if far.setdefault(end, other) != other:
-                place = Place(end[0], f"interfaces[{end[1]}]", end[1])
+                place = DevicePlace(end[0], f"interfaces[{end[1]}]", end[1])
                 what = f"{end[1]} is wired to {far[end][0]} {far[end][1]} and to {' '.join(other)}"
                 raise refuse(what, place, sources, "use a port for one cable")
     return far
 
 
-def _declared(network: Network) -> Iterator[tuple[Port, Port]]:
+def _declared_cables(network: Network) -> Iterator[tuple[Port, Port]]:
     for link in network.cabling or ():
         yield (link.a.device, link.a.interface), (link.b.device, link.b.interface)
 
 
-def _inferred(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]:
+def _inferred_cables(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]:
     """Cables as the addresses tell them: two routed ports in one subnet."""
     for subnet, ends in shared_subnets(network.nodes).items():
         ports = [(end.device, end.interface) for end in ends]
         if len(ports) > 2:
             names = ", ".join(" ".join(port) for port in ports)
-            place = Place(ports[2][0], f"interfaces[{ports[2][1]}].addresses", ports[2][1])
+            place = DevicePlace(ports[2][0], f"interfaces[{ports[2][1]}].addresses", ports[2][1])
             what = f"subnet {subnet} is on {names}: the addresses do not tell the cables"
             raise refuse(what, place, sources, "describe the links")
         if len(ports) == 2:
@@ -238,7 +244,7 @@ def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources)
     for port, other in far.items():
         for vlan in wanted[port[0]]:
             if all(_carrier(network, end).carries(vlan) for end in (port, other)):
-                place = Place(port[0], f"interfaces[{port[1]}]", port[1])
+                place = DevicePlace(port[0], f"interfaces[{port[1]}]", port[1])
                 what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"
                 how = in_words("route between switches: «a routed port»", network.by_name[port[0]])
                 raise refuse(what, place, sources, how)

@@ -20,7 +20,7 @@ OF_SWITCHES = ("role", "hardware", "family")  # what may be known of one switch 
 Owner = tuple[Node, Interface]  # of an address
 
 
-class Cable(NamedTuple):
+class LinkEnds(NamedTuple):
     """A link with what is at its two ends; None: there is no such switch, or no such port."""
 
     link: Link
@@ -38,7 +38,7 @@ class Cable(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Switch:
+class LosslessSwitch:
     """One switch and its ports that RoCE passes."""
 
     node: Node
@@ -82,13 +82,13 @@ class Overview:
         return self.network.loose_ends if what == "links" else ()
 
     @cached_property
-    def switches(self) -> tuple[Switch, ...]:
+    def switches(self) -> tuple[LosslessSwitch, ...]:
         """All switches, in the network's order."""
         ports = ports_by_device(self.network)
-        return tuple(Switch(node, ports.get(node.name, ())) for node in self.network.nodes)
+        return tuple(LosslessSwitch(node, ports.get(node.name, ())) for node in self.network.nodes)
 
     @cached_property
-    def cables(self) -> tuple[Cable, ...]:
+    def cables(self) -> tuple[LinkEnds, ...]:
         """Known links, with what is at their ends."""
         found = []
         nodes = self.network.by_name.get
@@ -96,7 +96,7 @@ class Overview:
             near, far = nodes(link.a.device), nodes(link.b.device)
             here = near.device.by_interface.get(link.a.interface) if near else None
             there = far.device.by_interface.get(link.b.interface) if far else None
-            found.append(Cable(link, (near, far), (here, there)))
+            found.append(LinkEnds(link, (near, far), (here, there)))
         return tuple(found)
 
     @cached_property

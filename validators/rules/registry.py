@@ -27,9 +27,9 @@ from rocefort.models.network.network import (
     Server,
     Sources,
 )
-from rocefort.models.network.observed import Topic
+from rocefort.models.network.observed import StateTopic
 from rocefort.validators import rules
-from rocefort.validators.rules.facts import Overview, Switch, path_at
+from rocefort.validators.rules.facts import LosslessSwitch, Overview, path_at
 
 FAMILIES = {  # in the order of reports
     "TOP": "topology and cabling",
@@ -93,7 +93,7 @@ SECTION = re.compile(r"^(Example|Fix): ", re.MULTILINE)
 LOOSE_END = "the addresses do not tell what is at the port's other end"
 
 
-class Judged(Protocol):
+class SubjectKind(Protocol):
     """A kind of subject; given: what it has beside a network, in words."""
 
     given: ClassVar[str]
@@ -101,10 +101,10 @@ class Judged(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class RuleTopics:
     """Topics that a live rule reads of a switch; twice: needs an earlier reading, too."""
 
-    topics: tuple[Topic, ...] = ()
+    topics: tuple[StateTopic, ...] = ()
     twice: bool = False
 
 
@@ -126,8 +126,8 @@ class Rule:
     needs: tuple[Need, ...]
     wants: tuple[Need, ...]
     judge: Callable[..., Iterator[Verdict]]  # of a subject of the kind that it judges
-    judges: type[Judged]
-    reads: Reads
+    judges: type[SubjectKind]
+    reads: RuleTopics
 
     @property
     def family(self) -> str:
@@ -199,7 +199,7 @@ class Subject:
         return self.network.lossless
 
     @property
-    def switches(self) -> tuple[Switch, ...]:
+    def switches(self) -> tuple[LosslessSwitch, ...]:
         """All switches with their ports that RoCE passes, in the network's order."""
         return self.overview.switches
 
@@ -245,7 +245,7 @@ class Subject:
         return self.overview.where(device, path, interface)
 
 
-S = TypeVar("S", bound=Judged)
+S = TypeVar("S", bound=SubjectKind)
 V = TypeVar("V", bound=Verdict)
 Judge = Callable[[S], Iterator[V]]
 _registered: dict[str, Rule] = {}
@@ -270,19 +270,19 @@ def rule(
     severity: Severity,
     source: str,
     needs: tuple[Need, ...] = (),
-    reads: Reads = Reads(),
+    reads: RuleTopics = RuleTopics(),
 ) -> Callable[[Judge[S, V]], Judge[S, V]]: ...
 
 
 def rule(  # noqa: PLR0913 - what a rule declares
     rule_id: str,
     *,
-    judges: type[Judged] = Subject,
+    judges: type[SubjectKind] = Subject,
     severity: Severity,
     source: str,
     needs: tuple[Need, ...] = (),
     wants: tuple[Need, ...] = (),
-    reads: Reads = Reads(),
+    reads: RuleTopics = RuleTopics(),
 ) -> Callable[[Judge[S, V]], Judge[S, V]]:
     """Register a rule; TypeError when it has no docstring or source, or its id is taken.
 
@@ -322,7 +322,7 @@ def sections_of(docstring: str) -> tuple[str, str, Mapping[str, str]]:
     return title.rstrip("."), explanation.strip(), sections
 
 
-def registered(*judges: type[Judged]) -> tuple[Rule, ...]:
+def registered(*judges: type[SubjectKind]) -> tuple[Rule, ...]:
     """Rules that judge one of these classes of subject, by default all, by family and number."""
     _import_modules()
     families = list(FAMILIES)

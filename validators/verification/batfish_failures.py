@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from rocefort.dialects.eos import EosNames
 from rocefort.models.finding import Finding
 from rocefort.models.network.network import End, Network, Sources
-from rocefort.models.results.routing import Effect, Failure, FailureStudy
+from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
 from rocefort.validators.batfish.snapshot import host_name
 from rocefort.validators.failures.impact import difference
 from rocefort.validators.failures.study import SEED, chosen_failures, sampled
-from rocefort.validators.rules.verification.engine_comparison import Difference, engines_agree
+from rocefort.validators.rules.verification.engine_comparison import EngineDifference, engines_agree
 
 DEFAULT = "single:8"
 CIRCLES = "not judged: Batfish does not model buffers"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BatfishFailureScope:
     """The failures to ask for, of how many, as a scope says."""
 
     scope: str
@@ -32,10 +32,10 @@ class Chosen:
     population: int
 
 
-def choose(singles: Sequence[Failure], scope: str) -> Chosen:
+def choose(singles: Sequence[Failure], scope: str) -> BatfishFailureScope:
     """Failures of a scope. Raises as `chosen_failures` does."""
     failures, population = chosen_failures(singles, scope)
-    return Chosen(scope, tuple(failures), population)
+    return BatfishFailureScope(scope, tuple(failures), population)
 
 
 def cabled_failures(network: Network) -> tuple[Failure, ...]:
@@ -58,7 +58,7 @@ def fork_name(number: int) -> str:
     return f"failure-{number}"
 
 
-def study_of(chosen: Chosen, effects: Iterable[Effect]) -> FailureStudy:
+def study_of(chosen: BatfishFailureScope, effects: Iterable[FailureEffect]) -> FailureStudy:
     """The study in the words of the embedded engine's."""
     return FailureStudy(
         scope=chosen.scope,
@@ -90,5 +90,7 @@ def disagreeing(
         return len(both), ()
     device, sentence = found[0]
     more = f" (and after {len(found) - 1} other failures)" if found[1:] else ""
-    apart = Difference(sources.where(device, "bgp"), f"the engines disagree: {sentence}{more}")
+    apart = EngineDifference(
+        sources.where(device, "bgp"), f"the engines disagree: {sentence}{more}"
+    )
     return len(both), tuple(engines_agree(apart))

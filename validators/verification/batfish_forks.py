@@ -20,7 +20,14 @@ from rocefort.models.network.network import Network
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.results.routing import Failure, RoutingState
 from rocefort.validators.batfish.access import Service
-from rocefort.validators.batfish.engine import Asking, RouteRow, gate, opened, route_rows, routes_of
+from rocefort.validators.batfish.engine import (
+    BatfishSession,
+    RouteRow,
+    gate,
+    open_session,
+    route_rows,
+    routes_of,
+)
 from rocefort.validators.batfish.recording import check_snapshot, read_recording
 from rocefort.validators.batfish.snapshot import snapshot_digest, snapshot_files
 from rocefort.validators.verification.batfish_failures import deactivated, fork_name
@@ -74,7 +81,7 @@ class Forks(Frozen):
 def ask_forks(network: Network, failures: Sequence[Failure], service: Service) -> Forks:
     """Ask a service for routes, whole and after each failure. Raises as `batfish.ask` does."""
     files = snapshot_files(network)
-    with opened(files, service) as asking:
+    with open_session(files, service) as asking:
         gate(asking)
         whole = frozenset(route_rows(asking))
         forks = tuple(_forks(asking, failures, whole))
@@ -93,7 +100,7 @@ def ask_forks(network: Network, failures: Sequence[Failure], service: Service) -
 
 
 def _forks(
-    asking: Asking, failures: Sequence[Failure], whole: frozenset[RouteRow]
+    asking: BatfishSession, failures: Sequence[Failure], whole: frozenset[RouteRow]
 ) -> Iterator[Fork]:
     for number, failure in enumerate(failures):
         name = fork_name(number)

@@ -11,14 +11,20 @@ from ipaddress import IPv4Address
 
 from rocefort.models.network.network import Network, Server
 from rocefort.models.results.reachability import Reachability
-from rocefort.models.results.routing import Effect, Failure, FailureStudy, RoutingState, Timing
+from rocefort.models.results.routing import (
+    Failure,
+    FailureEffect,
+    FailureStudy,
+    RoutingState,
+    Timing,
+)
 from rocefort.validators.batfish.access import Service, check_version
 from rocefort.validators.batfish.engine import (
-    Answers,
-    Asking,
+    BatfishAnswers,
+    BatfishSession,
     interpret,
-    opened,
-    put,
+    open_session,
+    put_questions,
     reachability_of,
     route_rows,
     routes_of,
@@ -26,10 +32,10 @@ from rocefort.validators.batfish.engine import (
 )
 from rocefort.validators.batfish.snapshot import Files, host_name, snapshot_files, zip_snapshot
 from rocefort.validators.batfish.snapshot_checks import Checks, collect_checks
-from rocefort.validators.failures.impact import Costs
+from rocefort.validators.failures.impact import FailureCosts
 from rocefort.validators.routing.external_peers import with_outside
 from rocefort.validators.verification.batfish_failures import (
-    Chosen,
+    BatfishFailureScope,
     deactivated,
     fork_name,
     study_of,
@@ -40,7 +46,7 @@ BEFORE = "before"
 
 
 @dataclass(frozen=True)
-class Example:
+class SnapshotExample:
     """RDMA of one server that one of two snapshots delivers and the other does not."""
 
     source: str
@@ -48,7 +54,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Asked:
+class BatfishResult:
     """What the service said, and how long each question took."""
 
     state: RoutingState
@@ -58,16 +64,16 @@ class Asked:
     note: str = ""  # on the version
     study: FailureStudy | None = None
     before: RoutingState | None = None
-    examples: tuple[Example, ...] = ()
+    examples: tuple[SnapshotExample, ...] = ()
     timings: tuple[Timing, ...] = ()
 
 
 def ask_all(
     network: Network,
     service: Service,
-    failures: Chosen | None = None,
+    failures: BatfishFailureScope | None = None,
     before: Network | None = None,
-) -> Asked:
+) -> BatfishResult:
     """Ask about a network whose Devices were parsed from text; before: one to compare it with.
 
     Raises as `batfish.ask` does.
@@ -76,18 +82,18 @@ def ask_all(
     files = snapshot_files(whole)
     earlier = None if before is None else with_outside(before)
     earlier_zip = b"" if earlier is None else zip_snapshot(snapshot_files(earlier))
-    with opened(files, service) as asking:
+    with open_session(files, service) as asking:
         checks = collect_checks(asking.rows)
-        answers = put(asking, whole)
+        answers = put_questions(asking, whole)
         state = interpret(whole, answers)
-        asked = Asked(state, checks, files, asking.version)
+        asked = BatfishResult(state, checks, files, asking.version)
         if failures is not None:
-            costs = Costs(network, state)
+            costs = FailureCosts(network, state)
             effects = _effects(asking, whole, answers, costs, failures)
             asked = replace(asked, study=study_of(failures, effects))
         if earlier is not None:
             asking.speaker.add_snapshot(asking.session, earlier_zip, BEFORE)
-            then = put(asking, earlier, BEFORE)
+            then = put_questions(asking, earlier, BEFORE)
             asked = replace(
                 asked,
                 before=interpret(earlier, then),
@@ -98,8 +104,12 @@ def ask_all(
 
 
 def _effects(
-    asking: Asking, network: Network, answers: Answers, costs: Costs, failures: Chosen
-) -> Iterator[Effect]:
+    asking: BatfishSession,
+    network: Network,
+    answers: BatfishAnswers,
+    costs: FailureCosts,
+    failures: BatfishFailureScope,
+) -> Iterator[FailureEffect]:
     for number, failure in enumerate(failures.failures):
         name = fork_name(number)
         asking.speaker.fork(asking.session, name, *deactivated(failure))
@@ -108,7 +118,7 @@ def _effects(
 
 
 def _after(
-    asking: Asking, network: Network, answers: Answers, failure: Failure, of: str
+    asking: BatfishSession, network: Network, answers: BatfishAnswers, failure: Failure, of: str
 ) -> RoutingState:
     """Routes after a failure, and reachability if any path no longer delivers."""
     up = without_own(network, failure, answers.hosts_up)
@@ -128,8 +138,11 @@ def _after(
 
 
 def _examples(
-    asking: Asking, network: Network, earlier: Network, answers: tuple[Answers, Answers]
-) -> Iterator[Example]:
+    asking: BatfishSession,
+    network: Network,
+    earlier: Network,
+    answers: tuple[BatfishAnswers, BatfishAnswers],
+) -> Iterator[SnapshotExample]:
     """What Batfish's own differential question says, of servers that did not move."""
     servers = _unmoved(network, earlier)
     up = [name for name in servers if all(name in said.hosts_up for said in answers)]
@@ -144,7 +157,7 @@ def _examples(
         # The service may forge the source address, which nothing looks at but filters.
         forged = IPv4Address(row["Flow"]["srcIp"]) != source.address.ip
         if target != source.address.ip and not (forged and filtered):
-            yield Example(source.name, by_address[target])
+            yield SnapshotExample(source.name, by_address[target])
 
 
 def _unmoved(network: Network, earlier: Network) -> dict[str, Server]:

@@ -98,7 +98,7 @@ def _fabric_peers(scope: Scope) -> Iterator[BgpPeer]:
         )
 
 
-def announced(scope: Scope) -> PrefixList:
+def announced_prefixes(scope: Scope) -> PrefixList:
     """What may leave a switch: a leaf's own prefixes; on a spine whole pools."""
     scope.note("prefix_lists", "pools")
     if isinstance(scope.switch, Leaf):

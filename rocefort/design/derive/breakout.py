@@ -66,7 +66,7 @@ def port_problem(hardware: Hardware, switch: Switch, port: str) -> tuple[str, st
     """(what, how) where a switch has no such port, or has it only whole, or only in parts."""
     whole = whole_port(port)
     if whole not in hardware.port_names():
-        return f"{hardware.model} has no port {port}", _near(hardware, switch, port)
+        return f"{hardware.model} has no port {port}", _matching_part(hardware, switch, port)
     split_type = switch.splits.get(whole)
     if split_type is None:
         if port == whole:
@@ -94,7 +94,7 @@ def outward_port_problem(hardware: Hardware, leaf: Switch, port: str) -> tuple[s
     return wrong
 
 
-def _near(hardware: Hardware, switch: Switch, port: str) -> str:
+def _matching_part(hardware: Hardware, switch: Switch, port: str) -> str:
     """A part under the name of its own speed is meant for one under the name of its port."""
     place, _, part = port.partition("GE")[2].partition(":")
     for whole, split_type in switch.splits.items():

@@ -16,7 +16,7 @@ LAST_PRIVATE = BLOCKS[-1]
 
 
 @dataclass(frozen=True)
-class Span:
+class AsnRange:
     """AS numbers that the reserved capacity takes for one role: base + 1 to base + count."""
 
     role: str
@@ -49,21 +49,21 @@ def check_as_numbers(context: Context) -> Iterator[Problem]:
     yield from _pins(context, spans)
 
 
-def reserved_for(context: Context, number: int) -> Span | None:
+def reserved_for(context: Context, number: int) -> AsnRange | None:
     """The role for whose switches, now or later, an AS number is kept."""
     return next((span for span in _spans(context) if number in span.numbers), None)
 
 
-def _spans(context: Context) -> tuple[Span, Span]:
+def _spans(context: Context) -> tuple[AsnRange, AsnRange]:
     routing, capacity = context.fabric.routing, context.fabric.capacity
     each = routing.spine_asns == "each"
     return (
-        Span("spines", "spine_asn", routing.spine_asn, capacity.spines if each else 0),
-        Span("leaves", "leaf_asn_base", routing.leaf_asn_base, capacity.leaves),
+        AsnRange("spines", "spine_asn", routing.spine_asn, capacity.spines if each else 0),
+        AsnRange("leaves", "leaf_asn_base", routing.leaf_asn_base, capacity.leaves),
     )
 
 
-def _range(context: Context, span: Span) -> Iterator[Problem]:
+def _range(context: Context, span: AsnRange) -> Iterator[Problem]:
     path = ("routing", span.field)
     refused = next((number for number in REFUSED if number in span.numbers), None)
     block = block_of(span.numbers[0])
@@ -83,7 +83,7 @@ def _range(context: Context, span: Span) -> Iterator[Problem]:
         )
 
 
-def _collision(context: Context, spines: Span, leaves: Span) -> Iterator[Problem]:
+def _collision(context: Context, spines: AsnRange, leaves: AsnRange) -> Iterator[Problem]:
     first = max(spines.numbers[0], leaves.numbers[0])
     last = min(spines.numbers[-1], leaves.numbers[-1])
     if first <= last:
@@ -97,7 +97,7 @@ def _collision(context: Context, spines: Span, leaves: Span) -> Iterator[Problem
         )
 
 
-def _pins(context: Context, spans: tuple[Span, Span]) -> Iterator[Problem]:
+def _pins(context: Context, spans: tuple[AsnRange, AsnRange]) -> Iterator[Problem]:
     """A pin is a number that a switch may have, and reserved for no other switch."""
     by_place = {(isinstance(switch, Leaf), switch.id): switch for _, switch in context.switches()}
     for path, switch in context.switches():
@@ -109,14 +109,16 @@ def _pins(context: Context, spans: tuple[Span, Span]) -> Iterator[Problem]:
             what = f"{switch.name} is pinned to AS {asn}, which {REFUSED[asn]}"
             yield context.problem(at, what, f"choose another, for example of {LAST_PRIVATE}")
         else:
-            taken = chain.from_iterable(_taken(span, asn, switch, by_place) for span in spans)
+            taken = chain.from_iterable(
+                _asn_conflicts(span, asn, switch, by_place) for span in spans
+            )
             for what in taken:
                 how = "pin another number, or pin that switch, too"
                 yield context.problem(at, f"{switch.name} is pinned to AS {asn}, {what}", how)
 
 
-def _taken(
-    span: Span, asn: int, switch: Switch, by_place: Mapping[tuple[bool, int], Switch]
+def _asn_conflicts(
+    span: AsnRange, asn: int, switch: Switch, by_place: Mapping[tuple[bool, int], Switch]
 ) -> Iterator[str]:
     """What a number is reserved for, where that is not the switch itself."""
     leaves, leaf = span.field == "leaf_asn_base", isinstance(switch, Leaf)

@@ -10,7 +10,7 @@ from rocefort.errors import Problem
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf
 from rocefort.models.hardware.hardware import Hardware
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 
 
 def links_of(fabric: Fabric, leaf: Leaf) -> int:
@@ -38,7 +38,7 @@ def _in_use(context: Context) -> Iterator[Problem]:
         if number > limit:
             yield context.problem(
                 path,
-                f"{counted(number, 'link')} to each spine; the reserved capacity is {limit}",
+                f"{count_of(number, 'link')} to each spine; the reserved capacity is {limit}",
                 f"raise capacity.links_per_pair to {number}: that moves nothing",
             )
 
@@ -48,7 +48,7 @@ def _pins(context: Context) -> Iterator[Problem]:
     for index, pin in enumerate(context.fabric.links):
         leaf = leaves.get(pin.leaf)
         if leaf is not None and pin.number > links_of(context.fabric, leaf):
-            links = counted(links_of(context.fabric, leaf), "link")
+            links = count_of(links_of(context.fabric, leaf), "link")
             yield context.problem(
                 ("links", index, "number"),
                 f"no link {pin.number} of {pin.spine} - {pin.leaf}: {pin.leaf} has {links} to each "
@@ -86,8 +86,8 @@ def too_few_ports(  # noqa: PLR0913, PLR0917 - what there is, and what is wanted
 ) -> tuple[str, str]:
     """(what, how) of a hardware whose ports are too few for its peers, `word`, and `each` links."""
     what = (
-        f"{hardware.model} has {counted(ports, 'fabric port')}, enough for {ports // each} {word} "
-        f"with {counted(each, 'link')} to each; the reserved capacity is {peers} {word}"
+        f"{hardware.model} has {count_of(ports, 'fabric port')}, enough for {ports // each} {word} "
+        f"with {count_of(each, 'link')} to each; the reserved capacity is {peers} {word}"
     )
     larger, fits = larger_hardware(known, hardware, peers * each), ports // each
     return what, f"use {larger}; or lower capacity.{word} to {fits}"
@@ -117,7 +117,8 @@ def _addresses(context: Context) -> Iterator[Problem]:
             ("pools", "links"),
             f"{pools.links} has {pools.links.num_addresses} addresses, the reserved capacity takes "
             f"{links * size}",
-            f"use a /{32 - (links * size - 1).bit_length()}: {counted(capacity.spines, 'spine')} x "
-            f"{counted(capacity.leaves, 'leaf')} x {counted(capacity.links_per_pair, 'link')} of "
+            f"use a /{32 - (links * size - 1).bit_length()}: {count_of(capacity.spines, 'spine')} "
+            f"x "
+            f"{count_of(capacity.leaves, 'leaf')} x {count_of(capacity.links_per_pair, 'link')} of "
             f"{size} addresses",
         )

@@ -14,7 +14,7 @@ from rocefort.design.derive.context import Context
 from rocefort.design.derive.eth_trunks import bond_problems, dual_homed, port_paths
 from rocefort.design.derive.lossless import multiples, times_ms
 from rocefort.design.derive.packet_filters import policy_problems
-from rocefort.design.load.profiles import Chosen
+from rocefort.design.load.profiles import ProfileUse
 from rocefort.documents.read import YamlPath
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem
@@ -109,7 +109,7 @@ def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Prob
 
 
 def repeated(
-    owner: Context | Chosen, items: Iterable[tuple[YamlPath, str]], field: str, word: str
+    owner: Context | ProfileUse, items: Iterable[tuple[YamlPath, str]], field: str, word: str
 ) -> Iterator[Problem]:
     """Items whose value of `field` an earlier item of the list has; `word` names it."""
     seen: dict[str, YamlPath] = {}
@@ -271,14 +271,14 @@ def _servers(context: Context) -> Iterator[Problem]:
             if other := used.get((server.leaf, port)):
                 yield context.problem(
                     at,
-                    f"{server.leaf} {port} is used twice, by {_both(other, server)}",
+                    f"{server.leaf} {port} is used twice, by {_conflicting_servers(other, server)}",
                     "give each server a port of its own",
                 )
             used.setdefault((server.leaf, port), server)
             yield from _server_port(context, at, server, leaf, port)
 
 
-def _both(one: ServerIntent, other: ServerIntent) -> str:
+def _conflicting_servers(one: ServerIntent, other: ServerIntent) -> str:
     """Two servers with the same port, or one that has it twice in its bond."""
     return f"the bond of {one.name}" if one is other else f"{one.name} and {other.name}"
 

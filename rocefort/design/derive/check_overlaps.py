@@ -9,14 +9,14 @@ from itertools import chain
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.ecn import speed_problems
 from rocefort.design.derive.eth_trunks import trunk_problems
-from rocefort.design.derive.links import Joint
+from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.transceivers import cable_problems
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.nodes import Leaf
 
 
-def check_fit(context: Context, joints: Sequence[Joint]) -> None:
+def check_fit(context: Context, joints: Sequence[LeafSpineLink]) -> None:
     """Raise BadInput with every clash; `check_intent` has passed before."""
     parts = (
         _ports(context, joints),
@@ -32,10 +32,10 @@ def check_fit(context: Context, joints: Sequence[Joint]) -> None:
         raise BadInput(problems=problems)
 
 
-def _ports(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
+def _ports(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
     """Each port takes one cable. (Two servers on one port are told before.)"""
     servers = context.fabric.servers
-    used: dict[tuple[str, str], Joint | str]
+    used: dict[tuple[str, str], LeafSpineLink | str]
     used = {(s.leaf, port): f"server {s.name}" for s in servers for port in s.ports}
     for leaf in context.fabric.leaves:
         used |= {(leaf.name, exit_.port): f"exit {exit_.name}" for exit_ in leaf.exits}
@@ -51,12 +51,12 @@ def _ports(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
             used.setdefault(key, joint)
 
 
-def _field(joint: Joint, name: str) -> YamlPath:
+def _field(joint: LeafSpineLink, name: str) -> YamlPath:
     """The pin's field; for what was allocated the leaf."""
     return (*joint.path, name) if joint.path[0] == "links" else joint.path
 
 
-def _speeds(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
+def _speeds(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
     for joint in joints:
         ends = (joint.spine, joint.leaf)
         if len({context.speed_gbps(end.switch, end.port) for end in ends}) > 1:
@@ -67,7 +67,7 @@ def _speeds(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
             )
 
 
-def _subnets(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
+def _subnets(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
     """No subnet of a link or behind a gateway overlaps another, pinned or allocated."""
     found = [(joint.subnet, str(joint), _field(joint, "subnet")) for joint in joints]
     for path, switch in context.switches():

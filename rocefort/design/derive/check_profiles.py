@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rocefort.design.derive.context import Context
-from rocefort.design.load.profiles import Chosen, given_twice
+from rocefort.design.load.profiles import ProfileUse, given_twice
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
 from rocefort.models.fabric.ecn import LONGEST_ECN_PROFILE, StaticEcn, drop_profile_name
@@ -57,14 +57,14 @@ def _uses(context: Context) -> Iterator[_Use]:
             yield _Use("nic", server.nic, ("servers", index, "nic"))
 
 
-def _references(context: Context, chosen: Chosen) -> Iterator[Problem]:
+def _references(context: Context, chosen: ProfileUse) -> Iterator[Problem]:
     for kind, key, target in REFERENCES:
         name = getattr(chosen.profile, key) if kind == chosen.kind else None
         if name is not None and context.profiles.get(target, name) is None:
             yield chosen.problem((key,), *context.profiles.what_is_wrong(target, name))
 
 
-def _too_long(chosen: Chosen) -> Iterator[Problem]:
+def _too_long(chosen: ProfileUse) -> Iterator[Problem]:
     """The name of a static ECN profile begins that of drop profiles, which is short."""
     if isinstance(chosen.profile, StaticEcn) and len(chosen.name) > LONGEST_ECN_PROFILE:
         yield chosen.problem(

@@ -10,8 +10,8 @@ from ipaddress import IPv4Interface
 
 from rocefort.design import allocation
 from rocefort.design.derive.segment_acls import segment_acls
-from rocefort.design.load.load import Catalogue, Loaded
-from rocefort.design.load.profiles import Chosen, Library, library_of, shipped_profiles
+from rocefort.design.load.load import Catalogue, LoadedFabric
+from rocefort.design.load.profiles import Library, ProfileUse, library_of, shipped_profiles
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
 from rocefort.models.device.packet_filters import FilterAcl
@@ -32,7 +32,7 @@ Placed = tuple[YamlPath, Switch]
 class Context:
     """A fabric with its hardware; the tables are filled while Devices are derived."""
 
-    loaded: Loaded
+    loaded: LoadedFabric
     catalogue: Catalogue
     table: dict[str, Position] = field(default_factory=dict)
     ports: list[str] = field(default_factory=list)  # `device/interfaces[NAME]` that RoCE passes
@@ -67,7 +67,7 @@ class Context:
         return self.shipped.joined(self.own_profiles)
 
     @cached_property
-    def lossless_chosen(self) -> Chosen:
+    def lossless_chosen(self) -> ProfileUse:
         """The fabric's lossless profile with its place."""
         chosen = self.profiles.get("lossless", self.fabric.lossless)
         if chosen is None:  # check_intent refuses it
@@ -111,7 +111,7 @@ class Context:
         self.table[f"{device}/{field_path}"] = self.ecn_chosen.key_at(path)
 
     @cached_property
-    def ecn_chosen(self) -> Chosen:
+    def ecn_chosen(self) -> ProfileUse:
         """The ECN profile that the lossless profile names, with its place."""
         chosen = self.profiles.get("ecn", self.lossless.ecn)
         if chosen is None:  # check_intent refuses it

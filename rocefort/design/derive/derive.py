@@ -11,9 +11,9 @@ from rocefort.design.derive.check_consistency import check_intent
 from rocefort.design.derive.check_exits import check_border
 from rocefort.design.derive.check_overlaps import check_fit
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.links import Joint, joints_of
+from rocefort.design.derive.links import LeafSpineLink, joints_of
 from rocefort.design.derive.switches import switches
-from rocefort.design.load.load import Catalogue, Loaded, load_catalogue, load_fabric
+from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue, load_fabric
 from rocefort.design.load.profiles import Library, shipped_profiles
 from rocefort.documents.read import Document
 from rocefort.models.fabric.fabric import Fabric
@@ -23,7 +23,7 @@ from rocefort.models.network.network import Network, Reserved, Segment, Sources
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedNetwork:
     """A Network and the side table of where its values came from."""
 
     network: Network
@@ -33,12 +33,14 @@ class Derived:
     lossless: Lossless  # the profile that the fabric names
 
 
-def derive(name: Path) -> Derived:
+def derive(name: Path) -> DerivedNetwork:
     """Read a fabric and derive its Network; raises BadInput stage by stage."""
     return derive_loaded(load_fabric(name), load_catalogue())
 
 
-def derive_loaded(loaded: Loaded, catalogue: Catalogue, profiles: Library | None = None) -> Derived:
+def derive_loaded(
+    loaded: LoadedFabric, catalogue: Catalogue, profiles: Library | None = None
+) -> DerivedNetwork:
     """Derive the Network of a loaded fabric; raises BadInput where it contradicts itself.
 
     profiles: those that the fabric may name beside its own; by default those that ship.
@@ -49,10 +51,12 @@ def derive_loaded(loaded: Loaded, catalogue: Catalogue, profiles: Library | None
     joints = tuple(joints_of(context))
     check_fit(context, joints)
     network = _network(context, joints)
-    return Derived(network, context.sources, loaded.fabric, loaded.document, context.lossless)
+    return DerivedNetwork(
+        network, context.sources, loaded.fabric, loaded.document, context.lossless
+    )
 
 
-def _network(context: Context, joints: Sequence[Joint]) -> Network:
+def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:
     fabric = context.fabric
     made = list(switches(context, joints))
     servers = {server.name: server for _, behind in made for server in behind}

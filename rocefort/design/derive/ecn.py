@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.links import Joint
+from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.switch_context import Scope
 from rocefort.errors import Problem
-from rocefort.models.device.drop_profile import DropProfile, Limits, QueueMarking
+from rocefort.models.device.drop_profile import DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.lossless import AiEcn, AiEcnQueue
 from rocefort.models.fabric.ecn import AiEcnProfile, EcnThresholds, StaticEcn, drop_profile_name
@@ -59,8 +59,8 @@ def enabled(scope: Scope) -> bool:
     return needed
 
 
-def _limits(thresholds: EcnThresholds) -> Limits:
-    return Limits(
+def _limits(thresholds: EcnThresholds) -> DropLimits:
+    return DropLimits(
         low=thresholds.kmin_kbytes * KBYTE,
         high=thresholds.kmax_kbytes * KBYTE,
         percent=thresholds.pmax_percent,
@@ -68,7 +68,7 @@ def _limits(thresholds: EcnThresholds) -> Limits:
     )
 
 
-def speed_problems(context: Context, joints: Sequence[Joint]) -> Iterator[Problem]:
+def speed_problems(context: Context, joints: Sequence[LeafSpineLink]) -> Iterator[Problem]:
     """Speeds of RoCE ports for which the ECN profile has no thresholds, one problem each."""
     profile = context.ecn
     if not isinstance(profile, StaticEcn):
@@ -87,7 +87,7 @@ def speed_problems(context: Context, joints: Sequence[Joint]) -> Iterator[Proble
             )
 
 
-def _roce_ports(context: Context, joints: Iterable[Joint]) -> Iterator[tuple[Switch, str]]:
+def _roce_ports(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[tuple[Switch, str]]:
     for joint in joints:
         yield joint.spine.switch, joint.spine.port
         yield joint.leaf.switch, joint.leaf.port

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import BadInput
 from rocefort.models.device.eth_trunk import MANUAL, Bond
 from rocefort.models.fabric.hosts import HostProfile, ServerHost
@@ -28,7 +28,7 @@ NIC_FILE = re.compile(r"roce_(np|rp)/[a-z0-9_]{1,63}", re.ASCII)
 GENERIC = "RoCE v2 as default and its traffic class are set"
 
 
-def host_plans(derived: Derived) -> dict[str, HostPlan]:
+def host_plans(derived: DerivedNetwork) -> dict[str, HostPlan]:
     """What each server must have, by name, so that it agrees with its leaf port.
 
     Queue, DSCP, MTU and bond are those of the fabric, whatever a NIC profile says: where the two

@@ -21,7 +21,7 @@ UNPINNED = LinkPin(spine="any", leaf="any")  # what nobody gives by hand
 
 
 @dataclass(frozen=True, slots=True)
-class JointEnd:
+class LeafSpineEnd:
     """One end of a link."""
 
     switch: Switch
@@ -30,11 +30,11 @@ class JointEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class LeafSpineLink:
     """One leaf-spine link."""
 
-    spine: JointEnd
-    leaf: JointEnd
+    spine: LeafSpineEnd
+    leaf: LeafSpineEnd
     subnet: IPv4Network
     cable_m: float
     path: YamlPath  # the pin, or the leaf
@@ -43,7 +43,7 @@ class Joint:
     kind_path: YamlPath = FABRIC_CABLE
     authentication: Authentication | None = None  # of its session alone
 
-    def ends(self, switch: Switch) -> tuple[JointEnd, JointEnd]:
+    def ends(self, switch: Switch) -> tuple[LeafSpineEnd, LeafSpineEnd]:
         """(own end, far end) as a switch of the link sees it."""
         own_spine = switch.name == self.spine.switch.name
         return (self.spine, self.leaf) if own_spine else (self.leaf, self.spine)
@@ -60,7 +60,7 @@ class Joint:
         return f"link {self.number} of {ends}" if self.number > 1 else f"the link {ends}"
 
 
-def joints_of(context: Context) -> Iterator[Joint]:
+def joints_of(context: Context) -> Iterator[LeafSpineLink]:
     """Every leaf-spine link, leaf by leaf: to each spine as often as the leaf has it."""
     fabric = context.fabric
     pins = {(p.spine, p.leaf, p.number): (index, p) for index, p in enumerate(fabric.links)}
@@ -74,9 +74,9 @@ def joints_of(context: Context) -> Iterator[Joint]:
             low, high = allocation.link_ends(subnet)
             at_spine = pin.spine_port or allocation.fabric_port(fabric, spine_ports, leaf, number)
             at_leaf = pin.leaf_port or allocation.fabric_port(fabric, leaf_ports, spine, number)
-            yield Joint(
-                spine=JointEnd(spine, at_spine, low),
-                leaf=JointEnd(leaf, at_leaf, high),
+            yield LeafSpineLink(
+                spine=LeafSpineEnd(spine, at_spine, low),
+                leaf=LeafSpineEnd(leaf, at_leaf, high),
                 subnet=subnet,
                 cable_m=pin.cable_m or fabric.cables.fabric_m,
                 path=path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocefort.design.derive.context import Context
-from rocefort.design.load.profiles import Chosen
+from rocefort.design.load.profiles import ProfileUse
 from rocefort.models.fabric.congestion_control import Dcqcn, PfcOnly
 from rocefort.models.fabric.hosts import HostProfile
 from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile
@@ -18,8 +18,10 @@ def hosts(context: Context) -> Hosts:
         if chosen is not None and isinstance(chosen.profile, NicProfile):
             nics[name] = chosen.profile
             _note(context, f"nics[{name}]", chosen)
-    reaction = _named(context, "congestion_control", fabric.congestion_control, "congestion")
-    tuning = _named(context, "host", fabric.host, "tuning")
+    reaction = _named_profile(
+        context, "congestion_control", fabric.congestion_control, "congestion"
+    )
+    tuning = _named_profile(context, "host", fabric.host, "tuning")
     names = dict.fromkeys(nic.adapter for nic in nics.values() if nic.adapter)
     found = {name: context.profiles.get("adapter", name) for name in names}
     return Hosts(
@@ -33,7 +35,7 @@ def hosts(context: Context) -> Hosts:
     )
 
 
-def _named(context: Context, kind: str, name: str | None, path: str) -> object:
+def _named_profile(context: Context, kind: str, name: str | None, path: str) -> object:
     """The one profile of a kind that the fabric names."""
     chosen = context.profiles.get(kind, name) if name else None
     if chosen is None:
@@ -42,7 +44,7 @@ def _named(context: Context, kind: str, name: str | None, path: str) -> object:
     return chosen.profile
 
 
-def _note(context: Context, path: str, chosen: Chosen) -> None:
+def _note(context: Context, path: str, chosen: ProfileUse) -> None:
     """Remember where a profile and each of its keys stand."""
     context.table[f"/{path}"] = chosen.key_at()
     for key in type(chosen.profile).model_fields:

@@ -11,8 +11,8 @@ from rocefort.documents.suggest import nearest
 from rocefort.errors import Problem
 from rocefort.models.device.packet_filters import (
     Behavior,
-    Binding,
     Classifier,
+    ClassifierBinding,
     FilterAcl,
     Filters,
     TrafficPolicy,
@@ -38,7 +38,7 @@ def filters(scope: Scope) -> Filters:
 
 
 def _policy(name: str) -> TrafficPolicy:
-    binding = Binding(classifier=name, behavior=PERMIT, precedence=PRECEDENCE)
+    binding = ClassifierBinding(classifier=name, behavior=PERMIT, precedence=PRECEDENCE)
     return TrafficPolicy(name=name, bindings=(binding,))
 
 

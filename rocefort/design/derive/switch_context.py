@@ -9,7 +9,7 @@ from ipaddress import IPv4Interface
 
 from rocefort.design import allocation
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.links import Joint
+from rocefort.design.derive.links import LeafSpineLink
 from rocefort.documents.read import YamlPath
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import SegmentIntent, ServerIntent, Switch
@@ -23,7 +23,7 @@ class Scope:
     context: Context
     switch: Switch
     path: YamlPath  # of the switch
-    joints: Sequence[Joint]  # its leaf-spine links
+    joints: Sequence[LeafSpineLink]  # its leaf-spine links
     servers: Sequence[tuple[int, ServerIntent]]  # behind its ports, with their index in the fabric
 
     def note(self, field_path: str, *path: str | int) -> None:

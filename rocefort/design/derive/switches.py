@@ -16,7 +16,7 @@ from rocefort.design.derive import (
 )
 from rocefort.design.derive.check_capacity import links_of
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.links import Joint
+from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.switch_context import Scope
 from rocefort.models.device.defaults import saved_form
 from rocefort.models.device.device import Device
@@ -28,7 +28,7 @@ Fields = Mapping[str, object]  # of a model
 
 
 def switches(
-    context: Context, joints: Sequence[Joint]
+    context: Context, joints: Sequence[LeafSpineLink]
 ) -> Iterator[tuple[Node, tuple[Server, ...]]]:
     """Every switch with its servers, spines first."""
     shared, static_routes = _shared(context), management.static_routes(context, EVERY)
@@ -36,8 +36,10 @@ def switches(
         yield _node(scope, shared, static_routes), tuple(ports.servers(scope))
 
 
-def _scopes(context: Context, joints: Sequence[Joint]) -> Iterator[Scope]:
-    of_switch: dict[str, list[Joint]] = {switch.name: [] for _, switch in context.switches()}
+def _scopes(context: Context, joints: Sequence[LeafSpineLink]) -> Iterator[Scope]:
+    of_switch: dict[str, list[LeafSpineLink]] = {
+        switch.name: [] for _, switch in context.switches()
+    }
     for joint in joints:
         of_switch[joint.spine.switch.name].append(joint)
         of_switch[joint.leaf.switch.name].append(joint)
@@ -100,7 +102,7 @@ def _device(scope: Scope, shared: Fields, static_routes: Sequence[StaticRoute]) 
         interfaces=interfaces,
         bgp=bgp.bgp(scope),
         static_routes=(*static_routes, *exits.static_routes(scope)),
-        prefix_lists=(bgp.announced(scope), *exits.prefix_lists(scope)),
+        prefix_lists=(bgp.announced_prefixes(scope), *exits.prefix_lists(scope)),
         route_policies=(bgp.export_policy(switch), *exits.route_policies(switch)),
         filters=packet_filters.filters(scope),
         **shared,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.links import Joint
+from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.switch_context import Scope
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
@@ -64,7 +64,7 @@ def server_kind(
     return fabric.cables.server, ("cables", "server")
 
 
-def cable_problems(context: Context, joints: Iterable[Joint]) -> Iterator[Problem]:
+def cable_problems(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
     """What no port can do with a cable of a kind; each place in YAML is told of once."""
     told: set[tuple[YamlPath, str]] = set()
     for path, kind, switch, port in _ends(context, joints):
@@ -76,7 +76,7 @@ def cable_problems(context: Context, joints: Iterable[Joint]) -> Iterator[Proble
 
 
 def _ends(
-    context: Context, joints: Iterable[Joint]
+    context: Context, joints: Iterable[LeafSpineLink]
 ) -> Iterator[tuple[YamlPath, CableKind, Switch, str]]:
     for joint in joints:
         if joint.kind is not None:

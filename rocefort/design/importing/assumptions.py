@@ -18,7 +18,7 @@ MOST_NAMED = 4  # switches that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SwitchText:
     """One switch as its text says it."""
 
     device: Device
@@ -47,7 +47,7 @@ class Notes:
         """Remember that no text says the value at a path."""
         self.assumed.setdefault(path, why)
 
-    def agreed(self, what: str, said: Mapping[str, T]) -> T | None:
+    def majority(self, what: str, said: Mapping[str, T]) -> T | None:
         """What most switches say, by their names; of a tie the first. None: nobody says anything.
 
         One sentence for all that differ.

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from rocefort.design.importing.assumptions import Source
+from rocefort.design.importing.assumptions import SwitchText
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import check_name
 from rocefort.models.device.bgp import BgpPeer
 from rocefort.models.device.interface import Interface
 from rocefort.models.keyed import natural
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 
 LOOPBACK = "LoopBack0"
 
 
 @dataclass(frozen=True, slots=True)
-class Tip:
+class CableEnd:
     """One end of a cable."""
 
     device: str
@@ -29,7 +29,7 @@ class Tip:
 
 
 @dataclass(frozen=True, slots=True)
-class Outward:
+class ExternalSession:
     """A session with a peer that no text has; port None: no port is in its subnet."""
 
     device: str
@@ -38,12 +38,12 @@ class Outward:
 
 
 @dataclass(frozen=True)
-class Graph:
+class CablingGraph:
     """Switches by name, the cables between them, and the sessions with others."""
 
-    sources: Mapping[str, Source]
-    cables: tuple[tuple[Tip, Tip], ...]
-    outward: tuple[Outward, ...]
+    sources: Mapping[str, SwitchText]
+    cables: tuple[tuple[CableEnd, CableEnd], ...]
+    outward: tuple[ExternalSession, ...]
 
     def neighbours(self, name: str) -> list[str]:
         """Switches at the other ends of its cables, each once."""
@@ -56,50 +56,50 @@ class Graph:
         return list(found)
 
 
-def connect(sources: Sequence[Source]) -> Graph:
+def connect(sources: Sequence[SwitchText]) -> CablingGraph:
     """The graph of sessions; BadInput where the texts cannot be those of one fabric."""
     ordered = sorted(sources, key=lambda source: natural(source.name))
     if not any(source.device.bgp for source in ordered):
         raise BadInput(
-            f"nothing here looks like a fabric: none of {counted(len(ordered), 'switch')} has BGP",
+            f"nothing here looks like a fabric: none of {count_of(len(ordered), 'switch')} has BGP",
             how="give the texts of spines and leaves that peer by eBGP",
         )
     if problems := [*_names(ordered), *_loopbacks(ordered)]:
         raise BadInput(problems=problems)
     owners = {
-        address.ip: Tip(source.name, port)
+        address.ip: CableEnd(source.name, port)
         for source in ordered
         for port in _ports(source)
         for address in port.addresses
     }
-    cables: dict[frozenset[tuple[str, str]], tuple[Tip, Tip]] = {}
-    outward: list[Outward] = []
+    cables: dict[frozenset[tuple[str, str]], tuple[CableEnd, CableEnd]] = {}
+    outward: list[ExternalSession] = []
     for source in ordered:
         for peer in source.device.bgp.peers if source.device.bgp else ():
             own, far = _port_to(source, peer.address), owners.get(peer.address)
             if far is None:
-                outward.append(Outward(source.name, peer, own))
+                outward.append(ExternalSession(source.name, peer, own))
             elif own is not None and far.device != source.name:
-                near = Tip(source.name, own)
+                near = CableEnd(source.name, own)
                 key = frozenset((tip.device, tip.port.name) for tip in (near, far))
                 cables.setdefault(key, (near, far))
     by_name = {source.name: source for source in ordered}
-    return Graph(by_name, tuple(cables.values()), tuple(outward))
+    return CablingGraph(by_name, tuple(cables.values()), tuple(outward))
 
 
-def _ports(source: Source) -> Iterator[Interface]:
+def _ports(source: SwitchText) -> Iterator[Interface]:
     """Interfaces that may be an end of a cable: routed, and none of the logical ones."""
     yield from (i for i in source.device.interfaces if i.routed and not i.logical)
 
 
-def _port_to(source: Source, peer: IPv4Address) -> Interface | None:
+def _port_to(source: SwitchText, peer: IPv4Address) -> Interface | None:
     """The port in whose subnet a peer is."""
     return next(
         (port for port in _ports(source) if any(peer in a.network for a in port.addresses)), None
     )
 
 
-def loopback(source: Source) -> IPv4Address | None:
+def loopback(source: SwitchText) -> IPv4Address | None:
     """Its loopback address: that of LoopBack0, else its router id."""
     interface = source.device.by_interface.get(LOOPBACK)
     if interface and interface.addresses:
@@ -107,7 +107,7 @@ def loopback(source: Source) -> IPv4Address | None:
     return source.device.bgp.router_id if source.device.bgp else None
 
 
-def _names(sources: Sequence[Source]) -> Iterator[Problem]:
+def _names(sources: Sequence[SwitchText]) -> Iterator[Problem]:
     for source in sources:
         try:
             check_name(source.name)
@@ -115,8 +115,8 @@ def _names(sources: Sequence[Source]) -> Iterator[Problem]:
             yield Problem(source.file, f"sysname {error}")
 
 
-def _loopbacks(sources: Sequence[Source]) -> Iterator[Problem]:
-    first: dict[IPv4Address, Source] = {}
+def _loopbacks(sources: Sequence[SwitchText]) -> Iterator[Problem]:
+    first: dict[IPv4Address, SwitchText] = {}
     for source in sources:
         address = loopback(source)
         if address is not None and first.setdefault(address, source) is not source:

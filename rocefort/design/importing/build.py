@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from rocefort.design.importing import management
-from rocefort.design.importing.assumptions import Data, Notes, Source
+from rocefort.design.importing.assumptions import Data, Notes, SwitchText
 from rocefort.design.importing.bgp_graph import connect
-from rocefort.design.importing.exits import Way, exits_of, ways_out
-from rocefort.design.importing.hardware import Facts, check_facts
+from rocefort.design.importing.exits import ExitPort, exits_of, ways_out
+from rocefort.design.importing.hardware import SwitchInputs, check_facts
 from rocefort.design.importing.links import cables, per_pair
 from rocefort.design.importing.lossless import profiles_of
 from rocefort.design.importing.pins import pinned
 from rocefort.design.importing.policy import policy_of
-from rocefort.design.importing.pools import Space, link_pool, loopback_pool
+from rocefort.design.importing.pools import AddressSpace, link_pool, loopback_pool
 from rocefort.design.importing.routing import routing_of
 from rocefort.design.importing.segments import gateways, segments_of
-from rocefort.design.importing.servers import carried, server_kind, servers_of
+from rocefort.design.importing.servers import access_interfaces, server_kind, servers_of
 from rocefort.design.importing.survey import Survey
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.design.load.profiles import Library
@@ -29,7 +29,11 @@ RDMA = {"line_rate_fraction": 0.9, "latency_us": 5, "latency_tolerance": 0.5}
 
 
 def draft(
-    name: str, sources: Sequence[Source], facts: Facts, catalogue: Catalogue, library: Library
+    name: str,
+    sources: Sequence[SwitchText],
+    facts: SwitchInputs,
+    catalogue: Catalogue,
+    library: Library,
 ) -> tuple[Data, Notes]:
     """(a fabric as data in the order of its YAML, what was taken for granted) from its switches.
 
@@ -44,7 +48,7 @@ def draft(
     notes.assume(("rollout", "canary"), "the last leaf")
     if not facts.rack:
         notes.assume(("leaves",), "racks, owners and what NICs servers have are not known")
-    notes.assumed = {_place(path, data): why for path, why in notes.assumed.items()}
+    notes.assumed = {_note_path(path, data): why for path, why in notes.assumed.items()}
     return data, notes
 
 
@@ -54,7 +58,7 @@ def _fabric(name: str, survey: Survey, library: Library) -> Data:
     ways, mtu = ways_out(survey), _mtu(survey)
     pools, segments = _networks(survey, ways)
     names = {row["vlan"]: row["name"] for row in segments if "vlan" in row}
-    found = list(carried(survey, names, ways))
+    found = list(access_interfaces(survey, names, ways))
     kinds = [server_kind(one, survey.speed) for one in found]
     exits = exits_of(survey, ways, {row["prefix"]: row["name"] for row in segments[:-1]}, mtu)
     each = per_pair(survey.links)
@@ -103,12 +107,12 @@ def _mtu(survey: Survey) -> int:
         for leaf in survey.roles.leaves
         for gateway in gateways(leaf).values()
     }
-    return survey.notes.agreed("MTU", ports | vlanifs) or ETHERNET_MTU
+    return survey.notes.majority("MTU", ports | vlanifs) or ETHERNET_MTU
 
 
-def _networks(survey: Survey, ways: Sequence[Way]) -> tuple[Data, list[Data]]:
+def _networks(survey: Survey, ways: Sequence[ExitPort]) -> tuple[Data, list[Data]]:
     """(pools, segments with that of management last): none overlaps another."""
-    roles, listed, space = survey.roles, survey.announced, Space()
+    roles, listed, space = survey.roles, survey.announced, AddressSpace()
     for way in ways:
         space.take(next(a.network for a in way.port.addresses if way.peer in a.network))
     vlans = {vlan for leaf in roles.leaves for vlan in gateways(leaf)} | {*listed.segments}
@@ -125,7 +129,7 @@ def _networks(survey: Survey, ways: Sequence[Way]) -> tuple[Data, list[Data]]:
     return pools, segments
 
 
-def _switch(survey: Survey, source: Source) -> Data:
+def _switch(survey: Survey, source: SwitchText) -> Data:
     model = survey.models[source.name]
     found: Data = {
         "id": survey.ids[source.name],
@@ -140,7 +144,7 @@ def _switch(survey: Survey, source: Source) -> Data:
     return found
 
 
-def _place(path: YamlPath, data: Data) -> YamlPath:
+def _note_path(path: YamlPath, data: Data) -> YamlPath:
     """Path of a note; one of a switch, by its name, is that of its values."""
     if path[0] not in ("hardware", "software"):
         return path

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rocefort.design.importing.assumptions import Data, Notes, Source
+from rocefort.design.importing.assumptions import Data, Notes, SwitchText
 from rocefort.design.load.profiles import Library
 from rocefort.models.fabric.ecn import (
     LONGEST_ECN_PROFILE,
@@ -33,7 +33,7 @@ class _Marking(NamedTuple):
 
 
 def ecn_profile(
-    sources: Sequence[Source], queue: int, speeds: Sequence[int], library: Library, notes: Notes
+    sources: Sequence[SwitchText], queue: int, speeds: Sequence[int], library: Library, notes: Notes
 ) -> tuple[str, Data | None]:
     """(name, the profile itself where none of that content ships with Rocefort)."""
     models = {
@@ -42,7 +42,7 @@ def ecn_profile(
         if s.device.ai_ecn.enabled
     }
     if models and len(models) >= sum(bool(s.device.drop_profiles) for s in sources):
-        model = notes.agreed("the model of AI-ECN", models)
+        model = notes.majority("the model of AI-ECN", models)
         for name in library.names("ecn"):
             chosen = library.get("ecn", name)
             if (
@@ -58,7 +58,7 @@ def ecn_profile(
     return NONE, None
 
 
-def _markings(source: Source) -> Iterator[_Marking]:
+def _markings(source: SwitchText) -> Iterator[_Marking]:
     used = {row.profile for i in source.device.interfaces for row in i.markings if row.ecn}
     for profile in source.device.drop_profiles:
         match, limits = NAMED.fullmatch(profile.name), profile.ecn
@@ -83,7 +83,7 @@ def _static_profile(
     taken = {
         gbps: agreed
         for gbps, said in of_speed.items()
-        if (agreed := notes.agreed(f"drop profile {drop_profile_name(name, int(gbps))}", said))
+        if (agreed := notes.majority(f"drop profile {drop_profile_name(name, int(gbps))}", said))
     }
     missing = [str(speed) for speed in speeds if str(speed) not in taken]
     if shipped := library.get("ecn", name):

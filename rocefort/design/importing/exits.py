@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.design.derive.exits import FIRST_ACCEPTED
-from rocefort.design.importing.assumptions import Data, Source, writable
-from rocefort.design.importing.bgp_graph import Graph
+from rocefort.design.importing.assumptions import Data, SwitchText, writable
+from rocefort.design.importing.bgp_graph import CablingGraph
 from rocefort.design.importing.links import is_port
 from rocefort.design.importing.secrets import authentication
 from rocefort.design.importing.survey import Survey
@@ -26,7 +26,7 @@ LONGEST = 40  # characters of an exit's name
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ExitPort:
     """A port that leads out, with its peer; session None: a static default route only."""
 
     leaf: str
@@ -35,12 +35,12 @@ class Way:
     session: BgpPeer | None
 
 
-def ways_out(survey: Survey) -> list[Way]:
+def ways_out(survey: Survey) -> list[ExitPort]:
     """Every exit that a fabric can have, leaf by leaf."""
-    found: list[Way] = []
+    found: list[ExitPort] = []
     for leaf in survey.roles.leaves:
         own = [
-            Way(leaf.name, out.port, out.peer.address, out.peer)
+            ExitPort(leaf.name, out.port, out.peer.address, out.peer)
             for out in survey.graph.outward
             if out.device == leaf.name and out.port and out.peer.asn and is_port(out.port)
         ]
@@ -56,17 +56,17 @@ def ways_out(survey: Survey) -> list[Way]:
     return found
 
 
-def _static(leaf: Source, used: Collection[str]) -> Iterator[Way]:
+def _static(leaf: SwitchText, used: Collection[str]) -> Iterator[ExitPort]:
     hops = _default_hops(leaf)
     for port in leaf.device.interfaces:
         if port.kind != "ethernet" or not port.routed or port.name in used:
             continue
         peer = next((hop for hop in hops for a in port.addresses if hop in a.network), None)
         if peer is not None and is_port(port):
-            yield Way(leaf.name, port, peer, None)
+            yield ExitPort(leaf.name, port, peer, None)
 
 
-def _default_hops(leaf: Source) -> list[IPv4Address]:
+def _default_hops(leaf: SwitchText) -> list[IPv4Address]:
     """Next hops of its static default routes in the public table."""
     return [
         route.next_hop
@@ -76,7 +76,7 @@ def _default_hops(leaf: Source) -> list[IPv4Address]:
 
 
 def exits_of(
-    survey: Survey, ways: Sequence[Way], segments: Mapping[IPv4Network, str], mtu: int
+    survey: Survey, ways: Sequence[ExitPort], segments: Mapping[IPv4Network, str], mtu: int
 ) -> dict[str, list[Data]]:
     """Exits by leaf, each with an id and a name of its own. segments: by prefix."""
     graph, notes = survey.graph, survey.notes
@@ -105,7 +105,7 @@ def exits_of(
     return found
 
 
-def _routes(source: Source, way: Way, segments: Mapping[IPv4Network, str]) -> Data:
+def _routes(source: SwitchText, way: ExitPort, segments: Mapping[IPv4Network, str]) -> Data:
     """AS number, default route, what may come in and what is announced."""
     static = way.peer in _default_hops(source)
     if way.session is None:
@@ -123,7 +123,7 @@ def _routes(source: Source, way: Way, segments: Mapping[IPv4Network, str]) -> Da
     return row
 
 
-def _rows(source: Source, policy: str | None) -> list[PrefixEntry]:
+def _rows(source: SwitchText, policy: str | None) -> list[PrefixEntry]:
     """What a route-policy of one node lets through: permitted rows of its prefix list."""
     nodes = next((p.nodes for p in source.device.route_policies if p.name == policy), ())
     wanted = {node.match_prefix_list for node in nodes if node.action == "permit"}
@@ -142,7 +142,7 @@ def _accepts(rows: Sequence[PrefixEntry]) -> Iterator[Data]:
         yield accepted
 
 
-def _name(source: Source, way: Way, place: int, taken: Collection[str]) -> str:
+def _name(source: SwitchText, way: ExitPort, place: int, taken: Collection[str]) -> str:
     """By the policies of its session, its static route, or its port; else by its place."""
     policy = POLICY.fullmatch(way.session.import_policy or "") if way.session else None
     routes = (r for r in source.device.static_routes if r.next_hop == way.peer)
@@ -155,17 +155,17 @@ def _name(source: Source, way: Way, place: int, taken: Collection[str]) -> str:
     return f"{way.leaf}-exit{place + 1}"[-LONGEST:].lstrip("-._")
 
 
-def _ids(graph: Graph, ways: Sequence[Way]) -> list[int]:
+def _ids(graph: CablingGraph, ways: Sequence[ExitPort]) -> list[int]:
     """Ids as the indexes of a leaf's list of what it passes on show them; else free ones."""
     ids: list[int | None] = []
     for way in ways:
-        rows = _shown(graph.sources[way.leaf], way)
+        rows = _listed_exits(graph.sources[way.leaf], way)
         ids.append(next((number for number in rows if number not in ids), None))
     free = (number for number in range(1, 1000) if number not in ids)
     return [next(free) if number is None else number for number in ids]
 
 
-def _shown(source: Source, way: Way) -> list[int]:
+def _listed_exits(source: SwitchText, way: ExitPort) -> list[int]:
     """Ids of exits, in a leaf's other lists, that let in what this way lets in."""
     if way.session is None:
         return []

@@ -7,7 +7,7 @@ import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocefort.design.importing.assumptions import Notes, Source
+from rocefort.design.importing.assumptions import Notes, SwitchText
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.design.new import RELEASES
 from rocefort.documents.suggest import nearest
@@ -21,23 +21,23 @@ COLUMNS = ("name", "hardware", "software", "rack")
 
 
 @dataclass(frozen=True)
-class Facts:
+class SwitchInputs:
     """What a person tells of switches, by sysname; no text says it."""
 
     hardware: Mapping[str, str] = field(default_factory=dict)
     software: Mapping[str, str] = field(default_factory=dict)
     rack: Mapping[str, str] = field(default_factory=dict)
 
-    def over(self, others: Facts) -> Facts:
+    def over(self, others: SwitchInputs) -> SwitchInputs:
         """These facts, and others where these say nothing."""
-        return Facts(
+        return SwitchInputs(
             {**others.hardware, **self.hardware},
             {**others.software, **self.software},
             {**others.rack, **self.rack},
         )
 
 
-def given(option: str, rows: Sequence[str]) -> dict[str, str]:
+def option_values(option: str, rows: Sequence[str]) -> dict[str, str]:
     """`leaf03=CE8851-32CQ8DQ-P` as name and value; BadInput for anything else."""
     found: dict[str, str] = {}
     for row in rows:
@@ -50,7 +50,7 @@ def given(option: str, rows: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def read_facts(text: str, file: str) -> Facts:
+def read_facts(text: str, file: str) -> SwitchInputs:
     """Facts of a CSV file with a head line: name, and some of hardware, software, rack."""
     rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
     head = [name.strip() for name in rows.fieldnames or ()]
@@ -72,11 +72,11 @@ def read_facts(text: str, file: str) -> Facts:
                 found[column][name] = value
     if problems:
         raise BadInput(problems=problems)
-    return Facts(found["hardware"], found["software"], found["rack"])
+    return SwitchInputs(found["hardware"], found["software"], found["rack"])
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ImportedHardware:
     """A switch's hardware with its release and the syntax family that both bring."""
 
     hardware: Hardware
@@ -85,14 +85,14 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class UsedPorts:
     """Ports of a switch as its text uses them: towards the fabric, and to anything else."""
 
     fabric: Collection[str]
     others: Collection[str]
 
 
-def check_facts(facts: Facts, names: Collection[str], catalogue: Catalogue) -> None:
+def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogue) -> None:
     """Raise BadInput for facts of switches that are not there, and for models nobody knows."""
     problems: list[Problem] = []
     for option, said in (("hardware", facts.hardware), ("software", facts.software)):
@@ -111,8 +111,8 @@ def check_facts(facts: Facts, names: Collection[str], catalogue: Catalogue) -> N
 
 
 def model_of(
-    source: Source, ports: Ports, facts: Facts, catalogue: Catalogue, notes: Notes
-) -> Model:
+    source: SwitchText, ports: UsedPorts, facts: SwitchInputs, catalogue: Catalogue, notes: Notes
+) -> ImportedHardware:
     """The model of a switch; what no text and nobody says is assumed, and noted."""
     known = source.model if source.model in catalogue.hardware else None
     named = facts.hardware.get(source.name) or known
@@ -140,18 +140,20 @@ def model_of(
 
 def _with_release(
     catalogue: Catalogue, hardware: Hardware, software: str | None
-) -> Iterator[Model]:
+) -> Iterator[ImportedHardware]:
     if software is not None:
         family = hardware.family_of(software)
         if family is not None:
-            yield Model(hardware, software, catalogue.families[family])
+            yield ImportedHardware(hardware, software, catalogue.families[family])
         return
     for release in reversed(hardware.releases):
         known = (name for name in RELEASES if name.startswith(release.prefix))
-        yield Model(hardware, next(known, release.prefix), catalogue.families[release.family])
+        yield ImportedHardware(
+            hardware, next(known, release.prefix), catalogue.families[release.family]
+        )
 
 
-def _fits(model: Model, device: Device, ports: Ports) -> bool:
+def _fits(model: ImportedHardware, device: Device, ports: UsedPorts) -> bool:
     """Whether a model has a switch's ports where they are used, and its kind of timers."""
     hardware, known = model.hardware, set(model.hardware.port_names())
     kept = set(hardware.fabric_port_names())
@@ -188,7 +190,9 @@ def _explains(device: Device, family: Family) -> bool:
     return said or known or not pfc.profiles
 
 
-def _nothing_fits(source: Source, named: str | None, software: str | None, ports: Ports) -> Problem:
+def _nothing_fits(
+    source: SwitchText, named: str | None, software: str | None, ports: UsedPorts
+) -> Problem:
     if named:
         what = f"no syntax family is known for {named} with {software!r}"
         return Problem(source.file, f"{source.name}: {what}", "give --software NAME=RELEASE")

@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from rocefort.design.importing.assumptions import Data, Notes
-from rocefort.design.importing.bgp_graph import Graph, Tip
+from rocefort.design.importing.bgp_graph import CableEnd, CablingGraph
 from rocefort.design.importing.roles import Roles
 from rocefort.errors import BadInput, Problem
 from rocefort.models.device.interface import Interface
 from rocefort.models.fabric.types import MOST_LINKS_PER_PAIR, PORT_NAME
 from rocefort.models.hardware.transceivers import COPPER, FASTEST_WITH_FEC_MODE
 from rocefort.models.keyed import natural
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 
 ANY_OPTICS = "aoc"  # the medium that no standard ties to a FEC: it says no more than the text
 SpeedOf = Callable[[str, str], int | None]  # of a switch's port, Gb/s
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class ImportedLink:
     """One link: number among those of its pair, in the order of the leaf's ports."""
 
-    spine: Tip
-    leaf: Tip
+    spine: CableEnd
+    leaf: CableEnd
     number: int
     subnet: IPv4Network
 
@@ -37,17 +37,17 @@ class Joined:
         return int(self.subnet.network_address) >> (32 - self.subnet.prefixlen)
 
 
-def joined(graph: Graph, roles: Roles) -> tuple[Joined, ...]:
+def imported_links(graph: CablingGraph, roles: Roles) -> tuple[ImportedLink, ...]:
     """Every link, by leaf, spine and number; BadInput for what no link of a fabric is."""
     spines = {spine.name for spine in roles.spines}
-    pairs: dict[tuple[str, str], list[tuple[Tip, Tip]]] = defaultdict(list)
+    pairs: dict[tuple[str, str], list[tuple[CableEnd, CableEnd]]] = defaultdict(list)
     for ends in graph.cables:
         spine, leaf = sorted(ends, key=lambda tip: tip.device not in spines)
         pairs[leaf.device, spine.device].append((spine, leaf))
     if problems := list(_impossible(graph, pairs.values())):
         raise BadInput(problems=problems)
     return tuple(
-        Joined(spine, leaf, number, _subnet(spine, leaf))
+        ImportedLink(spine, leaf, number, _subnet(spine, leaf))
         for pair in sorted(pairs, key=lambda pair: (natural(pair[0]), natural(pair[1])))
         for number, (spine, leaf) in enumerate(
             sorted(pairs[pair], key=lambda ends: natural(ends[1].port.name)), 1
@@ -55,11 +55,13 @@ def joined(graph: Graph, roles: Roles) -> tuple[Joined, ...]:
     )
 
 
-def _impossible(graph: Graph, pairs: Iterable[Sequence[tuple[Tip, Tip]]]) -> Iterator[Problem]:
+def _impossible(
+    graph: CablingGraph, pairs: Iterable[Sequence[tuple[CableEnd, CableEnd]]]
+) -> Iterator[Problem]:
     for ends in pairs:
         if len(ends) > MOST_LINKS_PER_PAIR:
             spine, leaf = ends[0]
-            what = f"{leaf.device} has {counted(len(ends), 'link')} to {spine.device}"
+            what = f"{leaf.device} has {count_of(len(ends), 'link')} to {spine.device}"
             how = f"a fabric has {MOST_LINKS_PER_PAIR} at most"
             yield Problem(graph.sources[leaf.device].file, what, how)
         for spine, leaf in ends:
@@ -79,13 +81,13 @@ def is_port(interface: Interface) -> bool:
     return re.fullmatch(PORT_NAME, interface.name, re.ASCII) is not None
 
 
-def _subnet(spine: Tip, leaf: Tip) -> IPv4Network:
+def _subnet(spine: CableEnd, leaf: CableEnd) -> IPv4Network:
     far = {address.network for address in spine.port.addresses}
     shared = [a.network for a in leaf.port.addresses if a.network in far]
     return shared[0] if shared else leaf.port.addresses[0].network
 
 
-def per_pair(links: Sequence[Joined]) -> dict[str, int]:
+def per_pair(links: Sequence[ImportedLink]) -> dict[str, int]:
     """Links to each spine, by leaf."""
     ascending = sorted(links, key=lambda link: link.number)
     return {link.leaf.device: link.number for link in ascending}  # the last counts
@@ -114,7 +116,7 @@ def common_kind(kinds: Sequence[Data | None]) -> Data | None:
 
 
 def cables(
-    links: Sequence[Joined], servers: Sequence[Data | None], speed: SpeedOf, notes: Notes
+    links: Sequence[ImportedLink], servers: Sequence[Data | None], speed: SpeedOf, notes: Notes
 ) -> Data:
     """`cables` of a fabric; servers: the kind of each server's cable."""
     found: Data = {"fabric_m": 50, "server_m": 5}
@@ -128,6 +130,6 @@ def cables(
     return found
 
 
-def link_kind(link: Joined, speed: SpeedOf) -> Data | None:
+def link_kind(link: ImportedLink, speed: SpeedOf) -> Data | None:
     """What the cable of a link is, by its leaf's port."""
     return kind_of(link.leaf.port, speed(link.leaf.device, link.leaf.port.name))

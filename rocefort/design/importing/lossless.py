@@ -26,7 +26,7 @@ HERE = ("profiles", "lossless", "site")
 def profiles_of(survey: Survey, shipped: Library) -> Data:
     """`profiles` of a fabric with its one lossless profile, named site."""
     notes = survey.notes
-    queues = notes.agreed(
+    queues = notes.majority(
         "queues with PFC",
         {
             source.name: profile.queues
@@ -46,7 +46,7 @@ def profiles_of(survey: Survey, shipped: Library) -> Data:
         if port.pfc or port.thresholds
     }
     weights = {at: tuple((q.queue, q.weight) for q in port.drr) for at, port in ports.items()}
-    scheduling = notes.agreed("weights of queues", weights)
+    scheduling = notes.majority("weights of queues", weights)
     row |= _priorities(survey, queue, {number for number, _ in scheduling or ()})
     row |= _thresholds(survey, ports, queue)
     if scheduling:
@@ -69,10 +69,10 @@ def _priorities(survey: Survey, queue: int, weighted: set[int]) -> Data:
         for d in s.device.domains
         if nameable(d.name) and d.name != "default"
     }
-    name = notes.agreed("the diffserv domain", {n: d.name for n, d in domains.items()})
+    name = notes.majority("the diffserv domain", {n: d.name for n, d in domains.items()})
     same = {n: d for n, d in domains.items() if d.name == name}
     shape = {n: tuple((r.value, PHB_QUEUE[r.phb]) for r in d.dscp) for n, d in same.items()}
-    rows = dict(notes.agreed("the map of DSCP to queues", shape) or ())
+    rows = dict(notes.majority("the map of DSCP to queues", shape) or ())
     lead = [dscp for dscp in DSCPS if rows.get(dscp, default_queue(dscp)) == queue]
     roce = lead[0] if lead else None
     if roce is None or len(lead) > 1:
@@ -98,7 +98,7 @@ def _priorities(survey: Survey, queue: int, weighted: set[int]) -> Data:
 def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> Data:
     notes = survey.notes
     rows = {at: row for at, port in ports.items() for row in port.thresholds if row.queue == queue}
-    sizes = notes.agreed(
+    sizes = notes.majority(
         "xoff and xon, kbytes", {at: (r.xoff_kbytes, r.xon_kbytes) for at, r in rows.items()}
     )
     if sizes is None:
@@ -107,7 +107,7 @@ def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> D
     xoff, xon = sizes or (XOFF_KBYTES, XON_KBYTES)
     found: Data = {"xoff_kbytes": xoff, "xon_kbytes": xon}
     families = {name: model.family for name, model in survey.models.items()}
-    headroom = notes.agreed(
+    headroom = notes.majority(
         "headroom, kbytes",
         {
             at: row.headroom_kbytes
@@ -115,7 +115,7 @@ def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> D
             if families[at.split(" ")[0]].headroom_kbytes
         },
     )
-    pool = notes.agreed(
+    pool = notes.majority(
         "the headroom pool, kbytes",
         {
             source.name: source.device.pfc.headroom_pool_kbytes
@@ -138,7 +138,7 @@ def _deadlock(survey: Survey, queue: int) -> Data:
         said.setdefault(family.name, {})[source.name] = _timers(source.device.pfc, queue)
     rows: dict[str, Data] = {}
     for name, by_switch in said.items():
-        timers = notes.agreed(f"deadlock timers of {name}", by_switch) or (None,) * 5
+        timers = notes.majority(f"deadlock timers of {name}", by_switch) or (None,) * 5
         rows[name] = _family(families[name], timers)
     times = [(r["detect_ms"], r["recovery_ms"]) for r in rows.values() if "detect_ms" in r]
     if not times:
@@ -147,7 +147,7 @@ def _deadlock(survey: Survey, queue: int) -> Data:
     detect, recovery = Counter(times).most_common(1)[0][0] if times else (DEADLOCK_MS,) * 2
     common = {"detect_ms": detect, "recovery_ms": recovery}
     own = {name: {**row, "reason": REASON} for name, row in rows.items() if row != common}
-    turn_off = notes.agreed(
+    turn_off = notes.majority(
         "deadlocks that turn PFC off",
         {source.name: _turn_off(source.device.pfc, queue) for source in survey.switches},
     )

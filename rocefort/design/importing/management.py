@@ -7,8 +7,8 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from rocefort.design.derive.management import ACCESS_ACL, RULE_STEP
 from rocefort.design.derive.ports import MANAGEMENT
-from rocefort.design.importing.assumptions import Data, Source, nameable
-from rocefort.design.importing.pools import Space, around
+from rocefort.design.importing.assumptions import Data, SwitchText, nameable
+from rocefort.design.importing.pools import AddressSpace, around
 from rocefort.design.importing.survey import Survey
 from rocefort.models.device.management import Acl
 from rocefort.models.device.static_routes import DEFAULT_ROUTE
@@ -19,13 +19,13 @@ from rocefort.models.fabric.management import TelemetryIntent
 KEYS = ("authentication", "privacy")
 
 
-def addresses(sources: Sequence[Source]) -> dict[str, IPv4Interface]:
+def addresses(sources: Sequence[SwitchText]) -> dict[str, IPv4Interface]:
     """Addresses of the management ports, by switch."""
     ports = {s.name: s.device.by_interface.get(MANAGEMENT) for s in sources}
     return {name: port.addresses[0] for name, port in ports.items() if port and port.addresses}
 
 
-def management_prefix(survey: Survey, space: Space, place: int) -> IPv4Network:
+def management_prefix(survey: Survey, space: AddressSpace, place: int) -> IPv4Network:
     """Prefix of the out-of-band segment, number `place` of the list."""
     found = {address.network for address in addresses(survey.switches).values()}
     whole = around(found) if found else None
@@ -42,20 +42,20 @@ def management_prefix(survey: Survey, space: Space, place: int) -> IPv4Network:
 def management_of(survey: Survey, prefix: IPv4Network) -> Data:
     """`management` of a fabric: routing table and gateway of the management ports."""
     notes, sources = survey.notes, survey.switches
-    vrf = notes.agreed("the routing table of management", {s.name: _vrf(s) for s in sources})
-    gateway = notes.agreed(
+    vrf = notes.majority("the routing table of management", {s.name: _vrf(s) for s in sources})
+    gateway = notes.majority(
         "the gateway of management", {s.name: _gateway(s, vrf, prefix) for s in sources}
     )
     found: Data = {} if vrf is None else {"vrf": vrf}
     return found | ({} if gateway is None else {"gateway": gateway})
 
 
-def _vrf(source: Source) -> str | None:
+def _vrf(source: SwitchText) -> str | None:
     port = source.device.by_interface.get(MANAGEMENT)
     return port.vrf if port and nameable(port.vrf) else None
 
 
-def _gateway(source: Source, vrf: str | None, prefix: IPv4Network) -> IPv4Address | None:
+def _gateway(source: SwitchText, vrf: str | None, prefix: IPv4Network) -> IPv4Address | None:
     return next(
         (
             route.next_hop
@@ -71,8 +71,8 @@ def _gateway(source: Source, vrf: str | None, prefix: IPv4Network) -> IPv4Addres
 def security_of(survey: Survey) -> Data:
     """`security` of a fabric without its policy."""
     notes, devices = survey.notes, [(s.name, s.device) for s in survey.switches]
-    users = notes.agreed("local users", {name: device.users for name, device in devices}) or ()
-    roles = notes.agreed("user groups", {name: d.user_groups for name, d in devices}) or ()
+    users = notes.majority("local users", {name: device.users for name, device in devices}) or ()
+    roles = notes.majority("user groups", {name: d.user_groups for name, d in devices}) or ()
     rows: list[Data] = []
     for user in filter(lambda user: nameable(user.name), users):
         if user.level is not None:
@@ -89,7 +89,7 @@ def security_of(survey: Survey) -> Data:
             for role in roles
             if role.grants and nameable(role.name) and all(g.rights for g in role.grants)
         ]
-    acl = notes.agreed("who may log in", {name: _access(d.acls, d.vty) for name, d in devices})
+    acl = notes.majority("who may log in", {name: _access(d.acls, d.vty) for name, d in devices})
     rules = acl.rules if acl else ()
     if access := [
         {"id": rule.index // RULE_STEP, "prefix": rule.source}
@@ -98,7 +98,7 @@ def security_of(survey: Survey) -> Data:
     ]:
         found["management_access"] = access
     timeouts = {n: next((line.idle_timeout_s for line in d.vty), None) for n, d in devices}
-    idle = notes.agreed("the idle timeout, s", timeouts)
+    idle = notes.majority("the idle timeout, s", timeouts)
     if idle and idle % 60 == 0:
         found["idle_timeout_min"] = idle // 60
     return found
@@ -114,11 +114,13 @@ def services_of(survey: Survey) -> Data:
     """`services` of a fabric."""
     notes, devices = survey.notes, [(s.name, s.device) for s in survey.switches]
     found: Data = {
-        "ntp": [*(notes.agreed("NTP servers", {n: d.ntp_servers for n, d in devices}) or ())],
-        "syslog": [*(notes.agreed("syslog hosts", {n: d.syslog.hosts for n, d in devices}) or ())],
-        "netconf": notes.agreed("NETCONF", {n: d.netconf.server for n, d in devices}) or False,
+        "ntp": [*(notes.majority("NTP servers", {n: d.ntp_servers for n, d in devices}) or ())],
+        "syslog": [
+            *(notes.majority("syslog hosts", {n: d.syslog.hosts for n, d in devices}) or ())
+        ],
+        "netconf": notes.majority("NETCONF", {n: d.netconf.server for n, d in devices}) or False,
     }
-    readers = notes.agreed(
+    readers = notes.majority(
         "SNMP users", {name: tuple(user.name for user in d.snmp.users) for name, d in devices}
     )
     for place, reader in enumerate(filter(nameable, readers or ())):
@@ -127,7 +129,7 @@ def services_of(survey: Survey) -> Data:
             row[key] = f"env:SNMP_{key.upper()}"
             notes.assume(("services", "snmp", place, key), "texts show no key")
         found.setdefault("snmp", []).append(row)
-    telemetry = notes.agreed("telemetry", {name: _telemetry(d.telemetry) for name, d in devices})
+    telemetry = notes.majority("telemetry", {name: _telemetry(d.telemetry) for name, d in devices})
     if telemetry:
         found["telemetry"] = [row.model_dump(mode="json") for row in telemetry]
     return found

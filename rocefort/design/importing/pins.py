@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from rocefort.design import allocation
 from rocefort.design.importing import management
-from rocefort.design.importing.assumptions import Data, Source
+from rocefort.design.importing.assumptions import Data, SwitchText
 from rocefort.design.importing.bgp_graph import loopback
 from rocefort.design.importing.links import link_kind
 from rocefort.design.importing.routing import asn_of, own_passwords
@@ -43,7 +43,9 @@ def pinned(data: Data, survey: Survey) -> Data:
     return data | ({"links": links} if links else {}) | {"servers": servers}
 
 
-def _pins(fabric: Fabric, switch: Switch, source: Source, address: IPv4Interface | None) -> Data:
+def _pins(
+    fabric: Fabric, switch: Switch, source: SwitchText, address: IPv4Interface | None
+) -> Data:
     """Pins of a switch. address: of its management port."""
     pins: Data = {}
     if allocation.asn(fabric, switch) != asn_of(source):

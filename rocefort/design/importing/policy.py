@@ -12,7 +12,7 @@ from rocefort.design.derive.segment_acls import (
     filter_name,
     segment_acls,
 )
-from rocefort.design.importing.assumptions import Data, Source
+from rocefort.design.importing.assumptions import Data, SwitchText
 from rocefort.models.device.packet_filters import ROCE_PORT, FilterAcl, FilterRule
 from rocefort.models.fabric.nodes import SegmentIntent
 from rocefort.models.fabric.policy import SegmentPolicy
@@ -20,7 +20,7 @@ from rocefort.models.fabric.policy import SegmentPolicy
 Row = tuple[int, bool, str, str, FilterRule]  # entry, reply, own segment, other segment, rule
 
 
-def policy_of(sources: Sequence[Source], segments: Iterable[SegmentIntent]) -> Data | None:
+def policy_of(sources: Sequence[SwitchText], segments: Iterable[SegmentIntent]) -> Data | None:
     """`security.policy` that gives the texts' ACLs exactly; None where there is none such."""
     tagged = {segment.vlan: segment for segment in segments if segment.vlan}
     names = {filter_name(segment): segment.name for segment in tagged.values()}
@@ -36,7 +36,7 @@ def policy_of(sources: Sequence[Source], segments: Iterable[SegmentIntent]) -> D
     rows = _rows(acls, by_vlan)
     entries = [_entry(number, rows) for number in sorted({row[0] for row in rows})]
     data: Data = {"default": "deny" if deny else "allow", "entries": entries}
-    return data if _says(data, acls, tagged.values()) else None
+    return data if _implements_policy(data, acls, tagged.values()) else None
 
 
 def _rows(acls: Mapping[str, FilterAcl], by_vlan: Mapping[int, str]) -> list[Row]:
@@ -77,7 +77,9 @@ def _service(rules: Sequence[FilterRule]) -> Data:
     return {"protocol": protocol, "ports": both}
 
 
-def _says(data: Data, acls: Mapping[str, FilterAcl], segments: Iterable[SegmentIntent]) -> bool:
+def _implements_policy(
+    data: Data, acls: Mapping[str, FilterAcl], segments: Iterable[SegmentIntent]
+) -> bool:
     try:
         policy = SegmentPolicy.model_validate(data)
     except ValueError:

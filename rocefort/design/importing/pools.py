@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 
-from rocefort.design.importing.assumptions import Source
+from rocefort.design.importing.assumptions import SwitchText
 from rocefort.design.importing.bgp_graph import loopback
 from rocefort.design.importing.survey import Survey
 from rocefort.errors import BadInput
@@ -16,7 +16,7 @@ PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16
 
 
 @dataclass
-class Space:
+class AddressSpace:
     """Networks that are taken, by what takes them; the tables are filled as pools are chosen."""
 
     taken: list[IPv4Network] = field(default_factory=list)
@@ -71,7 +71,7 @@ def around(members: Iterable[IPv4Network], length: int = 32) -> IPv4Network:
     return network
 
 
-def link_pool(survey: Survey, space: Space) -> tuple[IPv4Network, int]:
+def link_pool(survey: Survey, space: AddressSpace) -> tuple[IPv4Network, int]:
     """(pools.links, its length of a link): one from which most subnets follow."""
     capacity = survey.capacity
     length, _ = Counter(link.subnet.prefixlen for link in survey.links).most_common(1)[0]
@@ -87,7 +87,11 @@ def link_pool(survey: Survey, space: Space) -> tuple[IPv4Network, int]:
 
 
 def loopback_pool(
-    survey: Survey, members: Sequence[Source], size: int, listed: IPv4Network | None, space: Space
+    survey: Survey,
+    members: Sequence[SwitchText],
+    size: int,
+    listed: IPv4Network | None,
+    space: AddressSpace,
 ) -> IPv4Network:
     """Pool of a role's loopbacks. size: its capacity. listed: what spines announce as the pool."""
     length = length_for(size + 1)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocefort.design.importing.assumptions import Notes, Source
-from rocefort.design.importing.bgp_graph import Graph
+from rocefort.design.importing.assumptions import Notes, SwitchText
+from rocefort.design.importing.bgp_graph import CablingGraph
 from rocefort.errors import BadInput, Problem
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import count_of, listing
 
 Colours = dict[str, bool]
 
@@ -18,11 +18,11 @@ Colours = dict[str, bool]
 class Roles:
     """The switches of each role, in the natural order of their names."""
 
-    spines: tuple[Source, ...]
-    leaves: tuple[Source, ...]
+    spines: tuple[SwitchText, ...]
+    leaves: tuple[SwitchText, ...]
 
 
-def roles_of(graph: Graph) -> Roles:
+def roles_of(graph: CablingGraph) -> Roles:
     """Tell spines from leaves; BadInput where the cabling is not that of a leaf-spine fabric."""
     if not graph.cables:
         raise BadInput(
@@ -52,7 +52,7 @@ def roles_of(graph: Graph) -> Roles:
     return found
 
 
-def _evident(graph: Graph) -> set[str]:
+def _evident(graph: CablingGraph) -> set[str]:
     """Switches that only a leaf can be: with gateways, servers or sessions to the outside."""
     outside = {out.device for out in graph.outward}
     return outside | {
@@ -65,7 +65,7 @@ def _evident(graph: Graph) -> set[str]:
     }
 
 
-def _spines(graph: Graph) -> set[str]:
+def _spines(graph: CablingGraph) -> set[str]:
     leaves, spines = _evident(graph), set[str]()
     colours: Colours = {}
     for name in graph.sources:
@@ -78,7 +78,7 @@ def _spines(graph: Graph) -> set[str]:
     return spines
 
 
-def _sides(graph: Graph, first: str, colours: Colours) -> tuple[set[str], set[str]] | None:
+def _sides(graph: CablingGraph, first: str, colours: Colours) -> tuple[set[str], set[str]] | None:
     """The two sides of what is connected to a switch; None where two of one side are cabled."""
     colours[first] = True
     open_, seen = [first], [first]
@@ -93,7 +93,9 @@ def _sides(graph: Graph, first: str, colours: Colours) -> tuple[set[str], set[st
     return {n for n in seen if colours[n]}, {n for n in seen if not colours[n]}
 
 
-def _spine_side(graph: Graph, sides: tuple[set[str], set[str]], leaves: set[str]) -> set[str]:
+def _spine_side(
+    graph: CablingGraph, sides: tuple[set[str], set[str]], leaves: set[str]
+) -> set[str]:
     """The side without gateways; else that which is called so; else the smaller one."""
     for one, other in (sides, sides[::-1]):
         if other & leaves:
@@ -111,7 +113,7 @@ def _spine_side(graph: Graph, sides: tuple[set[str], set[str]], leaves: set[str]
     )
 
 
-def _same_role(graph: Graph, leaves: set[str]) -> Iterator[Problem]:
+def _same_role(graph: CablingGraph, leaves: set[str]) -> Iterator[Problem]:
     for near, far in graph.cables:
         if (near.device in leaves) == (far.device in leaves):
             role = "leaves" if near.device in leaves else "spines"
@@ -122,7 +124,7 @@ def _same_role(graph: Graph, leaves: set[str]) -> Iterator[Problem]:
             )
 
 
-def _incomplete(graph: Graph, roles: Roles) -> Iterator[Problem]:
+def _incomplete(graph: CablingGraph, roles: Roles) -> Iterator[Problem]:
     """Each leaf has as many links to one spine as to the others, and at least one."""
     count: dict[tuple[str, str], int] = {}
     for ends in graph.cables:
@@ -137,14 +139,14 @@ def _incomplete(graph: Graph, roles: Roles) -> Iterator[Problem]:
                 best = max(links, key=lambda name: links[name])
                 yield Problem(
                     leaf.file,
-                    f"{leaf.name} has {counted(number, 'session')} with {spine} and {most} with "
+                    f"{leaf.name} has {count_of(number, 'session')} with {spine} and {most} with "
                     f"{best}",
                     "a fabric has as many links from a leaf to each spine; mend the text, or leave "
                     "the switch out",
                 )
 
 
-def ids_of(members: Sequence[Source], limit: int, role: str, notes: Notes) -> Mapping[str, int]:
+def ids_of(members: Sequence[SwitchText], limit: int, role: str, notes: Notes) -> Mapping[str, int]:
     """Ids by name: the last number in it where that tells all apart, else the place in order.
 
     limit: the highest id for which the other role's switches have ports.

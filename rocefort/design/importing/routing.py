@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from rocefort.design.importing.assumptions import Data, Source
-from rocefort.design.importing.links import Joined
+from rocefort.design.importing.assumptions import Data, SwitchText
+from rocefort.design.importing.links import ImportedLink
 from rocefort.design.importing.secrets import authentication
 from rocefort.design.importing.survey import Survey
 from rocefort.errors import BadInput
@@ -17,17 +17,17 @@ from rocefort.models.fabric.as_numbers import BLOCKS, block_of
 KEEPALIVE_S, HOLD_S = 60, 180  # a switch's own (V300R023C00, `timer`)
 
 
-class Session(NamedTuple):
+class LinkSession(NamedTuple):
     """The session of a link as one of its ends has it; settings: those that hold."""
 
     ends: str
-    link: Joined
+    link: ImportedLink
     bgp: Bgp
     peer: BgpPeer
     settings: BgpSettings
 
 
-def _sessions(survey: Survey) -> Iterator[Session]:
+def _sessions(survey: Survey) -> Iterator[LinkSession]:
     """Every session of the links, from both ends."""
     for link in survey.links:
         for near, far in ((link.spine, link.leaf), (link.leaf, link.spine)):
@@ -38,30 +38,30 @@ def _sessions(survey: Survey) -> Iterator[Session]:
             )
             if bgp is not None and peer is not None:
                 ends = f"{near.device} to {far.device}"
-                yield Session(ends, link, bgp, peer, bgp.settings(peer))
+                yield LinkSession(ends, link, bgp, peer, bgp.settings(peer))
 
 
 def routing_of(survey: Survey) -> Data:
     """`routing` without pins."""
     notes, found = survey.notes, _plan(survey)
     own = {s.name: s.device.bgp.maximum_paths for s in survey.switches if s.device.bgp}
-    found["maximum_paths"] = notes.agreed("maximum load-balancing", own) or 1
+    found["maximum_paths"] = notes.majority("maximum load-balancing", own) or 1
     ends = {session.ends: session.settings for session in _sessions(survey)}
-    timers = notes.agreed(
+    timers = notes.majority(
         "BGP timers, s",
         {name: (s.keepalive_s or KEEPALIVE_S, s.hold_s or HOLD_S) for name, s in ends.items()},
     )
     found["keepalive_s"], found["hold_s"] = timers or (KEEPALIVE_S, HOLD_S)
     enabled = {n: (s.bfd or Bfd()) if s.bfd_enabled else None for n, s in ends.items()}
-    if bfd := notes.agreed("BFD", enabled):
+    if bfd := notes.majority("BFD", enabled):
         found["bfd"] = bfd.model_dump()
     lent = {session.ends: _lent(session) for session in _sessions(survey)}
-    if password := notes.agreed("BGP passwords", lent):
+    if password := notes.majority("BGP passwords", lent):
         found["authentication"] = authentication(password, "BGP", notes)
     return found
 
 
-def _lent(session: Session) -> str | None:
+def _lent(session: LinkSession) -> str | None:
     """The password of a session's group; of one without a group its own."""
     groups = session.bgp.groups
     if not groups:
@@ -80,7 +80,7 @@ def own_passwords(survey: Survey) -> dict[tuple[str, str, int], Data]:
     return found
 
 
-def asn_of(source: Source) -> int:
+def asn_of(source: SwitchText) -> int:
     """Its AS number; every switch of a fabric has one."""
     if source.device.bgp is None:
         raise BadInput(f"{source.name} has no BGP", where=source.file)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ipaddress import IPv4Interface, IPv4Network
 from typing import get_args
 
-from rocefort.design.importing.assumptions import Data, Source, nameable
-from rocefort.design.importing.pools import Space, length_for
+from rocefort.design.importing.assumptions import Data, SwitchText, nameable
+from rocefort.design.importing.pools import AddressSpace, length_for
 from rocefort.design.importing.survey import LONGEST_PART, Survey
 from rocefort.models.device.bgp import PrefixEntry
 from rocefort.models.device.interface import Interface, gateway_vlan
@@ -21,7 +21,7 @@ ROLES = get_args(SegmentIntent.model_fields["role"].annotation)
 FALLBACK_ROLE = "compute"
 
 
-def gateways(source: Source) -> dict[int, Interface]:
+def gateways(source: SwitchText) -> dict[int, Interface]:
     """Gateways of a switch by VLAN; one in another routing table is none of the fabric's."""
     found: dict[int, Interface] = {}
     for interface in source.device.interfaces:
@@ -32,7 +32,7 @@ def gateways(source: Source) -> dict[int, Interface]:
     return found
 
 
-def segments_of(survey: Survey, space: Space) -> list[Data]:
+def segments_of(survey: Survey, space: AddressSpace) -> list[Data]:
     """Segments with a VLAN, in order of the VLANs; `space` gets their prefixes."""
     listed, notes = survey.announced.segments, survey.notes
     found: dict[int, dict[str, Interface]] = {vlan: {} for vlan in listed}
@@ -78,7 +78,7 @@ def _name(vlan: int, served: Mapping[str, Interface], taken: set[str]) -> str:
 
 
 def _prefix(
-    survey: Survey, parts: Mapping[str, IPv4Interface], row: PrefixEntry | None, space: Space
+    survey: Survey, parts: Mapping[str, IPv4Interface], row: PrefixEntry | None, space: AddressSpace
 ) -> tuple[IPv4Network, int]:
     """(prefix, length of a leaf's part): as announced, else around the gateways, else any."""
     bits = 32 - length_for(survey.capacity.leaves)  # that number the leaves

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rocefort.design.importing.assumptions import Data, writable
-from rocefort.design.importing.exits import Way
+from rocefort.design.importing.exits import ExitPort
 from rocefort.design.importing.links import SpeedOf, is_port, kind_of
 from rocefort.design.importing.segments import gateways
 from rocefort.design.importing.survey import Survey
@@ -20,7 +20,7 @@ TO = "to "  # begins the description of a server's port that derivation writes
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class AccessInterface:
     """A server's interface with the ports that its cables end at."""
 
     leaf: str
@@ -29,7 +29,9 @@ class Carried:
     segment: str
 
 
-def carried(survey: Survey, segments: Mapping[int, str], ways: Sequence[Way]) -> Iterator[Carried]:
+def access_interfaces(
+    survey: Survey, segments: Mapping[int, str], ways: Sequence[ExitPort]
+) -> Iterator[AccessInterface]:
     """Access ports and Eth-Trunks of leaves that a server can be on; segments: by VLAN."""
     used = survey.cabled | {(way.leaf, way.port.name) for way in ways}
     for leaf in survey.roles.leaves:
@@ -49,10 +51,10 @@ def carried(survey: Survey, segments: Mapping[int, str], ways: Sequence[Way]) ->
                 for port in ports
             )
             if ports and usable:
-                yield Carried(leaf.name, interface, ports, segment)
+                yield AccessInterface(leaf.name, interface, ports, segment)
 
 
-def servers_of(survey: Survey, found: Sequence[Carried]) -> list[Data]:
+def servers_of(survey: Survey, found: Sequence[AccessInterface]) -> list[Data]:
     """Servers of a fabric, each with a name of its own."""
     names = {name.lower() for name in survey.graph.sources}
     rows: list[Data] = []
@@ -75,12 +77,12 @@ def servers_of(survey: Survey, found: Sequence[Carried]) -> list[Data]:
     return rows
 
 
-def server_kind(one: Carried, speed: SpeedOf) -> Data | None:
+def server_kind(one: AccessInterface, speed: SpeedOf) -> Data | None:
     """What the cable of a server is, by its first port."""
     return kind_of(one.ports[0], speed(one.leaf, one.ports[0].name))
 
 
-def _ports(one: Carried) -> Data:
+def _ports(one: AccessInterface) -> Data:
     number = trunk_number(one.interface.name)
     if number is None:
         return {"port": one.interface.name}
@@ -97,7 +99,7 @@ def _ports(one: Carried) -> Data:
     return {"bond": {**row, "id": number}}
 
 
-def _name(one: Carried, taken: Collection[str]) -> str:
+def _name(one: AccessInterface, taken: Collection[str]) -> str:
     """`to NAME` or `NAME` of the description; else one of leaf and port."""
     said = (one.interface.description or "").removeprefix(TO)
     place = re.sub(r"[^A-Za-z0-9]+", "-", one.interface.name)

@@ -9,10 +9,10 @@ from functools import cached_property
 from ipaddress import IPv4Network
 
 from rocefort.design.derive.bgp import FABRIC, LEAVES, SPINES
-from rocefort.design.importing.assumptions import Notes, Source
-from rocefort.design.importing.bgp_graph import Graph
-from rocefort.design.importing.hardware import Facts, Model, Ports, model_of
-from rocefort.design.importing.links import Joined, joined
+from rocefort.design.importing.assumptions import Notes, SwitchText
+from rocefort.design.importing.bgp_graph import CablingGraph
+from rocefort.design.importing.hardware import ImportedHardware, SwitchInputs, UsedPorts, model_of
+from rocefort.design.importing.links import ImportedLink, imported_links
 from rocefort.design.importing.roles import Roles, ids_of, roles_of
 from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.models.device.bgp import PrefixEntry
@@ -23,7 +23,7 @@ LONGEST_PART = 30  # length of a leaf's part of a segment
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class ReservedCapacity:
     """How much room allocation keeps."""
 
     spines: int
@@ -32,7 +32,7 @@ class Capacity:
 
 
 @dataclass(frozen=True)
-class Announced:
+class AnnouncedPools:
     """What spines announce by pool, where their list is of the form that derivation writes."""
 
     spine_loopbacks: IPv4Network | None = None
@@ -44,8 +44,8 @@ class Announced:
 class Survey:
     """The switches as one fabric, each part read once; what is assumed goes to the notes."""
 
-    graph: Graph
-    facts: Facts
+    graph: CablingGraph
+    facts: SwitchInputs
     catalogue: Catalogue
     notes: Notes = field(default_factory=Notes)
 
@@ -55,14 +55,14 @@ class Survey:
         return roles_of(self.graph)
 
     @property
-    def switches(self) -> list[Source]:
+    def switches(self) -> list[SwitchText]:
         """Spines, then leaves."""
         return [*self.roles.spines, *self.roles.leaves]
 
     @cached_property
-    def links(self) -> tuple[Joined, ...]:
+    def links(self) -> tuple[ImportedLink, ...]:
         """All leaf-spine links."""
-        return joined(self.graph, self.roles)
+        return imported_links(self.graph, self.roles)
 
     @cached_property
     def cabled(self) -> set[tuple[str, str]]:
@@ -71,9 +71,9 @@ class Survey:
         return {(tip.device, tip.port.name) for tip in tips}
 
     @cached_property
-    def models(self) -> dict[str, Model]:
+    def models(self) -> dict[str, ImportedHardware]:
         """Hardware, release and family by switch; a port with an access VLAN is a server's."""
-        found: dict[str, Model] = {}
+        found: dict[str, ImportedHardware] = {}
         for source in self.graph.sources.values():
             fabric = [port for name, port in self.cabled if name == source.name]
             others = [
@@ -81,7 +81,7 @@ class Survey:
                 for i in source.device.interfaces
                 if i.kind == "ethernet" and i.access_vlan is not None and i.name not in fabric
             ]
-            ports = Ports(fabric, others)
+            ports = UsedPorts(fabric, others)
             found[source.name] = model_of(source, ports, self.facts, self.catalogue, self.notes)
         return found
 
@@ -109,7 +109,7 @@ class Survey:
         return {n: self.models[n].hardware.fabric_places(split) for n, split in self.splits.items()}
 
     @cached_property
-    def announced(self) -> Announced:
+    def announced(self) -> AnnouncedPools:
         """Pools and segments in the spines' prefix list."""
         lists = (
             one for s in self.roles.spines for one in s.device.prefix_lists if one.name == FABRIC
@@ -121,7 +121,7 @@ class Survey:
             if row.action == "permit" and row.greater_equal and row.greater_equal == row.less_equal
         }
         loopbacks = {index: row.prefix for index, row in rows.items() if row.greater_equal == 32}
-        return Announced(
+        return AnnouncedPools(
             loopbacks.get(SPINES),
             loopbacks.get(LEAVES),
             {
@@ -159,7 +159,7 @@ class Survey:
         }
 
     @cached_property
-    def capacity(self) -> Capacity:
+    def capacity(self) -> ReservedCapacity:
         """The smallest that explains the links' subnets and ports, else the highest ids."""
         at_spine: dict[str, list[tuple[int, int]]] = defaultdict(list)  # ids of leaves, subnets
         of_pair: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)  # links, ports
@@ -172,9 +172,9 @@ class Survey:
                 of_pair[spine, leaf].append((link.number, place))
         spines = self._room("spines", self.roles.spines, _step(at_spine.values()), self.most[0])
         leaves = self._room("leaves", self.roles.leaves, _step(of_pair.values()), self.most[1])
-        return Capacity(spines, leaves, max(link.number for link in self.links))
+        return ReservedCapacity(spines, leaves, max(link.number for link in self.links))
 
-    def _room(self, name: str, members: Iterable[Source], guess: int | None, top: int) -> int:
+    def _room(self, name: str, members: Iterable[SwitchText], guess: int | None, top: int) -> int:
         """The guess where the ids in use and the ports allow it, else the highest id."""
         highest = max(self.ids[source.name] for source in members)
         room = guess if guess and highest <= guess <= top else highest

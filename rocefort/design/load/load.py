@@ -12,12 +12,12 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.paths import INVENTORY
 
-__all__ = ["Catalogue", "Loaded", "find_fabric", "load_catalogue", "load_fabric", "shortest"]
+__all__ = ["Catalogue", "LoadedFabric", "find_fabric", "load_catalogue", "load_fabric", "shortest"]
 FABRIC_FILE = "fabric.yaml"
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedFabric:
     """A Fabric with the document that it was read from, for positions."""
 
     fabric: Fabric
@@ -51,7 +51,7 @@ def shortest(path: Path) -> Path:
     return absolute.relative_to(here) if absolute.is_relative_to(here) else path
 
 
-def load_fabric(name: Path) -> Loaded:
+def load_fabric(name: Path) -> LoadedFabric:
     """Read a fabric; raises BadInput with all problems of its shape and types together."""
     document = read_document(find_fabric(name))
-    return Loaded(validate(Fabric, document), document)
+    return LoadedFabric(validate(Fabric, document), document)

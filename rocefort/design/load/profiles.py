@@ -26,7 +26,7 @@ def words(kind: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ProfileUse:
     """A profile with the document and the path at which it stands, for positions."""
 
     kind: str
@@ -54,9 +54,9 @@ class Chosen:
 class Library:
     """Profiles by kind and name."""
 
-    known: Mapping[tuple[str, str], Chosen]
+    known: Mapping[tuple[str, str], ProfileUse]
 
-    def get(self, kind: str, name: str) -> Chosen | None:
+    def get(self, kind: str, name: str) -> ProfileUse | None:
         """The profile that a name means; None where there is none of this kind."""
         return self.known.get((kind, name))
 
@@ -81,13 +81,13 @@ class Library:
 
 def library_of(profiles: Profiles, document: Document, path: YamlPath = ()) -> Library:
     """Profiles of one document, which stand at a path of it."""
-    return Library({(c.kind, c.name): c for c in _chosen(profiles, document, path)})
+    return Library({(c.kind, c.name): c for c in _profile_uses(profiles, document, path)})
 
 
-def _chosen(profiles: Profiles, document: Document, path: YamlPath) -> Iterator[Chosen]:
+def _profile_uses(profiles: Profiles, document: Document, path: YamlPath) -> Iterator[ProfileUse]:
     for kind in KINDS:
         for name, profile in getattr(profiles, kind).items():
-            yield Chosen(kind, name, profile, document, (*path, kind, name))
+            yield ProfileUse(kind, name, profile, document, (*path, kind, name))
 
 
 def shipped_profiles(directory: Path = PROFILES) -> Library:
@@ -97,7 +97,7 @@ def shipped_profiles(directory: Path = PROFILES) -> Library:
 
 @cache
 def _read_profiles(directory: Path) -> Library:
-    found: dict[tuple[str, str], Chosen] = {}
+    found: dict[tuple[str, str], ProfileUse] = {}
     problems = []
     for path in sorted(directory.glob("*.yaml")):
         document = read_document(path, "lossless:")
@@ -110,7 +110,7 @@ def _read_profiles(directory: Path) -> Library:
     return Library(found)
 
 
-def given_twice(chosen: Chosen, first: Chosen) -> Problem:
+def given_twice(chosen: ProfileUse, first: ProfileUse) -> Problem:
     """A name that another file has already given to a profile of this kind."""
     position = chosen.key_at()
     return Problem(

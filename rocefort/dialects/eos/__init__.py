@@ -1,6 +1,6 @@
 """Arista EOS, which Batfish reads: a switch's routing and forwarding are written in its words."""
 
-from rocefort.dialects.eos.filters import access_name, applied, rules_of
+from rocefort.dialects.eos.filters import access_name, applied_policies, rules_of
 from rocefort.dialects.eos.render import EosNames, render_eos, translated
 
-__all__ = ["EosNames", "access_name", "applied", "render_eos", "rules_of", "translated"]
+__all__ = ["EosNames", "access_name", "applied_policies", "render_eos", "rules_of", "translated"]

@@ -10,7 +10,7 @@ from rocefort.errors import Problem
 from rocefort.models.base import NAME
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
-from rocefort.models.device.packet_filters import FilterRule, Ports
+from rocefort.models.device.packet_filters import FilterRule, PortRange
 
 NAMES = "use letters, digits, '.', '_' and '-'"
 
@@ -24,7 +24,7 @@ class AccessList:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedPolicy:
     """A policy that an interface applies."""
 
     interface: Interface
@@ -32,12 +32,12 @@ class Applied:
     policy: str
 
 
-def applied(device: Device) -> Iterator[Applied]:
+def applied_policies(device: Device) -> Iterator[AppliedPolicy]:
     """Policies in use, in order of interfaces."""
     for interface in device.interfaces:
         for field in ("filter_in", "filter_out"):
             if (policy := getattr(interface, field)) is not None:
-                yield Applied(interface, field, policy)
+                yield AppliedPolicy(interface, field, policy)
 
 
 def access_lists(device: Device) -> tuple[AccessList, ...]:
@@ -48,7 +48,7 @@ def access_lists(device: Device) -> tuple[AccessList, ...]:
     """
     return tuple(
         AccessList(access_name(name), (*_lines(device, name), "permit ip any any"))
-        for name in sorted({use.policy for use in applied(device)})
+        for name in sorted({use.policy for use in applied_policies(device)})
     )
 
 
@@ -96,7 +96,7 @@ def _network(prefix: IPv4Network | None) -> str:
     return f"host {prefix.network_address}" if prefix.prefixlen == 32 else str(prefix)
 
 
-def _ports(ports: Ports | None) -> str:
+def _ports(ports: PortRange | None) -> str:
     return "" if ports is None else str(ports)
 
 
@@ -105,7 +105,7 @@ def filter_problems(device: Device) -> Iterator[Problem]:
     acls = {acl.name for acl in device.filters.acls}
     classifiers = {item.name: item for item in device.filters.classifiers}
     missing = {path: (kind, name) for path, kind, name in device.filters.dangling()}
-    for use in applied(device):
+    for use in applied_policies(device):
         where = f"{device.name} {use.interface.name}"
         policy = device.filters.policy(use.policy)
         if policy is None:

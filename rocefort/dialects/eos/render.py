@@ -51,7 +51,7 @@ class EosNames:
     """
 
     @staticmethod
-    def known(name: str) -> bool:
+    def is_known(name: str) -> bool:
         """Whether a VRP name has an EOS counterpart."""
         return _to_eos(name) is not None
 
@@ -96,7 +96,7 @@ Mode = Literal["routed", "trunk", "access", "member", "logical"]
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class EosInterface:
     """One interface in EOS terms."""
 
     name: str
@@ -111,7 +111,7 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class EosPeer:
     """One peer with its effective settings."""
 
     address: IPv4Address
@@ -135,7 +135,7 @@ def render_eos(device: Device) -> str:
         raise Refused(problems=problems)
     return _template().render(
         device=device,
-        ports=[_port(device, i) for i in device.interfaces if EosNames.known(i.name)],
+        ports=[_port(device, i) for i in device.interfaces if EosNames.is_known(i.name)],
         neighbours=tuple(_neighbours(device, device.bgp)) if device.bgp else (),
         bounds=_bounds,
         access_lists=access_lists(device),
@@ -147,14 +147,14 @@ def _template() -> Template:
     return text_templates(TEMPLATES).get_template("eos/device.j2")
 
 
-def _port(device: Device, interface: Interface) -> Port:
+def _port(device: Device, interface: Interface) -> EosInterface:
     mode, carried = _switching(interface, device.vlans)
     vlan = _only_vlan(interface)
-    return Port(
+    return EosInterface(
         name=EosNames.to_eos(interface.name),
         enabled=interface.enabled
         and vlan in (None, DEFAULT_VLAN, *device.vlans)
-        and _bundled(device, interface),
+        and _is_bundle_member(device, interface),
         mode=mode,
         vlans=carried,
         mtu=interface.mtu,
@@ -165,7 +165,7 @@ def _port(device: Device, interface: Interface) -> Port:
     )
 
 
-def _bundled(device: Device, interface: Interface) -> bool:
+def _is_bundle_member(device: Device, interface: Interface) -> bool:
     """Whether an Eth-Trunk has the members that it needs, and a member its Eth-Trunk."""
     if interface.eth_trunk is not None:
         return trunk_name(interface.eth_trunk) in device.by_interface
@@ -201,12 +201,12 @@ def _switching(interface: Interface, vlans: tuple[int, ...]) -> tuple[Mode, tupl
     return "access", (interface.access_vlan or DEFAULT_VLAN,)
 
 
-def _neighbours(device: Device, bgp: Bgp) -> Iterator[Neighbour]:
+def _neighbours(device: Device, bgp: Bgp) -> Iterator[EosPeer]:
     subnets = Subnets(device)
     for peer in bgp.peers:
         settings = bgp.settings(peer)
         interfaces = [name for name, _ in subnets.of(peer.address)]
-        yield Neighbour(
+        yield EosPeer(
             address=peer.address,
             group=peer.group,
             asn=_remote_asn(bgp, peer) if translated(bgp, peer, subnets) else None,
@@ -259,7 +259,7 @@ def _problems(device: Device) -> Iterator[Problem]:
     for interface in device.interfaces:
         where = f"{device.name} {interface.name}"
         carries = interface.addresses or interface.access_vlan
-        if not EosNames.known(interface.name) and (carries or interface.trunk_vlans):
+        if not EosNames.is_known(interface.name) and (carries or interface.trunk_vlans):
             yield Problem(where, "EOS has no such interface, and it carries traffic", KINDS)
     yield from name_problems(device, "EOS", NAMES, NAME.fullmatch)
     yield from range_problems(device)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from rocefort.dialects.eos.filters import applied, rules_of
+from rocefort.dialects.eos.filters import applied_policies, rules_of
 from rocefort.dialects.frr.names import kernel_name
 from rocefort.models.device.device import Device
-from rocefort.models.device.packet_filters import FilterRule, Ports
+from rocefort.models.device.packet_filters import FilterRule, PortRange
 
 TABLE = "ip rocefort"
 BASE = "forward"  # the chain that the kernel calls
@@ -26,7 +26,7 @@ def chains(device: Device) -> Chains:
     A packet that an ACL permits, or that no rule matches, goes on, and may meet another policy on
     its way out: hence `return`, and not `accept`.
     """
-    used = tuple(applied(device))
+    used = tuple(applied_policies(device))
     if not used:
         return ()
     names = sorted({use.policy for use in used})
@@ -65,5 +65,5 @@ def _matches(rule: FilterRule) -> str:
     return "".join(f"{word} " for word in words)
 
 
-def _ports(ports: Ports) -> str:
+def _ports(ports: PortRange) -> str:
     return str(ports.low) if ports.low == ports.high else f"{ports.low}-{ports.high}"

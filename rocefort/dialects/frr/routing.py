@@ -35,7 +35,7 @@ NAMES = "use letters, digits, '.', '_' and '-', and no address"
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
+class FrrPeer:
     """A group or a peer: what the process says of it, and what the IPv4 family does."""
 
     name: str
@@ -103,14 +103,14 @@ def _remote_as(bgp: Bgp, peer: BgpPeer) -> str | None:
     return "internal" if group is not None and not group.external else None
 
 
-def _group(name: str, group: BgpSettings, bfd: bool) -> Speaker:
+def _group(name: str, group: BgpSettings, bfd: bool) -> FrrPeer:
     internal = not getattr(group, "external", True)
     asn = "internal" if internal else group.asn
     definition = ("peer-group", *((f"remote-as {asn}",) if asn else ()))
-    return Speaker(name, definition, tuple(_lines(group, bfd)), tuple(_family(group)))
+    return FrrPeer(name, definition, tuple(_lines(group, bfd)), tuple(_family(group)))
 
 
-def _peer(bgp: Bgp, peer: BgpPeer, bfd: bool) -> Speaker:
+def _peer(bgp: Bgp, peer: BgpPeer, bfd: bool) -> FrrPeer:
     """A peer, without what its group already says for it."""
     group = bgp.group_of(peer)
     settings, lent = bgp.settings(peer), _group("", group, bfd) if group else None
@@ -118,7 +118,7 @@ def _peer(bgp: Bgp, peer: BgpPeer, bfd: bool) -> Speaker:
     joined = (f"peer-group {peer.group}",) if group else ()
     taken = lent is not None and len(lent.definition) > 1
     said, heard = (set(lent.lines), set(lent.family)) if lent else (set[str](), set[str]())
-    return Speaker(
+    return FrrPeer(
         str(peer.address),
         joined if taken else (own, *joined),
         tuple(line for line in _lines(settings, bfd) if line not in said),

@@ -57,7 +57,7 @@ def _process(tree: Tree) -> str | None:
 def _entered(old: Tree, new: Tree) -> Iterator[str]:
     """Lists, policies and plain lines that are new or changed."""
     lists = set(map(_whole, new))
-    yield from (f"no {line}" for line in _gone(old, new) if _whole(line) in lists)
+    yield from (f"no {line}" for line in _removed_lines(old, new) if _whole(line) in lists)
     before = {key(line): line for line in old}
     for line, below in new.items():
         if line.startswith("router bgp "):
@@ -66,15 +66,15 @@ def _entered(old: Tree, new: Tree) -> Iterator[str]:
             yield from (line,) if line not in old else ()
         elif line not in old or old[line] != below:
             was = old.get(before.get(key(line), ""), {})
-            yield from _within((line,), _changes(was, below))
+            yield from _mode_lines((line,), _changes(was, below))
 
 
 def _withdrawn(old: Tree, new: Tree) -> Iterator[str]:
     """Policies, then the lists that they used."""
-    gone = _gone(old, new)
+    gone = _removed_lines(old, new)
     for line in gone:
         if line.startswith("vrf "):
-            yield from _within((line,), [f"no {each}" for each in old[line]])
+            yield from _mode_lines((line,), [f"no {each}" for each in old[line]])
         elif CONTEXT.match(line):
             yield f"no {line}"
     lists = set(map(_whole, new))
@@ -83,7 +83,7 @@ def _withdrawn(old: Tree, new: Tree) -> Iterator[str]:
             yield f"no {line}"
 
 
-def _gone(old: Tree, new: Tree) -> list[str]:
+def _removed_lines(old: Tree, new: Tree) -> list[str]:
     """Lines that nothing replaces; the process is not among them, nor what a daemon always has."""
     kept = {key(line) for line in new}
     own = ("router bgp ", "hostname ", "no ")
@@ -106,18 +106,20 @@ def _process_lines(old: Tree, new: Tree, process: str | None, other: str | None)
 
 def _bgp(process: str, old: Tree, new: Tree) -> Iterator[str]:
     """Inside the process: peers that go, then what changed of those that stay, then new ones."""
-    gone = [name for name in _defined(old) if _defined(old)[name] != _defined(new).get(name)]
-    yield from _within((process,), [_forget(name, old) for name in reversed(gone)])
-    old = _without(old, set(gone))
+    gone = [
+        name for name in _definitions(old) if _definitions(old)[name] != _definitions(new).get(name)
+    ]
+    yield from _mode_lines((process,), [_forget(name, old) for name in reversed(gone)])
+    old = _tree_without(old, set(gone))
     families = [line for line in (*old, *new) if CONTEXT.match(line)]
     plain = ({k: v for k, v in tree.items() if not CONTEXT.match(k)} for tree in (old, new))
-    yield from _within((process,), _changes(*plain))
+    yield from _mode_lines((process,), _changes(*plain))
     for family in dict.fromkeys(families):
         changes = _changes(old.get(family, {}), new.get(family, {}))
-        yield from _within((process, family), changes)
+        yield from _mode_lines((process, family), changes)
 
 
-def _defined(tree: Tree) -> Mapping[str, tuple[str, ...]]:
+def _definitions(tree: Tree) -> Mapping[str, tuple[str, ...]]:
     """Groups and peers, with what a change of it makes them another: the group that they join."""
     found: dict[str, tuple[str, ...]] = {}
     for line in tree:
@@ -132,12 +134,12 @@ def _forget(name: str, tree: Tree) -> str:
     return f"no {group}" if group in tree else f"no neighbor {name}"
 
 
-def _without(tree: Tree, names: set[str]) -> Tree:
+def _tree_without(tree: Tree, names: set[str]) -> Tree:
     kept: Tree = {}
     for line, below in tree.items():
         found = NEIGHBOUR.match(line)
         if found is None or found["name"] not in names:
-            kept[line] = _without(below, names)
+            kept[line] = _tree_without(below, names)
     return kept
 
 
@@ -169,7 +171,7 @@ def _undone(line: str) -> str:
     return f"no {found['key'] if found else line}"
 
 
-def _within(path: tuple[str, ...], lines: Iterable[str]) -> Iterator[str]:
+def _mode_lines(path: tuple[str, ...], lines: Iterable[str]) -> Iterator[str]:
     """Enter modes, say the lines, and leave; nothing at all without lines."""
     said = list(lines)
     if said or path[-1].startswith("route-map "):

@@ -25,12 +25,12 @@ NO_COMMAND = 127
 Value = TypeVar("Value")
 
 
-class FlawError(Exception):
+class HostOutputError(Exception):
     """What a server printed is not what the command prints."""
 
 
 @dataclass(frozen=True)
-class Section:
+class OutputSection:
     """One section: the exit code of its command, and its lines."""
 
     code: int
@@ -42,38 +42,40 @@ class Section:
         return self.lines[0].strip() if self.lines else ""
 
 
-Sections = Mapping[str, tuple[Section, ...]]  # `governor` comes once a CPU
+Sections = Mapping[str, tuple[OutputSection, ...]]  # `governor` comes once a CPU
 
 
 def read_host(plan: HostPlan, text: str) -> HostSeen:
     """What a server has, as far as it says; where the whole reading is cut, `failed` says so."""
     try:
         sections = split(text)
-    except FlawError as flaw:
+    except HostOutputError as flaw:
         return HostSeen(name=plan.server, failed=str(flaw))
-    return _Reading(plan, sections).host()
+    return _HostParser(plan, sections).host()
 
 
-def split(text: str) -> dict[str, tuple[Section, ...]]:
-    """Sections by name; raises FlawError for a text that is cut or has another line."""
-    found: dict[str, list[Section]] = {}
+def split(text: str) -> dict[str, tuple[OutputSection, ...]]:
+    """Sections by name; raises HostOutputError for a text that is cut or has another line."""
+    found: dict[str, list[OutputSection]] = {}
     name, code, lines = "", 0, list[str]()
     for line in text.splitlines():
         if match := HEAD.fullmatch(line):
             if name:
-                found.setdefault(name, []).append(Section(code, tuple(lines)))
+                found.setdefault(name, []).append(OutputSection(code, tuple(lines)))
             name, code, lines = match["name"], int(match["code"]), []
         elif name and line.startswith("|"):
             lines.append(line[1:])
         else:
-            raise FlawError(f"the reading has a line that does not belong to it: {line[:80]!r}")
+            raise HostOutputError(
+                f"the reading has a line that does not belong to it: {line[:80]!r}"
+            )
     if name != "end":
-        raise FlawError("the reading is cut off")
+        raise HostOutputError("the reading is cut off")
     return {name: tuple(sections) for name, sections in found.items()}
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _HostParser:
     """Sections of one server, read into what its plan asks for."""
 
     plan: HostPlan
@@ -99,7 +101,7 @@ class _Reading:
             missing=missing,
         )
 
-    def _members(self) -> Iterable[Section]:
+    def _members(self) -> Iterable[OutputSection]:
         return [s[0] for name, s in self.sections.items() if re.fullmatch(r"nic/[^/]+", name)]
 
     def _sysctl(self) -> Iterable[tuple[str, str]]:
@@ -167,7 +169,7 @@ class _Reading:
             if prefix == f"{at}/irq" and number.isdecimal() and CPU_LIST.fullmatch(cpus):
                 yield int(number), cpus
 
-    def _section(self, name: str) -> Section | None:
+    def _section(self, name: str) -> OutputSection | None:
         return next(iter(self.sections.get(name, ())), None)
 
     def _word(self, name: str) -> str | None:
@@ -193,28 +195,28 @@ class _Reading:
         else:
             try:
                 return read(section.lines)
-            except FlawError as flaw:
+            except HostOutputError as flaw:
                 missing[field] = str(flaw)
         return None
 
 
 def _line(lines: tuple[str, ...]) -> str:
     if len(lines) != 1 or not lines[0].strip():
-        raise FlawError("its file does not have one line")
+        raise HostOutputError("its file does not have one line")
     return lines[0].strip()
 
 
 def _number(lines: tuple[str, ...]) -> int:
     text = _line(lines)
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
-        raise FlawError(f"it is no number: {text[:40]!r}")
+        raise HostOutputError(f"it is no number: {text[:40]!r}")
     return int(text)
 
 
 def _cpu_list(lines: tuple[str, ...]) -> str:
     text = _line(lines)
     if not CPU_LIST.fullmatch(text):
-        raise FlawError(f"it is no list of CPUs: {text[:40]!r}")
+        raise HostOutputError(f"it is no list of CPUs: {text[:40]!r}")
     return text
 
 
@@ -231,25 +233,25 @@ def _addresses(lines: tuple[str, ...]) -> tuple[tuple[str, IPv4Interface], ...]:
     for line in lines:
         match = ADDRESS.fullmatch(line)
         if match is None:
-            raise FlawError(f"ip printed a line that is not known: {line[:60]!r}")
+            raise HostOutputError(f"ip printed a line that is not known: {line[:60]!r}")
         try:
             found.append((match["interface"], IPv4Interface(match["address"])))
         except (AddressValueError, NetmaskValueError):
-            raise FlawError(f"ip printed no address: {match['address']!r}") from None
+            raise HostOutputError(f"ip printed no address: {match['address']!r}") from None
     return tuple(found)
 
 
 def _after(lines: tuple[str, ...], title: str) -> str:
     found = [line.partition(":")[2].strip() for line in lines if line.startswith(f"{title}:")]
     if len(found) != 1:
-        raise FlawError(f"mlnx_qos does not show the {title}")
+        raise HostOutputError(f"mlnx_qos does not show the {title}")
     return found[0]
 
 
 def _trust(lines: tuple[str, ...]) -> str:
     trust = _after(lines, "Priority trust state")
     if trust not in ("dscp", "pcp", "both"):
-        raise FlawError(f"mlnx_qos shows a trust state that is not known: {trust[:40]!r}")
+        raise HostOutputError(f"mlnx_qos shows a trust state that is not known: {trust[:40]!r}")
     return trust
 
 
@@ -260,17 +262,17 @@ def _priorities(lines: tuple[str, ...]) -> dict[int, int]:
         if match := PRIORITY.fullmatch(line):
             for dscp in match["dscps"].rstrip(",").split(","):
                 if int(dscp) in found:
-                    raise FlawError(f"mlnx_qos shows DSCP {int(dscp)} twice")
+                    raise HostOutputError(f"mlnx_qos shows DSCP {int(dscp)} twice")
                 found[int(dscp)] = int(match["priority"])
     if found.keys() != set(range(64)):
-        raise FlawError("mlnx_qos does not show a priority of every DSCP")
+        raise HostOutputError("mlnx_qos does not show a priority of every DSCP")
     return found
 
 
 def _paused(lines: tuple[str, ...]) -> tuple[int, ...]:
     rows = [match for line in lines if (match := PAUSED.fullmatch(line))]
     if len(rows) != 1:
-        raise FlawError("mlnx_qos does not show one row of PFC")
+        raise HostOutputError("mlnx_qos does not show one row of PFC")
     return tuple(n for n, word in enumerate(rows[0][1].split()) if word == "1")
 
 
@@ -284,5 +286,5 @@ def _rings(lines: tuple[str, ...]) -> dict[str, RingSeen]:
             at.setdefault(match["name"].lower(), int(match["size"]))
     most, now = sizes.get("Pre-set maximums:", {}), sizes.get("Current hardware settings:", {})
     if not {"rx", "tx"} <= most.keys() & now.keys():
-        raise FlawError("ethtool does not show its rings, now and at most")
+        raise HostOutputError("ethtool does not show its rings, now and at most")
     return {name: RingSeen(size=now[name], maximum=most[name]) for name in ("rx", "tx")}

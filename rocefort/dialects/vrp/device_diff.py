@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from napalm_cloudengine.masking import MASK
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, is_noise, parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import masked
+from rocefort.dialects.vrp.text.secrets import masked_text
 from rocefort.errors import BadInput
 from rocefort.models.device.defaults import saved_form
 from rocefort.models.device.secret import PLACEHOLDER, is_reference
@@ -40,7 +40,7 @@ ABSENT = "it would take away what it does not run"
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedLine:
+class CompareLine:
     """One line that a switch says comes (`+`) or goes (`-`), with the views it stands in."""
 
     sign: str
@@ -48,7 +48,7 @@ class ChangedLine:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.sign} {masked(' / '.join((*self.path, self.text)))}"
+        return f"{self.sign} {masked_text(' / '.join((*self.path, self.text)))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class _Row:
     text: str
 
 
-def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[ChangedLine, ...]:
+def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[CompareLine, ...]:
     """Lines that a switch would change, each with its views.
 
     shifted: in a view that stays, lines that go stand one blank further left, as in the
     reference's sample.
     """
-    found: list[ChangedLine] = []
+    found: list[CompareLine] = []
     views: list[_Row] = []
     stays = False  # whether the section is one of which only parts change
     for row in _rows(device_diff):
@@ -80,7 +80,7 @@ def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[ChangedLi
         while views and views[-1].indent >= row.indent:
             views.pop()
         if row.sign != " ":
-            found.append(ChangedLine(row.sign, tuple(view.text for view in views), row.text))
+            found.append(CompareLine(row.sign, tuple(view.text for view in views), row.text))
         views.append(row)
     return tuple(found)
 
@@ -111,14 +111,14 @@ def same_change(
 
 
 def _differences(
-    planned: Change, lines: tuple[ChangedLine, ...], running_text: str, family: Family
+    planned: Change, lines: tuple[CompareLine, ...], running_text: str, family: Family
 ) -> Iterator[str]:
     running = parse_tree(running_text)
     absent = [line for line in lines if line.sign == "-" and not _has(running, line)]
     if absent:
         yield from (f"{ABSENT}: {line}" for line in absent)
         return
-    before, after = running_text, tree_text(_taken(running, lines))
+    before, after = running_text, tree_text(_changed_tree(running, lines))
     try:
         old, new = (parse(text, planned.device) for text in (before, after))
     except BadInput as error:
@@ -132,7 +132,7 @@ def _differences(
     )
     for sign, rest in (("-", known - would), ("+", would - known)):
         for path in rest:
-            yield f"{UNPLANNED}: {sign} {masked(' / '.join(path))}"
+            yield f"{UNPLANNED}: {sign} {masked_text(' / '.join(path))}"
 
 
 def _edits(planned: Iterable[Edit], device: Iterable[Edit]) -> Iterator[str]:
@@ -140,10 +140,10 @@ def _edits(planned: Iterable[Edit], device: Iterable[Edit]) -> Iterator[str]:
     its = {key: edit for edit in device if (key := _without_secrets(edit)) is not None}
     for key, edit in mine.items():
         if key not in its:
-            yield f"{UNSAID}: {_said(edit)}"
+            yield f"{UNSAID}: {_edit_text(edit)}"
     for key, edit in its.items():
         if key not in mine:
-            yield f"{UNPLANNED}: {_said(edit)}"
+            yield f"{UNPLANNED}: {_edit_text(edit)}"
 
 
 def _without_secrets(edit: Edit) -> tuple[str, str | None, str | None] | None:
@@ -162,24 +162,24 @@ def _blank(value: str | None, *, whole: bool) -> str | None:
     return "secret" if whole else PASSWORD.sub("secret", value)
 
 
-def _said(edit: Edit) -> str:
+def _edit_text(edit: Edit) -> str:
     before, after = (
-        masked(value) if value else "nothing" for value in (edit.before_text, edit.after_text)
+        masked_text(value) if value else "nothing" for value in (edit.before_text, edit.after_text)
     )
     return f"{edit.path}: {before} -> {after}"
 
 
-def _secrets(planned: Change, lines: Iterable[ChangedLine]) -> Iterator[str]:
+def _secrets(planned: Change, lines: Iterable[CompareLine]) -> Iterator[str]:
     """Secrets that are set and not planned, or planned and not set; by the lines they stand in."""
     mine = {
-        _place(path, text): text
+        _masked_path(path, text): text
         for path, text in _typed(planned.patch)
         if any(map(is_reference, PLACEHOLDER.findall(text)))
     }
     its = {
-        _place(line.path, masked(line.text))
+        _masked_path(line.path, masked_text(line.text))
         for line in lines
-        if line.sign == "+" and MASK in masked(line.text)
+        if line.sign == "+" and MASK in masked_text(line.text)
     }
     for place, text in mine.items():
         if place not in its:
@@ -190,7 +190,7 @@ def _secrets(planned: Change, lines: Iterable[ChangedLine]) -> Iterator[str]:
             yield f"{UNPLANNED}: + {' / '.join(place)}"
 
 
-def _place(path: Path, text: str) -> Path:
+def _masked_path(path: Path, text: str) -> Path:
     """A line's views and words with a mask for its secret, typed or saved."""
     return (*path, SECRET.sub(MASK, PLACEHOLDER.sub(MASK, text)))
 
@@ -207,7 +207,7 @@ def _typed(patch: Iterable[str]) -> Iterator[tuple[Path, str]]:
             views.append(text)
 
 
-def _has(lines: Lines, line: ChangedLine) -> bool:
+def _has(lines: Lines, line: CompareLine) -> bool:
     for text in (*line.path, line.text):
         found = next((each for each in lines if each.text == text), None)
         if found is None:
@@ -216,32 +216,36 @@ def _has(lines: Lines, line: ChangedLine) -> bool:
     return True
 
 
-def _taken(tree: Lines, lines: Iterable[ChangedLine]) -> Lines:
+def _changed_tree(tree: Lines, lines: Iterable[CompareLine]) -> Lines:
     """The tree without the lines that go, with those that come."""
     ordered = sorted(lines, key=lambda line: line.sign == "+")
     for line in ordered:
-        tree = _put(tree, line.path, line.text) if line.sign == "+" else _gone(tree, line)
+        tree = (
+            _with_line(tree, line.path, line.text)
+            if line.sign == "+"
+            else _without_line(tree, line)
+        )
     return tree
 
 
-def _gone(tree: Lines, line: ChangedLine, depth: int = 0) -> Lines:
+def _without_line(tree: Lines, line: CompareLine, depth: int = 0) -> Lines:
     """The tree without a line; what stood below it goes, too, or has gone before."""
     if depth == len(line.path):
         return tuple(each for each in tree if each.text != line.text)
     return tuple(
-        replace(each, children=_gone(each.children, line, depth + 1))
+        replace(each, children=_without_line(each.children, line, depth + 1))
         if each.text == line.path[depth]
         else each
         for each in tree
     )
 
 
-def _put(tree: Lines, path: Path, text: str) -> Lines:
+def _with_line(tree: Lines, path: Path, text: str) -> Lines:
     wanted = path[0] if path else text
     found = next((i for i, each in enumerate(tree) if each.text == wanted), None)
     if found is None:
         tree, found = (*tree, ConfigLine(wanted)), len(tree)
     if not path:
         return tree
-    inner = _put(tree[found].children, path[1:], text)
+    inner = _with_line(tree[found].children, path[1:], text)
     return (*tree[:found], replace(tree[found], children=inner), *tree[found + 1 :])

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from rocefort.clock import utc_now
-from rocefort.dialects.data import Display, Line, Parsed, Patch
+from rocefort.dialects.data import ConfigPatch, Display, ExtraLine, ParsedConfig
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.vrp import (
     day0,
@@ -34,7 +34,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Node, TextLine
-from rocefort.models.network.observed import Topic
+from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import MarkedSeen
 from rocefort.models.rollout.plan import Change
 from rocefort.paths import TEMPLATES
@@ -63,7 +63,7 @@ class Vrp(Dialect):
         """Told by its sysname."""
         return parser.SYSNAME.search(text) is not None
 
-    def parse(self, text: str, file: str) -> Parsed:
+    def parse(self, text: str, file: str) -> ParsedConfig:
         """Of any syntax family."""
         return parser.parse(text, file)
 
@@ -77,7 +77,7 @@ class Vrp(Dialect):
             (views, line.text) for top in config_tree.parse_tree(text) for views, line in top.walk()
         ]
 
-    def changed_lines(self, before: str, after: str) -> Sequence[Line]:
+    def changed_lines(self, before: str, after: str) -> Sequence[ExtraLine]:
         """By both trees, and the parser's side table."""
         return provenance.changed_lines(before, after)
 
@@ -121,10 +121,10 @@ class Vrp(Dialect):
         """By a table of commands."""
         return line_queries.in_use(command, device)
 
-    def patch(self, running: str, intended: str, family: Family) -> Patch:
+    def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
         """By annet and the rulebook."""
         made = patching.make_patch(running, intended, family.syntax)
-        return Patch(made.commands, made.reverse, tuple(map(unpaused, made.unpaused)))
+        return ConfigPatch(made.commands, made.reverse, tuple(map(unpaused, made.unpaused)))
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
         """By the interpreter."""
@@ -172,8 +172,8 @@ class Vrp(Dialect):
 
     def read_topic(
         self,
-        driver: running_state.Driver,
-        topic: Topic,
+        driver: running_state.StateDriver,
+        topic: StateTopic,
         device: str,
         ports: Iterable[str] = (),
         now: Callable[[], datetime] = utc_now,
@@ -181,7 +181,7 @@ class Vrp(Dialect):
         """By the getters of napalm_cloudengine."""
         return running_state.read_topic(driver, topic, device, ports, now)
 
-    def ecn_marks(self, driver: running_state.Driver, device: str) -> Sequence[MarkedSeen]:
+    def ecn_marks(self, driver: running_state.StateDriver, device: str) -> Sequence[MarkedSeen]:
         """`display qos ecn statistics`."""
         return running_state.ecn_marks(driver, device)
 

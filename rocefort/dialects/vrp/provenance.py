@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from rocefort.dialects.data import Line
+from rocefort.dialects.data import ExtraLine
 from rocefort.dialects.vrp.parse.parser import places_in
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
 
 _Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the line above it
 
 
-def changed_lines(before: str, after: str) -> tuple[Line, ...]:
+def changed_lines(before: str, after: str) -> tuple[ExtraLine, ...]:
     """Lines of the second text that the first has not, then those that only the first has.
 
     Either is read only where a line of it comes or goes. Raises as `parse` does.
@@ -24,12 +24,12 @@ def changed_lines(before: str, after: str) -> tuple[Line, ...]:
     )
 
 
-def _lines(lines: tuple[_Missing, ...], text: str, *, added: bool) -> Iterator[Line]:
+def _lines(lines: tuple[_Missing, ...], text: str, *, added: bool) -> Iterator[ExtraLine]:
     paths = _paths(places_in(text, "the text of a change")) if lines else {}
     for views, line, number in lines:
         first = line.children[0].number if line.children else number  # of a view that says nothing
         path, *others = paths.get(line.number) or paths.get(first) or paths.get(number) or [""]
-        yield Line(added, views, line.text, path, tuple(others))
+        yield ExtraLine(added, views, line.text, path, tuple(others))
 
 
 def _missing(

@@ -41,7 +41,7 @@ KIND_ORDER = ("management", "loopback", "vlanif", "eth-trunk", "other", "etherne
 ANY_HARDWARE = "ce8850"  # an entry that leaves all to the family
 
 
-class _NotAnArgumentError(ValueError):
+class _ArgumentError(ValueError):
     """A value that would become more than one argument, or none."""
 
     def __init__(self, value: object) -> None:
@@ -69,7 +69,7 @@ def render(device: Device, family: SyntaxFamily, template: str = ANY_HARDWARE) -
     """
     problems = [
         Problem(device.name, f"{field} on {family.value}: {what}", how)
-        for field, what, how in _unsayable(device, family)
+        for field, what, how in _unsupported_values(device, family)
     ]
     if problems:
         raise BadInput(problems=problems)
@@ -86,7 +86,7 @@ def render(device: Device, family: SyntaxFamily, template: str = ANY_HARDWARE) -
             interfaces=sorted(device.interfaces, key=lambda i: KIND_ORDER.index(i.kind)),
             built_in_queue=BUILT_IN_QUEUE,
         )
-    except _NotAnArgumentError as error:
+    except _ArgumentError as error:
         raise BadInput(
             f"{_path_of(device, error.value)} on {family.value}: {error.value!r} "
             "cannot stand in a configuration line",
@@ -150,7 +150,7 @@ def _argument(value: object) -> str:
     text = str(value)
     allowed = TEXT if isinstance(value, FreeText) else WORD
     if value is None or not allowed.fullmatch(text):
-        raise _NotAnArgumentError(value)
+        raise _ArgumentError(value)
     return text
 
 
@@ -173,7 +173,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
 Unsayable = Iterator[tuple[str, str, str]]  # field path, what is wrong, how to mend it
 
 
-def _unsayable(device: Device, family: SyntaxFamily) -> Unsayable:
+def _unsupported_values(device: Device, family: SyntaxFamily) -> Unsayable:
     for field, row in _missing(family):
         for path in _paths(device, field):
             yield path, f"no `{row.name}`", row.instead

@@ -26,8 +26,8 @@ from rocefort.models.network.observed import (
     PortSeen,
     QueueSeen,
     RouteSeen,
+    StateTopic,
     ThresholdSeen,
-    Topic,
 )
 from rocefort.models.results.rdma_counters import MarkedSeen
 
@@ -41,7 +41,7 @@ SIZE = re.compile(r"(\d+)\(([BCDKM])\)", re.ASCII)
 HOW = "its form is not the documented one: run the command by hand, and report what it shows"
 
 
-class Driver(Protocol):
+class StateDriver(Protocol):
     """The part of napalm_cloudengine that a reading uses; nothing of it changes a switch."""
 
     def get_facts(self) -> dict[str, Any]: ...  # noqa: D102 - NAPALM's
@@ -60,8 +60,8 @@ class Driver(Protocol):
 
 
 def read_topic(
-    driver: Driver,
-    topic: Topic,
+    driver: StateDriver,
+    topic: StateTopic,
     device: str,
     ports: Iterable[str] = (),
     now: Callable[[], datetime] = utc_now,
@@ -71,30 +71,30 @@ def read_topic(
     ports: those whose queues are read, for no command shows the queues of a whole switch. Raises
     DeviceFailed for an answer that cannot be read, and what the driver raises.
     """
-    reading = _Reading(driver, device, ports, now)
-    readers: dict[Topic, Callable[[], object]] = {
-        Topic.FACTS: reading.facts,
-        Topic.PEERS: reading.peers,
-        Topic.ROUTES: reading.routes,
-        Topic.NEIGHBOURS: reading.neighbours,
-        Topic.PORTS: reading.ports_seen,
-        Topic.PFC_PORTS: reading.pfc_ports,
-        Topic.PFC_PROFILES: reading.pfc_profiles,
-        Topic.PFC_COUNTERS: reading.pfc_counters,
-        Topic.THRESHOLDS: reading.thresholds,
-        Topic.QUEUES: reading.queues,
-        Topic.AI_ECN: reading.ai_ecn,
-        Topic.CLOCK: reading.clock,
-        Topic.DISK: driver.get_free_flash,
-        Topic.SAVED: reading.saved,
+    reading = _TopicReader(driver, device, ports, now)
+    readers: dict[StateTopic, Callable[[], object]] = {
+        StateTopic.FACTS: reading.facts,
+        StateTopic.PEERS: reading.peers,
+        StateTopic.ROUTES: reading.routes,
+        StateTopic.NEIGHBOURS: reading.neighbours,
+        StateTopic.PORTS: reading.ports_seen,
+        StateTopic.PFC_PORTS: reading.pfc_ports,
+        StateTopic.PFC_PROFILES: reading.pfc_profiles,
+        StateTopic.PFC_COUNTERS: reading.pfc_counters,
+        StateTopic.THRESHOLDS: reading.thresholds,
+        StateTopic.QUEUES: reading.queues,
+        StateTopic.AI_ECN: reading.ai_ecn,
+        StateTopic.CLOCK: reading.clock,
+        StateTopic.DISK: driver.get_free_flash,
+        StateTopic.SAVED: reading.saved,
     }
     return _read(readers[topic], device)
 
 
-def ecn_marks(driver: Driver, device: str) -> tuple[MarkedSeen, ...]:
+def ecn_marks(driver: StateDriver, device: str) -> tuple[MarkedSeen, ...]:
     """Packets that each port has marked; raises as `read_topic` does."""
     return tuple(
-        MarkedSeen(interface=_named(row["interface"]), marked_packets=row["marked_packets"])
+        MarkedSeen(interface=_name_in(row["interface"]), marked_packets=row["marked_packets"])
         for row in _read(driver.get_ecn_marks, device)
     )
 
@@ -106,11 +106,11 @@ def _read(read: Callable[[], T], device: str) -> T:
         raise DeviceFailed(" ".join(str(error).splitlines()), where=device, how=HOW) from None
 
 
-class _Reading:
+class _TopicReader:
     """One switch, and how its topics are read."""
 
     def __init__(
-        self, driver: Driver, device: str, ports: Iterable[str], now: Callable[[], datetime]
+        self, driver: StateDriver, device: str, ports: Iterable[str], now: Callable[[], datetime]
     ) -> None:
         self.driver, self.device, self.ports, self.now = driver, device, ports, now
 
@@ -154,7 +154,9 @@ class _Reading:
         """What LLDP hears; a port that is no interface's name stays as the neighbour tells it."""
         return tuple(
             NeighbourSeen(
-                local=_named(local), device=neighbour["hostname"], port=_named(neighbour["port"])
+                local=_name_in(local),
+                device=neighbour["hostname"],
+                port=_name_in(neighbour["port"]),
             )
             for local, heard in self.driver.get_lldp_neighbors().items()
             for neighbour in heard
@@ -168,7 +170,7 @@ class _Reading:
         """Which ports have PFC on, by which profile."""
         return tuple(
             PfcPortSeen(
-                interface=_named(row["interface"]),
+                interface=_name_in(row["interface"]),
                 profile=row["profile"],
                 enabled=row["status"].startswith(("ENABLE", "SUCCEED")),
                 state=row["status"],
@@ -184,7 +186,7 @@ class _Reading:
         """PFC frames and deadlocks of every lossless queue."""
         rows = self.driver.get_pfc("counters")["counters"]
         return tuple(
-            PfcCountersSeen(**row | {"interface": _named(row["interface"])}) for row in rows
+            PfcCountersSeen(**row | {"interface": _name_in(row["interface"])}) for row in rows
         )
 
     def thresholds(self) -> tuple[ThresholdSeen, ...]:
@@ -203,7 +205,7 @@ class _Reading:
         """The mode and the active model of each queue."""
         return tuple(
             AiEcnSeen(
-                interface=_named(row["interface"]),
+                interface=_name_in(row["interface"]),
                 queue=row["queue"],
                 mode=row["mode"],
                 model=row["model"],
@@ -227,7 +229,7 @@ class _Reading:
         return _lines(running) == _lines(startup)
 
 
-def _named(text: str) -> str:
+def _name_in(text: str) -> str:
     return interface_name(text) or text
 
 
@@ -245,7 +247,7 @@ def _port(row: Row) -> PortSeen:
     state, speed = row["state"], row.get("speed", "")
     physical = kind_of(row["name"]) == "ethernet"
     return PortSeen(
-        name=_named(row["name"]),  # a sub-interface is none of ours
+        name=_name_in(row["name"]),  # a sub-interface is none of ours
         state=state,
         up=state.upper().startswith("UP"),
         shut=state.lower().startswith("administratively"),
@@ -269,7 +271,7 @@ def _threshold(row: Row) -> ThresholdSeen:
             xon = max(xoff - offset, least)
     titles = {name: name.title().replace("_", "-") for name in shown}
     return ThresholdSeen(
-        interface=_named(row["interface"]),
+        interface=_name_in(row["interface"]),
         queue=row["queue"],
         xoff_kbytes=xoff,
         xon_kbytes=xon,

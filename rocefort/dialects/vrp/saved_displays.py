@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from napalm_cloudengine.displays import lldp, system
 from napalm_cloudengine.displays.lldp import Neighbor
-from napalm_cloudengine.displays.shown import Line, Shown, UnreadableError
+from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine, UnreadableError
 from napalm_cloudengine.displays.table import Form
 from rocefort.dialects.data import Display
 from rocefort.dialects.vrp.text.names import interface_name
@@ -20,7 +20,7 @@ PROMPT = re.compile(r"<([\w.-]+)> ?dis\w* .*", re.ASCII)
 
 
 @dataclass
-class _Reading:
+class _DisplayContext:
     device: str | None = None
     software: str | None = None
     model: str | None = None
@@ -29,13 +29,13 @@ class _Reading:
     release: str | None = None  # of this switch, if `uptime is` follows
     boards: bool = False  # whether rows of `display device` may follow
     form: Form | None = None  # of the table that is being read
-    detail: list[Line] = field(default_factory=list)  # paragraphs that are being read
+    detail: list[DisplayLine] = field(default_factory=list)  # paragraphs that are being read
 
 
 def read_display(text: str) -> Display | None:
     """Read the outputs of a file; None for text that has none of their headings."""
-    reading = _Reading()
-    for line in Shown("", text).lines:
+    reading = _DisplayContext()
+    for line in DisplayAnswer("", text).lines:
         _read_line(reading, line)
     _end_detail(reading)
     if not reading.known:
@@ -43,7 +43,7 @@ def read_display(text: str) -> Display | None:
     return Display(reading.device, reading.software, reading.model, tuple(reading.neighbours))
 
 
-def _read_line(reading: _Reading, line: Line) -> None:
+def _read_line(reading: _DisplayContext, line: DisplayLine) -> None:
     text = line.text.strip()
     if prompt := PROMPT.fullmatch(text):
         reading.device = reading.device or prompt[1]
@@ -61,35 +61,35 @@ def _read_line(reading: _Reading, line: Line) -> None:
         _version_line(reading, line)
 
 
-def _row(reading: _Reading, form: Form, line: Line) -> None:
+def _row(reading: _DisplayContext, form: Form, line: DisplayLine) -> None:
     """One row; what is none of the table, as the next prompt of a terminal, is passed over."""
     with suppress(UnreadableError):
-        row = lldp.BRIEF.row(Shown("", ""), line, form)
-        _hear(reading, lldp.brief_row(row, line.number), is_name=True)
+        row = lldp.BRIEF.row(DisplayAnswer("", ""), line, form)
+        _add_neighbour(reading, lldp.brief_row(row, line.number), is_name=True)
 
 
-def _end_detail(reading: _Reading) -> None:
+def _end_detail(reading: _DisplayContext) -> None:
     for neighbour in lldp.read_paragraphs(reading.detail):
         if neighbour.device:
             subtype = neighbour.text("port_id_subtype").casefold().replace(" ", "")
-            _hear(reading, neighbour, is_name=subtype == "interfacename")
+            _add_neighbour(reading, neighbour, is_name=subtype == "interfacename")
     reading.detail = []
 
 
-def _board(line: Line) -> str:
+def _board(line: DisplayLine) -> str:
     """The model in a row of `display device`, whose first line may name the series alone."""
     table = system.BOARDS
-    row = table.row(Shown(table.command, ""), line, table.forms[""])
+    row = table.row(DisplayAnswer(table.command, ""), line, table.forms[""])
     return str(row["model"])
 
 
-def _hear(reading: _Reading, neighbour: Neighbor, *, is_name: bool) -> None:
+def _add_neighbour(reading: _DisplayContext, neighbour: Neighbor, *, is_name: bool) -> None:
     port = interface_name(neighbour.port) if is_name else None
     if local := interface_name(neighbour.local):
         reading.neighbours.append(replace(neighbour, local=local, port=port or ""))
 
 
-def _version_line(reading: _Reading, line: Line) -> None:
+def _version_line(reading: _DisplayContext, line: DisplayLine) -> None:
     values = system.VERSION_V300.match(line) or system.VERSION_V200.match(line)
     if release := RELEASE.search(values.get("release", "")):
         reading.release = release[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rocefort.dialects.data import Words
+from rocefort.dialects.data import DialectWords
 
 COMMANDS: Mapping[str, str] = {
     # PFC and buffers
@@ -178,4 +178,4 @@ NAMES: Mapping[str, str] = {
     "a switch of this vendor": "a CloudEngine",
     "the vendor's system": "VRP",
 }
-WORDS = Words({**COMMANDS, **DIALOGUE, **TYPED, **UNCONFIRMED, **KEYWORDS}, NAMES)
+WORDS = DialectWords({**COMMANDS, **DIALOGUE, **TYPED, **UNCONFIRMED, **KEYWORDS}, NAMES)

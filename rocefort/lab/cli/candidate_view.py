@@ -6,25 +6,25 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.lab.cli.dialogue import Dialogue
+from rocefort.lab.cli.dialogue import CliDialogue
 from rocefort.lab.show import Show, configuration
 from rocefort.lab.switch.switch import CommitPoint, EmulatedSwitch
 
-Own = Callable[[Dialogue], str]
+Own = Callable[[CliDialogue], str]
 OUTDATED = (  # own wording; that a message comes is the reference's, as is what it recommends
     "Error: The running configuration has been changed. "
     "Run the refresh configuration candidate command."
 )
 
 
-def _changes(session: Dialogue) -> str:
+def _changes(session: CliDialogue) -> str:
     switch = session.switch
     if switch.outdated(session.number):
         return OUTDATED
     return configuration.changes(switch, switch.running, switch.candidate(session.number).config)
 
 
-def _sessions(session: Dialogue) -> str:
+def _sessions(session: CliDialogue) -> str:
     """`display configuration sessions`: a star marks one's own (V300R023C00)."""
     switch = session.switch
     rule = "-" * 74
@@ -53,29 +53,33 @@ def point_of(switch: EmulatedSwitch, number: str = "", label: str = "") -> Commi
     )
 
 
-def _at(switch: EmulatedSwitch, number: str) -> str | None:
+def _entry_at(switch: EmulatedSwitch, number: str) -> str | None:
     point = point_of(switch, number)
     return configuration.whole(switch, point.after) if point else None
 
 
 def _changes_at(switch: EmulatedSwitch, number: str) -> str | None:
     point = point_of(switch, number)
-    return _built(switch, point.before, point.after) if point else None
+    return _comparison_text(switch, point.before, point.after) if point else None
 
 
 def _changes_since(switch: EmulatedSwitch, number: str = "", label: str = "") -> str | None:
     point = point_of(switch, number, label)
-    return _built(switch, point.after, switch.running) if point else None
+    return _comparison_text(switch, point.after, switch.running) if point else None
 
 
 def _changes_to(switch: EmulatedSwitch, label: str) -> str | None:
     point = point_of(switch, label=label)
-    return _built(switch, switch.running, point.after) if point else None
+    return _comparison_text(switch, switch.running, point.after) if point else None
 
 
 def _changes_last(switch: EmulatedSwitch, count: str) -> str | None:
     points = switch.points[-int(count) :]
-    return _built(switch, points[0].before, points[-1].after) if len(points) == int(count) else None
+    return (
+        _comparison_text(switch, points[0].before, points[-1].after)
+        if len(points) == int(count)
+        else None
+    )
 
 
 def _changes_each(switch: EmulatedSwitch, count: str = "80") -> str:
@@ -87,7 +91,7 @@ def _changes_each(switch: EmulatedSwitch, count: str = "80") -> str:
     return "\n".join(rows)
 
 
-def _built(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
+def _comparison_text(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
     return configuration.changes(switch, before, after) or "Building configuration\n"
 
 
@@ -112,12 +116,14 @@ def _holder(switch: EmulatedSwitch) -> str:
 # V300R023C00, Configuration File Management. First those of all views.
 DISPLAYS: Mapping[str, Show] = {
     "display configuration trial status": configuration.trial_status,
-    "display configuration commit at <word>": _at,
+    "display configuration commit at <word>": _entry_at,
     "display configuration commit changes at <word>": _changes_at,
     "display configuration commit changes since <word>": _changes_since,
     "display configuration commit changes last <1-80>": _changes_last,
     "display configuration commit changes [ <1-80> ]": _changes_each,
-    "display configuration changes": lambda switch: _built(switch, switch.saved, switch.running),
+    "display configuration changes": lambda switch: _comparison_text(
+        switch, switch.saved, switch.running
+    ),
     "display configuration changes running label <label>": _changes_to,
     "display configuration changes label <label> running": lambda switch, label: _changes_since(
         switch, label=label

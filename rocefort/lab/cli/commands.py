@@ -9,18 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rocefort.dialects.vrp.commands.format import Node, parse_format
+from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
 from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.lab.cli import candidate_view, commit_commands, view_commands
-from rocefort.lab.cli.completion import Fit, Place, Refused
-from rocefort.lab.cli.dialogue import Dialogue, Stage
-from rocefort.lab.cli.replies import Reply, Typed
+from rocefort.lab.cli.completion import CommandMatch, CommandRefused, CommandSet
+from rocefort.lab.cli.dialogue import CliDialogue, Stage
+from rocefort.lab.cli.replies import CliReply, TypedCommand
 from rocefort.lab.show import IN_USER_VIEW, STATES, Show, configuration, ping
 from rocefort.lab.show.context import NO_INTERFACE, interface_of
 from rocefort.lab.switch.switch import EmulatedSwitch
 
-Act = Callable[[Dialogue, Typed], Reply]
+Act = Callable[[CliDialogue, TypedCommand], CliReply]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ USER: Mapping[str, Act] = {
 EVERYWHERE: Mapping[str, Act] = {
     "configuration exclusive": commit_commands.lock,
     "undo configuration exclusive": commit_commands.unlock,
-    ping.FORMAT: lambda session, typed: Reply(ping.ping(session.switch, typed.params)),
+    ping.FORMAT: lambda session, typed: CliReply(ping.ping(session.switch, typed.params)),
 }
 SYSTEM: Mapping[str, Act] = {
     "quit": view_commands.leave,
@@ -120,19 +120,19 @@ DISPLAYS: Mapping[str, Show] = {
 
 
 def _of_switch(show: Show) -> Act:
-    return lambda session, typed: view_commands.shown(
+    return lambda session, typed: view_commands.filtered_reply(
         session, typed, show(session.switch, *typed.params.values())
     )
 
 
 def _of_session(show: candidate_view.Own) -> Act:
-    return lambda session, typed: view_commands.shown(session, typed, show(session))
+    return lambda session, typed: view_commands.filtered_reply(session, typed, show(session))
 
 
 @lru_cache(maxsize=16)
 def commands(
     stage: Stage, *, persist: bool = True, commit_list: bool = True
-) -> tuple[tuple[Command, tuple[Node, ...]], ...]:
+) -> tuple[tuple[Command, tuple[FormatNode, ...]], ...]:
     """The commands of a stage, each with its format, read.
 
     persist, commit_list: whether the release has `persist` and the list of commits.
@@ -158,9 +158,9 @@ def commands(
 @lru_cache(maxsize=4096)  # up to 0.2 ms a line without; switches are asked the same
 def resolved(
     stage: Stage, tokens: Tokens, *, persist: bool, commit_list: bool
-) -> Fit[Command] | Refused:
+) -> CommandMatch[Command] | CommandRefused:
     """The command that the words mean at a stage, or why they mean none."""
     try:
-        return Place(commands(stage, persist=persist, commit_list=commit_list)).resolve(tokens)
-    except Refused as refused:
+        return CommandSet(commands(stage, persist=persist, commit_list=commit_list)).resolve(tokens)
+    except CommandRefused as refused:
         return refused.with_traceback(None)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from rocefort.dialects.vrp.commands.format import WRONG
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, VrpRefusal
 from rocefort.lab.cli.candidate_view import point_of
-from rocefort.lab.cli.dialogue import Dialogue
-from rocefort.lab.cli.replies import Reply, Typed
+from rocefort.lab.cli.dialogue import CliDialogue
+from rocefort.lab.cli.replies import CliReply, TypedCommand
 from rocefort.lab.show.flash import STARTUP_FILE, back_up
 from rocefort.lab.switch.switch import (
     FOREIGN_TRIAL,
@@ -49,7 +49,7 @@ NO_TRIAL = "Error: The trial configuration does not exist."  # ours
 WRONG_PERSIST = "Error: The persist ID of the trial configuration is incorrect."  # ours
 
 
-def commit(session: Dialogue, typed: Typed) -> Reply:
+def commit(session: CliDialogue, typed: TypedCommand) -> CliReply:
     """`commit [ trial [ N ] [ label L ] ] [ persist ID ] [ description D ]`, `commit label L`."""
     params, trial = typed.params, "trial" in typed.words[1:2]
     seconds = int(params.get("60-65535", TRIAL_SECONDS)) if trial else None
@@ -59,17 +59,17 @@ def commit(session: Dialogue, typed: Typed) -> Reply:
     return carry_out(session, order)
 
 
-def carry_out(session: Dialogue, order: CommitOrder) -> Reply:
+def carry_out(session: CliDialogue, order: CommitOrder) -> CliReply:
     """Commit, with the faults that a commit can meet."""
     switch = session.switch
     if switch.fault("hang-on-commit"):
-        return Reply(hangs=True)
+        return CliReply(hangs=True)
     if switch.fault("expire-before-commit"):
         switch.end_trial(SYSTEM_USER)
     if switch.fault("full-flash"):
-        return Reply(FULL)
+        return CliReply(FULL)
     if switch.fault("fail-commit"):
-        return Reply(FAILED)
+        return CliReply(FAILED)
     starts = order.trial_seconds is not None and (
         switch.trial is not None or switch.dirty(session.number)
     )
@@ -79,79 +79,79 @@ def carry_out(session: Dialogue, order: CommitOrder) -> Reply:
         try:
             switch.commit(session.number, order)
         except CommitError as error:
-            return Reply(str(error))
+            return CliReply(str(error))
     if switch.fault("drop-session-on-commit"):
-        return Reply(closes=True)
-    return Reply(TRIAL.format(seconds=order.trial_seconds) if starts else "")
+        return CliReply(closes=True)
+    return CliReply(TRIAL.format(seconds=order.trial_seconds) if starts else "")
 
 
-def abort(session: Dialogue, typed: Typed) -> Reply:
+def abort(session: CliDialogue, typed: TypedCommand) -> CliReply:
     """`abort trial [ session N | persist ID ]`, after a question."""
     trial, params = session.switch.trial, typed.params
     number = params.get("0-65535")
     if trial is None or (number and int(number) != trial.session):
-        return Reply(NO_TRIAL)
+        return CliReply(NO_TRIAL)
     if session.switch.keeps_out(session.number):
-        return Reply(FOREIGN_TRIAL.format(trial.session))
+        return CliReply(FOREIGN_TRIAL.format(trial.session))
     if trial.persist != params.get("persist") and not number:
-        return Reply(WRONG_PERSIST)
+        return CliReply(WRONG_PERSIST)
 
-    def back() -> Reply:
+    def back() -> CliReply:
         if session.switch.trial is None:
-            return Reply(NO_TRIAL)  # it ended while the question stood
+            return CliReply(NO_TRIAL)  # it ended while the question stood
         session.switch.end_trial(session.user)
-        return Reply(ABORTED)
+        return CliReply(ABORTED)
 
     return session.ask(ABORT, back)
 
 
-def save(session: Dialogue, typed: Typed) -> Reply:
+def save(session: CliDialogue, typed: TypedCommand) -> CliReply:
     """`save [ FILE ]`, after a question; a file that is not the next startup's is a backup."""
     name = typed.params.get("file", STARTUP_FILE)
     if name.casefold() != STARTUP_FILE:
         return _back_up(session, name)
 
-    def write() -> Reply:
+    def write() -> CliReply:
         if session.switch.fault("full-flash"):
-            return Reply(FULL)
+            return CliReply(FULL)
         session.switch.save()
-        return Reply(SAVED)
+        return CliReply(SAVED)
 
     return session.ask(SAVE, write)
 
 
-def _back_up(session: Dialogue, name: str) -> Reply:
+def _back_up(session: CliDialogue, name: str) -> CliReply:
     if name.casefold().endswith(".dat"):
-        return Reply(BINARY)
+        return CliReply(BINARY)
 
-    def write() -> Reply:
+    def write() -> CliReply:
         switch = session.switch
         if switch.flash is None or switch.fault("full-flash"):
-            return Reply(FULL)
+            return CliReply(FULL)
         back_up(switch, name)
-        return Reply(SAVED.splitlines()[-1])
+        return CliReply(SAVED.splitlines()[-1])
 
     return session.ask(BACKUP.format(name=name), write)
 
 
-def rollback(session: Dialogue, typed: Typed) -> Reply:
+def rollback(session: CliDialogue, typed: TypedCommand) -> CliReply:
     """`rollback configuration { to commit-id N | last N | to label L }`, after a question."""
     target = _target(session, typed)
     if target is None:
         return session.refused(typed.line, len(typed.line.rstrip()), WRONG)
     to = target
 
-    def back() -> Reply:
+    def back() -> CliReply:
         try:
             session.switch.rollback(session.number, to)
         except CommitError as error:
-            return Reply(str(error))
-        return Reply(ROLLED_BACK)
+            return CliReply(str(error))
+        return CliReply(ROLLED_BACK)
 
     return session.ask(ROLLBACK, back)
 
 
-def _target(session: Dialogue, typed: Typed) -> Lines | None:
+def _target(session: CliDialogue, typed: TypedCommand) -> Lines | None:
     params, points = typed.params, session.switch.points
     if last := params.get("1-80"):
         return points[-int(last)].before if int(last) <= len(points) else None
@@ -159,48 +159,48 @@ def _target(session: Dialogue, typed: Typed) -> Lines | None:
     return point.after if point else None
 
 
-def clear(session: Dialogue, _typed: Typed) -> Reply:
+def clear(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`clear configuration candidate`: it leads to the system view."""
     session.switch.clear(session.number)
     session.view = ()
-    return Reply()
+    return CliReply()
 
 
-def refresh(session: Dialogue, _typed: Typed) -> Reply:
+def refresh(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`refresh configuration candidate`."""
     try:
         session.switch.refresh(session.number)
     except VrpRefusal as refusal:
-        return Reply(refusal.message)
-    return Reply()
+        return CliReply(refusal.message)
+    return CliReply()
 
 
-def lock(session: Dialogue, _typed: Typed) -> Reply:
+def lock(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`configuration exclusive`."""
-    return _done(session.switch.take_lock, session.number)
+    return _silent_reply(session.switch.take_lock, session.number)
 
 
-def unlock(session: Dialogue, _typed: Typed) -> Reply:
+def unlock(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`undo configuration exclusive`, of the session that locked it."""
-    return _done(session.switch.release_lock, session.number)
+    return _silent_reply(session.switch.release_lock, session.number)
 
 
-def _done(act: Callable[[int], None], number: int) -> Reply:
+def _silent_reply(act: Callable[[int], None], number: int) -> CliReply:
     """Nothing is printed of what succeeds."""
     try:
         act(number)
     except CommitError as error:
-        return Reply(str(error))
-    return Reply()
+        return CliReply(str(error))
+    return CliReply()
 
 
-def lock_timeout(session: Dialogue, typed: Typed) -> Reply:
+def lock_timeout(session: CliDialogue, typed: TypedCommand) -> CliReply:
     """`configuration exclusive timeout N`; here it holds at once, without a commit."""
     session.switch.lock_seconds = int(typed.params["1-7200"])
-    return Reply()
+    return CliReply()
 
 
-def default_lock_timeout(session: Dialogue, _typed: Typed) -> Reply:
+def default_lock_timeout(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`undo configuration exclusive timeout`."""
     session.switch.lock_seconds = type(session.switch).lock_seconds
-    return Reply()
+    return CliReply()

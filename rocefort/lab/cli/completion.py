@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from rocefort.dialects.vrp.commands.catalogue import Row, rows_by_view
-from rocefort.dialects.vrp.commands.format import INCOMPLETE, Node, Reading, Trace, read_all
+from rocefort.dialects.vrp.commands.format import (
+    INCOMPLETE,
+    FormatMatch,
+    FormatNode,
+    MatchFailure,
+    read_all,
+)
 from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.interpreter.execute import TypedLine
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, View
@@ -18,11 +24,11 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 
 AMBIGUOUS = "Error: Ambiguous command found at '^' position."
 END = "<cr>"  # what help shows where a line may end
-UNDO = Node("word", "undo")
+UNDO = FormatNode("word", "undo")
 T = TypeVar("T")
 
 
-class Refused(Exception):  # noqa: N818 - reads as a sentence where it is raised
+class CommandRefused(Exception):  # noqa: N818 - reads as a sentence where it is raised
     """The words fit no command: the word under which the caret stands, and the message."""
 
     def __init__(self, index: int, message: str) -> None:
@@ -32,12 +38,12 @@ class Refused(Exception):  # noqa: N818 - reads as a sentence where it is raised
 
 
 @dataclass(frozen=True, slots=True)
-class Fit(Generic[T]):
+class CommandMatch(Generic[T]):
     """One way in which all typed words begin a command."""
 
     command: T
     tokens: Tokens
-    reading: Reading
+    reading: FormatMatch
 
     @property
     def words(self) -> Tokens:
@@ -52,16 +58,16 @@ class Fit(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Place(Generic[T]):
+class CommandSet(Generic[T]):
     """The commands that are known at one place, each with its format."""
 
-    commands: Sequence[tuple[T, tuple[Node, ...]]]
+    commands: Sequence[tuple[T, tuple[FormatNode, ...]]]
 
-    def fitting(self, tokens: Tokens, trace: Trace) -> list[Fit[T]]:
+    def fitting(self, tokens: Tokens, trace: MatchFailure) -> list[CommandMatch[T]]:
         """Every way in which the words begin a command, by one meaning each. Raises Refused."""
         first = tokens[0].casefold() if tokens else ""
         fitting = [
-            Fit(command, tokens, reading)
+            CommandMatch(command, tokens, reading)
             for command, nodes in self.commands
             if nodes[0].kind != "word" or nodes[0].text.startswith(first)  # most begin otherwise
             for reading in read_all(nodes, tokens, trace, shortened=True)
@@ -70,51 +76,53 @@ class Place(Generic[T]):
             fitting = _narrowed(fitting, index, typed.casefold())
         return fitting
 
-    def resolve(self, tokens: Tokens) -> Fit[T]:
+    def resolve(self, tokens: Tokens) -> CommandMatch[T]:
         """The one command that the words are. Raises Refused with the documented message."""
-        trace = Trace()
+        trace = MatchFailure()
         fitting = self.fitting(tokens, trace)
         if not fitting:
-            raise Refused(*trace.error(len(tokens)))
+            raise CommandRefused(*trace.error(len(tokens)))
         whole = [fit for fit in fitting if fit.reading.after is None]
         if not whole:
-            raise Refused(len(tokens), INCOMPLETE)
+            raise CommandRefused(len(tokens), INCOMPLETE)
         return max(whole, key=lambda fit: fit.reading.words)
 
     def following(self, tokens: Tokens, beginning: str) -> list[str]:
         """Words that may follow, sorted; with a beginning those that start so. Raises Refused."""
-        ends = {fit.reading.after for fit in self.fitting(tokens, Trace())}
-        following = {END if node is None else shown(node) for node in ends}
+        ends = {fit.reading.after for fit in self.fitting(tokens, MatchFailure())}
+        following = {END if node is None else help_text(node) for node in ends}
         if beginning:
             return sorted(word for word in following if word.startswith(beginning.casefold()))
         return sorted(following, key=lambda word: (word == END, word.startswith("<"), word))
 
 
-def shown(node: Node) -> str:
+def help_text(node: FormatNode) -> str:
     """How help writes an element: a keyword as it is, a parameter in angle brackets."""
     return f"<{node.text.removeprefix('kbytes:')}>" if node.kind == "param" else node.text
 
 
-def _narrowed(fitting: list[Fit[T]], index: int, typed: str) -> list[Fit[T]]:
+def _narrowed(fitting: list[CommandMatch[T]], index: int, typed: str) -> list[CommandMatch[T]]:
     """Keep the fits of one meaning of a word: exact before shortened, shortened only if alone."""
     meant = {keyword for fit in fitting if (keyword := fit.reading.keywords[index])}
     if typed in meant:
         return [fit for fit in fitting if fit.reading.keywords[index] == typed]
     if len(meant) > 1:
-        raise Refused(index, AMBIGUOUS)
+        raise CommandRefused(index, AMBIGUOUS)
     return fitting
 
 
-def config_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[Node, ...]]:
+def config_commands(
+    config: Lines, view: View, family: SyntaxFamily
+) -> list[tuple[FormatNode, ...]]:
     """The commands of a view and their `undo` forms."""
-    formats: list[tuple[Node, ...]] = []
+    formats: list[tuple[FormatNode, ...]] = []
     for row in _rows(config, view, family):
         formats.append(row.nodes)
         formats += [(UNDO, *nodes) for nodes, _ in row.undo_nodes]
     return formats
 
 
-def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[Node, ...]]:
+def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[FormatNode, ...]]:
     """Commands of the views around that open a view, the nearest first."""
     return [
         row.nodes

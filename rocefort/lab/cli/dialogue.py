@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Literal
 
 from rocefort.dialects.vrp.interpreter.interpreter import View, prompt_name
-from rocefort.lab.cli.replies import Question, Reply
+from rocefort.lab.cli.replies import CliReply, OpenQuestion
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 Stage = Literal["user", "two-stage", "immediate"]
 SCREEN_LENGTH = 24  # lines, V300R023C00 `screen-length temporary`
 
 
-class Dialogue:
+class CliDialogue:
     """One login: its views, its open question. Raises NoFreeTerminal where every VTY is taken."""
 
     def __init__(self, switch: EmulatedSwitch, user: str) -> None:
@@ -22,7 +22,7 @@ class Dialogue:
         self.number: int = switch.open_session(user)
         self.stage: Stage = "user"
         self.view: View = ()
-        self.question: Question | None = None
+        self.question: OpenQuestion | None = None
         self.screen_length = SCREEN_LENGTH
         self.last_input = switch.clock()
 
@@ -53,20 +53,20 @@ class Dialogue:
     def ask(
         self,
         text: str,
-        yes: Callable[[], Reply],
-        no: Callable[[], Reply] = Reply,
-        cancel: Callable[[], Reply] | None = None,
-    ) -> Reply:
+        yes: Callable[[], CliReply],
+        no: Callable[[], CliReply] = CliReply,
+        cancel: Callable[[], CliReply] | None = None,
+    ) -> CliReply:
         """Ask a question; the next line is its answer."""
-        self.question = Question(text, yes, no, cancel)
-        return Reply(text, asks=True)
+        self.question = OpenQuestion(text, yes, no, cancel)
+        return CliReply(text, asks=True)
 
-    def refused(self, line: str, position: int, message: str) -> Reply:
+    def refused(self, line: str, position: int, message: str) -> CliReply:
         """The caret stands under the word as it was typed, behind the prompt."""
         width = len(self.prompt) + min(position, len(line.rstrip()))
-        return Reply(f"{' ' * width}^\n{message}")
+        return CliReply(f"{' ' * width}^\n{message}")
 
-    def to_user_view(self) -> Reply:
+    def to_user_view(self) -> CliReply:
         """Leave every view."""
         self.stage, self.view = "user", ()
-        return Reply()
+        return CliReply()

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rocefort.dialects.vrp.commands.format import INCOMPLETE, TOO_MANY, UNRECOGNIZED, WRONG
-from rocefort.lab.cli.completion import AMBIGUOUS, END, Refused
+from rocefort.lab.cli.completion import AMBIGUOUS, END, CommandRefused
 
 BAR = "|"
 MODES = ("begin", "exclude", "include")
@@ -22,7 +22,7 @@ MOST_CHARACTERS = 255  # of a regular expression
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class OutputFilter:
     """One filter; `mode` is empty for `count` or `no-more` alone."""
 
     mode: str = ""
@@ -53,11 +53,11 @@ def sections(rows: Sequence[str]) -> list[list[str]]:
     return found
 
 
-def read_filters(tokens: Sequence[str]) -> tuple[Filter, ...]:
+def read_filters(tokens: Sequence[str]) -> tuple[OutputFilter, ...]:
     """The filters of a query's words. Raises Refused with the word under which the caret stands."""
-    found = tuple(_read(tokens, start, end) for start, end in _places(tokens))
+    found = tuple(_parse_filter(tokens, start, end) for start, end in _places(tokens))
     if len(found) > MOST_FILTERS:
-        raise Refused(_places(tokens)[MOST_FILTERS][0], TOO_MANY)
+        raise CommandRefused(_places(tokens)[MOST_FILTERS][0], TOO_MANY)
     return found
 
 
@@ -68,41 +68,41 @@ def _places(tokens: Sequence[str]) -> list[tuple[int, int]]:
     return [(bar + 1, end) for bar, end in zip(bars, ends, strict=True)]
 
 
-def _read(tokens: Sequence[str], start: int, end: int) -> Filter:
+def _parse_filter(tokens: Sequence[str], start: int, end: int) -> OutputFilter:
     ways: set[str] = set()
     for index in range(start, end):
         word = _keyword(tokens, index)
         if word in MODES:
             ignoring = re.IGNORECASE if "ignore-case" in ways else re.NOFLAG
             pattern = _pattern(tokens, index + 1, end, ignoring)
-            return Filter(word, pattern, frozenset(ways))
+            return OutputFilter(word, pattern, frozenset(ways))
         ways.add(word)
     if not ways & {"count", "no-more"}:
-        raise Refused(end, INCOMPLETE)
-    return Filter(ways=frozenset(ways))
+        raise CommandRefused(end, INCOMPLETE)
+    return OutputFilter(ways=frozenset(ways))
 
 
 def _keyword(tokens: Sequence[str], index: int) -> str:
-    meant = list(_meant(tokens[index].casefold()))
+    meant = list(_completions(tokens[index].casefold()))
     if len(meant) != 1:
-        raise Refused(index, AMBIGUOUS if meant else UNRECOGNIZED)
+        raise CommandRefused(index, AMBIGUOUS if meant else UNRECOGNIZED)
     return meant[0]
 
 
-def _meant(typed: str) -> Iterator[str]:
+def _completions(typed: str) -> Iterator[str]:
     yield from (word for word in (*MODES, *WAYS) if word.startswith(typed))
 
 
 def _pattern(tokens: Sequence[str], start: int, end: int, flags: re.RegexFlag) -> re.Pattern[str]:
     text = " ".join(tokens[start:end])
     if not text:
-        raise Refused(start, INCOMPLETE)
+        raise CommandRefused(start, INCOMPLETE)
     if len(text) > MOST_CHARACTERS:
-        raise Refused(start, WRONG)
+        raise CommandRefused(start, WRONG)
     try:
         return re.compile(text, flags)
     except re.error:
-        raise Refused(start, WRONG) from None
+        raise CommandRefused(start, WRONG) from None
 
 
 def filter_words(tokens: Sequence[str], beginning: str) -> list[str]:
@@ -114,7 +114,7 @@ def filter_words(tokens: Sequence[str], beginning: str) -> list[str]:
     return sorted(word for word in (*MODES, *WAYS) if word.startswith(beginning.casefold()))
 
 
-def filtered(text: str, filters: Sequence[Filter]) -> str:
+def filtered_text(text: str, filters: Sequence[OutputFilter]) -> str:
     """Text behind filters, each of which works on what the one before it has left."""
     rows = text.splitlines()
     for one in filters:

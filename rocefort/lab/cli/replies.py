@@ -10,7 +10,7 @@ from rocefort.dialects.vrp.commands.format import starts_of
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class CliReply:
     """What the switch answers: text without the prompt, and how the line goes on."""
 
     text: str = ""
@@ -22,15 +22,15 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class OpenQuestion:
     """An open question: what each answer does; without `cancel` only Y and N are answers."""
 
     text: str
-    yes: Callable[[], Reply]
-    no: Callable[[], Reply]
-    cancel: Callable[[], Reply] | None = None
+    yes: Callable[[], CliReply]
+    no: Callable[[], CliReply]
+    cancel: Callable[[], CliReply] | None = None
 
-    def choose(self, answer: str) -> Callable[[], Reply] | None:
+    def choose(self, answer: str) -> Callable[[], CliReply] | None:
         """What an answer does; None for what is none."""
         found = re.fullmatch(r"y(es)?|n(o)?|c(ancel)?", answer.strip(), re.IGNORECASE)
         if found is None:
@@ -38,7 +38,7 @@ class Question:
         choices = {"y": self.yes, "n": self.no, "c": self.cancel}
         return choices[found[0][0].casefold()]
 
-    def again(self) -> str:
+    def repeat_text(self) -> str:
         """What is printed after an answer that is none."""
         words = "'YES', 'NO' or 'CANCEL'" if self.cancel else "'YES' or 'NO'"
         keys = "[Y/N/C]" if self.cancel else "[Y/N]"
@@ -46,7 +46,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedCommand:
     """A line as it was typed, what its parameters are, and its words with keywords in full."""
 
     line: str

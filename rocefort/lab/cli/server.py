@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rocefort.errors import BadInput, ServiceFailed
-from rocefort.lab.cli.replies import Reply
-from rocefort.lab.cli.session import Session
-from rocefort.lab.state.model import Model
-from rocefort.lab.switch.audit_log import GONE, POWER_LOST, Deeds
-from rocefort.lab.switch.state_source import Behind
+from rocefort.lab.cli.replies import CliReply
+from rocefort.lab.cli.session import CliSession
+from rocefort.lab.state.model import EmulatedState
+from rocefort.lab.switch.audit_log import GONE, POWER_LOST, AuditLog
+from rocefort.lab.switch.state_source import StateSource
 from rocefort.lab.switch.store import Store, lose_power
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.keyed import natural
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     import asyncssh
 
     from rocefort.lab.cli.sftp import Files
-    from rocefort.lab.cli.transport import Listener, Serve
+    from rocefort.lab.cli.transport import Serve, SshListener
 
 LAST_PORT = 65535
 L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
 
 
-class Kept(Session):
+class DurableSession(CliSession):
     """A session whose every deed is on disk before it is answered."""
 
     def __init__(
@@ -40,20 +40,20 @@ class Kept(Session):
         switch: EmulatedSwitch,
         user: str,
         store: Store | None,
-        deeds: Deeds | None = None,
+        deeds: AuditLog | None = None,
     ) -> None:
         super().__init__(switch, user)
         self.store = store
         self.deeds = deeds
 
-    def handle(self, line: str) -> Reply:
+    def handle(self, line: str) -> CliReply:
         """Answer one line, and keep what it did."""
         self._before()
         reply = super().handle(line)
         self._keep(line)
         return reply
 
-    def escape(self) -> Reply:
+    def escape(self) -> CliReply:
         """Ctrl-Z, and keep what it did."""
         self._before()
         reply = super().escape()
@@ -70,7 +70,7 @@ class Kept(Session):
         """Keep what the switch did by itself: a trial that ended is not the next line's doing."""
         if self.deeds:
             self.switch.tick()
-            self.deeds.unasked(self.switch)
+            self.deeds.record_spontaneous(self.switch)
 
     def _keep(self, line: str) -> None:
         if self.store:
@@ -98,12 +98,12 @@ class LabServer:
     listen: tuple[str, int] = ("127.0.0.1", 0)
     user: str = "netops"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
-    behind: Behind | None = None
+    behind: StateSource | None = None
     store: Store | None = None
-    deeds: Deeds | None = None
+    deeds: AuditLog | None = None
     ports: dict[str, int] = field(default_factory=dict)
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
-    _listeners: dict[str, Listener] = field(default_factory=dict)
+    _listeners: dict[str, SshListener] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -113,11 +113,11 @@ class LabServer:
 
     async def __aenter__(self) -> Self:
         _require_asyncssh()
-        self.behind = self.behind or Model(self.switches)
+        self.behind = self.behind or EmulatedState(self.switches)
         for switch in self.switches.values():
             self._set_up(switch)
         doors = {
-            name: self._door(self.switches[name]) for name in sorted(self.switches, key=natural)
+            name: self._endpoint(self.switches[name]) for name in sorted(self.switches, key=natural)
         }
         async with AsyncExitStack() as opened:
             self._listeners, known_hosts = await open_listeners(
@@ -131,7 +131,7 @@ class LabServer:
 
     def _set_up(self, switch: EmulatedSwitch) -> None:
         switch.behind, switch.flash = self.behind, self.state_dir / "flash" / switch.name
-        if isinstance(self.behind, Model):
+        if isinstance(self.behind, EmulatedState):
             switch.ports = self.behind.ports.get(switch.name, ())
         if self.store:
             self.store.keep(switch)
@@ -180,7 +180,7 @@ class LabServer:
     async def _add(self, switches: Mapping[str, EmulatedSwitch]) -> None:
         host, base = self.listen
         address = host, max(self.ports.values()) + 1 if base else 0
-        doors = {name: self._door(switches[name]) for name in sorted(switches, key=natural)}
+        doors = {name: self._endpoint(switches[name]) for name in sorted(switches, key=natural)}
         async with AsyncExitStack() as opened:
             login = self.user, self.password
             fresh, hosts = await open_listeners(opened, doors, self.state_dir, address, login)
@@ -194,7 +194,10 @@ class LabServer:
 
     async def _reopen(self, name: str) -> None:
         await self._listeners[name].close()
-        doors, address = {name: self._door(self.switches[name])}, (self.listen[0], self.ports[name])
+        doors, address = (
+            {name: self._endpoint(self.switches[name])},
+            (self.listen[0], self.ports[name]),
+        )
         login = self.user, self.password
         fresh, _ = await open_listeners(self._open, doors, self.state_dir, address, login)
         self._listeners |= fresh
@@ -208,22 +211,22 @@ class LabServer:
         if self.deeds:
             self.deeds.note(switch, 0, "", POWER_LOST)
 
-    def _door(self, switch: EmulatedSwitch) -> Door:
+    def _endpoint(self, switch: EmulatedSwitch) -> SshEndpoint:
         from rocefort.lab.cli import sftp, transport  # noqa: PLC0415 - asyncssh belongs to an extra
 
-        def open_session(user: str) -> Session:
+        def open_session(user: str) -> CliSession:
             if switch.fault("refuse-login"):
                 # The transport ends the session without a word.
                 raise ConnectionRefusedError(switch.name)
             return self._session(switch, user)
 
         impostor = switch.fault("wrong-host-key") is not None
-        return Door(transport.dialogues(open_session), sftp.files_of(switch), impostor)
+        return SshEndpoint(transport.dialogues(open_session), sftp.files_of(switch), impostor)
 
-    def _session(self, switch: EmulatedSwitch, user: str) -> Session:
+    def _session(self, switch: EmulatedSwitch, user: str) -> CliSession:
         if self.store or self.deeds:
-            return Kept(switch, user, self.store, self.deeds)
-        return Session(switch, user)
+            return DurableSession(switch, user, self.store, self.deeds)
+        return CliSession(switch, user)
 
 
 async def _called(work: Callable[[], None]) -> None:
@@ -231,7 +234,7 @@ async def _called(work: Callable[[], None]) -> None:
 
 
 @dataclass(frozen=True)
-class Door:
+class SshEndpoint:
     """What one listener serves; impostor: it shows another host key than known_hosts has."""
 
     serve: Serve
@@ -241,11 +244,11 @@ class Door:
 
 async def open_listeners(
     opened: AsyncExitStack,
-    doors: Mapping[str, Door],
+    doors: Mapping[str, SshEndpoint],
     state_dir: Path,
     listen: tuple[str, int],
     login: tuple[str, str],
-) -> tuple[dict[str, Listener], str]:
+) -> tuple[dict[str, SshListener], str]:
     """Open an SSH listener for each name, in order; returns them and the known_hosts text.
 
     opened: closes each of them when it is closed, also when a later one cannot be opened.
@@ -320,7 +323,7 @@ def run_in_thread(lab: L) -> Iterator[L]:
         loop.close()
 
 
-def hang_up(loop: asyncio.AbstractEventLoop, listeners: Mapping[str, Listener]) -> None:
+def hang_up(loop: asyncio.AbstractEventLoop, listeners: Mapping[str, SshListener]) -> None:
     """End every connection of these listeners, and wait until nothing serves one any more.
 
     loop: that of the listeners, which serves nobody else; it runs in another thread.
@@ -335,7 +338,7 @@ def hang_up(loop: asyncio.AbstractEventLoop, listeners: Mapping[str, Listener]) 
     asyncio.run_coroutine_threadsafe(end(), loop).result()
 
 
-def _abort(listener: Listener) -> list[asyncssh.SSHServerConnection]:
+def _abort(listener: SshListener) -> list[asyncssh.SSHServerConnection]:
     """End every connection of a listener at once; returns them."""
     ending = list(listener.connections)
     for connection in ending:

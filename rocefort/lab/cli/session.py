@@ -15,15 +15,15 @@ from rocefort.dialects.vrp.interpreter.interpreter import Lines, VrpRefusal
 from rocefort.lab.cli.commands import Command, commands, resolved
 from rocefort.lab.cli.completion import (
     AMBIGUOUS,
-    Fit,
-    Place,
-    Refused,
+    CommandMatch,
+    CommandRefused,
+    CommandSet,
     config_commands,
     outer_commands,
 )
-from rocefort.lab.cli.dialogue import Dialogue
+from rocefort.lab.cli.dialogue import CliDialogue
 from rocefort.lab.cli.pipe_filters import BAR, filter_words
-from rocefort.lab.cli.replies import Question, Reply, Typed
+from rocefort.lab.cli.replies import CliReply, OpenQuestion, TypedCommand
 from rocefort.lab.cli.view_commands import leave_all
 from rocefort.lab.switch.switch import CommitError, CommitOrder, EmulatedSwitch
 
@@ -37,7 +37,7 @@ UNKNOWN_QUESTION = "Warning: This operation may affect an unexpected service. Pr
 ABORT_SESSION = ("abort", "trial", "session")  # whose help names the session of the trial
 
 
-class Session(Dialogue):
+class CliSession(CliDialogue):
     """One login, and what each of its lines means."""
 
     def __init__(self, switch: EmulatedSwitch, user: str) -> None:
@@ -60,46 +60,46 @@ class Session(Dialogue):
         limit = self.idle_limit()
         return limit > 0 and self.switch.clock() - self.last_input >= limit
 
-    def handle(self, line: str) -> Reply:
+    def handle(self, line: str) -> CliReply:
         """Answer one line."""
         line = line.replace("\0", "")
         self.switch.tick()
         if self.idle():
-            return Reply(closes=True)
+            return CliReply(closes=True)
         self.last_input = self.switch.clock()
         if self.question is not None:
             return self._answer(self.question, line)
         typed = " ".join(line.split())
-        return self._with_faults(line, typed) if typed else Reply()
+        return self._with_faults(line, typed) if typed else CliReply()
 
-    def _with_faults(self, line: str, typed: str) -> Reply:
+    def _with_faults(self, line: str, typed: str) -> CliReply:
         switch = self.switch
         if switch.fault("hang", typed):
-            return Reply(hangs=True)
+            return CliReply(hangs=True)
         if switch.fault("drop-line", typed):
-            return Reply(closes=True)
+            return CliReply(closes=True)
         reply = self._carry_out(line)
         if switch.fault("drop-reply", typed):
-            return Reply(closes=True)
+            return CliReply(closes=True)
         if switch.fault("drop-after", typed):
             return replace(reply, closes=True, prompts=not reply.asks)
         return reply
 
-    def _answer(self, question: Question, line: str) -> Reply:
+    def _answer(self, question: OpenQuestion, line: str) -> CliReply:
         chosen = question.choose(line)
         if chosen is None:
-            return Reply(question.again(), asks=True)
+            return CliReply(question.repeat_text(), asks=True)
         self.question = None
         return chosen()
 
-    def escape(self) -> Reply:
+    def escape(self) -> CliReply:
         """Ctrl-Z: to the user view from any other; it answers no question."""
         self.switch.tick()
         if self.question:
-            return Reply(self.question.again(), asks=True)
+            return CliReply(self.question.repeat_text(), asks=True)
         if not self.in_system:
-            return Reply()
-        return leave_all(self, Typed("return", {}))
+            return CliReply()
+        return leave_all(self, TypedCommand("return", {}))
 
     def interrupt(self) -> None:
         """Ctrl-C: nothing is done of what an open question asks."""
@@ -108,7 +108,7 @@ class Session(Dialogue):
     @property
     def waits_with(self) -> str:
         """What stands before the cursor: the prompt, or the open question."""
-        return self.question.again() if self.question else self.prompt
+        return self.question.repeat_text() if self.question else self.prompt
 
     # --- what a line means -----------------------------------------------------------------
 
@@ -117,21 +117,21 @@ class Session(Dialogue):
         own = self.switch.personality
         return {"persist": own.persist == "present", "commit_list": own.commit_list != "absent"}
 
-    def _carry_out(self, line: str) -> Reply:
+    def _carry_out(self, line: str) -> CliReply:
         tokens = tuple(line.split())
         query = _without_pipe(tokens)
         fit = resolved(self.stage, query, **self._release())
-        if isinstance(fit, Refused):
+        if isinstance(fit, CommandRefused):
             return self._configure(line) if self.in_system else self._caret(line, fit)
         whole = [word.casefold() for word in fit.words] == [word.casefold() for word in query]
         if self.in_system and not whole:
             return self._configure(line)  # shortened, it may mean a configuration command
-        return fit.command.act(self, Typed(line, fit.params, fit.words))
+        return fit.command.act(self, TypedCommand(line, fit.params, fit.words))
 
-    def _caret(self, line: str, refused: Refused) -> Reply:
-        return self.refused(line, Typed(line, {}).at(refused.index), refused.message)
+    def _caret(self, line: str, refused: CommandRefused) -> CliReply:
+        return self.refused(line, TypedCommand(line, {}).at(refused.index), refused.message)
 
-    def _configure(self, line: str) -> Reply:
+    def _configure(self, line: str) -> CliReply:
         """Take a line as configuration; where it is none, as a shortened command."""
         try:
             return self._enter(line, line)
@@ -141,32 +141,32 @@ class Session(Dialogue):
         query = _without_pipe(tokens)
         try:
             fit = self._resolve(query)
-        except Refused as refused:
-            further = refused.index > Typed(line, {}).index(first.position)
+        except CommandRefused as refused:
+            further = refused.index > TypedCommand(line, {}).index(first.position)
             if refused.message == AMBIGUOUS or further:
                 return self._caret(line, refused)
             return self.refused(line, first.position, first.message)
         if fit.command is not None:
-            return fit.command.act(self, Typed(line, fit.params, fit.words))
+            return fit.command.act(self, TypedCommand(line, fit.params, fit.words))
         return self._expanded(line, fit.words, first)
 
-    def _resolve(self, tokens: Tokens) -> Fit[Command | None]:
+    def _resolve(self, tokens: Tokens) -> CommandMatch[Command | None]:
         """The command of the dialogue, or of configuration (None), that shortened words mean."""
         try:
-            return self._place().resolve(tokens)
-        except Refused as refused:
+            return self._command_set().resolve(tokens)
+        except CommandRefused as refused:
             switch = self.switch
             config = switch.candidate(self.number).config
             outer = [(None, nodes) for nodes in outer_commands(config, self.view, switch.family)]
-            around: Place[Command | None] = Place(outer)
+            around: CommandSet[Command | None] = CommandSet(outer)
             if refused.message == AMBIGUOUS:
                 raise
             try:
                 return around.resolve(tokens)
-            except Refused as farther:
+            except CommandRefused as farther:
                 raise max(refused, farther, key=lambda why: why.index) from None
 
-    def _expanded(self, line: str, words: Tokens, first: VrpRefusal) -> Reply:
+    def _expanded(self, line: str, words: Tokens, first: VrpRefusal) -> CliReply:
         """Enter a line with its words in full; a refusal points at the word that was typed."""
         full = " ".join(words)
         if full.casefold() == " ".join(line.split()).casefold():
@@ -174,10 +174,10 @@ class Session(Dialogue):
         try:
             return self._enter(line, full)
         except VrpRefusal as refusal:
-            index = Typed(full, {}).index(refusal.position)
-            return self.refused(line, Typed(line, {}).at(index), refusal.message)
+            index = TypedCommand(full, {}).index(refusal.position)
+            return self.refused(line, TypedCommand(line, {}).at(index), refusal.message)
 
-    def _enter(self, line: str, full: str, *, answered: bool = False) -> Reply:
+    def _enter(self, line: str, full: str, *, answered: bool = False) -> CliReply:
         """Enter one line of configuration. Raises VrpRefusal."""
         typed, switch = " ".join(full.split()), self.switch
         if switch.fault("refuse-line", typed):
@@ -192,57 +192,57 @@ class Session(Dialogue):
         if not switch.fault("lie-ok", typed):
             switch.keep(self.number, self.view, typed, applied)
         self.view = applied.view
-        return self._at_once() if self.stage == "immediate" else Reply()
+        return self._at_once() if self.stage == "immediate" else CliReply()
 
-    def _after_yes(self, line: str, full: str) -> Reply:
+    def _after_yes(self, line: str, full: str) -> CliReply:
         try:
             return self._enter(line, full, answered=True)
         except VrpRefusal as refusal:  # what others did while the question stood
             return self.refused(line, refusal.position, refusal.message)
 
-    def _at_once(self) -> Reply:
+    def _at_once(self) -> CliReply:
         """One-stage configuration: what was entered is committed, or gone."""
         try:
             self.switch.commit(self.number, CommitOrder())
         except CommitError as error:
             self.switch.clear(self.number)
-            return Reply(str(error))
-        return Reply()
+            return CliReply(str(error))
+        return CliReply()
 
     # --- help ------------------------------------------------------------------------------
 
-    def help(self, typed: str) -> Reply:
+    def help(self, typed: str) -> CliReply:
         """What `?` prints behind some words: those that may follow, without their meanings."""
         if self.question is not None:
-            return Reply()
+            return CliReply()
         self.switch.tick()
         tokens = tuple(typed.split())
         beginning = tokens[-1] if tokens and not typed.endswith(" ") else ""
         if beginning:
             tokens = tokens[:-1]
         elif tokens == ABORT_SESSION and (trial := self.switch.trial) is not None:
-            return Reply(f"  {trial.session}  Session in trial configuration mode")
+            return CliReply(f"  {trial.session}  Session in trial configuration mode")
         try:
             found = self._known_words(tokens, beginning)
-        except Refused as refused:
+        except CommandRefused as refused:
             return self._caret(typed, refused)
         if not found:
             return self.refused(typed, len(typed), UNRECOGNIZED)
-        return Reply("\n".join(f"  {word}" for word in found), pages=True)
+        return CliReply("\n".join(f"  {word}" for word in found), pages=True)
 
     def _known_words(self, tokens: Tokens, beginning: str) -> list[str]:
         if BAR in tokens:
             return filter_words(tokens, beginning)
-        return self._place().following(tokens, beginning)
+        return self._command_set().following(tokens, beginning)
 
-    def _place(self) -> Place[Command | None]:
+    def _command_set(self) -> CommandSet[Command | None]:
         """Commands of the dialogue and, in the system view and below, of configuration."""
         known = commands(self.stage, **self._release())
         if not self.in_system:
-            return Place(known)
+            return CommandSet(known)
         config, family = self.switch.candidate(self.number).config, self.switch.family
         own = ((None, nodes) for nodes in config_commands(config, self.view, family))
-        return Place([*known, *own])
+        return CommandSet([*known, *own])
 
 
 def idle_seconds(switch: EmulatedSwitch) -> int:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import asyncssh
 
 from rocefort.dialects.vrp.commands.parameters import LINE_LIMIT
-from rocefort.lab.cli.replies import Reply
-from rocefort.lab.cli.session import BANNER, Session
+from rocefort.lab.cli.replies import CliReply
+from rocefort.lab.cli.session import BANNER, CliSession
 
 NUL, CTRL_C, LF, CR, CTRL_Z, ESC, HELP = 0, 3, 10, 13, 26, 27, ord("?")
 RUBOUT = (8, 127)
@@ -67,7 +67,7 @@ class Terminal:
     nothing, NUL less.
     """
 
-    def __init__(self, process: asyncssh.SSHServerProcess[bytes], session: Session) -> None:
+    def __init__(self, process: asyncssh.SSHServerProcess[bytes], session: CliSession) -> None:
         self.process = process
         self.session = session
         self.received = bytearray()  # read from the client, not looked at yet
@@ -99,7 +99,7 @@ class Terminal:
             if not await self.answer(self.session.handle(line)):
                 return
 
-    async def answer(self, reply: Reply) -> bool:
+    async def answer(self, reply: CliReply) -> bool:
         """Write a reply and, unless it asks something, the next prompt; false at the end."""
         if reply.hangs:
             self.flush()

@@ -13,13 +13,13 @@ from pathlib import Path
 import asyncssh
 
 from rocefort.errors import BadInput
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.cli.sftp import Files
 from rocefort.lab.cli.terminal import Terminal
 from rocefort.lab.switch.logins import NoFreeTerminal
 
 
-class Login(asyncssh.SSHServer):
+class PasswordServer(asyncssh.SSHServer):
     """One user, one password; nothing else opens the door."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Login(asyncssh.SSHServer):
 
 
 @dataclass
-class Listener:
+class SshListener:
     """One switch's port and the connections that came in by it."""
 
     acceptor: asyncssh.SSHAcceptor
@@ -85,7 +85,7 @@ async def listen(
     login: tuple[str, str],
     serve: Serve,
     files: Files | None = None,
-) -> Listener:
+) -> SshListener:
     """Open one host's SSH listener; port 0 takes a free one. `serve` runs for each process.
 
     files: serves SFTP; without it there is none.
@@ -102,7 +102,7 @@ async def listen(
 
     host, port = address
     acceptor = await asyncssh.create_server(
-        lambda: Login(*login, open_ones),
+        lambda: PasswordServer(*login, open_ones),
         host,
         port,
         server_host_keys=[host_key],
@@ -113,10 +113,10 @@ async def listen(
         server_version="CloudEngine-emulator",
         login_timeout=30,
     )
-    return Listener(acceptor, open_ones)
+    return SshListener(acceptor, open_ones)
 
 
-def dialogues(session: Callable[[str], Session]) -> Serve:
+def dialogues(session: Callable[[str], CliSession]) -> Serve:
     """Serve a switch's command line: one dialogue a process, of the user who logged in."""
 
     async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rocefort.dialects.vrp.commands.format import WRONG
 from rocefort.lab.cli.commit_commands import carry_out
-from rocefort.lab.cli.completion import Refused
-from rocefort.lab.cli.dialogue import SCREEN_LENGTH, Dialogue
-from rocefort.lab.cli.pipe_filters import filtered, read_filters
-from rocefort.lab.cli.replies import Reply, Typed
+from rocefort.lab.cli.completion import CommandRefused
+from rocefort.lab.cli.dialogue import SCREEN_LENGTH, CliDialogue
+from rocefort.lab.cli.pipe_filters import filtered_text, read_filters
+from rocefort.lab.cli.replies import CliReply, TypedCommand
 from rocefort.lab.switch.switch import CommitOrder
 
 ENTERED = "Enter system view, return user view with return command."
@@ -21,95 +21,95 @@ KILL = "Warning: User interface VTY {vty} will be freed. Continue? [Y/N]:"  # ou
 NOT_USED = "Error: The user interface is not used."  # ours
 
 
-def system_view(session: Dialogue, _typed: Typed) -> Reply:
+def system_view(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`system-view`: configuration in two stages."""
     session.stage = "two-stage"
     session.switch.intrude(session.number)
-    return Reply(ENTERED)
+    return CliReply(ENTERED)
 
 
-def immediate_view(session: Dialogue, _typed: Typed) -> Reply:
+def immediate_view(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`system-view immediately`: every line is live."""
     session.stage = "immediate"
-    return Reply(ENTERED)
+    return CliReply(ENTERED)
 
 
-def stay(_session: Dialogue, _typed: Typed) -> Reply:
+def stay(_session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`return` where there is nothing to return from, and what changes nothing here."""
-    return Reply()
+    return CliReply()
 
 
-def log_out(_session: Dialogue, _typed: Typed) -> Reply:
+def log_out(_session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`quit` in the user view."""
-    return Reply(closes=True)
+    return CliReply(closes=True)
 
 
-def leave(session: Dialogue, typed: Typed) -> Reply:
+def leave(session: CliDialogue, typed: TypedCommand) -> CliReply:
     """`quit`: one view up, out of the system view after a question where lines are pending."""
     if session.view:
         session.view = session.view[:-1]
-        return Reply()
+        return CliReply()
     return leave_all(session, typed)
 
 
-def leave_all(session: Dialogue, _typed: Typed) -> Reply:
+def leave_all(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`return` and Ctrl-Z: to the user view, after a question where lines are pending."""
     if session.stage == "two-stage" and session.switch.dirty(session.number):
         return session.ask(
-            DIRTY, lambda: _commit_and_leave(session), lambda: _discard_and_leave(session), Reply
+            DIRTY, lambda: _commit_and_leave(session), lambda: _discard_and_leave(session), CliReply
         )
     return session.to_user_view()
 
 
-def _commit_and_leave(session: Dialogue) -> Reply:
+def _commit_and_leave(session: CliDialogue) -> CliReply:
     reply = carry_out(session, CommitOrder())
     if not reply.text and not reply.closes and not reply.hangs:
         session.to_user_view()
     return reply
 
 
-def _discard_and_leave(session: Dialogue) -> Reply:
+def _discard_and_leave(session: CliDialogue) -> CliReply:
     session.switch.clear(session.number)
     return session.to_user_view()
 
 
-def screen_length(session: Dialogue, typed: Typed) -> Reply:
+def screen_length(session: CliDialogue, typed: TypedCommand) -> CliReply:
     """`screen-length N temporary`: lines of a screen until the logout, 0 for no pages."""
     session.screen_length = int(typed.params["0-512"])
-    return Reply(LENGTH)
+    return CliReply(LENGTH)
 
 
-def default_screen_length(session: Dialogue, _typed: Typed) -> Reply:
+def default_screen_length(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`undo screen-length temporary`."""
     session.screen_length = SCREEN_LENGTH
-    return Reply(LENGTH)
+    return CliReply(LENGTH)
 
 
-def screen_width(session: Dialogue, _typed: Typed) -> Reply:
+def screen_width(session: CliDialogue, _typed: TypedCommand) -> CliReply:
     """`screen-width N`, after a question; lines are not folded here at any width."""
-    return session.ask(WIDTH, Reply)
+    return session.ask(WIDTH, CliReply)
 
 
-def kill(session: Dialogue, typed: Typed) -> Reply:
+def kill(session: CliDialogue, typed: TypedCommand) -> CliReply:
     """`kill user-interface vty N`: ends that session, the own one too."""
     vty = int(typed.params["0-20"])
 
-    def end() -> Reply:
+    def end() -> CliReply:
         own = session.switch.logins[session.number].vty == vty
         if not own and not session.switch.kill(vty):
-            return Reply(NOT_USED)
-        return Reply(closes=own)
+            return CliReply(NOT_USED)
+        return CliReply(closes=own)
 
     return session.ask(KILL.format(vty=vty), end)
 
 
-def shown(session: Dialogue, typed: Typed, text: str | None) -> Reply:
+def filtered_reply(session: CliDialogue, typed: TypedCommand, text: str | None) -> CliReply:
     """A query's reply, filtered as its pipe says; None is what a parameter did not find."""
     if text is None:
         return session.refused(typed.line, len(typed.line.rstrip()), WRONG)
     try:
         filters = read_filters(typed.tokens)
-    except Refused as refused:
+    except CommandRefused as refused:
         return session.refused(typed.line, typed.at(refused.index), refused.message)
     pages = all("no-more" not in one.ways for one in filters)
-    return Reply(filtered(text, filters).rstrip("\n"), pages=pages)
+    return CliReply(filtered_text(text, filters).rstrip("\n"), pages=pages)

@@ -121,7 +121,7 @@ def accel_for(wanted: Accel, image: Image, cache: Cache, say: Callable[[str], No
     if wanted == "tcg" or (wanted == "auto" and not KVM.exists()):
         return "tcg"
     kept = cache.root / "kvm.json"
-    verdict = _kept(kept)
+    verdict = _cached_answer(kept)
     if verdict is None:
         say(f"trying KVM, for at most {PROBE_S} s")
         verdict = boots(image)
@@ -135,7 +135,7 @@ def accel_for(wanted: Accel, image: Image, cache: Cache, say: Callable[[str], No
     return "tcg"
 
 
-def _kept(file: Path) -> bool | None:
+def _cached_answer(file: Path) -> bool | None:
     with suppress(FileNotFoundError, ValueError, TypeError):
         boot, verdict = json.loads(file.read_text(encoding="utf-8"))
         if boot == _boot_id():

@@ -23,7 +23,7 @@ PT_LOAD, PT_DYNAMIC = 1, 2
 DT_NULL, DT_NEEDED, DT_STRTAB = 0, 1, 5
 
 
-def needed(image: bytes) -> tuple[str, ...]:
+def needed_libraries(image: bytes) -> tuple[str, ...]:
     """Names of the libraries of a program or library; none for what is static, or no ELF."""
     if not image.startswith(MAGIC):
         return ()
@@ -115,13 +115,13 @@ class Packages:
 
     def program(self, name: str) -> Path:
         """A program by its name. Raises ServiceFailed where no package has it."""
-        return self._found(name, FOLDERS)
+        return self._find_file(name, FOLDERS)
 
     def library(self, name: str) -> Path:
         """A library by its name. Raises ServiceFailed where no package has it."""
-        return self._found(name, (LIBRARIES, f"usr/{LIBRARIES}", "lib64", "usr/lib64"))
+        return self._find_file(name, (LIBRARIES, f"usr/{LIBRARIES}", "lib64", "usr/lib64"))
 
-    def _found(self, name: str, folders: Sequence[str]) -> Path:
+    def _find_file(self, name: str, folders: Sequence[str]) -> Path:
         root = self.root.resolve()
         for folder in folders:
             path = (root / folder / name).resolve()
@@ -188,7 +188,7 @@ def _copy(tree: Tree, source: Path, target: str) -> bytes:
 
 def _add_libraries(tree: Tree, packages: Packages, todo: list[bytes]) -> None:
     while todo:
-        for name in needed(todo.pop()):
+        for name in needed_libraries(todo.pop()):
             path = f"lib64/{name}" if name == LOADER else f"{LIBRARIES}/{name}"
             if path not in tree:
                 todo.append(_copy(tree, packages.library(name), path))

@@ -50,7 +50,7 @@ LOST = (
 )
 
 
-class Words:
+class PerftestArguments:
     """Arguments as perftest takes them: values by option, and what stands alone."""
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -75,7 +75,7 @@ class Words:
         return self.values.get(name, default)
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Print."""
     sys.stdout.write(text)
 
@@ -87,7 +87,7 @@ def fail(text: str, code: int = 1) -> NoReturn:
     raise SystemExit(code)
 
 
-class Server:
+class EmulatedServer:
     """The server that this runs on, and the others as far as a program can know them."""
 
     def __init__(self, directory: Path) -> None:
@@ -121,9 +121,9 @@ class Server:
 # --- perftest -------------------------------------------------------------------------------------
 
 
-def perftest(name: str, words: Sequence[str], server: Server) -> None:
+def perftest(name: str, words: Sequence[str], server: EmulatedServer) -> None:
     """One end of ib_write_bw and its siblings."""
-    given = Words(words)
+    given = PerftestArguments(words)
     if given.get("-d") != server.own["device"]:
         fail(f"IB device {given.get('-d')} not found\n Unable to find the Infiniband/RoCE device\n")
     if int(given.get("-x", "0")) != server.own["gid"]:
@@ -135,9 +135,9 @@ def perftest(name: str, words: Sequence[str], server: Server) -> None:
         perftest_server(name, given, server)
 
 
-def perftest_server(name: str, given: Words, server: Server) -> None:
+def perftest_server(name: str, given: PerftestArguments, server: EmulatedServer) -> None:
     """Wait for a client, and print what it measured."""
-    say(WAITING)
+    print_text(WAITING)
     place = f"{server.own['address']}:{given.get('-p', PORT)}"
     with client_at(place) as met, met.makefile("rw") as talk:
         head(name, given, server, "")
@@ -148,7 +148,7 @@ def perftest_server(name: str, given: Words, server: Server) -> None:
         if not rows:
             fail(LOST)
         if name != "ib_read_lat":
-            say(json.loads(rows))
+            print_text(json.loads(rows))
         talk.write("done\n")
         talk.flush()
 
@@ -168,7 +168,9 @@ def client_at(place: str) -> Iterator[socket.socket]:
             Path(place).unlink(missing_ok=True)
 
 
-def perftest_client(name: str, given: Words, server: Server, address: str) -> None:
+def perftest_client(
+    name: str, given: PerftestArguments, server: EmulatedServer, address: str
+) -> None:
     """Meet the server, take the time that it takes, and print."""
     port = given.get("-p", PORT)
     with socket.socket(socket.AF_UNIX) as line:
@@ -189,7 +191,7 @@ def perftest_client(name: str, given: Words, server: Server, address: str) -> No
             with contextlib.suppress(OSError):
                 talk.write(json.dumps(rows) + "\n")
                 talk.flush()
-            say(rows)
+            print_text(rows)
             try:
                 ended = talk.readline()
             except OSError:
@@ -198,7 +200,7 @@ def perftest_client(name: str, given: Words, server: Server, address: str) -> No
                 fail(LOST)
 
 
-def head(name: str, given: Words, server: Server, depth: str) -> None:
+def head(name: str, given: PerftestArguments, server: EmulatedServer, depth: str) -> None:
     """What perftest prints above its table."""
     verb = {"write": "RDMA_Write", "read": "RDMA_Read", "send": "Send"}[name.split("_")[1]]
     kind = "Latency" if name.endswith("_lat") else "BW"
@@ -211,14 +213,14 @@ def head(name: str, given: Words, server: Server, depth: str) -> None:
     )
     if kind == "Latency":
         text = text.replace(" CQ Moderation   : 1\n", "")
-    say(f"{LINE}                    {verb} {kind} Test\n{text}{LINE}")
+    print_text(f"{LINE}                    {verb} {kind} Test\n{text}{LINE}")
     for number, side in enumerate(("local", "remote"), 1):
         for _ in range(int(given.get("-q", "1"))):
-            say(
+            print_text(
                 f" {side} address: LID 0000 QPN 0x00{number}7 PSN 0x8d5fde RKey 0x000456"
                 " VAddr 0x007fa6a7bcb000\n GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:91:01:10\n"
             )
-    say(LINE)
+    print_text(LINE)
 
 
 def rate_row(size: int, seconds: float, gbps: float) -> str:
@@ -231,7 +233,7 @@ def rate_row(size: int, seconds: float, gbps: float) -> str:
     return f" {size:<10d} {iterations:<10d}     0.00               {gbps:.2f}   \t\t   {mpps:.6f}\n"
 
 
-def rate_rows(given: Words, server: Server, address: str) -> str:
+def rate_rows(given: PerftestArguments, server: EmulatedServer, address: str) -> str:
     """The table of a bandwidth test over a duration."""
     size, seconds = int(given.get("-s", "65536")), float(given.get("-D", "5"))
     if server.fault("firewall-4791"):
@@ -242,19 +244,21 @@ def rate_rows(given: Words, server: Server, address: str) -> str:
     return BW_HEADER + rate_row(size, seconds, rate * min(1.0, (size + 64) / 4096)) + LINE
 
 
-def infinitely(given: Words, server: Server, address: str) -> NoReturn:
+def infinitely(given: PerftestArguments, server: EmulatedServer, address: str) -> NoReturn:
     """A row every so many seconds until it is ended; `failing` halves the third."""
-    say(BW_HEADER)
+    print_text(BW_HEADER)
     every, number = float(given.get("-D", "1")), 0
     while True:
         time.sleep(every * server.own["tick"])
         number += 1
         rate = server.rate(server.own["address"], address, None)
-        say(rate_row(int(given.get("-s", "65536")), every, rate * (0.3 if number == 4 else 1)))
+        print_text(
+            rate_row(int(given.get("-s", "65536")), every, rate * (0.3 if number == 4 else 1))
+        )
         sys.stdout.flush()
 
 
-def latency_rows(given: Words, server: Server, address: str) -> str:
+def latency_rows(given: PerftestArguments, server: EmulatedServer, address: str) -> str:
     """The table of a latency test over a number of messages."""
     size, count = int(given.get("-s", "2")), int(given.get("-n", "1000"))
     if server.fault("firewall-4791"):
@@ -274,9 +278,9 @@ def latency_rows(given: Words, server: Server, address: str) -> str:
 # --- the others -----------------------------------------------------------------------------------
 
 
-def iperf3(_name: str, words: Sequence[str], server: Server) -> None:
+def iperf3(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
     """TCP, which gets what the streams of it take of a port."""
-    given = Words(words)
+    given = PerftestArguments(words)
     os.chdir(server.wire)
     if "-c" not in given.values:
         with client_at(f"tcp-{given.get('-B')}:{given.get('-p')}") as met:
@@ -287,7 +291,7 @@ def iperf3(_name: str, words: Sequence[str], server: Server) -> None:
             line.connect(f"tcp-{given.get('-c')}:{given.get('-p')}")
         except OSError:
             error = "unable to connect to server: Connection refused"
-            say(json.dumps({"start": {}, "intervals": [], "end": {}, "error": error}))
+            print_text(json.dumps({"start": {}, "intervals": [], "end": {}, "error": error}))
             raise SystemExit(1) from None
         seconds = int(given.get("-t", "10"))
         server.pause(seconds)
@@ -299,12 +303,12 @@ def iperf3(_name: str, words: Sequence[str], server: Server) -> None:
         "intervals": [{"sum": {"start": 0, "end": seconds, **one}}],
         "end": {"streams": streams, "sum_sent": {**one, "retransmits": 0}, "sum_received": one},
     }
-    say(json.dumps(report))
+    print_text(json.dumps(report))
 
 
-def fio(_name: str, words: Sequence[str], server: Server) -> None:
+def fio(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
     """Random writes to what is mounted."""
-    given = Words(words)
+    given = PerftestArguments(words)
     name = given.get("--name")
     seconds, block = int(given.get("--runtime", "1")), int(given.get("--bs", "4096"))
     if server.fault("disk-full"):
@@ -327,23 +331,25 @@ def fio(_name: str, words: Sequence[str], server: Server) -> None:
             "percentile": {"99.000000": mean * 3, "99.900000": mean * 5},
         },
     }
-    say(json.dumps({"jobs": [{"jobname": name, "error": 0, "write": written}]}))
+    print_text(json.dumps({"jobs": [{"jobname": name, "error": 0, "write": written}]}))
 
 
-def mpirun(_name: str, words: Sequence[str], server: Server) -> None:
+def mpirun(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
     """A collective of IMB over all ranks."""
     ranks = int(words[words.index("-np") + 1])
     name, largest = words[-1], int(words[words.index("-msglog") + 1].split(":")[1])
     server.pause(2)
-    say(f"# Benchmarking {name}\n# #processes = {ranks}\n")
-    say("       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n")
+    print_text(f"# Benchmarking {name}\n# #processes = {ranks}\n")
+    print_text("       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n")
     for size in (0, *(2**power for power in range(largest + 1))):
         usual = 2.0 * ranks + size / 1024 * NS_PER_KB / 1000 * ranks
-        say(f"{size:>13} {100:>12} {usual * 0.9:>12.2f} {usual * 1.1:>12.2f} {usual:>12.2f}\n")
-    say("\n\n# All processes entering MPI_Finalize\n\n")
+        print_text(
+            f"{size:>13} {100:>12} {usual * 0.9:>12.2f} {usual * 1.1:>12.2f} {usual:>12.2f}\n"
+        )
+    print_text("\n\n# All processes entering MPI_Finalize\n\n")
 
 
-PROGRAMS: dict[str, Callable[[str, Sequence[str], Server], None]] = {
+PROGRAMS: dict[str, Callable[[str, Sequence[str], EmulatedServer], None]] = {
     **{f"ib_{verb}_{k}": perftest for verb in ("write", "read", "send") for k in ("bw", "lat")},
     "iperf3": iperf3,
     "fio": fio,
@@ -356,7 +362,7 @@ def main() -> None:
     directory, name, *words = sys.argv[1:]
     # Ended by a signal as any program: what it has buffered is lost.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    PROGRAMS[name](name, words, Server(Path(directory)))
+    PROGRAMS[name](name, words, EmulatedServer(Path(directory)))
     sys.stdout.flush()
 
 

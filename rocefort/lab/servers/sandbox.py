@@ -169,7 +169,7 @@ class RdmaRoot:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def knows(self, command: str | None) -> bool:
+    def allows(self, command: str | None) -> bool:
         """Whether a command over SSH may be run here."""
         if command is None:
             return False

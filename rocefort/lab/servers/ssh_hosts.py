@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rocefort.errors import BadInput
-from rocefort.lab.cli.server import Door, hang_up, open_listeners, run_in_thread
+from rocefort.lab.cli.server import SshEndpoint, hang_up, open_listeners, run_in_thread
 
 if TYPE_CHECKING:
     import asyncssh
 
-    from rocefort.lab.cli.transport import Listener
+    from rocefort.lab.cli.transport import SshListener
 
 PERFTEST_PORT = 18515
 PERFTEST_RUNS = Path(__file__).with_name("perftest_runs")  # recorded: see its README.txt
@@ -44,10 +44,10 @@ SIGNALLED = {137: "KILL", 143: "TERM"}
 HUNG = {"client": 255, "server": 143}
 
 
-class Behind(Protocol):
+class HostBackend(Protocol):
     """What a host runs for real, such as its settings or its RDMA programs."""
 
-    def knows(self, command: str | None) -> bool:
+    def allows(self, command: str | None) -> bool:
         """Whether a command over SSH may be run."""
 
     async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
@@ -55,7 +55,7 @@ class Behind(Protocol):
 
 
 @dataclass(frozen=True)
-class End:
+class ProcessOutput:
     """What one end prints and how it ends; exit_code None: it hangs until it is ended."""
 
     stdout: bytes = b""
@@ -68,8 +68,8 @@ class Sample:
     """Both ends of one recorded run."""
 
     name: str
-    client: End
-    server: End
+    client: ProcessOutput
+    server: ProcessOutput
 
 
 Choose = Callable[[str, Sequence[str]], Sample | None]  # by the client, and its command line
@@ -87,11 +87,11 @@ def read_sample(name: str) -> Sample:
             f"no sample {name!r}", where=str(PERFTEST_RUNS), how=f"one of: {', '.join(names)}"
         ) from None
 
-    def end(side: str) -> End:
+    def end(side: str) -> ProcessOutput:
         code = re.search(rf"^{side}_rc: (\d+)$", meta, re.MULTILINE)
         exit_code = int(code[1]) if code and int(code[1]) != HUNG[side] else None
         out, err = (PERFTEST_RUNS / f"{name}.{side}{suffix}" for suffix in (".txt", ".err.txt"))
-        return End(_bytes(out), _bytes(err) if exit_code is not None else b"", exit_code)
+        return ProcessOutput(_bytes(out), _bytes(err) if exit_code is not None else b"", exit_code)
 
     return Sample(name, end("client"), end("server"))
 
@@ -101,7 +101,7 @@ def _bytes(path: Path) -> bytes:
 
 
 @dataclass(eq=False)
-class Running:
+class HostProcess:
     """One command that runs on one host."""
 
     host: str
@@ -138,15 +138,15 @@ class RdmaHosts:
     listen: tuple[str, int] = ("127.0.0.1", 0)
     user: str = "rdma"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
-    settings: Mapping[str, Behind] = field(default_factory=dict)  # what else a host answers
+    settings: Mapping[str, HostBackend] = field(default_factory=dict)  # what else a host answers
     choose: Choose | None = None  # which sample a client's run replays, where the lab can tell
     ports: dict[str, int] = field(default_factory=dict)
     known_hosts_text: str = ""
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
-    _running: dict[int, Running] = field(default_factory=dict)
+    _running: dict[int, HostProcess] = field(default_factory=dict)
     _last_pid: int = 1000
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
-    _listeners: dict[str, Listener] = field(default_factory=dict)
+    _listeners: dict[str, SshListener] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -169,7 +169,7 @@ class RdmaHosts:
         return run_in_thread(self)
 
     async def __aenter__(self) -> Self:
-        doors = {name: Door(partial(self._serve, name)) for name in self.addresses}
+        doors = {name: SshEndpoint(partial(self._serve, name)) for name in self.addresses}
         async with AsyncExitStack() as opened:
             self._listeners, self.known_hosts_text = await open_listeners(
                 opened, doors, self.state_dir, self.listen, (self.user, self.password)
@@ -187,7 +187,7 @@ class RdmaHosts:
 
     async def _serve(self, host: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
         own = self.settings.get(host)
-        if own is not None and own.knows(process.command):
+        if own is not None and own.allows(process.command):
             await own.serve(process.command or "", process)
             return
         if kill := KILL.fullmatch(process.command or ""):
@@ -195,7 +195,7 @@ class RdmaHosts:
             return
         mark, limit_s, words, watched = _unwrap(process.command or "")
         if words and words[0] in TOOLS:
-            await self._measure(Running(host, words, limit_s, watched), mark, process)
+            await self._measure(HostProcess(host, words, limit_s, watched), mark, process)
         else:
             process.stderr.write(f"{words[0] if words else 'sh'}: command not found\n".encode())
             process.exit(NO_COMMAND)
@@ -209,7 +209,7 @@ class RdmaHosts:
         return 0
 
     async def _measure(
-        self, one: Running, mark: str, process: asyncssh.SSHServerProcess[bytes]
+        self, one: HostProcess, mark: str, process: asyncssh.SSHServerProcess[bytes]
     ) -> None:
         self._last_pid += 1
         pid = self._last_pid
@@ -229,7 +229,7 @@ class RdmaHosts:
         else:
             process.exit(end.exit_code or 0)
 
-    async def _outcome(self, one: Running) -> End:
+    async def _outcome(self, one: HostProcess) -> ProcessOutput:
         """What a command prints and how it ends: by itself, by a signal, or at its limit."""
         work = asyncio.ensure_future(self._perftest(one))
         done, _ = await asyncio.wait(
@@ -240,13 +240,13 @@ class RdmaHosts:
         work.cancel()  # its output was buffered, and is lost
         if one.signal in done:
             codes = {name: code for code, name in SIGNALLED.items()}
-            return End(exit_code=codes[one.signal.result()])
-        return End(exit_code=TIMED_OUT)
+            return ProcessOutput(exit_code=codes[one.signal.result()])
+        return ProcessOutput(exit_code=TIMED_OUT)
 
-    async def _perftest(self, one: Running) -> End:
+    async def _perftest(self, one: HostProcess) -> ProcessOutput:
         address = _address(one.words)
         if address is None:
-            return await _ended((await one.sample).server)
+            return await _complete_output((await one.sample).server)
         server = self._waiting(address, _port(one.words))
         if server is None:
             said = (
@@ -254,7 +254,7 @@ class RdmaHosts:
                 "Unable to open file descriptor for socket connection"
                 " Unable to init the socket connection\n"
             )
-            return End(stderr=said.encode(), exit_code=1)
+            return ProcessOutput(stderr=said.encode(), exit_code=1)
         tool = one.words[0]
         sample = self._chosen.get((one.host, tool)) or self.samples[tool]
         if self.choose is not None:
@@ -262,12 +262,12 @@ class RdmaHosts:
             sample = sample if told is None else told
         if sample.server.exit_code in SIGNALLED:  # the server dies during the run
             server.sample.set_result(sample)
-        end = await _ended(sample.client)
+        end = await _complete_output(sample.client)
         if not server.sample.done():
             server.sample.set_result(sample)
         return end
 
-    def _waiting(self, address: str, port: int) -> Running | None:
+    def _waiting(self, address: str, port: int) -> HostProcess | None:
         """The server that listens at an address and port, if its client has not come yet."""
         for one in self._running.values():
             here = self.addresses[one.host] == address and _port(one.words) == port
@@ -276,7 +276,7 @@ class RdmaHosts:
         return None
 
 
-async def _watch(one: Running, process: asyncssh.SSHServerProcess[bytes]) -> None:
+async def _watch(one: HostProcess, process: asyncssh.SSHServerProcess[bytes]) -> None:
     """End a watched command with its SSH channel, whose end is that of its input."""
     import asyncssh  # noqa: PLC0415 - belongs to an extra
 
@@ -286,7 +286,7 @@ async def _watch(one: Running, process: asyncssh.SSHServerProcess[bytes]) -> Non
         one.end("TERM")
 
 
-async def _ended(end: End) -> End:
+async def _complete_output(end: ProcessOutput) -> ProcessOutput:
     if end.exit_code is None:
         await asyncio.Event().wait()  # until a signal or the limit
     return end

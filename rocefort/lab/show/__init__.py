@@ -23,7 +23,7 @@ _STATES: Mapping[str, Show] = {
     "display startup": hardware.startup,
     "display alarm active": hardware.alarms,
     "display interface": interfaces.all_of,
-    "display interface <interface>": interfaces.one,
+    "display interface <interface>": interfaces.show_interface,
     "display interface brief": interfaces.brief,
     "display lldp neighbor brief": interfaces.lldp,
     "display lldp neighbor": interfaces.lldp_detail,

@@ -11,7 +11,7 @@ from napalm_cloudengine.displays.trial import STATUS
 from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.match import identify
 from rocefort.dialects.vrp.interpreter.interpreter import Lines, View, view_kind
-from rocefort.dialects.vrp.interpreter.joined_lines import joined
+from rocefort.dialects.vrp.interpreter.joined_lines import joined_lines
 from rocefort.dialects.vrp.interpreter.port_split import split_types
 from rocefort.dialects.vrp.interpreter.tree_edit import children_at
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, indented, tree_text
@@ -67,7 +67,7 @@ def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> L
 
 def saved_form(config: Lines, family: SyntaxFamily) -> str:
     """A configuration as a switch saves it, with `#` between sections and ` #` inside of some."""
-    return tree_text(_separated(line, family) for line in joined(config))
+    return tree_text(_separated(line, family) for line in joined_lines(config))
 
 
 def _separated(line: ConfigLine, family: SyntaxFamily) -> ConfigLine:
@@ -89,7 +89,7 @@ def this_view(switch: EmulatedSwitch, view: View) -> str:
         return whole(switch, switch.running)
     here = ConfigLine(view[-1], 0, children_at(switch.running, view))
     if len(view) == 1:
-        here = _separated(joined((here,))[0], switch.family)
+        here = _separated(joined_lines((here,))[0], switch.family)
     return "\n".join(["#", *indented(here, 0), "#", "return", ""])
 
 
@@ -130,13 +130,13 @@ def changes(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
             with_ports(lines, switch.ports, switch.family)  # they are always there
             for lines in (before, after)
         )
-    rows = list(_changed(before, after, 0))
+    rows = list(_changed_lines(before, after, 0))
     if not rows:
         return ""
     return "\n".join(["Building configuration", "  #", *rows, ""])
 
 
-def _changed(before: Lines, after: Lines, depth: int) -> Iterator[str]:
+def _changed_lines(before: Lines, after: Lines, depth: int) -> Iterator[str]:
     ends = ["  #"] if depth == 0 else []
     old, new = [line.text for line in before], [line.text for line in after]
     # Whole sections are matched by name; lines only by their text.
@@ -145,7 +145,7 @@ def _changed(before: Lines, after: Lines, depth: int) -> Iterator[str]:
             for line, other in zip(before[i:j], after[k:m], strict=True):
                 if line.children == other.children:
                     continue  # nearly all of them
-                inner = list(_changed(line.children, other.children, depth + 1))
+                inner = list(_changed_lines(line.children, other.children, depth + 1))
                 if inner:
                     yield f"  {' ' * depth}{line.text}"
                     yield from inner

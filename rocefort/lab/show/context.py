@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from rocefort.lab.state.model import Model
-from rocefort.lab.switch.state_source import Behind, InterfaceState
+from rocefort.lab.state.model import EmulatedState
+from rocefort.lab.switch.state_source import InterfaceState, StateSource
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 # Own wording: the reference does not show what an interface leads to that is not there.
 NO_INTERFACE = "Error: The interface does not exist."
 
 
-def behind_of(switch: EmulatedSwitch) -> Behind:
+def behind_of(switch: EmulatedSwitch) -> StateSource:
     """What stands behind a switch; behind one that is in no lab, a model of it alone."""
-    return switch.behind or Model({switch.name: switch})
+    return switch.behind or EmulatedState({switch.name: switch})
 
 
 def interface_of(switch: EmulatedSwitch, name: str) -> InterfaceState | None:

@@ -58,7 +58,7 @@ def back_up(switch: EmulatedSwitch, name: str) -> None:
 def files_of(switch: EmulatedSwitch) -> list[tuple[str, int, datetime]]:
     """Name, size in bytes and time of every file, by name."""
     found = {STARTUP_FILE: (len(saved_zip(switch)), switch.changed_at)}
-    for path in _kept(switch.flash):
+    for path in _kept_files(switch.flash):
         status = path.stat()
         at = datetime.fromtimestamp(status.st_mtime, UTC)
         found[path.name] = (status.st_size, at)
@@ -90,7 +90,7 @@ def write_whole_bytes(path: Path, content: bytes) -> None:
     fresh.replace(path)
 
 
-def _kept(folder: Path | None) -> list[Path]:
+def _kept_files(folder: Path | None) -> list[Path]:
     if folder is None or not folder.is_dir():
         return []
     return [

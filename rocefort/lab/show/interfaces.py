@@ -96,19 +96,19 @@ def _with_speed(state: InterfaceState) -> str:
     return f"{state.name}({state.speed_mbps // 1000}GE)"
 
 
-def one(switch: EmulatedSwitch, name: str) -> str:
+def show_interface(switch: EmulatedSwitch, name: str) -> str:
     """`display interface X`."""
     states = enumerate(behind_of(switch).interfaces(switch.name), 6)
-    return next((_shown(switch, x, n) for n, x in states if x.name == name), NO_INTERFACE)
+    return next((_interface_text(switch, x, n) for n, x in states if x.name == name), NO_INTERFACE)
 
 
 def all_of(switch: EmulatedSwitch) -> str:
     """`display interface`: every interface, one below the other."""
     states = behind_of(switch).interfaces(switch.name)
-    return "\n".join(_shown(switch, state, index) for index, state in enumerate(states, 6))
+    return "\n".join(_interface_text(switch, state, index) for index, state in enumerate(states, 6))
 
 
-def _shown(switch: EmulatedSwitch, state: InterfaceState, index: int) -> str:
+def _interface_text(switch: EmulatedSwitch, state: InterfaceState, index: int) -> str:
     kind = kind_of(state.name)
     block = MANAGEMENT if kind == "management" else LOGICAL
     if kind == "ethernet":

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 
 from rocefort.errors import BadInput
 from rocefort.lab.show.context import behind_of
-from rocefort.lab.switch.state_source import Echo, EchoReply
+from rocefort.lab.switch.state_source import EchoReply, EchoRequest
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 # The reference's alternatives, of which each may be given once; -m says how long the switch waits
@@ -28,7 +28,7 @@ def ping(switch: EmulatedSwitch, params: Mapping[str, str]) -> str:
         return f"Error: This emulator cannot ping it: {error.problem}."
 
 
-def _echo(params: Mapping[str, str]) -> Echo:
+def _echo(params: Mapping[str, str]) -> EchoRequest:
     """What is asked for. Raises BadInput for what is not modelled."""
     if "word" in params:
         raise BadInput("VPN instances have no routes here")
@@ -36,7 +36,7 @@ def _echo(params: Mapping[str, str]) -> Echo:
     if count > MOST_SENT:
         raise BadInput(f"it sends {MOST_SENT} packets at most")
     source = params.get("source")
-    return Echo(
+    return EchoRequest(
         IPv4Address(params["host"]),
         IPv4Address(source) if source else None,
         params.get("interface", ""),
@@ -47,7 +47,7 @@ def _echo(params: Mapping[str, str]) -> Echo:
     )
 
 
-def printed(echo: Echo, replies: Sequence[EchoReply | None]) -> str:
+def printed(echo: EchoRequest, replies: Sequence[EchoReply | None]) -> str:
     """A row for each request, and the statistics."""
     rows = [f"  PING {echo.host}: {echo.size}  data bytes, press CTRL_C to break"]
     for number, reply in enumerate(replies, 1):

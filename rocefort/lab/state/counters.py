@@ -30,7 +30,7 @@ SAMPLE_LOW, SAMPLE_HIGH, SAMPLE_PERCENT = 204800, 614400, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Injected:
+class InjectedFault:
     """A fault and when it was injected, on the switch's clock."""
 
     fault: StateFault
@@ -45,15 +45,17 @@ class Injected:
         return self.fault.count + int(self.fault.rate * max(0.0, now - self.at))
 
 
-def _sum(faults: Sequence[Injected], name: str, now: float) -> int:
+def _sum(faults: Sequence[InjectedFault], name: str, now: float) -> int:
     return sum(one.total(now) for one in faults if one.fault.name == name)
 
 
-def _rate(faults: Sequence[Injected], name: str) -> int:
+def _rate(faults: Sequence[InjectedFault], name: str) -> int:
     return sum(one.fault.rate for one in faults if one.fault.name == name)
 
 
-def counted(state: InterfaceState, faults: Sequence[Injected], now: float) -> InterfaceState:
+def with_counters(
+    state: InterfaceState, faults: Sequence[InjectedFault], now: float
+) -> InterfaceState:
     """An interface with its counters, and with the MTU that a fault gave it."""
     if not faults:
         return state
@@ -71,7 +73,7 @@ def counted(state: InterfaceState, faults: Sequence[Injected], now: float) -> In
     return replace(state, counts=counts, mtu=mtus[-1] if mtus else state.mtu)
 
 
-def pfc(device: Device, faults: Sequence[Injected], now: float) -> list[PfcState]:
+def pfc(device: Device, faults: Sequence[InjectedFault], now: float) -> list[PfcState]:
     """One row for each lossless queue of each port with PFC on."""
     return [
         _pfc(name, queue, list(_of_queue(device, faults, name, queue)), now)
@@ -88,8 +90,8 @@ def lossless_queues(device: Device) -> Iterator[tuple[str, int]]:
 
 
 def _of_queue(
-    device: Device, faults: Sequence[Injected], interface: str, queue: int
-) -> Iterator[Injected]:
+    device: Device, faults: Sequence[InjectedFault], interface: str, queue: int
+) -> Iterator[InjectedFault]:
     # A fault without a queue is for the lossless one; where the port has none, for queue 0.
     usual = next((number for name, number in lossless_queues(device) if name == interface), 0)
     for one in faults:
@@ -98,7 +100,7 @@ def _of_queue(
             yield one
 
 
-def _pfc(interface: str, queue: int, faults: Sequence[Injected], now: float) -> PfcState:
+def _pfc(interface: str, queue: int, faults: Sequence[InjectedFault], now: float) -> PfcState:
     deadlocks = _sum(faults, "deadlocks", now)
     return PfcState(
         interface,
@@ -113,7 +115,7 @@ def _pfc(interface: str, queue: int, faults: Sequence[Injected], now: float) -> 
 
 
 def queues(
-    device: Device, state: InterfaceState, faults: Sequence[Injected], now: float
+    device: Device, state: InterfaceState, faults: Sequence[InjectedFault], now: float
 ) -> list[QueueState]:
     """The eight queues of a port; without shaping each may use the whole speed."""
     rows = []
@@ -136,7 +138,9 @@ def queues(
     return rows
 
 
-def ai_ecn(device: Device, up: Collection[str], faults: Sequence[Injected]) -> list[AiEcnState]:
+def ai_ecn(
+    device: Device, up: Collection[str], faults: Sequence[InjectedFault]
+) -> list[AiEcnState]:
     """Queues that AI-ECN is assigned to, on ports that are up and pause them."""
     models = {row.queue: row.model or DEFAULT_MODEL for row in device.ai_ecn.queues}
     if not device.ai_ecn.enabled:
@@ -148,7 +152,7 @@ def ai_ecn(device: Device, up: Collection[str], faults: Sequence[Injected]) -> l
     ]
 
 
-def _ai_ecn(interface: str, queue: int, model: str, faults: Sequence[Injected]) -> AiEcnState:
+def _ai_ecn(interface: str, queue: int, model: str, faults: Sequence[InjectedFault]) -> AiEcnState:
     abnormal = any(one.fault.name == "ai-ecn-abnormal" and one.on(interface) for one in faults)
     return AiEcnState(
         interface,

@@ -36,7 +36,7 @@ class SessionFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class EstablishedSession:
     """A session that came up: what was agreed then, and since when its ends do not hear.
 
     mtu: of its segments with their headers (RFC 6691: each end announces the MSS of its own MTU).
@@ -56,7 +56,7 @@ class HoldTimers:
     """
 
     changed: Callable[[str], float]
-    kept: dict[tuple[PeerEnd, PeerEnd], Kept] = field(default_factory=dict)
+    kept: dict[tuple[PeerEnd, PeerEnd], EstablishedSession] = field(default_factory=dict)
     gone: dict[PeerEnd, tuple[float, int]] = field(default_factory=dict)
 
     def down(self, facts: Iterable[SessionFacts], now: float) -> tuple[SessionFacts, ...]:
@@ -83,9 +83,13 @@ class HoldTimers:
         since, hold_s = self.gone.get(end, (0.0, -1))
         return hold_s == 0 or now - since < hold_s
 
-    def _next(self, session: SessionFacts, kept: Kept | None, now: float) -> Kept | None:
+    def _next(
+        self, session: SessionFacts, kept: EstablishedSession | None, now: float
+    ) -> EstablishedSession | None:
         """What becomes of a session that matches; None: it does not come up."""
-        fresh = Kept(session.hold_s, session.mtus[0]) if session.authenticated else None
+        fresh = (
+            EstablishedSession(session.hold_s, session.mtus[0]) if session.authenticated else None
+        )
         if kept is None or (kept.retry_at is not None and now >= kept.retry_at):
             return fresh
         if kept.retry_at is not None:

@@ -14,19 +14,19 @@ from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.errors import BadInput
 from rocefort.lab.state import counters, ping
 from rocefort.lab.state import ports as state_ports
-from rocefort.lab.state.counters import Injected
-from rocefort.lab.state.hold_timers import HoldTimers, Kept, PeerEnd, SessionFacts
-from rocefort.lab.state.ports import Cabling, PortsOfSwitch, Sight
+from rocefort.lab.state.counters import InjectedFault
+from rocefort.lab.state.hold_timers import EstablishedSession, HoldTimers, PeerEnd, SessionFacts
+from rocefort.lab.state.ports import Cabling, PortContext, PortsOfSwitch
 from rocefort.lab.state.routes import BgpRoute, table_of
 from rocefort.lab.state.state_faults import Port, StateFault
 from rocefort.lab.switch.state_source import (
     AiEcnState,
     AlarmState,
-    Announced,
     BgpPath,
-    Echo,
     EchoReply,
+    EchoRequest,
     InterfaceState,
+    LldpAdvertisement,
     NeighbourState,
     PeerState,
     PfcState,
@@ -43,7 +43,7 @@ LINK_DOWN = "0x8520003"  # V300R023C00, `display alarm active`
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
+class ComputedRoutes:
     """What a routing engine says: BGP peers and learned routes, by switch.
 
     paths: asked for the BGP table of one switch, which takes much memory for all. sessions: those
@@ -59,16 +59,16 @@ class Routed:
 
 
 # Running configurations by switch, and the ports that carry nothing to where they should.
-Routing = Callable[[Mapping[str, Lines], frozenset[Port]], Routed]
+Routing = Callable[[Mapping[str, Lines], frozenset[Port]], ComputedRoutes]
 
 
-def no_routing(running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:  # noqa: ARG001
+def no_routing(running: Mapping[str, Lines], dead: frozenset[Port]) -> ComputedRoutes:  # noqa: ARG001
     """Every configured peer, Idle: what is shown where nobody models the routing."""
-    return Routed({name: configured_peers(config) for name, config in running.items()})
+    return ComputedRoutes({name: configured_peers(config) for name, config in running.items()})
 
 
 @dataclass
-class Model:
+class EmulatedState:
     """`Behind` for emulated switches.
 
     cabling: the other end of each cabled port, both ways, servers by name; None: not known, and
@@ -80,14 +80,16 @@ class Model:
     cabling: Cabling | None = None
     ports: Mapping[str, PortsOfSwitch] = field(default_factory=dict)
     routing: Routing = no_routing
-    faults: list[tuple[str, Injected]] = field(default_factory=list)
+    faults: list[tuple[str, InjectedFault]] = field(default_factory=list)
     _devices: dict[str, tuple[Lines, Device]] = field(default_factory=dict)
     _states: dict[str, tuple[object, Sequence[InterfaceState]]] = field(default_factory=dict)
     _asked: tuple[object, ...] = ()
-    _matching: Routed = field(default_factory=lambda: Routed({}))  # as if all ends heard each other
+    _matching: ComputedRoutes = field(
+        default_factory=lambda: ComputedRoutes({})
+    )  # as if all ends heard each other
     _down: frozenset[Port] = frozenset()  # of sessions that match and are not up
-    _routed: Routed = field(default_factory=lambda: Routed({}))
-    _kept: dict[tuple[PeerEnd, PeerEnd], Kept] = field(default_factory=dict)
+    _routed: ComputedRoutes = field(default_factory=lambda: ComputedRoutes({}))
+    _kept: dict[tuple[PeerEnd, PeerEnd], EstablishedSession] = field(default_factory=dict)
     _gone: dict[PeerEnd, tuple[float, int]] = field(default_factory=dict)
     _since: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
@@ -104,13 +106,13 @@ class Model:
         self._check(switch, fault.interface)
         if fault.far is not None and fault.far[0] in self.switches:
             self._check(*fault.far)
-        self.faults.append((switch, Injected(fault, self.switches[switch].clock())))
+        self.faults.append((switch, InjectedFault(fault, self.switches[switch].clock())))
 
     def _check(self, switch: str, interface: str) -> None:
         if all(state.name != interface for state in self.interfaces(switch)):
             raise BadInput(f"no port is called {interface}", where=switch)
 
-    def _of(self, switch: str) -> list[Injected]:
+    def _of(self, switch: str) -> list[InjectedFault]:
         return [injected for name, injected in self.faults if name == switch]
 
     def device(self, switch: str) -> Device:
@@ -119,7 +121,7 @@ class Model:
         known = self._devices.get(switch)
         if known is None or known[0] is not running:
             known = (running, state_ports.read_running(switch, running))
-            _keep(self._devices, switch, known)
+            _keep_value(self._devices, switch, known)
         return known[1]
 
     def _uncounted(self, switch: str) -> Sequence[InterfaceState]:
@@ -133,9 +135,9 @@ class Model:
         known = self._states.get(switch)
         if known is None or known[0] != asked:
             cabling, dead = self._cabling(), self._dead_ends()
-            sight = Sight(switch, self.device(switch), ports, cabling, dead)
+            sight = PortContext(switch, self.device(switch), ports, cabling, dead)
             known = (asked, state_ports.interfaces(sight))
-            _keep(self._states, switch, known)
+            _keep_value(self._states, switch, known)
         return known[1]
 
     def _cabling(self) -> Cabling | None:
@@ -169,7 +171,7 @@ class Model:
             return ()
         now, injected = self.switches[switch].clock(), self._of(switch)
         return [
-            counters.counted(state, [one for one in injected if one.on(state.name)], now)
+            counters.with_counters(state, [one for one in injected if one.on(state.name)], now)
             for state in self._uncounted(switch)
         ]
 
@@ -193,11 +195,11 @@ class Model:
         """Cables, as they are plugged at a switch."""
         return self._cabling() or {}
 
-    def announced(self, neighbour: NeighbourState) -> Announced:
+    def announced(self, neighbour: NeighbourState) -> LldpAdvertisement:
         """What a switch of the lab says of itself, from what it runs."""
-        return state_ports.announced(self.switches[neighbour.switch], neighbour.port)
+        return state_ports.lldp_advertisement(self.switches[neighbour.switch], neighbour.port)
 
-    def ping(self, switch: str, echo: Echo) -> Sequence[EchoReply | None]:
+    def ping(self, switch: str, echo: EchoRequest) -> Sequence[EchoReply | None]:
         """Answers of switches, where the routing tables lead there and back; of no servers."""
         return ping.ping(self, self.switches, self._cabling(), switch, echo)
 
@@ -234,7 +236,7 @@ class Model:
         """The ways that the routing engine uses; those that it does not choose are not known."""
         return self._routing().paths(switch) if switch in self.switches else ()
 
-    def _routing(self) -> Routed:
+    def _routing(self) -> ComputedRoutes:
         """Solve anew only when some switch runs something else than at the last question.
 
         And when a session ends by its timer: for the routing, its port carries nothing then.
@@ -257,7 +259,7 @@ class Model:
             self._note_ages(before)
         return self._routed
 
-    def _note_ages(self, before: Routed) -> None:
+    def _note_ages(self, before: ComputedRoutes) -> None:
         seen: dict[tuple[str, str, str], float] = {}
         for name, peers in self._routed.peers.items():
             own = self.switches[name]
@@ -328,7 +330,7 @@ class Model:
         ][::-1]
 
 
-def _keep(kept: dict[str, T], switch: str, value: T) -> None:
+def _keep_value(kept: dict[str, T], switch: str, value: T) -> None:
     """Keep a value of a switch, and those of the last others."""
     while len(kept) >= KEPT_SWITCHES:
         kept.pop(next(iter(kept)))

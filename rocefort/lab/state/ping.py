@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 
 from rocefort.errors import BadInput
 from rocefort.lab.state.routes import SELF
-from rocefort.lab.switch.state_source import Behind, Echo, EchoReply, InterfaceState, RouteState
+from rocefort.lab.switch.state_source import (
+    EchoReply,
+    EchoRequest,
+    InterfaceState,
+    RouteState,
+    StateSource,
+)
 from rocefort.models.device.eth_trunk import trunk_number
 from rocefort.models.device.interface import kind_of
 
@@ -27,7 +33,7 @@ TOOK_MS = 1  # time does not pass on the way
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class PacketArrival:
     """Where a packet came to, over how many links, and the interface that it left by."""
 
     switch: str
@@ -36,19 +42,19 @@ class Arrived:
 
 
 @dataclass(frozen=True)
-class Ground:
+class PacketPaths:
     """What a packet moves over; cabling None: nobody knows it."""
 
-    behind: Behind
+    behind: StateSource
     switches: Mapping[str, EmulatedSwitch]
     cabling: Cabling | None
 
-    def way(self, start: str, host: IPv4Address, first: str = "") -> Arrived | None:
+    def way(self, start: str, host: IPv4Address, first: str = "") -> PacketArrival | None:
         """Where packets for a host come to, `first` the interface to leave by; None: lost."""
         here, left_by = start, ""
         for links in range(MOST_HOPS):
-            if str(host) in owned(self.behind.interfaces(here)) or host.is_loopback:
-                return Arrived(here, links, left_by)
+            if str(host) in own_addresses(self.behind.interfaces(here)) or host.is_loopback:
+                return PacketArrival(here, links, left_by)
             hop = next_hop(self.behind.routes(here), host, "" if links else first)
             if hop is None:
                 return None
@@ -68,7 +74,7 @@ class Ground:
                 continue
             for state in self.behind.interfaces(port[0]):
                 here = kind_of(state.name) != "ethernet" or state.name == port[1] or not port[1]
-                if here and str(address) in owned([state]):
+                if here and str(address) in own_addresses([state]):
                     return port[0]
         if ends and all(port[0] in self.switches for port in ends):
             return None
@@ -87,16 +93,16 @@ class Ground:
 
 
 def ping(
-    behind: Behind,
+    behind: StateSource,
     switches: Mapping[str, EmulatedSwitch],
     cabling: Cabling | None,
     switch: str,
-    echo: Echo,
+    echo: EchoRequest,
 ) -> Sequence[EchoReply | None]:
     """What comes back to a switch. Raises BadInput for what the model does not know."""
     lost = [None] * echo.count
-    ground = Ground(behind, switches, cabling)
-    own = owned(behind.interfaces(switch))
+    ground = PacketPaths(behind, switches, cabling)
+    own = own_addresses(behind.interfaces(switch))
     if echo.source is not None and str(echo.source) not in own:
         raise BadInput(f"{switch} has no address {echo.source} that is up")
     there = ground.way(switch, echo.host, echo.interface)
@@ -104,19 +110,21 @@ def ping(
         return lost
     if not there.links:
         return [EchoReply(SENT_TTL, TOOK_MS)] * echo.count
-    source = echo.source or next(iter(owned(at(behind, switch, there.left_by))), None)
+    source = echo.source or next(
+        iter(own_addresses(interface_states(behind, switch, there.left_by))), None
+    )
     back = ground.way(there.switch, IPv4Address(source)) if source else None
     if back is None or back.switch != switch:
         return lost
     return [EchoReply(SENT_TTL - (back.links - 1), TOOK_MS)] * echo.count
 
 
-def at(behind: Behind, switch: str, interface: str) -> list[InterfaceState]:
+def interface_states(behind: StateSource, switch: str, interface: str) -> list[InterfaceState]:
     """One interface of a switch."""
     return [state for state in behind.interfaces(switch) if state.name == interface]
 
 
-def owned(states: Sequence[InterfaceState]) -> dict[str, str]:
+def own_addresses(states: Sequence[InterfaceState]) -> dict[str, str]:
     """The addresses of interfaces that are up, and whose they are."""
     up = [state for state in states if state.protocol == "up"]
     return {text.partition("/")[0]: state.name for state in up for text in state.addresses}

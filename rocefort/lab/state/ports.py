@@ -10,7 +10,7 @@ from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, tree_text
 from rocefort.lab.state.state_faults import Port
-from rocefort.lab.switch.state_source import Announced, InterfaceState, Physical
+from rocefort.lab.switch.state_source import InterfaceState, LldpAdvertisement, Physical
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.device.device import Device
 from rocefort.models.device.eth_trunk import trunk_number
@@ -34,7 +34,7 @@ MANAGED_AT = ("MEth0/0/0", "LoopBack0")
 
 
 @dataclass(frozen=True)
-class Sight:
+class PortContext:
     """What decides the interfaces of one switch. dead: whether nothing comes from an end."""
 
     switch: str
@@ -72,7 +72,7 @@ def shut_ports(config: Lines) -> frozenset[str]:
     )
 
 
-def announced(switch: EmulatedSwitch, port: str) -> Announced:
+def lldp_advertisement(switch: EmulatedSwitch, port: str) -> LldpAdvertisement:
     """What LLDP says of a switch and a port: read from lines, for a neighbour may have many."""
     wanted = (f"interface {port}", *(f"interface {name}" for name in MANAGED_AT))
     views = {line.text: line.children for line in switch.running if line.text in wanted}
@@ -83,7 +83,7 @@ def announced(switch: EmulatedSwitch, port: str) -> Announced:
         for line in views.get(name, ())
         if re.match(r"ip address \d", line.text)
     )
-    return Announced(
+    return LldpAdvertisement(
         hardware=switch.hardware,
         software=switch.software,
         description=next((t[12:] for t in described if t.startswith("description ")), ""),
@@ -103,7 +103,7 @@ def replugged(cabling: Cabling, wrong: Mapping[Port, Port]) -> Cabling:
     return cables
 
 
-def interfaces(sight: Sight) -> list[InterfaceState]:
+def interfaces(sight: PortContext) -> list[InterfaceState]:
     """Every interface: the hardware's ports, those that the configuration names, and NULL0."""
     named = sight.device.by_interface
     names = [*sight.ports, *(name for name in named if name not in sight.ports)]
@@ -118,7 +118,7 @@ def interfaces(sight: Sight) -> list[InterfaceState]:
     ]
 
 
-def _port(sight: Sight, name: str) -> Physical:
+def _port(sight: PortContext, name: str) -> Physical:
     interface = sight.device.by_interface.get(name)
     if interface is not None and not interface.enabled:
         return "*down"
@@ -132,7 +132,7 @@ def _port(sight: Sight, name: str) -> Physical:
 
 
 def _state(
-    sight: Sight, interface: Interface, physical: Physical | None, up: frozenset[str]
+    sight: PortContext, interface: Interface, physical: Physical | None, up: frozenset[str]
 ) -> InterfaceState:
     state = physical or _logical(sight.device, interface, up)
     addressed = bool(interface.addresses) or not interface.layer3
@@ -155,7 +155,7 @@ def _state(
     )
 
 
-def _speed(sight: Sight, name: str) -> int | None:
+def _speed(sight: PortContext, name: str) -> int | None:
     if name in sight.ports:
         return sight.ports[name]
     splits = {part: split.type for split in sight.device.splits for part in split.parts}

@@ -38,7 +38,7 @@ def table_of(
         *(route for i in public for a in i.addresses for route in _direct(a, i.name)),
         *(RouteState(IPv4Network(prefix), "Direct", 0, ((SELF, LOOP),)) for prefix in OWN),
         *_static(device, subnets),
-        *_learned(learned, subnets),
+        *_learned_routes(learned, subnets),
     ):
         other = found.get(route.prefix)
         if other is None or route.preference < other.preference:
@@ -68,7 +68,7 @@ def _static(device: Device, subnets: Mapping[IPv4Network, str]) -> Iterator[Rout
             yield RouteState(route.prefix, "Static", preference, ((hop, out),))
 
 
-def _learned(
+def _learned_routes(
     learned: Sequence[BgpRoute], subnets: Mapping[IPv4Network, str]
 ) -> Iterator[RouteState]:
     for route in learned:

@@ -74,7 +74,7 @@ def read_state_fault(name: str, what: str) -> StateFault:
         raise BadInput(f"{name} takes {'no' if name in PLAIN else 'a'} value", how=how)
     if name == "wrong-cable":
         return StateFault(name, port, far=_far(value or ""))
-    count, rate = _counted(name, value) if value else (0, 0)
+    count, rate = _count_and_rate(name, value) if value else (0, 0)
     return StateFault(name, port, int(queue) if queue else None, count, rate)
 
 
@@ -86,7 +86,7 @@ def _far(value: str) -> Port:
     return found["host"], port
 
 
-def _counted(name: str, value: str) -> tuple[int, int]:
+def _count_and_rate(name: str, value: str) -> tuple[int, int]:
     found = COUNT.fullmatch(value)
     if found is None or (found["rising"] and name not in COUNTED):
         form = "a number, or N/s" if name in COUNTED else "a number"

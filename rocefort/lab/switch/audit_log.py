@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Self
 
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.dialects.vrp.text.secrets import masked
+from rocefort.dialects.vrp.text.secrets import masked_text
 from rocefort.errors import ServiceFailed
 from rocefort.lab.switch.switch import EmulatedSwitch
 
@@ -32,7 +32,7 @@ POWER_LOST = "(power lost)"
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AuditRecord:
     """One row; running and saved are digests of configurations, left_s of a trial or None."""
 
     at: str  # wall clock, UTC
@@ -55,7 +55,7 @@ class Deed:
 
 
 @dataclass
-class Deeds:
+class AuditLog:
     """The file; raises ServiceFailed where it cannot be opened."""
 
     path: Path
@@ -76,21 +76,21 @@ class Deeds:
 
     def begin(self, switch: EmulatedSwitch) -> None:
         """Note what a switch is before anybody tells it anything."""
-        self._write(self._deed(switch, 0, "", ""))
+        self._write(self._record_of(switch, 0, "", ""))
 
-    def unasked(self, switch: EmulatedSwitch) -> None:
+    def record_spontaneous(self, switch: EmulatedSwitch) -> None:
         """Note what a switch did by itself since its last row, if it did anything."""
-        deed = self._deed(switch, 0, "", "")
+        deed = self._record_of(switch, 0, "", "")
         if deed.state != self._last.get(switch.name):
             self._write(deed)
 
     def note(self, switch: EmulatedSwitch, session: int, user: str, line: str) -> None:
         """Note a line and what came of it."""
-        self._write(self._deed(switch, session, user, masked(line)))
+        self._write(self._record_of(switch, session, user, masked_text(line)))
 
-    def _deed(self, switch: EmulatedSwitch, session: int, user: str, line: str) -> Deed:
+    def _record_of(self, switch: EmulatedSwitch, session: int, user: str, line: str) -> AuditRecord:
         trial = switch.trial
-        return Deed(
+        return AuditRecord(
             at=datetime.now(UTC).isoformat(),
             switch=switch.name,
             session=session,
@@ -104,7 +104,7 @@ class Deeds:
             candidate=bool(switch.candidates),
         )
 
-    def _write(self, deed: Deed) -> None:
+    def _write(self, deed: AuditRecord) -> None:
         self._last[deed.switch] = deed.state
         os.write(self._file, json.dumps(asdict(deed)).encode() + b"\n")
 
@@ -117,6 +117,6 @@ def digest_of(lines: Lines) -> str:
     return sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
-def read_deeds(path: Path) -> list[Deed]:
+def read_deeds(path: Path) -> list[AuditRecord]:
     """All rows of a file, oldest first; one that is being written just now is left out."""
-    return [Deed(**json.loads(line)) for line in path.read_bytes().split(b"\n")[:-1]]
+    return [AuditRecord(**json.loads(line)) for line in path.read_bytes().split(b"\n")[:-1]]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 from rocefort.dialects.vrp.commands.command import G1, G2
 from rocefort.dialects.vrp.commands.format import WRONG
-from rocefort.dialects.vrp.interpreter.interpreter import Applied, Lines, VrpRefusal
+from rocefort.dialects.vrp.interpreter.interpreter import LineResult, Lines, VrpRefusal
 from rocefort.dialects.vrp.interpreter.port_split import HEAD, split_types
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.device.interface import DEFAULT_DOMAIN, NO_DOMAIN, kind_of
@@ -22,7 +22,7 @@ MAX_PFC_QUEUES = 3  # `priority`, DCB PFC view; of G2 those besides queue 3
 
 
 def missing_port(
-    line: str, before: Lines, applied: Applied, ports: Collection[str]
+    line: str, before: Lines, applied: LineResult, ports: Collection[str]
 ) -> VrpRefusal | None:
     """The refusal of a line for a port that the hardware does not have; None for any other."""
     words = line.split()
@@ -62,12 +62,12 @@ def _missing(config: Lines, profiles: Collection[str]) -> Iterator[str]:
     }
     for port in config:
         for child in port.children if port.text.startswith("interface ") else ():
-            what, name = _named(child.text.split())
+            what, name = _reference_name(child.text.split())
             if what and name not in there[what]:
                 yield f"The {what} {name} of {port.text} does not exist."
 
 
-def _named(words: list[str]) -> tuple[str, str]:
+def _reference_name(words: list[str]) -> tuple[str, str]:
     """What the words of a port's line refer to, and its name; empty for those that do not."""
     if words[:3] == ["dcb", "pfc", "enable"] and words[3:4] not in ([], ["mode"]):
         return "PFC profile", words[3]

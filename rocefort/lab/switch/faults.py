@@ -53,7 +53,7 @@ NEEDS_LINE = ("refuse-line", "hang", "drop-line", "drop-reply", "drop-after")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class LineFault:
     """Something that goes wrong, by a name of FAULTS; `match` limits it to lines that contain it.
 
     `times` limits how often it strikes; 0 is always, which nobody writes so. Raises BadInput for an
@@ -66,7 +66,7 @@ class Fault:
 
     def __post_init__(self) -> None:
         if self.name not in FAULTS:
-            raise BadInput(f"no fault is called {self.name!r}", how=f"use one of: {known()}")
+            raise BadInput(f"no fault is called {self.name!r}", how=f"use one of: {fault_names()}")
         if self.name in NEEDS_LINE and not self.match:
             raise BadInput(f"{self.name} needs to know which line", how="give a part of the line")
         if self.name in WITHOUT and self.match:
@@ -81,12 +81,12 @@ class Fault:
         return self.name in ANYWHERE or self.match in line
 
 
-def known() -> str:
+def fault_names() -> str:
     """The names of all faults, for messages."""
     return ", ".join(sorted(FAULTS))
 
 
-def read_fault(text: str) -> tuple[str, Fault]:
+def read_fault(text: str) -> tuple[str, LineFault]:
     """Read `HOST:FAULT`, `HOST:FAULT@LINE`, `HOST:FAULT@LINE*TIMES`. Raises BadInput."""
     found = FORM.fullmatch(text)
     if found is None:
@@ -98,4 +98,4 @@ def read_fault(text: str) -> tuple[str, Fault]:
     if times == 0:
         what = "a fault that strikes 0 times is none"
         raise BadInput(what, how="write *1 or more, or no * for one that strikes always")
-    return found["host"], Fault(found["name"], found["match"] or "", times or 0)
+    return found["host"], LineFault(found["name"], found["match"] or "", times or 0)

@@ -20,7 +20,7 @@ class NoFreeTerminal(Exception):  # noqa: N818 - reads as a sentence where it is
 
 
 @dataclass(slots=True)
-class Login:
+class LoginSession:
     """One session: its number, its user, its VTY, and how to end it from outside."""
 
     number: int
@@ -36,7 +36,7 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class ConfigLock:
     """`configuration exclusive`: who holds it, since when, and when it was last used."""
 
     session: int
@@ -44,12 +44,12 @@ class Lock:
     used_at: datetime
     used: float  # on the switch's clock, in seconds
 
-    def touched(self, clock: float, now: datetime) -> Lock:
+    def touched(self, clock: float, now: datetime) -> ConfigLock:
         """The lock after its holder delivered configuration."""
         return replace(self, used=clock, used_at=now)
 
 
-def free_vty(logins: dict[int, Login]) -> int:
+def free_vty(logins: dict[int, LoginSession]) -> int:
     """The lowest VTY that nobody uses, as the switch allocates them."""
     taken = {login.vty for login in logins.values()}
     return next(number for number in range(len(taken) + 1) if number not in taken)

@@ -13,11 +13,11 @@ Key = tuple[View, tuple[str, ...]]
 
 def conflicts(base: Lines, ours: Lines, theirs: Lines, family: SyntaxFamily) -> list[str]:
     """Lines of ours whose command the others changed too, and to something else."""
-    mine, other = changed(base, ours, family), changed(base, theirs, family)
+    mine, other = changed_commands(base, ours, family), changed_commands(base, theirs, family)
     return [mine[key] for key in mine if key in other and mine[key] != other[key]]
 
 
-def changed(before: Lines, after: Lines, family: SyntaxFamily) -> dict[Key, str]:
+def changed_commands(before: Lines, after: Lines, family: SyntaxFamily) -> dict[Key, str]:
     """Commands that differ, each with the line that holds afterwards ("" for none)."""
     old, new = _commands(before, (), family), _commands(after, (), family)
     return {key: new.get(key, "") for key in old | new if old.get(key) != new.get(key)}

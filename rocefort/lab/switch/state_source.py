@@ -1,7 +1,8 @@
 """What stands behind the command lines of a lab: the state that display commands show.
 
-A command line asks `Behind` and prints; who answers may be a model (`lab/state/model.py`) or a real
-network (the twin). Values are those of one moment. Rates are per second, sizes bytes unless named.
+A command line asks `StateSource` and prints; who answers may be a model (`lab/state/model.py`) or a
+real network (the twin). Values are those of one moment. Rates are per second, sizes bytes unless
+named.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class NeighbourState:
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class LldpAdvertisement:
     """What a switch says of itself and of one of its ports by LLDP; "" for what it leaves out."""
 
     hardware: str
@@ -68,7 +69,7 @@ class Announced:
 
 
 @dataclass(frozen=True, slots=True)
-class Echo:
+class EchoRequest:
     """A `ping` to send in the public instance; interface: "" for what the routes say."""
 
     host: IPv4Address
@@ -179,7 +180,7 @@ class AlarmState:
     text: str
 
 
-class Behind(Protocol):
+class StateSource(Protocol):
     """State of every switch of a lab, by the switch's name; an unknown name has none."""
 
     def peers(self, switch: str) -> Sequence[PeerState]:
@@ -197,10 +198,10 @@ class Behind(Protocol):
     def neighbours(self, switch: str) -> Sequence[NeighbourState]:
         """LLDP neighbours, by port."""
 
-    def announced(self, neighbour: NeighbourState) -> Announced:
+    def announced(self, neighbour: NeighbourState) -> LldpAdvertisement:
         """What a neighbour says of itself."""
 
-    def ping(self, switch: str, echo: Echo) -> Sequence[EchoReply | None]:
+    def ping(self, switch: str, echo: EchoRequest) -> Sequence[EchoReply | None]:
         """What came back, None for what was lost; BadInput for what is not known here."""
 
     def interfaces(self, switch: str) -> Sequence[InterfaceState]:

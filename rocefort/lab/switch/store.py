@@ -104,7 +104,7 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
-    def knows(self, name: str) -> bool:
+    def has_state(self, name: str) -> bool:
         """Whether a switch of this name has a state."""
         rows = self._database.execute("SELECT 1 FROM switches WHERE name = ?", (name,))
         return rows.fetchone() is not None

@@ -17,7 +17,7 @@ from typing import Literal
 
 from rocefort.clock import utc_now
 from rocefort.dialects.vrp.interpreter.interpreter import (
-    Applied,
+    LineResult,
     Lines,
     View,
     VrpRefusal,
@@ -26,18 +26,18 @@ from rocefort.dialects.vrp.interpreter.interpreter import (
 )
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
 from rocefort.lab.switch.commit_checks import missing_port, new_problems
-from rocefort.lab.switch.faults import EARLY_S, FOREIGN, Fault
+from rocefort.lab.switch.faults import EARLY_S, FOREIGN, LineFault
 from rocefort.lab.switch.logins import (
     LOCK_SECONDS,
     MOST_SESSIONS,
-    Lock,
-    Login,
+    ConfigLock,
+    LoginSession,
     NoFreeTerminal,
     free_vty,
 )
 from rocefort.lab.switch.merge_conflicts import conflicts
 from rocefort.lab.switch.personality import DEFAULT, Personality
-from rocefort.lab.switch.state_source import Behind, PeerState
+from rocefort.lab.switch.state_source import PeerState, StateSource
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 FIRST_COMMIT = 1000000001  # "commit-id": ten digits from 1000000001
@@ -96,7 +96,7 @@ class CommitOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
+class CommitAuthor:
     """Who made a rollback point, where from, and when."""
 
     user: str
@@ -125,8 +125,8 @@ class EmulatedSwitch:
     candidate_mode: CandidateMode = "own"
     on_conflict: Literal["merge", "refuse"] = "merge"  # a commit after somebody else's
     most_sessions: int = MOST_SESSIONS
-    faults: tuple[Fault, ...] = ()
-    behind: Behind | None = None  # the state that display commands show
+    faults: tuple[LineFault, ...] = ()
+    behind: StateSource | None = None  # the state that display commands show
     greeting: str = ""  # what a login is told instead of the emulator's own banner
     flash: Path | None = None  # folder of the files that users put there
     ports: Collection[str] = ()  # names of the hardware's ports; none: not known, none is refused
@@ -138,12 +138,12 @@ class EmulatedSwitch:
     booted: float = 0.0
     changed_at: datetime = field(default_factory=utc_now)
     changed: float = 0.0  # when that was, on its own clock
-    logins: dict[int, Login] = field(default_factory=dict)  # by the number of the session
+    logins: dict[int, LoginSession] = field(default_factory=dict)  # by the number of the session
     candidates: dict[int, Candidate] = field(default_factory=dict)  # by the session that owns it
     last_session: int = 0
-    lock: Lock | None = None
+    lock: ConfigLock | None = None
     lock_seconds: int = LOCK_SECONDS
-    strikes: Counter[Fault] = field(default_factory=Counter)  # how often each fault has struck
+    strikes: Counter[LineFault] = field(default_factory=Counter)  # how often each fault has struck
 
     def __post_init__(self) -> None:
         self.running, self.startup_refusals = replay(parse_tree(self.startup), self.family)
@@ -166,7 +166,7 @@ class EmulatedSwitch:
             raise NoFreeTerminal
         self.last_session += 1
         vty = free_vty(self.logins)
-        self.logins[self.last_session] = Login(self.last_session, user, vty, self.now())
+        self.logins[self.last_session] = LoginSession(self.last_session, user, vty, self.now())
         return self.last_session
 
     def close_session(self, session: int) -> None:
@@ -211,7 +211,7 @@ class EmulatedSwitch:
         if self.trial:
             before, self.trial = self.trial.before, None
             at = self.now() - timedelta(seconds=late / self.time_scale)
-            self._point(before, "ROLLBACK", Author(user, "", at))
+            self._point(before, "ROLLBACK", CommitAuthor(user, "", at))
             self.changed -= late
 
     def trial_left(self) -> int:
@@ -230,7 +230,7 @@ class EmulatedSwitch:
         """Whether the session has uncommitted changes."""
         return self._owner(session) in self.candidates
 
-    def enter(self, session: int, view: View, line: str) -> Applied:
+    def enter(self, session: int, view: View, line: str) -> LineResult:
         """Interpret one line against the candidate without keeping it. Raises VrpRefusal."""
         before = self.candidate(session).config
         applied = apply_line(before, view, line, self.family)
@@ -253,7 +253,7 @@ class EmulatedSwitch:
         """Number of the session that began the trial; 0 without a trial."""
         return self.trial.session if self.trial else 0
 
-    def keep(self, session: int, view: View, line: str, applied: Applied) -> None:
+    def keep(self, session: int, view: View, line: str, applied: LineResult) -> None:
         """Keep an entered line in the candidate."""
         old = self.candidate(session)
         if applied.config != old.config:
@@ -298,7 +298,7 @@ class EmulatedSwitch:
         """`configuration exclusive`. Raises CommitError where another session holds it."""
         self.check_lock(session)
         now = self.now()
-        self.lock = Lock(session, now, now, self.clock())
+        self.lock = ConfigLock(session, now, now, self.clock())
 
     def release_lock(self, session: int) -> None:
         """`undo configuration exclusive`. Raises CommitError where another session holds it."""
@@ -417,7 +417,7 @@ class EmulatedSwitch:
         self,
         config: Lines,
         kind: Literal["CLI", "ROLLBACK"],
-        author: Author,
+        author: CommitAuthor,
         order: CommitOrder | None = None,
     ) -> None:
         number = self.points[-1].number + 1 if self.points else FIRST_COMMIT
@@ -435,12 +435,12 @@ class EmulatedSwitch:
         self.points, self.running = (*self.points, point)[-MOST_POINTS:], config
         self.changed_at, self.changed = point.at, self.clock()
 
-    def _author(self, session: int) -> Author:
+    def _author(self, session: int) -> CommitAuthor:
         login = self.logins.get(session)
         user, interface = (login.user, login.interface) if login else ("", "")
-        return Author(user, interface, self.now())
+        return CommitAuthor(user, interface, self.now())
 
-    def fault(self, name: str, line: str = "") -> Fault | None:
+    def fault(self, name: str, line: str = "") -> LineFault | None:
         """The fault of this name that a line meets; it counts as having struck."""
         for fault in self.faults:
             spent = fault.times and self.strikes[fault] >= fault.times

@@ -18,9 +18,9 @@ from rocefort.lab.twin.topology import (
     GUEST_TAP,
     MANAGEMENT_BRIDGE,
     MANAGEMENT_TAP,
-    Cable,
     Host,
     Topology,
+    VethPair,
 )
 from rocefort.models.device.packet_filters import ENTROPY_PORT
 
@@ -90,7 +90,7 @@ class Builder:
         """Run lines of `ip -batch` in a node."""
         inside([(self.namespace(node), partial(ip_batch, self.lab, tuple(lines), where=node))])
 
-    def _remove_cables(self, cables: Iterable[Cable], gone: Collection[str]) -> None:
+    def _remove_cables(self, cables: Iterable[VethPair], gone: Collection[str]) -> None:
         """One end takes the other along; cables of nodes that go end with their namespaces."""
         lines: dict[str, list[str]] = {}
         for cable in cables:
@@ -99,7 +99,7 @@ class Builder:
         for node, commands in lines.items():
             self.ip(node, commands)
 
-    def _lay_cables(self, cables: list[Cable]) -> None:
+    def _lay_cables(self, cables: list[VethPair]) -> None:
         """Make both ends where they belong; those backstage are brought up here."""
         ip_batch(
             self.lab,

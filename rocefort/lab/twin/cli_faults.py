@@ -15,8 +15,8 @@ from time import monotonic, sleep
 from types import MappingProxyType
 
 from rocefort.errors import BadInput, RocefortError, ServiceFailed
-from rocefort.lab.state.counters import Injected
-from rocefort.lab.state.model import Model
+from rocefort.lab.state.counters import InjectedFault
+from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.state.state_faults import (
     PLAIN,
     QUEUED,
@@ -24,10 +24,10 @@ from rocefort.lab.state.state_faults import (
     StateFault,
     read_state_fault,
 )
-from rocefort.lab.switch.faults import FAULTS, NEEDS_LINE, WITHOUT, Fault, read_fault
+from rocefort.lab.switch.faults import FAULTS, NEEDS_LINE, WITHOUT, LineFault, read_fault
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.cli_process import lines_directory, lines_run
-from rocefort.lab.twin.registry import Record, Registry, write_whole
+from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
 
 IN_THE_KERNEL = ("link-down", "wrong-cable", "wrong-mtu")  # a twin breaks these for real
 LINE_FAULTS: Mapping[str, str] = MappingProxyType(
@@ -51,7 +51,7 @@ def form_of(name: str) -> str:
 
 def read_line_fault(
     name: str, where: str, switches: Iterable[str]
-) -> tuple[str, Fault | StateFault]:
+) -> tuple[str, LineFault | StateFault]:
     """Read a fault of a switch's command line, `leaf03@commit*1`. Raises BadInput."""
     known = tuple(switches)
     found = WHERE.fullmatch(where)
@@ -64,12 +64,12 @@ def read_line_fault(
     return read_fault(f"{switch}:{name}{rest}")
 
 
-def told_file(registry: Registry, record: Record) -> Path:
+def told_file(registry: Registry, record: LabRecord) -> Path:
     """What the command lines say is in force of the faults."""
     return lines_directory(registry, record) / "faults.json"
 
 
-def await_lines(registry: Registry, record: Record, fault: Noted, *, there: bool) -> None:
+def await_lines(registry: Registry, record: LabRecord, fault: Noted, *, there: bool) -> None:
     """Wait until the command lines have followed; the caller does not hold the lab's lock.
 
     there: whether the fault is to be in force. Raises BadInput where they refuse it,
@@ -100,11 +100,11 @@ class LineFaults:
     noted: Path
     told: Path
     switches: Mapping[str, EmulatedSwitch]
-    model: Model
+    model: EmulatedState
     renew: set[str] = field(default_factory=set)  # switches whose listener shows another key
     untold: bool = False
     _seen: tuple[int, int] = (0, 0)
-    _there: dict[Noted, tuple[str, Fault | Injected]] = field(default_factory=dict)
+    _there: dict[Noted, tuple[str, LineFault | InjectedFault]] = field(default_factory=dict)
     _refused: dict[str, str] = field(default_factory=dict)
 
     def changed(self) -> bool:
@@ -144,13 +144,13 @@ class LineFaults:
     def _end(self, noted: Noted) -> None:
         name, fault = self._there.pop(noted)
         switch = self.switches[name]
-        if isinstance(fault, Injected):
+        if isinstance(fault, InjectedFault):
             self.model.faults.remove((name, fault))
             return
         switch.faults = tuple(one for one in switch.faults if one is not fault)
         self._renew(name, fault)
 
-    def _renew(self, name: str, fault: Fault) -> None:
+    def _renew(self, name: str, fault: LineFault) -> None:
         if fault.name == IMPOSTOR:
             self.renew.add(name)
 

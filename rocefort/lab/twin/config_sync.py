@@ -14,18 +14,18 @@ from rocefort.dialects.frr.kernel import SWITCHED_MTU
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.errors import Refused, RocefortError
 from rocefort.lab.state.ports import read_running
-from rocefort.lab.switch.audit_log import Deeds
+from rocefort.lab.switch.audit_log import AuditLog
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.builder import Builder
 from rocefort.lab.twin.cli_process import devices_directory
-from rocefort.lab.twin.registry import Record, Registry, write_whole
-from rocefort.lab.twin.topology import BACKSTAGE, Cable, Topology, backstage_port
+from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
+from rocefort.lab.twin.topology import BACKSTAGE, Topology, VethPair, backstage_port
 
 PATIENCE_S = 10.0  # for another process that changes the same lab
 
 
 @dataclass
-class Following(Deeds):
+class ConfigSync(AuditLog):
     """The deeds of a lab's command lines: each that changes what runs is done below before the
     user is answered. Made while the twin runs what its switches run.
 
@@ -45,9 +45,9 @@ class Following(Deeds):
         super().begin(switch)
         self._below[switch.name] = switch.running
 
-    def unasked(self, switch: EmulatedSwitch) -> None:
+    def record_spontaneous(self, switch: EmulatedSwitch) -> None:
         """Note and carry out what a switch did by itself."""
-        super().unasked(switch)
+        super().record_spontaneous(switch)
         self._follow(switch)
 
     def note(self, switch: EmulatedSwitch, session: int, user: str, line: str) -> None:
@@ -59,7 +59,7 @@ class Following(Deeds):
         """Let time pass for all switches: a trial that nobody confirms ends below, too."""
         for switch in self.switches.values():
             switch.tick()
-            self.unasked(switch)
+            self.record_spontaneous(switch)
 
     def _follow(self, switch: EmulatedSwitch) -> None:
         name, running = switch.name, switch.running
@@ -87,7 +87,7 @@ class Following(Deeds):
             write_whole(file, device.model_dump_json())
 
 
-def change_lab(registry: Registry, record: Record, old: Topology, new: Topology) -> None:
+def change_lab(registry: Registry, record: LabRecord, old: Topology, new: Topology) -> None:
     """Change a running lab without waiting for its routes; the caller holds the lock."""
     if new != old:
         Builder(record.id, registry.directory(record.id)).change(old, new)
@@ -109,7 +109,7 @@ def with_plan(topology: Topology, plan: SwitchPlan) -> Topology:
     )
     whole = plan.model_copy(update={"links": (*plan.links, *bare)})
     loose = tuple(
-        Cable(a=plan.name, a_port=port, b=BACKSTAGE, b_port=backstage_port(plan.name, port))
+        VethPair(a=plan.name, a_port=port, b=BACKSTAGE, b_port=backstage_port(plan.name, port))
         for port in whole.ports.values()
         if port not in plugged
     )
@@ -117,12 +117,12 @@ def with_plan(topology: Topology, plan: SwitchPlan) -> Topology:
     return topology.model_copy(update={"switches": switches, "cables": (*topology.cables, *loose)})
 
 
-def refusals_file(registry: Registry, record: Record) -> Path:
+def refusals_file(registry: Registry, record: LabRecord) -> Path:
     """What the twin could not carry out, by switch."""
     return registry.directory(record.id) / "refused.json"
 
 
-def refusals(registry: Registry, record: Record) -> dict[str, str]:
+def refusals(registry: Registry, record: LabRecord) -> dict[str, str]:
     """What was committed and is not done below, by switch."""
     file = refusals_file(registry, record)
     found: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}

@@ -14,14 +14,14 @@ from typing import Any, Protocol
 
 from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.kernel_routes import chosen_of, read_fib
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 
 PAUSE_S = 0.05
 QUIET_S = 0.25  # several times bgpd's `coalesce-time`
 
 
 @dataclass(frozen=True)
-class Seen:
+class KernelState:
     """One switch at one instant: state by peer, counters by peer, `ip -j route` of its kernel."""
 
     sessions: Mapping[str, str]
@@ -29,10 +29,10 @@ class Seen:
     routes: str
 
 
-class Looking(Protocol):
+class TwinState(Protocol):
     """Whoever can look at switches."""
 
-    def look(self, names: Collection[str] | None = None) -> dict[str, Seen]:
+    def look(self, names: Collection[str] | None = None) -> dict[str, KernelState]:
         """See these switches, or all."""
 
     def chosen(self) -> dict[str, Mapping[str, Any]]:
@@ -55,7 +55,7 @@ def summary_of(
     return states, counts
 
 
-def wait_settled(lab: Looking, expected: Mapping[str, tuple[str, ...]], limit_s: float) -> float:
+def wait_settled(lab: TwinState, expected: Mapping[str, tuple[str, ...]], limit_s: float) -> float:
     """Wait until all expected sessions are up, routes rest, and kernels have what BGP chose.
 
     Gives the seconds that it took. Raises ServiceFailed, naming a session or a switch, when the
@@ -68,7 +68,7 @@ def wait_settled(lab: Looking, expected: Mapping[str, tuple[str, ...]], limit_s:
         seen = lab.look()
         behind = "routes still change"
         if seen == before and not _missing(seen, expected):
-            switch = _behind(lab, seen)
+            switch = _lagging_switch(lab, seen)
             if switch is None:
                 return monotonic() - begin
             behind = f"the kernel of {switch} does not have what BGP chose"
@@ -78,8 +78,8 @@ def wait_settled(lab: Looking, expected: Mapping[str, tuple[str, ...]], limit_s:
 
 
 def _sessions_up(
-    lab: Looking, expected: Mapping[str, tuple[str, ...]], until: float, limit_s: float
-) -> dict[str, Seen]:
+    lab: TwinState, expected: Mapping[str, tuple[str, ...]], until: float, limit_s: float
+) -> dict[str, KernelState]:
     """Ask the switches that still miss a session, until none does."""
     seen = lab.look()
     while missing := _missing(seen, expected):
@@ -90,7 +90,7 @@ def _sessions_up(
     return seen
 
 
-def _behind(lab: Looking, seen: Mapping[str, Seen]) -> str | None:
+def _lagging_switch(lab: TwinState, seen: Mapping[str, KernelState]) -> str | None:
     """A switch whose kernel does not have just what its bgpd has chosen.
 
     What it has of its own wins, and a loopback of its own is in no table that `ip route` lists.
@@ -105,7 +105,7 @@ def _behind(lab: Looking, seen: Mapping[str, Seen]) -> str | None:
     return None
 
 
-def _missing(seen: Mapping[str, Seen], expected: Mapping[str, tuple[str, ...]]) -> list[str]:
+def _missing(seen: Mapping[str, KernelState], expected: Mapping[str, tuple[str, ...]]) -> list[str]:
     return [
         f"{name} to {peer} is {seen[name].sessions.get(peer, 'not configured')}"
         for name, peers in expected.items()
@@ -117,5 +117,5 @@ def _missing(seen: Mapping[str, Seen], expected: Mapping[str, tuple[str, ...]]) 
 def _late(missing: list[str], behind: str, limit_s: float) -> ServiceFailed:
     what = f"after {limit_s:.0f} s {behind}"
     if missing:
-        what = f"after {limit_s:.0f} s {counted(len(missing), 'session')} not up: {missing[0]}"
+        what = f"after {limit_s:.0f} s {count_of(len(missing), 'session')} not up: {missing[0]}"
     return ServiceFailed(what, how="see `rocefort lab status`, and how busy this machine is")

@@ -32,8 +32,8 @@ from rocefort.lab.twin.cli_faults import (
 )
 from rocefort.lab.twin.config_sync import change_lab, patient_lock
 from rocefort.lab.twin.namespaces import inside, ip_batch, run
-from rocefort.lab.twin.registry import Record, Registry, write_whole
-from rocefort.lab.twin.topology import BACKSTAGE, Cable, Topology, backstage_port
+from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
+from rocefort.lab.twin.topology import BACKSTAGE, Topology, VethPair, backstage_port
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.base import Frozen
 
@@ -51,23 +51,23 @@ FORMS: dict[Needs, str] = {
 }
 
 
-class Broken(Frozen):
+class ActiveFault(Frozen):
     """One fault that is there; removed, laid: cables that it took out and put in."""
 
     fault: str
     where: str
-    removed: tuple[Cable, ...] = ()
-    laid: tuple[Cable, ...] = ()
+    removed: tuple[VethPair, ...] = ()
+    laid: tuple[VethPair, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.fault} {self.where}"
 
 
-BROKEN = TypeAdapter(tuple[Broken, ...])
+BROKEN = TypeAdapter(tuple[ActiveFault, ...])
 
 
 @dataclass(frozen=True)
-class Place:
+class FaultPlace:
     """Where a fault is; port: the kernel's name of it, empty for a whole node."""
 
     node: str
@@ -76,11 +76,11 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Bench:
+class LockedLab:
     """A lab that is worked on, under its lock."""
 
     registry: Registry
-    record: Record
+    record: LabRecord
     topology: Topology
 
     @property
@@ -93,12 +93,12 @@ class Bench:
         work = partial(run, self.record.id, tuple(words), text, where=node, check=check)
         inside([(self.builder.namespace(node), work)])
 
-    def recable(self, gone: Sequence[Cable], laid: Sequence[Cable]) -> None:
+    def recable(self, gone: Sequence[VethPair], laid: Sequence[VethPair]) -> None:
         """Take cables out and put others in; ports keep what their switches say of them."""
         new = self._cabled(gone, laid)
         change_lab(self.registry, self.record, self.topology, new)
 
-    def restore(self, laid: Sequence[Cable], removed: Sequence[Cable]) -> None:
+    def restore(self, laid: Sequence[VethPair], removed: Sequence[VethPair]) -> None:
         """Put cables back for others, wherever the change that took them out was broken off.
 
         Which of them are there is not known then: every end that is found goes, and all are laid
@@ -112,17 +112,17 @@ class Bench:
         bare, new = self._cabled((*laid, *removed), ()), self._cabled(laid, removed)
         change_lab(self.registry, self.record, bare, new)
 
-    def _cabled(self, gone: Sequence[Cable], laid: Sequence[Cable]) -> Topology:
+    def _cabled(self, gone: Sequence[VethPair], laid: Sequence[VethPair]) -> Topology:
         kept = tuple(c for c in self.topology.cables if c not in gone and c not in laid)
         return self.topology.model_copy(update={"cables": (*kept, *laid)})
 
 
-Deed = Callable[[Bench, Place], None]
-Recable = Callable[[Topology, Sequence[Place]], tuple[list[Cable], list[Cable]]]
+Deed = Callable[[LockedLab, FaultPlace], None]
+Recable = Callable[[Topology, Sequence[FaultPlace]], tuple[list[VethPair], list[VethPair]]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class FaultKind:
     """One fault: where it can be, how it begins and ends, or which cables it changes.
 
     value: what the N of `=N` is; empty: it takes none. line: the fault of a command line that it
@@ -152,14 +152,18 @@ class Kind:
         return FORMS[self.needs] + (f"[={self.value}]" if self.value else "")
 
 
-def _link_down(topology: Topology, places: Sequence[Place]) -> tuple[list[Cable], list[Cable]]:
+def _link_down(
+    topology: Topology, places: Sequence[FaultPlace]
+) -> tuple[list[VethPair], list[VethPair]]:
     """The cable is unplugged: no light at either end."""
     (place,) = places
     gone = [cable for cable in topology.cables if (place.node, place.port) in cable.ends]
     return gone, _dark(gone)
 
 
-def _node_down(topology: Topology, places: Sequence[Place]) -> tuple[list[Cable], list[Cable]]:
+def _node_down(
+    topology: Topology, places: Sequence[FaultPlace]
+) -> tuple[list[VethPair], list[VethPair]]:
     """The node is cut off: all its cables are unplugged; its daemons run on, alone."""
     (place,) = places
     gone = [
@@ -170,17 +174,19 @@ def _node_down(topology: Topology, places: Sequence[Place]) -> tuple[list[Cable]
     return gone, _dark(gone)
 
 
-def _dark(cables: Sequence[Cable]) -> list[Cable]:
+def _dark(cables: Sequence[VethPair]) -> list[VethPair]:
     """For each end a cable that leads nowhere."""
     return [
-        Cable(a=node, a_port=port, b=BACKSTAGE, b_port=backstage_port(node, port))
+        VethPair(a=node, a_port=port, b=BACKSTAGE, b_port=backstage_port(node, port))
         for cable in cables
         for node, port in cable.ends
         if node != BACKSTAGE
     ]
 
 
-def _wrong_cable(topology: Topology, places: Sequence[Place]) -> tuple[list[Cable], list[Cable]]:
+def _wrong_cable(
+    topology: Topology, places: Sequence[FaultPlace]
+) -> tuple[list[VethPair], list[VethPair]]:
     """Two cables are swapped at these ends: LLDP hears the wrong switch."""
     one, other = ((place.node, place.port) for place in places)
     far, farther = topology.far(*one), topology.far(*other)
@@ -188,13 +194,13 @@ def _wrong_cable(topology: Topology, places: Sequence[Place]) -> tuple[list[Cabl
     if far is None or farther is None or len(gone) != 2:
         raise BadInput("these are not the ends of two cables", how="name two cabled ports")
     laid = [
-        Cable(a=here[0], a_port=here[1], b=there[0], b_port=there[1])
+        VethPair(a=here[0], a_port=here[1], b=there[0], b_port=there[1])
         for here, there in ((one, farther), (other, far))
     ]
     return gone, laid
 
 
-def _lose(bench: Bench, place: Place) -> None:
+def _lose(bench: LockedLab, place: FaultPlace) -> None:
     """Packets are lost both ways without a word, the light stays on; all of them without =N."""
     share = 100 if place.value is None else place.value
     if not 1 <= share <= MOST_PERCENT:
@@ -203,7 +209,7 @@ def _lose(bench: Bench, place: Place) -> None:
     _filter(bench, place, f"{some}counter drop", "ingress", "egress")
 
 
-def _hush(bench: Bench, place: Place) -> None:
+def _hush(bench: LockedLab, place: FaultPlace) -> None:
     """All packets of a node are lost without a word, its lights stay on and its daemons run."""
     ports = sorted({p for c in bench.topology.cables for n, p in c.ends if n == place.node})
     chains = "".join(
@@ -215,13 +221,13 @@ def _hush(bench: Bench, place: Place) -> None:
     bench.run(place.node, ("nft", "-f", "-"), f"table netdev {HUSHED} {{\n{chains}}}\n")
 
 
-def _mark(bench: Bench, place: Place) -> None:
+def _mark(bench: LockedLab, place: FaultPlace) -> None:
     """ECN-capable packets that leave are marked CE; all without =N, else those above N/s."""
     limit = "" if place.value is None else f"limit rate over {place.value}/second "
     _filter(bench, place, f"ip ecn != not-ect {limit}counter ip ecn set ce", "egress")
 
 
-def _filter(bench: Bench, place: Place, rule: str, *hooks: str) -> None:
+def _filter(bench: LockedLab, place: FaultPlace, rule: str, *hooks: str) -> None:
     chains = "".join(
         f'chain {hook} {{ type filter hook {hook} device "{place.port}" priority 0; {rule}; }}\n'
         for hook in hooks
@@ -230,37 +236,37 @@ def _filter(bench: Bench, place: Place, rule: str, *hooks: str) -> None:
     bench.run(place.node, ("nft", "-f", "-"), text)
 
 
-def _unfilter(bench: Bench, place: Place) -> None:
+def _unfilter(bench: LockedLab, place: FaultPlace) -> None:
     table = f"{HUSHED}_{place.port}" if place.port else HUSHED
     words = ("nft", "delete", "table", "netdev", table)
     bench.run(place.node, words, check=False)  # it went with the port where that was made anew
 
 
-def _slow(bench: Bench, place: Place) -> None:
+def _slow(bench: LockedLab, place: FaultPlace) -> None:
     """The port sends no more than N Mb/s, 10 without =N."""
     rate = f"{place.value or 10}mbit"
     words = f"tc qdisc replace dev {place.port} root tbf rate {rate} burst 128kb latency 50ms"
     bench.run(place.node, words.split())
 
 
-def _unslow(bench: Bench, place: Place) -> None:
+def _unslow(bench: LockedLab, place: FaultPlace) -> None:
     bench.run(place.node, f"tc qdisc del dev {place.port} root".split(), check=False)
 
 
-def _shrink(bench: Bench, place: Place) -> None:
+def _shrink(bench: LockedLab, place: FaultPlace) -> None:
     """The port has an MTU of N bytes, 1500 without =N, whatever its switch says."""
     words = f"ip link set dev {place.port} mtu {place.value or 1500}"
     bench.run(place.node, words.split())
 
 
-def _unshrink(bench: Bench, place: Place) -> None:
+def _unshrink(bench: LockedLab, place: FaultPlace) -> None:
     plan = bench.topology.by_switch[place.node]
     mtu = plan.by_link[place.port].mtu
     if mtu is not None:
         bench.run(place.node, f"ip link set dev {place.port} mtu {mtu}".split())
 
 
-def _kill_bgpd(bench: Bench, place: Place) -> None:
+def _kill_bgpd(bench: LockedLab, place: FaultPlace) -> None:
     """bgpd of a switch is killed: zebra takes its routes out of the kernel, its peers miss it."""
     daemons = bench.builder.daemons(place.node)
     if not daemons.running("bgpd"):
@@ -268,24 +274,24 @@ def _kill_bgpd(bench: Bench, place: Place) -> None:
     os.kill(int((daemons.directory / "bgpd.pid").read_text("ascii")), signal.SIGKILL)
 
 
-def _start_bgpd(bench: Bench, place: Place) -> None:
+def _start_bgpd(bench: LockedLab, place: FaultPlace) -> None:
     daemons, texts = bench.builder.daemons(place.node), bench.topology.by_switch[place.node].texts
     if not daemons.running("bgpd") and "bgpd" in texts:
         start = partial(daemons.start, (("bgpd", texts["bgpd"]),))
         inside([(bench.builder.namespace(place.node), start)])
 
 
-FAULTS: dict[str, Kind] = {
-    "link-down": Kind("a port", recable=_link_down),
-    "node-down": Kind("a node", recable=_node_down),
-    "silent-loss": Kind("a port", _lose, _unfilter, value="PERCENT"),
-    "rate-limit": Kind("a port", _slow, _unslow, value="MBIT_S"),
-    "ce-mark": Kind("a port", _mark, _unfilter, value="PACKETS_S"),
-    "wrong-mtu": Kind("a port", _shrink, _unshrink, value="BYTES"),
-    "wrong-cable": Kind("two ports", recable=_wrong_cable),
-    "bgpd-killed": Kind("a node", _kill_bgpd, _start_bgpd),
-    "silent-node": Kind("a node", _hush, _unfilter),
-    **{name: Kind("a command line", line=name) for name in LINE_FAULTS},
+FAULTS: dict[str, FaultKind] = {
+    "link-down": FaultKind("a port", recable=_link_down),
+    "node-down": FaultKind("a node", recable=_node_down),
+    "silent-loss": FaultKind("a port", _lose, _unfilter, value="PERCENT"),
+    "rate-limit": FaultKind("a port", _slow, _unslow, value="MBIT_S"),
+    "ce-mark": FaultKind("a port", _mark, _unfilter, value="PACKETS_S"),
+    "wrong-mtu": FaultKind("a port", _shrink, _unshrink, value="BYTES"),
+    "wrong-cable": FaultKind("two ports", recable=_wrong_cable),
+    "bgpd-killed": FaultKind("a node", _kill_bgpd, _start_bgpd),
+    "silent-node": FaultKind("a node", _hush, _unfilter),
+    **{name: FaultKind("a command line", line=name) for name in LINE_FAULTS},
 }
 
 
@@ -294,24 +300,26 @@ def faults_help() -> tuple[tuple[str, str], ...]:
     return tuple((f"{name} {kind.form}", kind.help) for name, kind in FAULTS.items())
 
 
-def break_lab(registry: Registry, name: str, fault: str, where: str) -> Broken:
+def break_lab(registry: Registry, name: str, fault: str, where: str) -> ActiveFault:
     """Break something. Raises BadInput for what is no fault or not there, Refused where it is."""
     kind = FAULTS.get(fault)
     if kind is None:
         raise BadInput(f"no fault is called {fault!r}", how=f"use one of: {', '.join(FAULTS)}")
     with patient_lock(registry, name):
         bench = _bench(registry, name)
-        known = broken(registry, bench.record)
+        known = active_faults(registry, bench.record)
         if kind.line:
             made = _break_line(bench, fault, where, known)
         else:
-            made = _break_node(bench, kind, Broken(fault=fault, where=where), known)
+            made = _break_node(bench, kind, ActiveFault(fault=fault, where=where), known)
     if kind.line:
         _await_break(bench, made)
     return made
 
 
-def _break_node(bench: Bench, kind: Kind, wanted: Broken, known: tuple[Broken, ...]) -> Broken:
+def _break_node(
+    bench: LockedLab, kind: FaultKind, wanted: ActiveFault, known: tuple[ActiveFault, ...]
+) -> ActiveFault:
     places = _places(bench.topology, kind, wanted.where)
     place = wanted.where.partition("=")[0]
     _refuse_twice(bench, wanted.where, [k for k in known if k.where.partition("=")[0] == place])
@@ -332,41 +340,43 @@ def _break_node(bench: Bench, kind: Kind, wanted: Broken, known: tuple[Broken, .
     return made
 
 
-def _break_line(bench: Bench, fault: str, where: str, known: tuple[Broken, ...]) -> Broken:
+def _break_line(
+    bench: LockedLab, fault: str, where: str, known: tuple[ActiveFault, ...]
+) -> ActiveFault:
     read_line_fault(fault, where, bench.topology.by_switch)
     _refuse_twice(bench, where, [k for k in known if (k.fault, k.where) == (fault, where)])
-    made = Broken(fault=fault, where=where)
+    made = ActiveFault(fault=fault, where=where)
     _note(bench, (*known, made))
     return made
 
 
-def _await_break(bench: Bench, made: Broken) -> None:
+def _await_break(bench: LockedLab, made: ActiveFault) -> None:
     """Wait for the command lines, which want the lock for their own work."""
     try:
         await_lines(bench.registry, bench.record, (made.fault, made.where), there=True)
     except RocefortError:
         with patient_lock(bench.registry, bench.record.name):
-            known = broken(bench.registry, bench.record)
+            known = active_faults(bench.registry, bench.record)
             _note(bench, tuple(one for one in known if one != made))
         raise
 
 
-def _refuse_twice(bench: Bench, where: str, taken: Sequence[Broken]) -> None:
+def _refuse_twice(bench: LockedLab, where: str, taken: Sequence[ActiveFault]) -> None:
     if taken:
         how = f"rocefort lab mend {bench.record.name}"
         raise Refused(f"is broken already: {taken[0]}", where=where, how=how)
 
 
-def mend_lab(registry: Registry, name: str) -> tuple[Broken, ...]:
+def mend_lab(registry: Registry, name: str) -> tuple[ActiveFault, ...]:
     """Mend everything that was broken on purpose, the last first; gives what it was.
 
     What was broken off in the middle, too: a fault is noted before anything is done.
     """
-    mended: list[Broken] = []
+    mended: list[ActiveFault] = []
     with patient_lock(registry, name):
         bench = _bench(registry, name)
-        while known := broken(registry, bench.record):
-            _mend(_bench(registry, name), known[-1])
+        while known := active_faults(registry, bench.record):
+            _repair_fault(_bench(registry, name), known[-1])
             _note(bench, known[:-1])
             mended.append(known[-1])
     for one in mended:
@@ -375,7 +385,7 @@ def mend_lab(registry: Registry, name: str) -> tuple[Broken, ...]:
     return tuple(mended)
 
 
-def _mend(bench: Bench, last: Broken) -> None:
+def _repair_fault(bench: LockedLab, last: ActiveFault) -> None:
     kind = FAULTS[last.fault]
     if kind.end is not None:
         kind.end(bench, *_places(bench.topology, kind, last.where))
@@ -383,34 +393,34 @@ def _mend(bench: Bench, last: Broken) -> None:
         bench.restore(last.laid, last.removed)
 
 
-def broken(registry: Registry, record: Record) -> tuple[Broken, ...]:
+def active_faults(registry: Registry, record: LabRecord) -> tuple[ActiveFault, ...]:
     """What is broken on purpose in a lab."""
     file = broken_file(registry, record)
     return BROKEN.validate_json(file.read_bytes()) if file.exists() else ()
 
 
-def require_mended(registry: Registry, record: Record) -> None:
+def require_mended(registry: Registry, record: LabRecord) -> None:
     """Raise Refused where something is broken on purpose."""
-    if there := broken(registry, record):
+    if there := active_faults(registry, record):
         how = f"rocefort lab mend {record.name}"
         raise Refused(f"is broken on purpose: {there[0]}", where=record.name, how=how)
 
 
-def broken_file(registry: Registry, record: Record) -> Path:
+def broken_file(registry: Registry, record: LabRecord) -> Path:
     """Where it is noted what is broken on purpose."""
     return registry.directory(record.id) / "broken.json"
 
 
-def _note(bench: Bench, found: tuple[Broken, ...]) -> None:
+def _note(bench: LockedLab, found: tuple[ActiveFault, ...]) -> None:
     write_whole(broken_file(bench.registry, bench.record), BROKEN.dump_json(found).decode())
 
 
-def _bench(registry: Registry, name: str) -> Bench:
+def _bench(registry: Registry, name: str) -> LockedLab:
     twin = Twin.find(name, registry)
-    return Bench(registry, twin.record, twin.topology)
+    return LockedLab(registry, twin.record, twin.topology)
 
 
-def _lose_light(bench: Bench, cables: Sequence[Cable], named: str) -> None:
+def _lose_light(bench: LockedLab, cables: Sequence[VethPair], named: str) -> None:
     """Take the light away before the ports are made anew.
 
     A kernel drops a route of several paths whole when one of its ports vanishes, and keeps the
@@ -438,16 +448,16 @@ def _lose_light(bench: Bench, cables: Sequence[Cable], named: str) -> None:
         sleep(0.01)
 
 
-def _places(topology: Topology, kind: Kind, where: str) -> list[Place]:
+def _places(topology: Topology, kind: FaultKind, where: str) -> list[FaultPlace]:
     """Read where a fault is to be. Raises BadInput."""
     parts = [WHERE.fullmatch(part) for part in where.split(",")]
     wanted = 2 if kind.needs == "two ports" else 1
     if len(parts) != wanted or not all(parts):
         raise BadInput(f"{where!r} is no place of this fault", how=f"write {kind.form}")
-    return [_place(topology, kind, part) for part in parts if part is not None]
+    return [_fault_place(topology, kind, part) for part in parts if part is not None]
 
 
-def _place(topology: Topology, kind: Kind, part: re.Match[str]) -> Place:
+def _fault_place(topology: Topology, kind: FaultKind, part: re.Match[str]) -> FaultPlace:
     node, port, value = part["node"], part["port"], part["value"]
     if (port is not None) == (kind.needs == "a node") or (value and not kind.value):
         raise BadInput(f"{part[0]!r} is no place of this fault", how=f"write {kind.form}")
@@ -458,4 +468,4 @@ def _place(topology: Topology, kind: Kind, part: re.Match[str]) -> Place:
     cabled = {end[1] for cable in topology.cables for end in cable.ends if end[0] == node}
     if link and link not in cabled:
         raise BadInput(f"no cable is at {port}", where=node, how="name a port by the switch's text")
-    return Place(node, link, int(value) if value else None)
+    return FaultPlace(node, link, int(value) if value else None)

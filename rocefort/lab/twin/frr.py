@@ -24,7 +24,7 @@ LIMIT_S = 60.0
 TAKEN = 0
 
 
-class Vty:
+class DaemonSession:
     """A session with one daemon; where: who it is, for errors."""
 
     def __init__(self, path: Path, where: str) -> None:
@@ -159,9 +159,9 @@ class Daemons:
             what = f"does not understand `{line}`: {found['what'].rpartition('] ')[2]}"
             raise ServiceFailed(what, where=f"{self.switch} {name}")
 
-    def vty(self, name: str) -> Vty:
+    def vty(self, name: str) -> DaemonSession:
         """Command line of a daemon. Raises ServiceFailed if it does not run."""
-        return Vty(self.directory / f"{name}.vty", f"{self.switch} {name}")
+        return DaemonSession(self.directory / f"{name}.vty", f"{self.switch} {name}")
 
     def stop(self, name: str) -> None:
         """End a daemon, which takes its routes out of the kernel first."""

@@ -12,20 +12,20 @@ from collections.abc import Iterator
 
 from rocefort.errors import Problem, Refused
 from rocefort.lab.twin.config_sync import patient_lock
-from rocefort.lab.twin.faults import Bench, require_mended
+from rocefort.lab.twin.faults import LockedLab, require_mended
 from rocefort.lab.twin.limits import raise_neighbour_limit
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.teardown import end_processes, namespaces_of, remove_namespaces
-from rocefort.lab.twin.topology import BACKSTAGE, Cable, Topology
+from rocefort.lab.twin.topology import BACKSTAGE, Topology, VethPair
 from rocefort.lab.twin.twin import neighbours_of
 
 
-def grown(old: Topology, planned: Topology) -> Topology:
+def grown_topology(old: Topology, planned: Topology) -> Topology:
     """A lab's topology with what a plan has more; switches that are there stay what they are.
 
     Raises Refused with everything of the lab that the plan has not, or has otherwise.
     """
-    if problems := list(_moved(old, planned)):
+    if problems := list(_move_problems(old, planned)):
         raise Refused(problems=problems)
     fresh = {n for n in planned.nodes if n not in set(old.nodes)}
     there = {frozenset(cable.ends) for cable in old.cables}
@@ -45,12 +45,12 @@ def grown(old: Topology, planned: Topology) -> Topology:
     )
 
 
-def _loose(cable: Cable) -> bool:
+def _loose(cable: VethPair) -> bool:
     """Whether a cable leads nowhere."""
     return BACKSTAGE in (cable.a, cable.b)
 
 
-def _moved(old: Topology, planned: Topology) -> Iterator[Problem]:
+def _move_problems(old: Topology, planned: Topology) -> Iterator[Problem]:
     how = "lab grow only adds; take the lab down and up again"
     for node in old.nodes:
         if node not in planned.nodes:
@@ -62,7 +62,7 @@ def _moved(old: Topology, planned: Topology) -> Iterator[Problem]:
             yield Problem(f"{cable.a} {cable.a_port}", what, how)
 
 
-def grow_lab(registry: Registry, record: Record, new: Topology) -> Topology:
+def grow_lab(registry: Registry, record: LabRecord, new: Topology) -> Topology:
     """Make what a lab has more; gives what it was before.
 
     Whoever is killed here leaves a lab that says that it is not whole, and that `down` removes;
@@ -72,7 +72,7 @@ def grow_lab(registry: Registry, record: Record, new: Topology) -> Topology:
     with patient_lock(registry, record.name):
         require_mended(registry, record)
         old = registry.topology(record)
-        bench = Bench(registry, record, old)
+        bench = LockedLab(registry, record, old)
         registry.save(record.model_copy(update={"status": "changing"}))
         try:
             bench.builder.change(old, new)
@@ -84,15 +84,15 @@ def grow_lab(registry: Registry, record: Record, new: Topology) -> Topology:
     return old
 
 
-def shrink_lab(registry: Registry, record: Record, old: Topology) -> None:
+def shrink_lab(registry: Registry, record: LabRecord, old: Topology) -> None:
     """Take back what `grow_lab` has made."""
     with patient_lock(registry, record.name):
         new = registry.topology(record)
         registry.save(record.model_copy(update={"status": "changing"}))
-        _undo(Bench(registry, record, old), new)
+        _undo(LockedLab(registry, record, old), new)
 
 
-def _undo(bench: Bench, new: Topology) -> None:
+def _undo(bench: LockedLab, new: Topology) -> None:
     """Remove all that is new, made or not, and put back what it took the place of."""
     old, lab = bench.topology, bench.record.id
     known = set(old.nodes)

@@ -25,7 +25,7 @@ from rocefort.lab.guest.qemu import (
 )
 from rocefort.lab.twin.namespaces import inside, is_marked, run
 from rocefort.lab.twin.port_forwarding import LOOPBACK, pid_file, ports_file, start_forwarding
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.teardown import end_processes, namespace
 from rocefort.lab.twin.topology import GUEST_TAP, MANAGEMENT_TAP, Host, Topology
 
@@ -84,7 +84,7 @@ class Guests:
     """The guests of one lab."""
 
     registry: Registry
-    record: Record
+    record: LabRecord
 
     @property
     def directory(self) -> Path:
@@ -150,7 +150,7 @@ class Guests:
 
     def _ready(self, host: Host) -> bool:
         machine = self.machine(host)
-        alive, said = self.running(host.name), _said(machine)
+        alive, said = self.running(host.name), _console_text(machine)
         if FAILED in said:
             raise self._failure(machine, "does not boot")
         if not alive:
@@ -158,12 +158,12 @@ class Guests:
         return READY in said
 
     def _failure(self, machine: Machine, what: str) -> ServiceFailed:
-        lines = _said(machine).split("\n")
+        lines = _console_text(machine).split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
         kept, how = Cache().root / "consoles" / f"{self.record.name}-{machine.name}.log", ""
         with suppress(OSError):  # a full disk is not what went wrong with the guest
             kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(_said(machine), encoding="utf-8")
+            kept.write_text(_console_text(machine), encoding="utf-8")
             how = f"see {kept}"
         return ServiceFailed(f"guest {what}: {last}", where=machine.name, how=how)
 
@@ -223,7 +223,7 @@ class Guests:
         return [*words, f"{USER}@{MANAGEMENT[1]}", "--", join(command)]
 
 
-def _said(machine: Machine) -> str:
+def _console_text(machine: Machine) -> str:
     try:
         return machine.console.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

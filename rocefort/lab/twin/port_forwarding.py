@@ -20,8 +20,8 @@ from pathlib import Path
 
 from rocefort.lab.guest.qemu import MANAGEMENT
 from rocefort.lab.twin.namespaces import inside
-from rocefort.lab.twin.processes import Standing, say_ready
-from rocefort.lab.twin.registry import Record, Registry, write_whole
+from rocefort.lab.twin.processes import LabProcess, say_ready
+from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
 from rocefort.lab.twin.teardown import namespace
 
 LOOPBACK = "127.0.0.1"
@@ -40,10 +40,10 @@ def pid_file(directory: Path) -> Path:
     return directory / "forwarding.pid"
 
 
-def start_forwarding(registry: Registry, record: Record, directory: Path) -> dict[str, int]:
+def start_forwarding(registry: Registry, record: LabRecord, directory: Path) -> dict[str, int]:
     """Start the process, and wait until it listens; gives the port of each guest."""
     log = directory / "forwarding.log"
-    standing = Standing(record.id, record.name, "the way to the guests", log)
+    standing = LabProcess(record.id, record.name, "the way to the guests", log)
     arguments = (str(registry.root), record.name, str(directory))
     standing.start("rocefort.lab.twin.port_forwarding", arguments)
     found: dict[str, int] = json.loads(ports_file(directory).read_text(encoding="utf-8"))

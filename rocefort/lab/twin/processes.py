@@ -16,7 +16,7 @@ READY = "ready"
 
 
 @dataclass(frozen=True)
-class Standing:
+class LabProcess:
     """One process. lab: the id that it bears; name: the lab's; what: it is, in words."""
 
     lab: str

@@ -26,7 +26,7 @@ CHILD_S = 2.0
 Status = Literal["starting", "up", "changing"]
 
 
-class Record(Frozen):
+class LabRecord(Frozen):
     """One lab. id: in the names of its namespaces and directories; bfd: whether its peers run it.
 
     guests: servers that QEMU runs, from an image (its directory), by TCG or KVM.
@@ -62,11 +62,11 @@ class Registry:
         """Where the files of a lab are, by its id: sockets have to have short paths."""
         return self.root / "run" / lab
 
-    def find(self, name: str) -> Record:
+    def find(self, name: str) -> LabRecord:
         """The record of a lab. Raises BadInput if there is none, naming those there are."""
         try:
             text = self._path(name).read_text(encoding="utf-8")
-            return Record.model_validate_json(text)
+            return LabRecord.model_validate_json(text)
         except FileNotFoundError:
             known = ", ".join(self.names())
             how = f"there are: {known}" if known else "`rocefort lab up FABRIC` starts one"
@@ -77,9 +77,9 @@ class Registry:
 
     def begin(
         self, name: str, fabric: str, *, bfd: bool, frr: str, lacks: tuple[str, ...]
-    ) -> Record:
+    ) -> LabRecord:
         """Note a new lab; the caller holds its lock."""
-        record = Record(
+        record = LabRecord(
             name=name,
             id=secrets.token_hex(3),
             fabric=fabric,
@@ -92,11 +92,11 @@ class Registry:
         self.save(record)
         return record
 
-    def save(self, record: Record) -> None:
+    def save(self, record: LabRecord) -> None:
         """Write a record whole or not at all."""
         write_whole(self._path(record.name), record.model_dump_json(indent=1))
 
-    def forget(self, record: Record) -> None:
+    def forget(self, record: LabRecord) -> None:
         """Remove a record, after all that it stands for."""
         self._path(record.name).unlink(missing_ok=True)
         (self._labs / f"{record.name}.lock").unlink(missing_ok=True)
@@ -104,7 +104,7 @@ class Registry:
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()
 
-    def topology(self, record: Record) -> Topology:
+    def topology(self, record: LabRecord) -> Topology:
         """What a lab consists of. Raises ServiceFailed where it was never whole."""
         path = self.directory(record.id) / "topology.json"
         try:
@@ -113,7 +113,7 @@ class Registry:
             how = f"`rocefort lab down {record.name}` removes it"
             raise ServiceFailed(f"lab {record.name} never came up whole", how=how) from None
 
-    def save_topology(self, record: Record, topology: Topology) -> None:
+    def save_topology(self, record: LabRecord, topology: Topology) -> None:
         """Note what a lab consists of."""
         write_whole(self.directory(record.id) / "topology.json", topology.model_dump_json())
 

@@ -16,13 +16,13 @@ from typing import Any
 
 from rocefort.dialects.frr import kernel_name
 from rocefort.errors import ServiceFailed
-from rocefort.lab.state.model import Model
+from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.state.ports import Cabling
 from rocefort.lab.state.routes import BgpRoute, table_of
 from rocefort.lab.switch.state_source import (
     BgpPath,
-    Echo,
     EchoReply,
+    EchoRequest,
     InterfaceState,
     PeerState,
     Physical,
@@ -52,7 +52,7 @@ STATES = {"Established", "Idle", "Active", "Connect", "OpenSent", "OpenConfirm"}
 
 
 @dataclass
-class TwinBehind(Model):
+class TwinStateSource(EmulatedState):
     """`Behind` for the switches of a lab that is up; registry, lab: where and what it is."""
 
     registry: Registry = field(default_factory=Registry)
@@ -81,7 +81,9 @@ class TwinBehind(Model):
             return ()
         links = {row["ifname"]: row for row in self._ip(switch, "-s", "address", "show")}
         device = self.device(switch)
-        return [_seen(state, links.get(kernel_name(state.name)), device) for state in states]
+        return [
+            _linked_state(state, links.get(kernel_name(state.name)), device) for state in states
+        ]
 
     def queues(self, switch: str, interface: str) -> Sequence[QueueState]:
         """Eight queues of a port, with what left it: see `rocefort.lab.twin.traffic.queues`."""
@@ -106,7 +108,7 @@ class TwinBehind(Model):
         ends = ((name, far_end(topology, switch, port)) for name, port in ports)
         return {(switch, name): far for name, far in ends if far is not None}
 
-    def ping(self, switch: str, echo: Echo) -> Sequence[EchoReply | None]:
+    def ping(self, switch: str, echo: EchoRequest) -> Sequence[EchoReply | None]:
         """What really came back, over the kernels' tables; also from servers."""
         device = kernel_name(echo.interface) if echo.interface else ""
         return self.twin().within(switch, partial(echoes, echo, device))
@@ -211,7 +213,9 @@ def far_end(topology: Topology, switch: str, port: str) -> tuple[str, str] | Non
     return (far[0], own[far[1]]) if far[1] in own else None
 
 
-def _seen(state: InterfaceState, link: Mapping[str, Any] | None, device: Device) -> InterfaceState:
+def _linked_state(
+    state: InterfaceState, link: Mapping[str, Any] | None, device: Device
+) -> InterfaceState:
     """What the text says of an interface, as its link has it."""
     if link is None or kind_of(state.name) in NOT_BY_A_KERNEL:
         return state

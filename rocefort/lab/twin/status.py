@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.cli_process import connections_of, lines_run
 from rocefort.lab.twin.config_sync import refusals
-from rocefort.lab.twin.faults import broken
+from rocefort.lab.twin.faults import active_faults
 from rocefort.lab.twin.kernel_routes import read_fib
 from rocefort.lab.twin.port_forwarding import LOOPBACK
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.results.twin import LabRoute, LabSnapshot, LabStatus, SwitchTables
 
@@ -26,7 +26,7 @@ def status_of(name: str, registry: Registry | None = None) -> LabStatus:
     wrong = [f"{daemon} of {switch} does not run" for switch, daemon in twin.dead()]
     wrong += _of_lines(registry, record)
     wrong += _of_guests(twin)
-    wrong += [f"broken on purpose: {each}" for each in broken(registry, record)]
+    wrong += [f"broken on purpose: {each}" for each in active_faults(registry, record)]
     connections = connections_of(registry, record)
     states = _states(twin, {switch for switch, daemon in twin.dead() if daemon == "bgpd"})
     down = [
@@ -67,7 +67,7 @@ def _of_guests(twin: Twin) -> list[str]:
     return found
 
 
-def _of_lines(registry: Registry, record: Record) -> list[str]:
+def _of_lines(registry: Registry, record: LabRecord) -> list[str]:
     """What is wrong with the command lines: they died, or the twin could not follow them."""
     found = [
         f"{switch} runs what the twin does not: {why}"
@@ -93,7 +93,7 @@ def _states(twin: Twin, dead: set[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _bare(record: Record, wrong: tuple[str, ...]) -> LabStatus:
+def _bare(record: LabRecord, wrong: tuple[str, ...]) -> LabStatus:
     return LabStatus(
         name=record.name,
         fabric=record.fabric,

@@ -17,7 +17,7 @@ from pathlib import Path
 from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.limits import restore_neighbour_limit
 from rocefort.lab.twin.namespaces import NETNS, ip_batch, is_marked
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.registry import LabRecord, Registry
 
 PATIENCE_S = 20.0
 
@@ -32,7 +32,7 @@ def namespaces_of(lab: str) -> list[str]:
     return sorted(path.name for path in NETNS.glob(f"rf-{lab}-*"))
 
 
-def reap(registry: Registry, record: Record) -> None:
+def reap(registry: Registry, record: LabRecord) -> None:
     """Remove a lab; the caller holds its lock. Raises ServiceFailed where something is left."""
     end_processes(record.id)
     remove_namespaces(record.id, namespaces_of(record.id))

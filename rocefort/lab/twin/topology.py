@@ -17,7 +17,7 @@ MANAGEMENT_BRIDGE = "mgmt"  # there: all management ports meet in it
 GUEST_BRIDGE, GUEST_TAP, MANAGEMENT_TAP = "guest", "tap0", "management"
 
 
-class Cable(Frozen):
+class VethPair(Frozen):
     """A veth pair: two namespaces, by node, each with the name of its end."""
 
     a: str
@@ -48,7 +48,7 @@ class Topology(Frozen):
     name: str
     switches: tuple[SwitchPlan, ...] = ()
     hosts: tuple[Host, ...] = ()
-    cables: tuple[Cable, ...] = ()
+    cables: tuple[VethPair, ...] = ()
 
     @property
     def by_switch(self) -> dict[str, SwitchPlan]:
@@ -164,7 +164,7 @@ def _host_ports(network: Network, server: Server, features: Features) -> dict[En
 
 def _cables(
     network: Network, plans: Mapping[str, SwitchPlan], features: Features
-) -> Iterator[Cable]:
+) -> Iterator[VethPair]:
     """Every cable; a port that has none gets one that ends backstage, for its light to be on."""
     tied: set[tuple[str, str]] = set()
     for cable in (*_fabric_cables(network), *_host_cables(network, features)):
@@ -173,7 +173,7 @@ def _cables(
     for plan in plans.values():
         for port in plan.ports.values():
             if (plan.name, port) not in tied:
-                yield Cable(
+                yield VethPair(
                     a=plan.name, a_port=port, b=BACKSTAGE, b_port=backstage_port(plan.name, port)
                 )
 
@@ -184,11 +184,11 @@ def backstage_port(node: str, port: str) -> str:
     return f"{kind}{sha256(f'{node} {port}'.encode()).hexdigest()[:12]}"
 
 
-def _fabric_cables(network: Network) -> Iterator[Cable]:
+def _fabric_cables(network: Network) -> Iterator[VethPair]:
     for link in network.links or ():
         a, b = link.a, link.b
         if a.device in network.by_name and b.device in network.by_name:
-            yield Cable(
+            yield VethPair(
                 a=a.device,
                 a_port=kernel_name(a.interface),
                 b=b.device,
@@ -196,8 +196,8 @@ def _fabric_cables(network: Network) -> Iterator[Cable]:
             )
 
 
-def _host_cables(network: Network, features: Features) -> Iterator[Cable]:
+def _host_cables(network: Network, features: Features) -> Iterator[VethPair]:
     for server in network.servers or ():
         for end, nic in _host_ports(network, server, features).items():
             port = kernel_name(end.interface)
-            yield Cable(a=end.device, a_port=port, b=server.name, b_port=nic)
+            yield VethPair(a=end.device, a_port=port, b=server.name, b_port=nic)

@@ -15,17 +15,17 @@ from rocefort.errors import BadInput, Refused
 from rocefort.lab.guest.qemu import Accel
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.builder import Builder
-from rocefort.lab.twin.convergence import Seen, summary_of, wait_settled
+from rocefort.lab.twin.convergence import KernelState, summary_of, wait_settled
 from rocefort.lab.twin.frr import Daemons
 from rocefort.lab.twin.guests import Guests, prepare, with_guests
 from rocefort.lab.twin.kernel_routes import Fib, read_fib
 from rocefort.lab.twin.limits import raise_neighbour_limit
 from rocefort.lab.twin.namespaces import inside, marked, run
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.teardown import reap
 from rocefort.lab.twin.topology import BACKSTAGE, Host, Topology, topology_of
 from rocefort.models.network.network import Network
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 
 LIMIT_S = 120.0  # of converging; 8 spines and 64 leaves take some seconds where nothing else runs
 BFD_SESSIONS = 64  # on more, two cores are late with packets, and links seem dead that are not
@@ -36,7 +36,7 @@ QUIET: Callable[[str], None] = lambda _: None  # noqa: E731 - a default
 
 
 @dataclass(frozen=True)
-class Choice:
+class TwinOptions:
     """How a lab is run.
 
     bfd: None: where there are few enough sessions. limit_s: to converge. expected: peers by switch
@@ -58,16 +58,16 @@ class Twin:
     """A lab that is up. Made by `up` or `find`."""
 
     registry: Registry
-    record: Record
+    record: LabRecord
     topology: Topology
-    choice: Choice = field(default_factory=Choice)
+    choice: TwinOptions = field(default_factory=TwinOptions)
 
     @classmethod
     def up(
         cls,
         network: Network,
         name: str,
-        choice: Choice | None = None,
+        choice: TwinOptions | None = None,
         registry: Registry | None = None,
         say: Callable[[str], None] = QUIET,
     ) -> Self:
@@ -76,7 +76,7 @@ class Twin:
         Raises ServiceFailed for what this machine lacks, Refused where a lab of that name is up;
         then nothing is left behind. What a killed start has left under the name is removed first.
         """
-        choice, registry = choice or Choice(), registry or Registry()
+        choice, registry = choice or TwinOptions(), registry or Registry()
         requirements.require_host(other_frr=choice.other_frr)
         have = requirements.probe()
         bfd = _few_sessions(network) if choice.bfd is None else choice.bfd
@@ -94,7 +94,7 @@ class Twin:
                 twin._build(Topology(name=network.name), topology, say)
                 if choice.finish is not None:
                     choice.finish(twin)
-                twin._stands()
+                twin._mark_complete()
             except BaseException:
                 reap(registry, record)
                 raise
@@ -122,11 +122,11 @@ class Twin:
         say(f"converged {seconds:.1f} s after the last daemon was started")
         if booting:
             seconds = self.guests.wait(booting)
-            say(f"{counted(len(booting), 'guest')} ready {seconds:.1f} s later")
+            say(f"{count_of(len(booting), 'guest')} ready {seconds:.1f} s later")
         if self.record.guests and not self.guests.ports:
             self.guests.open()
 
-    def _stands(self) -> None:
+    def _mark_complete(self) -> None:
         """Note that it is whole."""
         self.record = self.record.model_copy(update={"status": "up"})
         self.registry.save(self.record)
@@ -173,7 +173,7 @@ class Twin:
             self.record = self.record.model_copy(update={"status": "changing"})
             self.registry.save(self.record)
             self._build(self.topology, new, say)
-            self._stands()
+            self._mark_complete()
 
     def require_whole(self) -> None:
         """Raise Refused where a change of the lab was broken off."""
@@ -197,7 +197,7 @@ class Twin:
         }
         return wait_settled(self, expected, limit_s or self.choice.limit_s)
 
-    def look(self, names: Collection[str] | None = None) -> dict[str, Seen]:
+    def look(self, names: Collection[str] | None = None) -> dict[str, KernelState]:
         """What switches that speak BGP see now: their sessions, and the kernel's routes."""
         return self._of_speakers(self._look, names)
 
@@ -218,10 +218,10 @@ class Twin:
         jobs = ((self._builder.namespace(name), partial(ask, name)) for name in asked)
         return dict(zip(asked, inside(jobs), strict=True))
 
-    def _look(self, name: str) -> Seen:
+    def _look(self, name: str) -> KernelState:
         with self.daemons(name).vty("bgpd") as vty:
             states, counts = summary_of(vty.read("show bgp ipv4 unicast summary json"))
-        return Seen(states, counts, self._ip_route())
+        return KernelState(states, counts, self._ip_route())
 
     def _table(self, name: str) -> Mapping[str, Any]:
         with self.daemons(name).vty("bgpd") as vty:
@@ -324,7 +324,7 @@ def _clear(registry: Registry, name: str) -> None:
     reap(registry, record)
 
 
-def _guests(choice: Choice, say: Callable[[str], None]) -> dict[str, object]:
+def _guests(choice: TwinOptions, say: Callable[[str], None]) -> dict[str, object]:
     """What a record says of guests. Raises ServiceFailed where none can run."""
     if not choice.guests:
         return {}

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from rocefort.models.network.observed import QueueSeen
 from rocefort.models.results.rdma_counters import NicCounters, SwitchCounters
-from rocefort.models.results.rdma_result import Judged
+from rocefort.models.results.rdma_result import DerivedVerdict
 
 
 @dataclass(frozen=True)
-class Rule:
+class CounterRule:
     """A counter that must not grow: what it means, and whether some growth is no fault."""
 
     name: str
@@ -26,45 +26,47 @@ class Rule:
 
 LOST = "packets were lost or came out of order"
 MLX5 = (
-    Rule("out_of_sequence", f"{LOST} on the way here"),
-    Rule("packet_seq_err", f"{LOST} on the way from here"),
-    Rule("implied_nak_seq_err", f"{LOST}: an answer came before its turn"),
-    Rule("local_ack_timeout_err", "no answer came in time: packets were lost"),
-    Rule("rx_icrc_encapsulated", "packets were damaged: a cable, or an optic"),
-    Rule("out_of_buffer", "the receiver had posted no buffers"),
-    Rule("rnr_nak_retry_err", "the other end had posted no buffers"),
-    Rule("roce_adp_retrans", "the NIC resent: packets were lost"),
-    Rule("rp_cnp_handled", "the sender slowed down for CNPs", told_only=True),
-    Rule("np_cnp_sent", "CNPs were sent for marked packets", told_only=True),
-    Rule("np_ecn_marked_roce_packets", "marked packets arrived", told_only=True),
+    CounterRule("out_of_sequence", f"{LOST} on the way here"),
+    CounterRule("packet_seq_err", f"{LOST} on the way from here"),
+    CounterRule("implied_nak_seq_err", f"{LOST}: an answer came before its turn"),
+    CounterRule("local_ack_timeout_err", "no answer came in time: packets were lost"),
+    CounterRule("rx_icrc_encapsulated", "packets were damaged: a cable, or an optic"),
+    CounterRule("out_of_buffer", "the receiver had posted no buffers"),
+    CounterRule("rnr_nak_retry_err", "the other end had posted no buffers"),
+    CounterRule("roce_adp_retrans", "the NIC resent: packets were lost"),
+    CounterRule("rp_cnp_handled", "the sender slowed down for CNPs", told_only=True),
+    CounterRule("np_cnp_sent", "CNPs were sent for marked packets", told_only=True),
+    CounterRule("np_ecn_marked_roce_packets", "marked packets arrived", told_only=True),
 )
 RXE = (
-    Rule("out_of_seq_request", f"{LOST} on the way here"),
-    Rule("rcvd_seq_err", f"{LOST} on the way from here"),
-    Rule("duplicate_request", "requests came twice: answers were lost"),
-    Rule("completer_retry_err", "requests were resent: packets were lost"),
-    Rule("retry_exceeded_err", "the sender gave up resending"),
-    Rule("retry_rnr_exceeded_err", "the sender gave up: no buffers at the other end"),
-    Rule("send_err", "packets could not be sent"),
-    Rule("rcvd_rnr_err", "the other end had posted no buffers"),
-    Rule("link_downed", "the link went down"),
+    CounterRule("out_of_seq_request", f"{LOST} on the way here"),
+    CounterRule("rcvd_seq_err", f"{LOST} on the way from here"),
+    CounterRule("duplicate_request", "requests came twice: answers were lost"),
+    CounterRule("completer_retry_err", "requests were resent: packets were lost"),
+    CounterRule("retry_exceeded_err", "the sender gave up resending"),
+    CounterRule("retry_rnr_exceeded_err", "the sender gave up: no buffers at the other end"),
+    CounterRule("send_err", "packets could not be sent"),
+    CounterRule("rcvd_rnr_err", "the other end had posted no buffers"),
+    CounterRule("link_downed", "the link went down"),
 )
 # rxe's timer runs out without a loss, too: the kernel's rxe_comp.c (6.1) says so of itself, and a
 # CPU that is emulated, or busy, is late with every answer. What all came was not lost.
 BY_TIMER = ("completer_retry_err", "duplicate_request")
 ALL_CAME = "sent again when a timer ran out; every packet that was sent has come"
 VIRTIO = (  # of a guest's port, one queue (drivers/net/virtio_net.c)
-    Rule("rx_queue_0_drops", "the guest had no buffer for packets"),
-    Rule("rx_queue_0_xdp_drops", "the guest dropped packets"),
-    Rule("tx_queue_0_tx_timeouts", "the guest's port took no packets for seconds"),
+    CounterRule("rx_queue_0_drops", "the guest had no buffer for packets"),
+    CounterRule("rx_queue_0_xdp_drops", "the guest dropped packets"),
+    CounterRule("tx_queue_0_tx_timeouts", "the guest's port took no packets for seconds"),
 )
 PORT = (  # of `ethtool -S`, mlx5; P is the priority of RoCE
-    Rule("rx_prioP_discards", "the NIC had no buffer for packets of RoCE's priority"),
-    Rule("rx_prioP_buf_discard", "the NIC had no buffer for packets of RoCE's priority"),
-    Rule("rx_prioP_cong_discard", "the NIC discarded packets of RoCE's priority: host congestion"),
-    Rule("rx_discards_phy", "the NIC's port had no buffer"),
-    Rule("rx_crc_errors_phy", "frames were damaged: a cable, or an optic"),
-    Rule("link_down_events_phy", "the link went down"),
+    CounterRule("rx_prioP_discards", "the NIC had no buffer for packets of RoCE's priority"),
+    CounterRule("rx_prioP_buf_discard", "the NIC had no buffer for packets of RoCE's priority"),
+    CounterRule(
+        "rx_prioP_cong_discard", "the NIC discarded packets of RoCE's priority: host congestion"
+    ),
+    CounterRule("rx_discards_phy", "the NIC's port had no buffer"),
+    CounterRule("rx_crc_errors_phy", "frames were damaged: a cable, or an optic"),
+    CounterRule("link_down_events_phy", "the link went down"),
 )
 PAUSES = ("rx_prioP_pause", "tx_prioP_pause")
 KINDS = {"mlx5": MLX5, "rxe": RXE, "virtio": VIRTIO}
@@ -83,24 +85,24 @@ def judge_nics(
     seconds: float,
     priority: int,
     pause_rate_pps: float | None = None,
-) -> tuple[Judged, ...]:
+) -> tuple[DerivedVerdict, ...]:
     """Judge what NICs counted in a test of so many seconds; priority: that of RoCE packets."""
     earlier, later = tuple(before), {(c.server, c.link): c for c in after}
     came = _all_came(earlier, later)
-    found: list[Judged] = []
+    found: list[DerivedVerdict] = []
     for one in earlier:
         other = later.get((one.server, one.link))
         where = f"{one.server} {one.link}"
         if other is None:
             found.append(
-                Judged(subject=where, ok=None, sentence=f"{where}: not read after the test")
+                DerivedVerdict(subject=where, ok=None, sentence=f"{where}: not read after the test")
             )
             continue
         rules = _without_loss(_rules(one, priority)) if came else _rules(one, priority)
         if not rules:
             said = f"{where}: none of its counters is known, so nothing is judged"
-            found.append(Judged(subject=where, ok=None, sentence=said))
-        found += _grown(where, rules, one.values, other.values)
+            found.append(DerivedVerdict(subject=where, ok=None, sentence=said))
+        found += _growth_verdicts(where, rules, one.values, other.values)
         growth = {n: other.values[n] - v for n, v in one.values.items() if n in other.values}
         found += _paused(where, growth, seconds, priority, pause_rate_pps)
     return tuple(found)
@@ -119,45 +121,49 @@ def _all_came(before: Iterable[NicCounters], after: Mapping[tuple[str, str], Nic
     return sent == received > 0
 
 
-def _without_loss(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    return tuple(Rule(r.name, ALL_CAME, told_only=True) if r.name in BY_TIMER else r for r in rules)
+def _without_loss(rules: Iterable[CounterRule]) -> tuple[CounterRule, ...]:
+    return tuple(
+        CounterRule(r.name, ALL_CAME, told_only=True) if r.name in BY_TIMER else r for r in rules
+    )
 
 
-def _rules(counters: NicCounters, priority: int) -> tuple[Rule, ...]:
-    port = tuple(Rule(r.name.replace("P", str(priority), 1), r.means) for r in PORT)
+def _rules(counters: NicCounters, priority: int) -> tuple[CounterRule, ...]:
+    port = tuple(CounterRule(r.name.replace("P", str(priority), 1), r.means) for r in PORT)
     driver = driver_of(counters)
     rules = KINDS[driver] if driver else port
     return tuple(rule for rule in rules if rule.name in counters.values)
 
 
-def _grown(
-    where: str, rules: Iterable[Rule], before: Mapping[str, int], after: Mapping[str, int]
-) -> Iterator[Judged]:
+def _growth_verdicts(
+    where: str, rules: Iterable[CounterRule], before: Mapping[str, int], after: Mapping[str, int]
+) -> Iterator[DerivedVerdict]:
     for rule in rules:
         grown = after.get(rule.name, -1) - before[rule.name]
         if grown < 0:
             said = f"{where}: {rule.name} fell or went, so it is not judged"
-            yield Judged(subject=rule.name, ok=None, sentence=said)
+            yield DerivedVerdict(subject=rule.name, ok=None, sentence=said)
         elif grown:
             said = f"{where}: {rule.name} grew by {grown}: {rule.means}"
-            yield Judged(subject=rule.name, ok=None if rule.told_only else False, sentence=said)
+            yield DerivedVerdict(
+                subject=rule.name, ok=None if rule.told_only else False, sentence=said
+            )
 
 
 def _paused(
     where: str, growth: Mapping[str, int], seconds: float, priority: int, most: float | None
-) -> Iterator[Judged]:
+) -> Iterator[DerivedVerdict]:
     for name in (name.replace("P", str(priority), 1) for name in PAUSES):
         if growth.get(name, 0) > 0:
             yield from _rate(f"{where} {name}", growth[name], seconds, most)
 
 
-def _rate(what: str, frames: int, seconds: float, most: float | None) -> Iterator[Judged]:
+def _rate(what: str, frames: int, seconds: float, most: float | None) -> Iterator[DerivedVerdict]:
     if not frames or seconds <= 0:
         return
     rate = frames / seconds
     bound = "no bound is given" if most is None else f"at most {most:g} allowed"
     said = f"{what}: {frames} pauses, {rate:.1f} a second, {bound}"
-    yield Judged(subject=what, ok=None if most is None else rate <= most, sentence=said)
+    yield DerivedVerdict(subject=what, ok=None if most is None else rate <= most, sentence=said)
 
 
 # --- switches -------------------------------------------------------------------------------------
@@ -169,15 +175,15 @@ def judge_switches(
     seconds: float,
     queue: int,
     pause_rate_pps: float | None = None,
-) -> tuple[Judged, ...]:
+) -> tuple[DerivedVerdict, ...]:
     """Judge what switches counted: no drop in RoCE's queue, no deadlock, pauses under a rate."""
     later = {counters.device: counters for counters in after}
-    found: list[Judged] = []
+    found: list[DerivedVerdict] = []
     for one in before:
         other = later.get(one.device)
         if other is None:
             said = f"{one.device}: not read after the test"
-            found.append(Judged(subject=one.device, ok=None, sentence=said))
+            found.append(DerivedVerdict(subject=one.device, ok=None, sentence=said))
         else:
             found += _drops(one, other, queue)
             found += _frames(one, other, seconds, queue, pause_rate_pps)
@@ -185,10 +191,10 @@ def judge_switches(
     return tuple(found)
 
 
-def _drops(one: SwitchCounters, other: SwitchCounters, queue: int) -> Iterator[Judged]:
+def _drops(one: SwitchCounters, other: SwitchCounters, queue: int) -> Iterator[DerivedVerdict]:
     if one.queues is None or other.queues is None:
         said = f"{one.device}: dropped packets were not read, so loss there is not judged"
-        yield Judged(subject="drops", ok=None, sentence=said)
+        yield DerivedVerdict(subject="drops", ok=None, sentence=said)
         return
     earlier = {row.interface: row.dropped_packets for row in one.queues if row.queue == queue}
     yield from _unread_drops(one.device, earlier, other.queues, queue)
@@ -199,15 +205,15 @@ def _drops(one: SwitchCounters, other: SwitchCounters, queue: int) -> Iterator[J
         where = f"{one.device} {row.interface}"
         if grown < 0:
             said = f"{where}: drops of queue {queue} were cleared, so they are not judged"
-            yield Judged(subject="drops", ok=None, sentence=said)
+            yield DerivedVerdict(subject="drops", ok=None, sentence=said)
         elif grown:
             said = f"{where}: {grown} packets dropped in queue {queue}, which must lose none"
-            yield Judged(subject="drops", ok=False, sentence=said)
+            yield DerivedVerdict(subject="drops", ok=False, sentence=said)
 
 
 def _unread_drops(
     device: str, earlier: Mapping[str, int], later: Iterable[QueueSeen], queue: int
-) -> Iterator[Judged]:
+) -> Iterator[DerivedVerdict]:
     """Ports whose queue stands in one reading only: silence there is no word on loss."""
     lacking = sorted(earlier.keys() ^ {row.interface for row in later if row.queue == queue})
     if lacking or not earlier:
@@ -215,15 +221,15 @@ def _unread_drops(
         said = (
             f"{device}: drops of queue {queue}{ports} were not read twice, so they are not judged"
         )
-        yield Judged(subject="drops", ok=None, sentence=said)
+        yield DerivedVerdict(subject="drops", ok=None, sentence=said)
 
 
 def _frames(
     one: SwitchCounters, other: SwitchCounters, seconds: float, queue: int, most: float | None
-) -> Iterator[Judged]:
+) -> Iterator[DerivedVerdict]:
     if one.pfc is None or other.pfc is None:
         said = f"{one.device}: PFC frames were not read, so pauses there are not judged"
-        yield Judged(subject="pfc", ok=None, sentence=said)
+        yield DerivedVerdict(subject="pfc", ok=None, sentence=said)
         return
     earlier = {(row.interface, row.queue): row for row in one.pfc}
     for row in other.pfc:
@@ -233,21 +239,21 @@ def _frames(
         where = f"{one.device} {row.interface} queue {row.queue}"
         if row.deadlocks > was.deadlocks:
             said = f"{where}: {row.deadlocks - was.deadlocks} PFC deadlocks"
-            yield Judged(subject="deadlock", ok=False, sentence=said)
+            yield DerivedVerdict(subject="deadlock", ok=False, sentence=said)
         if row.queue != queue:
             continue
         if row.rx_frames < was.rx_frames or row.tx_frames < was.tx_frames:
             said = f"{where}: PFC frames were cleared, so they are not judged"
-            yield Judged(subject="pfc", ok=None, sentence=said)
+            yield DerivedVerdict(subject="pfc", ok=None, sentence=said)
             continue
         yield from _rate(f"{where} received", row.rx_frames - was.rx_frames, seconds, most)
         yield from _rate(f"{where} sent", row.tx_frames - was.tx_frames, seconds, most)
 
 
-def _marks(one: SwitchCounters, other: SwitchCounters) -> Iterator[Judged]:
+def _marks(one: SwitchCounters, other: SwitchCounters) -> Iterator[DerivedVerdict]:
     earlier = {row.interface: row.marked_packets for row in one.marked or ()}
     for row in other.marked or ():
         grown = row.marked_packets - earlier.get(row.interface, row.marked_packets)
         if grown > 0:
             said = f"{one.device} {row.interface}: {grown} packets marked by ECN"
-            yield Judged(subject="ecn", ok=None, sentence=said)
+            yield DerivedVerdict(subject="ecn", ok=None, sentence=said)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 from rocefort.models.results.rdma_result import Expectation, Figures, Measurement, Point
-from rocefort.rdma.judge.expectations import measured, measurement, not_measured
+from rocefort.rdma.judge.expectations import measurement, not_measured, run_measurement
 from rocefort.rdma.parse.bandwidth_series import read_series
 from rocefort.rdma.parse.fio import read_fio
 from rocefort.rdma.parse.iperf import read_iperf
 from rocefort.rdma.parse.mpi import MpiTable, read_imb, read_osu
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.perftest import Judgement, cause_of, judge
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.perftest import PerftestOutcome, cause_of, judge
+from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.command_lines import mpi_largest
 
 NO_COMMAND = 127
@@ -38,12 +38,12 @@ def read_run(
         return measurement(run, judge(run.program, client, server), expected)
     try:
         return READERS[run.program](run, client)
-    except FlawError as flaw:
-        return _failed(run, _how_it_ended(client) or (flaw.outcome, flaw.line))
+    except TableError as flaw:
+        return _failed_measurement(run, _how_it_ended(client) or (flaw.outcome, flaw.line))
 
 
-def _failed(run: RdmaRun, failure: tuple[Outcome, str]) -> Measurement:
-    said = Judgement(failure[0], "client", failure[1]).sentence
+def _failed_measurement(run: RdmaRun, failure: tuple[Outcome, str]) -> Measurement:
+    said = PerftestOutcome(failure[0], "client", failure[1]).sentence
     if not run.program.is_perftest:
         said = said.replace("perftest", run.program.value)  # the outcomes' own words name it
     return not_measured(run, failure[0], said)
@@ -65,9 +65,9 @@ def _how_it_ended(result: CommandResult) -> tuple[Outcome, str] | None:
 def _ended_well(client: CommandResult) -> None:
     """A good report does not outweigh how its program ended."""
     if failure := _how_it_ended(client):
-        raise FlawError(*failure)
+        raise TableError(*failure)
     if client.exit_code:
-        raise FlawError(Outcome.EXIT_CODE, f"exit code {client.exit_code}")
+        raise TableError(Outcome.EXIT_CODE, f"exit code {client.exit_code}")
 
 
 def _iperf3(run: RdmaRun, client: CommandResult) -> Measurement:
@@ -75,7 +75,7 @@ def _iperf3(run: RdmaRun, client: CommandResult) -> Measurement:
     _ended_well(client)
     resent = "" if found.retransmits is None else f", {found.retransmits} segments resent"
     said = f"{found.received_gbps:.2f} Gb/s of TCP over {found.streams} streams{resent}"
-    return measured(run, Figures(gbps=found.received_gbps), said)
+    return run_measurement(run, Figures(gbps=found.received_gbps), said)
 
 
 def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
@@ -90,7 +90,7 @@ def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
         p999_us=max((job.p999_us for job in jobs if job.p999_us is not None), default=None),
     )
     said = f"{figures.iops:.0f} operations a second, {figures.latency_us:.2f} us on average"
-    return measured(run, figures, said)
+    return run_measurement(run, figures, said)
 
 
 def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
@@ -100,20 +100,20 @@ def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
         table = _of_all_ranks(read_imb(client.stdout), len(run.ranks))
     _ended_well(client)
     if table.collective != run.collective:
-        raise FlawError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {run.collective}")
+        raise TableError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {run.collective}")
     least, most = table.rows[0], table.rows[-1]
     said = (
         f"{run.collective} {least.average_us:.2f} us of {least.size_bytes} bytes, "
         f"{most.average_us:.2f} us of {most.size_bytes}"
     )
     figures = Figures(latency_us=least.average_us)
-    return measured(run, figures, said).model_copy(update={"sizes": table.rows})
+    return run_measurement(run, figures, said).model_copy(update={"sizes": table.rows})
 
 
 def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:
     whole = [table for table in tables if table.processes == ranks]
     if len(whole) != 1:
-        raise FlawError(Outcome.MISSING_ROW, f"no one table of {ranks} processes")
+        raise TableError(Outcome.MISSING_ROW, f"no one table of {ranks} processes")
     return whole[0]
 
 
@@ -122,16 +122,16 @@ def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None
     for end in (client, server):
         cause = cause_of(end.stderr) if end is not None else None
         if cause and cause[0] not in (Outcome.KILLED, Outcome.PEER_LOST):
-            return _failed(run, cause)
+            return _failed_measurement(run, cause)
     if client.exit_code not in (None, *ENDED):
-        return _failed(run, (Outcome.EXIT_CODE, f"exit code {client.exit_code}"))
+        return _failed_measurement(run, (Outcome.EXIT_CODE, f"exit code {client.exit_code}"))
     try:
         series = read_series(client.stdout, run.every_s or 1)
         _is_whole(run, series)
-    except FlawError as flaw:
-        return _failed(run, (flaw.outcome, flaw.line))
+    except TableError as flaw:
+        return _failed_measurement(run, (flaw.outcome, flaw.line))
     mean = sum(point.gbps for point in series) / len(series)
-    found = measured(run, Figures(gbps=mean), f"{mean:.2f} Gb/s over {len(series)} rows")
+    found = run_measurement(run, Figures(gbps=mean), f"{mean:.2f} Gb/s over {len(series)} rows")
     return found.model_copy(update={"series": series})
 
 
@@ -139,9 +139,9 @@ def _is_whole(run: RdmaRun, series: Sequence[Point]) -> None:
     """Rows over most of the time; less is a run that ended early, which no failure explains."""
     last_s = series[-1].at_s
     if run.duration_s is not None and last_s < LEAST_OF_SERIES * run.duration_s:
-        raise FlawError(Outcome.MISSING_ROW, f"rows of {last_s:g} s, of {run.duration_s} s")
+        raise TableError(Outcome.MISSING_ROW, f"rows of {last_s:g} s, of {run.duration_s} s")
     if not any(point.gbps for point in series):
-        raise FlawError(Outcome.ZERO_BANDWIDTH, f"{len(series)} rows of zeros")
+        raise TableError(Outcome.ZERO_BANDWIDTH, f"{len(series)} rows of zeros")
 
 
 READERS: dict[Program, Callable[[RdmaRun, CommandResult], Measurement]] = {

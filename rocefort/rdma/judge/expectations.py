@@ -8,10 +8,16 @@ from statistics import median
 
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.results.rdma_plan import RdmaRun, Round
-from rocefort.models.results.rdma_result import Expectation, Figures, Judged, Measurement, Verdict
+from rocefort.models.results.rdma_result import (
+    DerivedVerdict,
+    Expectation,
+    Figures,
+    Measurement,
+    MeasurementVerdict,
+)
 from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.parse.perftest import Judgement
-from rocefort.rdma.parse.result_row import Row
+from rocefort.rdma.parse.perftest import PerftestOutcome
+from rocefort.rdma.parse.result_row import MessageSizeRow
 from rocefort.rdma.plan.site import FAR, NEAR
 
 SMALL_BYTES = 64  # up to here an expectation of small messages holds
@@ -58,17 +64,17 @@ def _latency(run: RdmaRun, rdma: Rdma) -> tuple[float | None, str]:
     return None, "rdma.same_leaf_latency_us is not given"
 
 
-def measurement(run: RdmaRun, judgement: Judgement, expected: Expectation) -> Measurement:
+def measurement(run: RdmaRun, judgement: PerftestOutcome, expected: Expectation) -> Measurement:
     """One perftest run as a measurement with its verdict and sentence."""
     if judgement.outcome is not Outcome.MEASURED or not judgement.rows:
         return not_measured(run, judgement.outcome, judgement.sentence)
     if other := _another_run(run, judgement.rows):
         said = f"{Outcome.OPTION_MISMATCH}: {MEANING[Outcome.OPTION_MISMATCH]} ({other})"
         return not_measured(run, Outcome.OPTION_MISMATCH, said)
-    return judged(run, judgement.rows[-1].figures, expected)
+    return judged_measurement(run, judgement.rows[-1].figures, expected)
 
 
-def _another_run(run: RdmaRun, rows: Sequence[Row]) -> str:
+def _another_run(run: RdmaRun, rows: Sequence[MessageSizeRow]) -> str:
     """What a table has of sizes and messages, where it is not what was asked; empty: it is."""
     sizes = [row.size_bytes for row in rows]
     if run.size_bytes is not None and sizes != [run.size_bytes]:
@@ -85,28 +91,31 @@ def not_measured(run: RdmaRun, outcome: Outcome, said: str = "") -> Measurement:
         run=run,
         outcome=outcome.value,
         sentence=f"{run.pair} {run.program}: {said or MEANING[outcome]}",
-        verdict=Verdict.NOT_MEASURED,
+        verdict=MeasurementVerdict.NOT_MEASURED,
     )
 
 
-def judged(run: RdmaRun, figures: Figures, expected: Expectation) -> Measurement:
+def judged_measurement(run: RdmaRun, figures: Figures, expected: Expectation) -> Measurement:
     """Figures against what was expected of them."""
     rate = not run.program.measures_latency
     value = (figures.gbps if rate else figures.latency_us) or 0.0
     unit = f"{value:.2f} Gb/s" if rate else f"{value:.2f} us on average"
     bound = expected.min_gbps if rate else expected.max_latency_us
     if not expected.speed_judged or bound is None:
-        verdict, said = Verdict.NOT_JUDGED, f"{unit}; not judged: {expected.reason}"
+        verdict, said = MeasurementVerdict.NOT_JUDGED, f"{unit}; not judged: {expected.reason}"
     else:
         holds = value >= bound if rate else value <= bound
-        verdict = Verdict.PASSED if holds else Verdict.TOO_SLOW
+        verdict = MeasurementVerdict.PASSED if holds else MeasurementVerdict.TOO_SLOW
         word = "at least" if rate else "at most"
         said = f"{unit}, {word} {bound:.2f} expected: {expected.reason}"
-    return measured(run, figures, said, verdict)
+    return run_measurement(run, figures, said, verdict)
 
 
-def measured(
-    run: RdmaRun, figures: Figures, said: str, verdict: Verdict = Verdict.NOT_JUDGED
+def run_measurement(
+    run: RdmaRun,
+    figures: Figures,
+    said: str,
+    verdict: MeasurementVerdict = MeasurementVerdict.NOT_JUDGED,
 ) -> Measurement:
     """A run with figures, and what is said of them."""
     return Measurement(
@@ -121,7 +130,7 @@ def measured(
 # --- over several runs ----------------------------------------------------------------------------
 
 
-def spreads(measurements: Iterable[Measurement], rdma: Rdma) -> Iterator[Judged]:
+def spreads(measurements: Iterable[Measurement], rdma: Rdma) -> Iterator[DerivedVerdict]:
     """How far pairs of one kind differ: fastest less slowest, as a fraction of their median.
 
     Of one kind: one program, size, way (within a leaf or across) and sure rate.
@@ -136,7 +145,7 @@ def spreads(measurements: Iterable[Measurement], rdma: Rdma) -> Iterator[Judged]
             yield _spread(alike, rdma.spread)
 
 
-def _spread(alike: Sequence[Measurement], most: float | None) -> Judged:
+def _spread(alike: Sequence[Measurement], most: float | None) -> DerivedVerdict:
     values = {each.run.pair: each.value or 0.0 for each in alike}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     middle = median(values.values())
@@ -145,7 +154,7 @@ def _spread(alike: Sequence[Measurement], most: float | None) -> Judged:
     unit = "us" if run.program.measures_latency else "Gb/s"
     bound = "no bound is given" if most is None else f"at most {most:.0%} expected"
     span = f"{low} {values[low]:.2f}, {high} {values[high]:.2f}" if fraction else "all alike"
-    return Judged(
+    return DerivedVerdict(
         subject=f"{run.program}, {run.size_bytes} bytes",
         ok=None if most is None else fraction <= most,
         sentence=f"{len(values)} pairs of {_kind(run)} differ by {fraction:.1%} of their median "
@@ -160,7 +169,7 @@ def _kind(run: RdmaRun) -> str:
     return f"{run.program}, {run.size_bytes} bytes{way}{reach},"
 
 
-def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> Judged | None:
+def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> DerivedVerdict | None:
     """Runs that share one port, together against what it lets through; None: they share none."""
     if each.total_gbps is None:
         return None
@@ -170,16 +179,16 @@ def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> Judge
     if len(values) < len(ids):
         lacking = len(ids) - len(values)
         said = f"{each.note}: {lacking} of {len(ids)} runs were not measured, so no sum is judged"
-        return Judged(subject=each.note, ok=None, sentence=said)
+        return DerivedVerdict(subject=each.note, ok=None, sentence=said)
     got, least = sum(values), each.total_gbps * rdma.line_rate_fraction
     if got > MOST_TOGETHER * each.total_gbps:
         said = (
             f"{each.note}: {got:.2f} Gb/s together is more than the {each.total_gbps:g} Gb/s that "
             "they share: they did not all send at the same time, so no sum is judged"
         )
-        return Judged(subject=each.note, ok=None, sentence=said)
+        return DerivedVerdict(subject=each.note, ok=None, sentence=said)
     said = f"{each.note}: {got:.2f} Gb/s together, at least {least:.2f} expected"
-    return Judged(subject=each.note, ok=got >= least, sentence=said)
+    return DerivedVerdict(subject=each.note, ok=got >= least, sentence=said)
 
 
 def switch_latency(

@@ -22,7 +22,7 @@ from statistics import NormalDist, median
 
 from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import ARROW
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.rdma.judge.regression import MATTERS, P_VALUE, ranks
 
 LEAST_PAIRS = 7  # that changed: of six, all on one side, chance makes 1 in 64
@@ -31,7 +31,7 @@ LEAST_SHOWN = 0.001  # a smaller p says no more
 DIGITS = 12  # beyond them is noise of the arithmetic, which would part equal changes
 
 
-class Paired(Frozen):
+class PairedComparison(Frozen):
     """slower None: not judged. change: of the median pair, above 0 slower. p: of the shown side."""
 
     slower: bool | None
@@ -47,7 +47,7 @@ def paired(
     now: Mapping[str, Sequence[float]],
     *,
     higher_is_better: bool,
-) -> Paired:
+) -> PairedComparison:
     """Compare the pairs that both runs have, their values in the same order; all above zero.
 
     Raises ValueError where no pair has a value on both sides.
@@ -66,7 +66,7 @@ def paired(
     middle = math.expm1(sign * median(changes)) * sign
     differing = [change for change in changes if change != 0]
     p = signed_rank(differing if middle >= 0 else [-change for change in differing])
-    return _judged(len(changes), len(differing), middle, p, _share_servers(found))
+    return _paired_verdict(len(changes), len(differing), middle, p, _share_servers(found))
 
 
 def _share_servers(pairs: Iterable[str]) -> bool:
@@ -74,8 +74,10 @@ def _share_servers(pairs: Iterable[str]) -> bool:
     return len(set(ends)) < len(ends)
 
 
-def _judged(pairs: int, changed: int, change: float, p: float, shared: bool) -> Paired:
-    compared = counted(pairs, "pair")
+def _paired_verdict(
+    pairs: int, changed: int, change: float, p: float, shared: bool
+) -> PairedComparison:
+    compared = count_of(pairs, "pair")
     side = "slower" if change > 0 else "faster"
     amount = f"the median pair {abs(change):.1%} {side}" if change else "the median pair as before"
     slower: bool | None = None
@@ -92,7 +94,7 @@ def _judged(pairs: int, changed: int, change: float, p: float, shared: bool) -> 
         chance = f"p = {p:.2g}" if p >= LEAST_SHOWN else f"p < {LEAST_SHOWN:g}"
         chance += ", too low as pairs share servers" if shared else ""
         said = f"{word} ({small}signed-rank test, {kind}, {chance}; {changed} of them changed)"
-    return Paired(
+    return PairedComparison(
         slower=slower,
         change=change,
         pairs=pairs,

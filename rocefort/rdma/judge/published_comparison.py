@@ -28,7 +28,7 @@ SWITCH = "through one switch"
 Valued = tuple[Measurement, float]
 
 
-class Status(StrEnum):
+class Comparability(StrEnum):
     """Whether two figures may be read against each other."""
 
     COMPARABLE = "comparable"
@@ -71,7 +71,7 @@ class Comparison(Frozen):
     ours: float | None
     runs: int
     ratio: float | None
-    status: Status
+    status: Comparability
     reasons: Reasons = Reasons()
 
     @property
@@ -82,7 +82,7 @@ class Comparison(Frozen):
     @property
     def sentence(self) -> str:
         """The row in words."""
-        return self.besides(Reasons())
+        return self.row_text(Reasons())
 
     @property
     def published(self) -> str:
@@ -90,7 +90,7 @@ class Comparison(Frozen):
         doubt = f" ({self.figure.unconfirmed})" if self.figure.unconfirmed else ""
         return f"{self.figure.name}: {self.figure.value:.12g} {self.figure.unit}{doubt}"
 
-    def besides(self, told: Reasons) -> str:
+    def row_text(self, told: Reasons) -> str:
         """The row in words, without reasons that have been told already."""
         if self.ours is None or self.ratio is None:
             return f"{self.published}; {self.status}"
@@ -143,7 +143,7 @@ def _compare(result: RdmaResult, reference: Reference, figure: Figure) -> Compar
         return _switch(result, reference, figure)
     values = [(m, v) for m in result.measurements if (v := _value(m, figure)) is not None]
     if not values:
-        return _compared(figure, [], Reasons())
+        return _figure_comparison(figure, [], Reasons())
     values = _nearest(values, figure)
     measurements = [m for m, _ in values]
     reasons = Reasons(
@@ -151,18 +151,18 @@ def _compare(result: RdmaResult, reference: Reference, figure: Figure) -> Compar
         unknown=tuple(_unknown(result, reference, figure, measurements)),
         unpublished=_unpublished(figure),
     )
-    return _compared(figure, [value for _, value in values], reasons)
+    return _figure_comparison(figure, [value for _, value in values], reasons)
 
 
-def _compared(figure: Figure, values: Sequence[float], reasons: Reasons) -> Comparison:
+def _figure_comparison(figure: Figure, values: Sequence[float], reasons: Reasons) -> Comparison:
     ours = median(values) if values else None
-    status = Status.COMPARABLE
+    status = Comparability.COMPARABLE
     if ours is None:
-        status = Status.NOT_MEASURED
+        status = Comparability.NOT_MEASURED
     elif reasons.differing:
-        status = Status.DIFFERS
+        status = Comparability.DIFFERS
     elif reasons.unknown or reasons.unpublished:
-        status = Status.UNKNOWN
+        status = Comparability.UNKNOWN
     ratio = None if ours is None else ours / figure.value
     return Comparison(
         figure=figure, ours=ours, runs=len(values), ratio=ratio, status=status, reasons=reasons
@@ -177,7 +177,7 @@ def _switch(result: RdmaResult, reference: Reference, figure: Figure) -> Compari
         unknown=tuple(_unknown(result, reference, figure, ())),
         unpublished=_unpublished(figure),
     )
-    return _compared(figure, values, reasons if values else Reasons())
+    return _figure_comparison(figure, values, reasons if values else Reasons())
 
 
 def _value(measurement: Measurement, figure: Figure) -> float | None:

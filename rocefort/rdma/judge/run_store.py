@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.results.rdma_plan import RdmaPlan
-from rocefort.models.results.rdma_result import RawEnd, RdmaResult, RunLine, Verdict
+from rocefort.models.results.rdma_result import MeasurementVerdict, RawEnd, RdmaResult, RunLine
 from rocefort.rdma.judge.verdicts import GoodRuns
 
 SCHEMA = 1
@@ -54,7 +54,7 @@ CREATE TABLE outputs (
 
 
 @dataclass(frozen=True)
-class Kept:
+class EarlierValue:
     """One measured value of an earlier run."""
 
     run: str
@@ -71,7 +71,7 @@ def plan_digest(plan: RdmaPlan) -> str:
     return hashlib.sha256(json.dumps(stable, sort_keys=True).encode()).hexdigest()[:16]
 
 
-class History:
+class RdmaHistory:
     """An open history file; `opened` opens one."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -167,7 +167,7 @@ class History:
 
     def series(
         self, program: str, pair: str, size: int | None, shape: str | None = None
-    ) -> tuple[Kept, ...]:
+    ) -> tuple[EarlierValue, ...]:
         """All measured values of one program, pair and size, the oldest first."""
         query = (
             "SELECT r.id, r.began, m.value, m.verdict FROM measurements m JOIN runs r "
@@ -176,9 +176,9 @@ class History:
         )
         with self._failing("cannot be read"):
             rows = self._db.execute(query, (program, pair, size, shape, shape)).fetchall()
-        bad = (Verdict.TOO_SLOW.value, Verdict.NOT_MEASURED.value)
+        bad = (MeasurementVerdict.TOO_SLOW.value, MeasurementVerdict.NOT_MEASURED.value)
         return tuple(
-            Kept(id_, datetime.fromisoformat(began), value, verdict not in bad)
+            EarlierValue(id_, datetime.fromisoformat(began), value, verdict not in bad)
             for id_, began, value, verdict in rows
         )
 
@@ -187,7 +187,7 @@ class History:
         try:
             yield
         except sqlite3.Error as error:
-            raise _failed(what, self.path, error) from None
+            raise _history_error(what, self.path, error) from None
 
 
 def _rows(result: RdmaResult) -> Iterator[tuple[object, ...]]:
@@ -202,7 +202,7 @@ def _packed(text: str) -> bytes:
 
 
 @contextmanager
-def opened(path: Path, *, make: bool = False) -> Iterator[History]:
+def open_history(path: Path, *, make: bool = False) -> Iterator[RdmaHistory]:
     """Open a history file until the block ends; raises BadInput, ServiceFailed.
 
     make: create it where it is missing, readable by its owner only.
@@ -215,10 +215,10 @@ def opened(path: Path, *, make: bool = False) -> Iterator[History]:
     try:
         connection = sqlite3.connect(path, timeout=BUSY_S)
     except sqlite3.Error as error:
-        raise _failed("cannot be opened", path, error) from None
+        raise _history_error("cannot be opened", path, error) from None
     try:
         _prepare(connection, path, make=make)
-        yield History(connection, path)
+        yield RdmaHistory(connection, path)
     finally:
         connection.close()
 
@@ -243,7 +243,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, make: bool) -> None:
             _make_tables(connection)
             application, version = APPLICATION, SCHEMA
     except sqlite3.DatabaseError as error:
-        raise _failed("cannot be opened", path, error) from None
+        raise _history_error("cannot be opened", path, error) from None
     if application != APPLICATION:
         raise BadInput("is no history of RDMA runs", where=str(path), how="name another file")
     if version != SCHEMA:
@@ -269,7 +269,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
         connection.isolation_level = before
 
 
-def _failed(what: str, path: Path, error: sqlite3.Error) -> BadInput | ServiceFailed:
+def _history_error(what: str, path: Path, error: sqlite3.Error) -> BadInput | ServiceFailed:
     if "not a database" in str(error):
         return BadInput("is no history of RDMA runs", where=str(path), how="name another file")
     how = next((how for word, how in HOW if word in str(error)), "check the disk and its rights")

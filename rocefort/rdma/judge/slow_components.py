@@ -15,9 +15,9 @@ from itertools import combinations
 
 from rocefort.models.base import Frozen
 from rocefort.models.network.network import Server
-from rocefort.models.results.rdma_result import Measurement, Verdict
-from rocefort.models.wording import counted
-from rocefort.rdma.plan.shared_links import MISSED, Wiring, missed
+from rocefort.models.results.rdma_result import Measurement, MeasurementVerdict
+from rocefort.models.wording import count_of
+from rocefort.rdma.plan.shared_links import MISSED, Wiring, miss_probability
 
 LARGEST_SET = 3
 MOST_SETS = 5  # explanations that are named
@@ -36,7 +36,7 @@ class Explanation(Frozen):
         )
 
 
-class Culprits(Frozen):
+class SlowComponents(Frozen):
     """Explanations of all slow pairs that have one, and pairs that nothing explains alone."""
 
     slow: tuple[str, ...]
@@ -56,11 +56,11 @@ class Culprits(Frozen):
 
     @property
     def _explained(self) -> str:
-        return counted(len(self.slow) - len(self.unexplained), "slow pair")
+        return count_of(len(self.slow) - len(self.unexplained), "slow pair")
 
 
 @dataclass(frozen=True)
-class Way:
+class PairComponents:
     """What a pair used for certain, and what it may have used."""
 
     certain: frozenset[str]
@@ -72,13 +72,13 @@ class Way:
         return self.certain | self.possible
 
 
-def way(wiring: Wiring, one: Server, other: Server, qps: int = 1) -> Way:
+def pair_components(wiring: Wiring, one: Server, other: Server, qps: int = 1) -> PairComponents:
     """The elements between two servers; qps: flows, each with a hash of its own."""
     leaves = one.port.device, other.port.device
     certain = {f"server {server.name} or its cables" for server in (one, other)}
     certain |= set(leaves)
     if leaves[0] == leaves[1]:
-        return Way(frozenset(certain), frozenset())
+        return PairComponents(frozenset(certain), frozenset())
     spines = set(wiring.spines(*leaves))
     across = spines | {
         f"cable {uplink.leaf} - {uplink.spine}"
@@ -87,43 +87,48 @@ def way(wiring: Wiring, one: Server, other: Server, qps: int = 1) -> Way:
         if uplink.spine.device in spines
     }
     width = wiring.width(*leaves)
-    if width == 1 or missed(width, qps) <= MISSED:
-        return Way(frozenset(certain | across), frozenset())
-    return Way(frozenset(certain), frozenset(across))
+    if width == 1 or miss_probability(width, qps) <= MISSED:
+        return PairComponents(frozenset(certain | across), frozenset())
+    return PairComponents(frozenset(certain), frozenset(across))
 
 
 def find_culprits(
     measurements: Iterable[Measurement], wiring: Wiring, servers: Mapping[str, Server]
-) -> Culprits:
+) -> SlowComponents:
     """Explain the pairs that were too slow by what they share and good pairs do not."""
-    slow: dict[str, Way] = {}
-    good: list[Way] = []
+    slow: dict[str, PairComponents] = {}
+    good: list[PairComponents] = []
     for each in measurements:
         run = each.run
-        if len(run.servers) != 2 or each.verdict not in (Verdict.PASSED, Verdict.TOO_SLOW):
+        if len(run.servers) != 2 or each.verdict not in (
+            MeasurementVerdict.PASSED,
+            MeasurementVerdict.TOO_SLOW,
+        ):
             continue
-        its_way = way(wiring, servers[run.client], servers[run.server], run.qps)
-        if each.verdict is Verdict.TOO_SLOW:
+        its_way = pair_components(wiring, servers[run.client], servers[run.server], run.qps)
+        if each.verdict is MeasurementVerdict.TOO_SLOW:
             slow[run.pair] = its_way
         else:
             good.append(its_way)
     return explain(slow, good)
 
 
-def explain(slow: Mapping[str, Way], good: Iterable[Way]) -> Culprits:
+def explain(slow: Mapping[str, PairComponents], good: Iterable[PairComponents]) -> SlowComponents:
     """The smallest sets of elements on all slow ways and on no good way for certain."""
     cleared = frozenset[str]().union(*(each.certain for each in good))
     suspects = {pair: its_way.all - cleared for pair, its_way in slow.items()}
     explained = [pair for pair, elements in suspects.items() if elements]
-    groups = _alike({pair: suspects[pair] for pair in explained})
-    return Culprits(
+    groups = _suspects_by_pairs({pair: suspects[pair] for pair in explained})
+    return SlowComponents(
         slow=tuple(slow),
         explanations=tuple(_smallest(groups, explained)),
         unexplained=tuple(pair for pair in slow if pair not in explained),
     )
 
 
-def _alike(suspects: Mapping[str, frozenset[str]]) -> dict[frozenset[str], tuple[str, ...]]:
+def _suspects_by_pairs(
+    suspects: Mapping[str, frozenset[str]],
+) -> dict[frozenset[str], tuple[str, ...]]:
     """Suspects by the set of slow pairs that they lie on."""
     pairs_of: dict[str, set[str]] = {}
     for pair, elements in suspects.items():

@@ -8,13 +8,13 @@ from rocefort.errors import BadInput
 from rocefort.models.fabric.rdma import Rdma
 from rocefort.models.network.network import Network
 from rocefort.models.results.rdma_plan import RdmaPlan, RdmaRun
-from rocefort.models.results.rdma_result import Judged, Measurement
-from rocefort.models.wording import counted
+from rocefort.models.results.rdma_result import DerivedVerdict, Measurement
+from rocefort.models.wording import count_of
 from rocefort.rdma.judge.expectations import SWITCH_LATENCY, spreads, switch_latency, total
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
-from rocefort.rdma.judge.slow_components import Culprits, find_culprits
+from rocefort.rdma.judge.slow_components import SlowComponents, find_culprits
 from rocefort.rdma.parse.bandwidth_series import outage
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.shared_links import Wiring
 
 NS_PER_M = 5.0  # light in glass or copper, about two thirds of its speed
@@ -29,7 +29,7 @@ def verdicts(
     plan: RdmaPlan,
     measurements: Sequence[Measurement],
     good: GoodRuns,
-) -> tuple[Judged, ...]:
+) -> tuple[DerivedVerdict, ...]:
     """All that is judged beside single runs and counters. good: values of earlier good runs."""
     culprits = culprits_of(network, measurements)
     return (
@@ -38,21 +38,21 @@ def verdicts(
         *_outages(plan, measurements),
         *_subtracted(network, measurements),
         *_regressions(plan, measurements, good),
-        *(Judged(subject="slow pairs", ok=None, sentence=s) for s in culprits.sentences),
+        *(DerivedVerdict(subject="slow pairs", ok=None, sentence=s) for s in culprits.sentences),
     )
 
 
-def culprits_of(network: Network, measurements: Iterable[Measurement]) -> Culprits:
+def culprits_of(network: Network, measurements: Iterable[Measurement]) -> SlowComponents:
     """What the slow pairs share; nothing where links are not known."""
     servers = {server.name: server for server in network.servers or ()}
     known = [m for m in measurements if set(m.run.servers) <= servers.keys()]
     try:
         return find_culprits(known, Wiring(network), servers)
     except BadInput:
-        return Culprits(slow=(), explanations=(), unexplained=())
+        return SlowComponents(slow=(), explanations=(), unexplained=())
 
 
-def _outages(plan: RdmaPlan, measurements: Iterable[Measurement]) -> Iterator[Judged]:
+def _outages(plan: RdmaPlan, measurements: Iterable[Measurement]) -> Iterator[DerivedVerdict]:
     notes = {run.id: each.note for each in plan.rounds for run in each.runs}
     for each in measurements:
         if each.run.every_s is None or not each.series:
@@ -60,19 +60,19 @@ def _outages(plan: RdmaPlan, measurements: Iterable[Measurement]) -> Iterator[Ju
         note = notes.get(each.run.id, "")
         try:
             said = outage(each.series).sentence
-        except FlawError as flaw:
+        except TableError as flaw:
             said = f"the loss is not known: {flaw.line}"
-        yield Judged(subject=note, ok=None, sentence=f"{each.run.pair}, {note}: {said}")
+        yield DerivedVerdict(subject=note, ok=None, sentence=f"{each.run.pair}, {note}: {said}")
 
 
-def _subtracted(network: Network, measurements: Iterable[Measurement]) -> Iterator[Judged]:
+def _subtracted(network: Network, measurements: Iterable[Measurement]) -> Iterator[DerivedVerdict]:
     """Latency of one switch, of the smallest size that both ways have."""
     metres = [link.cable_m for link in network.links or () if link.cable_m is not None]
     fabric_us = 2 * max(metres, default=0.0) * NS_PER_M / 1000
     found = [row for row in switch_latency(measurements, fabric_us) if row[0] <= SMALL_BYTES]
     if found:
         size, microseconds, runs = found[0]
-        yield Judged(
+        yield DerivedVerdict(
             subject=SWITCH_LATENCY,
             ok=None,
             value=microseconds,
@@ -83,7 +83,7 @@ def _subtracted(network: Network, measurements: Iterable[Measurement]) -> Iterat
 
 def _regressions(
     plan: RdmaPlan, measurements: Iterable[Measurement], good: GoodRuns
-) -> Iterator[Judged]:
+) -> Iterator[DerivedVerdict]:
     fresh: dict[tuple[str, str, int | None, str], list[Measurement]] = {}
     for each in measurements:
         # What a run through a failure gives on average says nothing of the next one.
@@ -97,18 +97,18 @@ def _regressions(
             yield _regression(mine, past)
     short = sum(len(past) < LEAST_HISTORY for _, past in known)
     if short:
-        said = f"{counted(short, 'measurement')} not held against the past: fewer than "
+        said = f"{count_of(short, 'measurement')} not held against the past: fewer than "
         said += f"{LEAST_HISTORY} good runs of the same pair, program, size and load"
-        yield Judged(subject="history", ok=None, sentence=said)
+        yield DerivedVerdict(subject="history", ok=None, sentence=said)
 
 
-def _regression(mine: Sequence[Measurement], earlier: Sequence[float]) -> Judged:
+def _regression(mine: Sequence[Measurement], earlier: Sequence[float]) -> DerivedVerdict:
     values = [m.value for m in mine if m.value is not None]
     run = mine[0].run
     found = regression(earlier, values, higher_is_better=not run.program.measures_latency)
     ok = None if found.slower is None else not found.slower
     said = f"{run.pair} {measured_words(run)}: {found.sentence}"
-    return Judged(subject=f"history of {run.pair}", ok=ok, sentence=said)
+    return DerivedVerdict(subject=f"history of {run.pair}", ok=ok, sentence=said)
 
 
 def measured_words(run: RdmaRun) -> str:

@@ -13,7 +13,7 @@ from statistics import median
 from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_result import Point
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.parse.text_table import HEADER, read_growing
 
 BASE_POINTS = 3  # before the failure
@@ -51,14 +51,14 @@ class Outage(Frozen):
 
 
 def read_series(text: str, every_s: float) -> tuple[Point, ...]:
-    """Rows of a run that was ended; raises FlawError where one is off, or none is there."""
+    """Rows of a run that was ended; raises TableError where one is off, or none is there."""
     rows = read_growing(text)
     if not rows:
         header = next((line for line in text.splitlines() if HEADER.fullmatch(line)), "")
-        raise FlawError(Outcome.MISSING_ROW if header else Outcome.NO_TABLE, header)
+        raise TableError(Outcome.MISSING_ROW if header else Outcome.NO_TABLE, header)
     sizes = {row.size_bytes for row in rows if row.figures.gbps is not None}
     if len(sizes) > 1:
-        raise FlawError(Outcome.UNKNOWN_LINE, f"sizes {', '.join(map(str, sorted(sizes)))}")
+        raise TableError(Outcome.UNKNOWN_LINE, f"sizes {', '.join(map(str, sorted(sizes)))}")
     return tuple(
         Point(at_s=every_s * number, gbps=row.figures.gbps)
         for number, row in enumerate(rows, 1)
@@ -67,7 +67,7 @@ def read_series(text: str, every_s: float) -> tuple[Point, ...]:
 
 
 def outage(series: Sequence[Point], failed_at_s: float | None = None) -> Outage:
-    """What was lost against the median before the failure; raises FlawError for too few points.
+    """What was lost against the median before the failure; raises TableError for too few points.
 
     failed_at_s: when the failure was made; None: the first three points are taken as before it.
     """
@@ -76,21 +76,21 @@ def outage(series: Sequence[Point], failed_at_s: float | None = None) -> Outage:
     after = series[len(before) :]
     if len(before) < BASE_POINTS or not after:
         said = f"{len(before)} points before the failure, {len(after)} after it"
-        raise FlawError(Outcome.MISSING_ROW, said)
+        raise TableError(Outcome.MISSING_ROW, said)
     usual = median(point.gbps for point in before)
     if usual <= 0:
-        raise FlawError(Outcome.ZERO_BANDWIDTH, "nothing came through before the failure")
+        raise TableError(Outcome.ZERO_BANDWIDTH, "nothing came through before the failure")
     steps = [(p, p.at_s - q.at_s) for q, p in pairwise((before[-1], *after))]
     return Outage(
         usual_gbps=usual,
         worst_gbps=min(point.gbps for point in after),
         down_s=sum(step for point, step in steps if point.gbps < DOWN * usual),
         lost_gbit=sum(max(0.0, usual - point.gbps) * step for point, step in steps),
-        recovered_s=_recovered(steps, usual),
+        recovered_s=_recovery_time(steps, usual),
     )
 
 
-def _recovered(steps: Sequence[tuple[Point, float]], usual: float) -> float | None:
+def _recovery_time(steps: Sequence[tuple[Point, float]], usual: float) -> float | None:
     low = [index for index, (point, _) in enumerate(steps) if point.gbps < WHOLE * usual]
     if not low:
         return 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import FlawError, load_report
+from rocefort.rdma.parse.result_row import TableError, load_report
 
 LARGEST = 1e18  # beyond it a report is broken
 SLACK = 0.02  # runtime is in whole milliseconds
@@ -36,32 +36,32 @@ class FioResult:
 
 
 def read_fio(text: str, direction: Direction = "write") -> tuple[FioResult, ...]:
-    """Read one report, a result for each job; raises FlawError at the first thing that is off."""
+    """Read one report, a result for each job; raises TableError at the first thing that is off."""
     lines = text.splitlines(keepends=True)
     start = next((n for n, line in enumerate(lines) if not line.startswith(NOTES)), 0)
     report = load_report("".join(lines[start:]))
     jobs = report.get("jobs") if isinstance(report, Mapping) else None
     if not isinstance(jobs, list) or not jobs:
-        raise FlawError(Outcome.MISSING_ROW, "no jobs")
+        raise TableError(Outcome.MISSING_ROW, "no jobs")
     return tuple(_job(job, direction) for job in jobs)
 
 
 def _job(job: object, direction: Direction) -> FioResult:
     if not isinstance(job, Mapping):
-        raise FlawError(Outcome.UNKNOWN_LINE, f"job: {job}")
+        raise TableError(Outcome.UNKNOWN_LINE, f"job: {job}")
     name = str(job.get("jobname", ""))
     if job.get("error"):
-        raise FlawError(Outcome.TOOL_ERROR, f"{name}: error {job['error']}")
+        raise TableError(Outcome.TOOL_ERROR, f"{name}: error {job['error']}")
     done = job.get(direction)
     if not isinstance(done, Mapping):
-        raise FlawError(Outcome.MISSING_ROW, f"{name}: no {direction}")
+        raise TableError(Outcome.MISSING_ROW, f"{name}: no {direction}")
     if not isinstance(done.get("clat_ns"), Mapping):
-        raise FlawError(Outcome.UNKNOWN_LINE, f"{name}: no clat_ns, as fio before 3.0")
+        raise TableError(Outcome.UNKNOWN_LINE, f"{name}: no clat_ns, as fio before 3.0")
     operations, milliseconds, size = (_n(done, k) for k in ("total_ios", "runtime", "io_bytes"))
     if not (operations > 0 and milliseconds > 0 and size > 0):
-        raise FlawError(Outcome.ZERO_ITERATIONS, f"{name}: {operations:.0f} operations")
+        raise TableError(Outcome.ZERO_ITERATIONS, f"{name}: {operations:.0f} operations")
     if _n(done, "short_ios") or _n(done, "drop_ios"):
-        raise FlawError(Outcome.TOOL_ERROR, f"{name}: operations cut short or dropped")
+        raise TableError(Outcome.TOOL_ERROR, f"{name}: operations cut short or dropped")
     seconds = milliseconds / 1000
     iops, latency = _n(done, "iops"), done["clat_ns"]
     _agree(f"{name}: {iops:.2f} operations a second", iops, operations / seconds)
@@ -70,7 +70,7 @@ def _job(job: object, direction: Direction) -> FioResult:
     )
     mean = _n(latency, "mean")
     if not _n(latency, "min") <= mean <= _n(latency, "max"):
-        raise FlawError(Outcome.SUMS, f"{name}: mean latency {mean:.0f} ns outside its range")
+        raise TableError(Outcome.SUMS, f"{name}: mean latency {mean:.0f} ns outside its range")
     return FioResult(
         job=name,
         iops=iops,
@@ -85,13 +85,13 @@ def _job(job: object, direction: Direction) -> FioResult:
 def _n(part: Mapping[str, Any], key: str) -> float:
     value = part.get(key)
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < LARGEST:
-        raise FlawError(Outcome.NOT_A_NUMBER, f"{key}: {value}")
+        raise TableError(Outcome.NOT_A_NUMBER, f"{key}: {value}")
     return float(value)
 
 
 def _agree(said: str, value: float, computed: float) -> None:
     if abs(value - computed) > SLACK * max(value, computed):
-        raise FlawError(Outcome.SUMS, f"{said}, but {computed:.2f} by its own count and time")
+        raise TableError(Outcome.SUMS, f"{said}, but {computed:.2f} by its own count and time")
 
 
 def _percentile(latency: Mapping[str, Any], key: str) -> float | None:

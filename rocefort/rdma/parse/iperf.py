@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import FlawError, load_report
+from rocefort.rdma.parse.result_row import TableError, load_report
 
 LARGEST = 1e18  # beyond it a report is broken
 SLACK = 0.02  # of the two ends' clocks: each divides by its own seconds
@@ -42,18 +42,18 @@ class IperfResult:
 
 
 def read_iperf(text: str) -> IperfResult:
-    """Read the client's report; raises FlawError at the first thing that is off."""
+    """Read the client's report; raises TableError at the first thing that is off."""
     report = load_report(text)
     if not isinstance(report, Mapping):
-        raise FlawError(Outcome.NOT_JSON, text[:60])
+        raise TableError(Outcome.NOT_JSON, text[:60])
     if error := report.get("error"):
         known = any(words in str(error) for words in NO_SERVER)
-        raise FlawError(Outcome.NO_SERVER if known else Outcome.TOOL_ERROR, str(error))
+        raise TableError(Outcome.NO_SERVER if known else Outcome.TOOL_ERROR, str(error))
     end = _part(report, "end")
     sent, received = _part(end, "sum_sent"), _part(end, "sum_received")
     streams = end.get("streams")
     if not isinstance(streams, list) or not streams:
-        raise FlawError(Outcome.MISSING_ROW, "end: no streams")
+        raise TableError(Outcome.MISSING_ROW, "end: no streams")
     retransmits = sent.get("retransmits")
     tos = _part(_part(report, "start"), "test_start").get("tos")
     return IperfResult(
@@ -70,16 +70,16 @@ def read_iperf(text: str) -> IperfResult:
 def _part(report: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     part = report.get(key)
     if not isinstance(part, Mapping):
-        raise FlawError(Outcome.MISSING_ROW, f"no {key}")
+        raise TableError(Outcome.MISSING_ROW, f"no {key}")
     return part
 
 
 def _number(part: Mapping[str, Any], key: str) -> float:
     value = part.get(key)
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise FlawError(Outcome.MISSING_ROW, f"no {key}")
+        raise TableError(Outcome.MISSING_ROW, f"no {key}")
     if not 0 <= value < LARGEST:
-        raise FlawError(Outcome.NOT_A_NUMBER, f"{key}: {value}")
+        raise TableError(Outcome.NOT_A_NUMBER, f"{key}: {value}")
     return float(value)
 
 
@@ -87,16 +87,16 @@ def _rate(part: Mapping[str, Any], name: str) -> float:
     """Gb/s, where bytes and seconds of the same part agree with it."""
     rate, size, seconds = (_number(part, key) for key in ("bits_per_second", "bytes", "seconds"))
     if seconds <= 0 or size <= 0 or rate <= 0:
-        raise FlawError(Outcome.ZERO_BANDWIDTH, f"{name}: {size:.0f} bytes in {seconds} s")
+        raise TableError(Outcome.ZERO_BANDWIDTH, f"{name}: {size:.0f} bytes in {seconds} s")
     if abs(size * 8 / seconds - rate) > SLACK * rate:
-        raise FlawError(Outcome.SUMS, f"{name}: {size:.0f} bytes in {seconds} s, {rate:.0f} bit/s")
+        raise TableError(Outcome.SUMS, f"{name}: {size:.0f} bytes in {seconds} s, {rate:.0f} bit/s")
     return rate / 1e9
 
 
 def _intervals(report: Mapping[str, Any]) -> list[Interval]:
     rows = report.get("intervals")
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-        raise FlawError(Outcome.MISSING_ROW, "no intervals")
+        raise TableError(Outcome.MISSING_ROW, "no intervals")
     sums = [_part(row, "sum") for row in rows]
     found = [
         Interval(_number(s, "start"), _number(s, "end"), _number(s, "bits_per_second") / 1e9)
@@ -104,5 +104,5 @@ def _intervals(report: Mapping[str, Any]) -> list[Interval]:
     ]
     times = [at for each in found for at in (each.start_s, each.end_s)]
     if not found or times != sorted(times):
-        raise FlawError(Outcome.SUMS, "intervals do not follow each other")
+        raise TableError(Outcome.SUMS, "intervals do not follow each other")
     return found

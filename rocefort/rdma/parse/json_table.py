@@ -14,14 +14,14 @@ from collections.abc import Mapping
 
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import (
-    Cell,
-    FlawError,
-    Row,
+    MeasuredValue,
+    MessageSizeRow,
+    TableError,
     bandwidth_row,
     latency_row,
     no_number,
 )
-from rocefort.rdma.parse.text_table import Table
+from rocefort.rdma.parse.text_table import PerftestTable
 
 Section = dict[str, str]
 
@@ -58,19 +58,19 @@ LATENCY_DURATION = {
 EXTRA = {"CPU_util"}  # `--cpu_util`
 
 
-def read_json(text: str, *, gbits: bool = True, sizes: int = 1) -> Table:
-    """Read one JSON report; raises FlawError at the first thing that is off.
+def read_json(text: str, *, gbits: bool = True, sizes: int = 1) -> PerftestTable:
+    """Read one JSON report; raises TableError at the first thing that is off.
 
     gbits: whether the command said `--report_gbits`. sizes: how many message sizes it ran; of more
     than one only the last is there, which is a missing row.
     """
     sections = _sections(text)
     if sections.keys() != {"test_info", "results"}:
-        raise FlawError(Outcome.NOT_JSON, f"sections: {', '.join(sections) or 'none'}")
+        raise TableError(Outcome.NOT_JSON, f"sections: {', '.join(sections) or 'none'}")
     row = _row(sections["results"], "Gb/sec" if gbits else "MiB/sec")
     if sizes > 1:
-        raise FlawError(Outcome.MISSING_ROW, f"1 of {sizes} sizes: {row.size_bytes} bytes")
-    return Table(_title(sections["test_info"]), (row,))
+        raise TableError(Outcome.MISSING_ROW, f"1 of {sizes} sizes: {row.size_bytes} bytes")
+    return PerftestTable(_title(sections["test_info"]), (row,))
 
 
 def _sections(text: str) -> dict[str, Section]:
@@ -79,7 +79,7 @@ def _sections(text: str) -> dict[str, Section]:
     except ValueError:
         return _old_sections(text)
     if not isinstance(found, Mapping) or not all(isinstance(v, Mapping) for v in found.values()):
-        raise FlawError(Outcome.NOT_JSON, text[:60])
+        raise TableError(Outcome.NOT_JSON, text[:60])
     return {name: {k: str(v) for k, v in part.items()} for name, part in found.items()}
 
 
@@ -89,47 +89,49 @@ def _old_sections(text: str) -> dict[str, Section]:
     current: Section | None = None
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < 2 or lines[0].strip() != "{" or lines[-1].strip() != "}":
-        raise FlawError(Outcome.NOT_JSON, lines[-1] if lines else "empty")
+        raise TableError(Outcome.NOT_JSON, lines[-1] if lines else "empty")
     for line in lines[1:-1]:
         if current is None:
             opened = OPENS.fullmatch(line.rstrip())
             if opened is None or opened["name"] in sections:
-                raise FlawError(Outcome.NOT_JSON, line)
+                raise TableError(Outcome.NOT_JSON, line)
             current = sections.setdefault(opened["name"], {})
         elif line.strip().rstrip(",") == "}":
             current = None
         else:
             entry = ENTRY.fullmatch(line)
             if entry is None or entry["key"] in current:
-                raise FlawError(Outcome.NOT_JSON, line)
+                raise TableError(Outcome.NOT_JSON, line)
             current[entry["key"]] = entry["value"].strip('"')
     if current is not None:
-        raise FlawError(Outcome.UNTERMINATED_TABLE, lines[-2])
+        raise TableError(Outcome.UNTERMINATED_TABLE, lines[-2])
     return sections
 
 
 def _title(info: Section) -> str:
     verb = VERB.fullmatch(info.get("test", ""))
     if verb is None:
-        raise FlawError(Outcome.UNKNOWN_LINE, f"test: {info.get('test', 'none')}")
+        raise TableError(Outcome.UNKNOWN_LINE, f"test: {info.get('test', 'none')}")
     return f"{verb['verb']} {verb['rest'].replace('_', ' ')}"
 
 
-def _row(results: Section, unit: str) -> Row:
+def _row(results: Section, unit: str) -> MessageSizeRow:
     line = ", ".join(f"{key}: {value}" for key, value in results.items())
     keys = results.keys() - EXTRA
     columns = next((c for c in (BANDWIDTH, LATENCY, LATENCY_DURATION) if c.keys() == keys), None)
     for value in results.values():
         if NAN.fullmatch(value):
-            raise FlawError(Outcome.NOT_A_NUMBER, line)
+            raise TableError(Outcome.NOT_A_NUMBER, line)
     if columns is None or not all(NUMBER.fullmatch(value) for value in results.values()):
-        raise FlawError(Outcome.UNKNOWN_LINE, line)
+        raise TableError(Outcome.UNKNOWN_LINE, line)
     if not all(results[key].isdecimal() for key in ("MsgSize", "n_iterations")):
-        raise FlawError(Outcome.UNKNOWN_LINE, line)
+        raise TableError(Outcome.UNKNOWN_LINE, line)
     cells = {
-        column: Cell.read(f"{column}[{unit}]" if column.startswith("BW") else column, results[key])
+        column: MeasuredValue.read(
+            f"{column}[{unit}]" if column.startswith("BW") else column, results[key]
+        )
         for key, column in columns.items()
     }
     if cells["#iterations"].value == 0:
-        raise FlawError(Outcome.ZERO_ITERATIONS, line)
+        raise TableError(Outcome.ZERO_ITERATIONS, line)
     return bandwidth_row(line, cells) if columns is BANDWIDTH else latency_row(line, cells)

@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 
 from rocefort.models.results.rdma_result import MpiPoint
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.result_row import TableError
 
 OSU_TITLE = re.compile(r"# OSU MPI (?P<name>.+?) Latency Test(?: v[\w.]+)?\s*")
 OSU_HEADER = re.compile(r"# Size\s+Avg Latency\(us\)(?P<rest>.*)")
@@ -39,7 +39,7 @@ class MpiTable:
 
 
 def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
-    """Read one OSU collective; raises FlawError at the first thing that is off.
+    """Read one OSU collective; raises TableError at the first thing that is off.
 
     last_bytes: the largest size that was asked for; nothing else tells that the table is whole.
     """
@@ -47,10 +47,10 @@ def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
     titles = [m for line in lines if (m := OSU_TITLE.fullmatch(line))]
     at = next((n for n, line in enumerate(lines) if OSU_HEADER.fullmatch(line)), None)
     if len(titles) != 1 or at is None:
-        raise FlawError(Outcome.NO_TABLE, lines[0] if lines else "")
+        raise TableError(Outcome.NO_TABLE, lines[0] if lines else "")
     for line in lines[:at]:
         if not line.startswith("# "):
-            raise FlawError(Outcome.UNKNOWN_LINE, line)
+            raise TableError(Outcome.UNKNOWN_LINE, line)
     names, validated = _osu_columns(lines[at])
     rows = tuple(_osu_row(line, names, validated) for line in lines[at + 1 :])
     _whole(rows, lines[at], last_bytes)
@@ -63,7 +63,7 @@ def _osu_columns(header: str) -> tuple[tuple[str, ...], bool]:
     validated = rest[-1:] == ["Validation"]
     extra = tuple(rest[:-1] if validated else rest)
     if extra not in OSU_EXTRA:
-        raise FlawError(Outcome.UNKNOWN_LINE, header)
+        raise TableError(Outcome.UNKNOWN_LINE, header)
     return ("size", "avg", *OSU_EXTRA[extra]), validated
 
 
@@ -71,7 +71,7 @@ def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiPoint:
     cells = line.split()
     if validated:
         if cells[-1] != "Pass":
-            raise FlawError(Outcome.INVALID_DATA, line)
+            raise TableError(Outcome.INVALID_DATA, line)
         cells = cells[:-1]
     return _row(line, cells, names)
 
@@ -79,14 +79,14 @@ def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiPoint:
 def read_imb(text: str) -> tuple[MpiTable, ...]:
     """Read one run of IMB-MPI1, a table for each collective and number of processes.
 
-    Raises FlawError at the first thing that is off, a missing last line included.
+    Raises TableError at the first thing that is off, a missing last line included.
     """
     lines = text.splitlines()
     if not any(line.startswith(IMB_END) for line in lines):
-        raise FlawError(Outcome.UNTERMINATED_TABLE, next((x for x in reversed(lines) if x), ""))
+        raise TableError(Outcome.UNTERMINATED_TABLE, next((x for x in reversed(lines) if x), ""))
     starts = [n for n, line in enumerate(lines) if IMB_TITLE.fullmatch(line)]
     if not starts:
-        raise FlawError(Outcome.NO_TABLE, next((x for x in lines if x), ""))
+        raise TableError(Outcome.NO_TABLE, next((x for x in lines if x), ""))
     ends = [*starts[1:], len(lines)]
     return tuple(_imb_table(lines[a:b]) for a, b in zip(starts, ends, strict=True))
 
@@ -96,7 +96,7 @@ def _imb_table(lines: Sequence[str]) -> MpiTable:
     processes = [m for line in lines if (m := IMB_PROCESSES.fullmatch(line))]
     at = next((n for n, line in enumerate(lines) if IMB_HEADER.fullmatch(line)), None)
     if title is None or at is None or len(processes) != 1:
-        raise FlawError(Outcome.UNKNOWN_LINE, lines[0])
+        raise TableError(Outcome.UNKNOWN_LINE, lines[0])
     names = ("size", "repetitions", "min", "max", "avg")
     body = takewhile(lambda line: line.strip() and not line.startswith("#"), lines[at + 1 :])
     rows = tuple(_row(line, line.split(), names) for line in body)
@@ -111,9 +111,9 @@ def _plain(name: str) -> str:
 
 def _row(line: str, cells: Sequence[str], names: Sequence[str]) -> MpiPoint:
     if any(re.fullmatch(r"[-+]?(nan|inf)", cell, re.IGNORECASE) for cell in cells):
-        raise FlawError(Outcome.NOT_A_NUMBER, line)
+        raise TableError(Outcome.NOT_A_NUMBER, line)
     if len(cells) != len(names) or not all(re.fullmatch(r"[0-9]+(\.[0-9]+)?", c) for c in cells):
-        raise FlawError(Outcome.UNKNOWN_LINE, line)
+        raise TableError(Outcome.UNKNOWN_LINE, line)
     values = dict(zip(names, cells, strict=True))
     row = MpiPoint(
         size_bytes=int(values["size"]),
@@ -122,21 +122,21 @@ def _row(line: str, cells: Sequence[str], names: Sequence[str]) -> MpiPoint:
         most_us=float(values["max"]) if "max" in values else None,
     )
     if row.size_bytes and not row.average_us:
-        raise FlawError(Outcome.ZERO_LATENCY, line)
+        raise TableError(Outcome.ZERO_LATENCY, line)
     low, high = row.least_us or 0.0, row.average_us if row.most_us is None else row.most_us
     if not low <= row.average_us <= high:
-        raise FlawError(Outcome.SUMS, line)
+        raise TableError(Outcome.SUMS, line)
     return row
 
 
 def _whole(rows: Sequence[MpiPoint], header: str, last_bytes: int | None) -> None:
     """Sizes double from row to row, a first 0 aside, up to the last one asked for."""
     if not rows:
-        raise FlawError(Outcome.MISSING_ROW, header)
+        raise TableError(Outcome.MISSING_ROW, header)
     sized = [row.size_bytes for row in rows if row.size_bytes]
     for one, two in pairwise(sized):
         if two != 2 * one:
-            raise FlawError(Outcome.MISSING_ROW, f"{two} bytes after {one}")
+            raise TableError(Outcome.MISSING_ROW, f"{two} bytes after {one}")
     if last_bytes is not None and rows[-1].size_bytes != last_bytes:
         line = f"{rows[-1].size_bytes} bytes is the last row, {last_bytes} was asked for"
-        raise FlawError(Outcome.UNTERMINATED_TABLE, line)
+        raise TableError(Outcome.UNTERMINATED_TABLE, line)

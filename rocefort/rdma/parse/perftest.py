@@ -14,8 +14,8 @@ from typing import Literal
 from rocefort.fleet.ssh_exec import CommandResult
 from rocefort.models.results.rdma_plan import Program
 from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.parse.result_row import FlawError, Row
-from rocefort.rdma.parse.text_table import Table, has_table, read_table
+from rocefort.rdma.parse.result_row import MessageSizeRow, TableError
+from rocefort.rdma.parse.text_table import PerftestTable, has_table, read_table
 
 Side = Literal["client", "server"]
 
@@ -66,13 +66,13 @@ ENDED_BY_ITSELF = {Outcome.EXIT_CODE, Outcome.UNKNOWN_LINE}
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PerftestOutcome:
     """Outcome, the side and the line that decided it, and rows only where it is measured."""
 
     outcome: Outcome
     side: Side | None = None
     line: str = ""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[MessageSizeRow, ...] = ()
 
     @property
     def gbps(self) -> float | None:
@@ -93,7 +93,7 @@ class Judgement:
         return f"{self.outcome}: {MEANING[self.outcome]}{said if self.side else ''}"
 
 
-def judge(tool: Program, client: CommandResult, server: CommandResult | None) -> Judgement:
+def judge(tool: Program, client: CommandResult, server: CommandResult | None) -> PerftestOutcome:
     """Judge one measurement by what both ends left behind.
 
     server is None where there was none, or where it was ended because the client had failed;
@@ -103,16 +103,16 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
     if failure := _decisive(_diagnose(client, "client"), theirs):
         return failure
     if server is None:
-        return Judgement(Outcome.EXIT_CODE, "server", "its exit code is not known")
+        return PerftestOutcome(Outcome.EXIT_CODE, "server", "its exit code is not known")
     side: Side = "client"
     try:
         table = _expect(read_table(client.stdout), _titles(tool))
         side = "server"
         if has_table(server.stdout):  # a server of ib_read_lat prints none
             _compare(table, _expect(read_table(server.stdout), (table.title,)))
-    except FlawError as flaw:
-        return Judgement(flaw.outcome, side, flaw.line)
-    return Judgement(Outcome.MEASURED, rows=table.rows)
+    except TableError as flaw:
+        return PerftestOutcome(flaw.outcome, side, flaw.line)
+    return PerftestOutcome(Outcome.MEASURED, rows=table.rows)
 
 
 def cause_of(stderr: str) -> tuple[Outcome, str] | None:
@@ -124,23 +124,25 @@ def cause_of(stderr: str) -> tuple[Outcome, str] | None:
     return None
 
 
-def _diagnose(result: CommandResult, side: Side) -> Judgement | None:
+def _diagnose(result: CommandResult, side: Side) -> PerftestOutcome | None:
     """What one end says went wrong, by its error output and its exit code."""
     lines = result.stderr.splitlines()
     if cause := cause_of(result.stderr):
-        return Judgement(cause[0], side, cause[1])
+        return PerftestOutcome(cause[0], side, cause[1])
     if result.timed_out:
-        return Judgement(Outcome.TIMED_OUT, side)
+        return PerftestOutcome(Outcome.TIMED_OUT, side)
     code = result.exit_code
     if code is None or code > 128:  # a shell reports signal N as 128 + N, ssh as 255
-        return Judgement(Outcome.KILLED, side, "" if code is None else f"exit code {code}")
+        return PerftestOutcome(Outcome.KILLED, side, "" if code is None else f"exit code {code}")
     strange = next((line.strip() for line in lines if not HARMLESS.fullmatch(line)), None)
     if code:
-        return Judgement(Outcome.EXIT_CODE, side, strange or f"exit code {code}")
-    return Judgement(Outcome.UNKNOWN_LINE, side, strange) if strange is not None else None
+        return PerftestOutcome(Outcome.EXIT_CODE, side, strange or f"exit code {code}")
+    return PerftestOutcome(Outcome.UNKNOWN_LINE, side, strange) if strange is not None else None
 
 
-def _decisive(client: Judgement | None, server: Judgement | None) -> Judgement | None:
+def _decisive(
+    client: PerftestOutcome | None, server: PerftestOutcome | None
+) -> PerftestOutcome | None:
     """The failure that explains the other one."""
     if client and client.outcome not in WEAK:
         return client
@@ -162,15 +164,15 @@ def _titles(tool: Program) -> tuple[str, ...]:
     return (f"{verb} BW Test", f"{verb} Bidirectional BW Test")
 
 
-def _expect(table: Table, titles: tuple[str, ...]) -> Table:
+def _expect(table: PerftestTable, titles: tuple[str, ...]) -> PerftestTable:
     if table.title not in titles:
-        raise FlawError(Outcome.OPTION_MISMATCH, table.title)
+        raise TableError(Outcome.OPTION_MISMATCH, table.title)
     return table
 
 
-def _compare(client: Table, server: Table) -> None:
+def _compare(client: PerftestTable, server: PerftestTable) -> None:
     """The server of `-a` prints its last row only."""
     ours, theirs = client.rows[-1], server.rows[-1]
     if ours.size_bytes != theirs.size_bytes:
         line = f"{theirs.size_bytes} bytes, the client {ours.size_bytes}"
-        raise FlawError(Outcome.OPTION_MISMATCH, line)
+        raise TableError(Outcome.OPTION_MISMATCH, line)

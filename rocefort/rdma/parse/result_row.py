@@ -15,7 +15,7 @@ GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
 SLACK = 0.001  # beyond rounding: versions differ in what they round first
 
 
-class FlawError(Exception):
+class TableError(Exception):
     """The text is not a table that can be trusted: which outcome, and the line that decides."""
 
     def __init__(self, outcome: Outcome, line: str) -> None:
@@ -25,19 +25,19 @@ class FlawError(Exception):
 
 def no_number(name: str) -> NoReturn:
     """Refuse NaN and Infinity, which Python's JSON reader would take."""
-    raise FlawError(Outcome.NOT_A_NUMBER, name)
+    raise TableError(Outcome.NOT_A_NUMBER, name)
 
 
 def load_report(text: str) -> object:
-    """The JSON that a program printed; raises FlawError where it is none."""
+    """The JSON that a program printed; raises TableError where it is none."""
     try:
         return json.loads(text, parse_constant=no_number)
     except ValueError as error:
-        raise FlawError(Outcome.NOT_JSON, str(error)) from None
+        raise TableError(Outcome.NOT_JSON, str(error)) from None
 
 
 @dataclass(frozen=True)
-class Row:
+class MessageSizeRow:
     """One message size. What perftest does not measure is None.
 
     The peak of a run over a duration (`-D`, `-N`), of its latency all but the average.
@@ -48,14 +48,14 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Cell:
+class MeasuredValue:
     """A value in Gb/s, Mpps, us or as it stands, and how far rounding may have moved it."""
 
     value: float
     rounding: float
 
     @classmethod
-    def read(cls, column: str, text: str) -> Cell:
+    def read(cls, column: str, text: str) -> MeasuredValue:
         """Read a value below a column whose title may end in its unit, as `[Gb/sec]`."""
         factor = GBPS.get(column.partition("[")[2].removesuffix("]"), 1.0)
         exponent = Decimal(text).as_tuple().exponent
@@ -63,15 +63,15 @@ class Cell:
         return cls(float(text) * factor, last_digit / 2 * factor)
 
 
-def bandwidth_row(line: str, values: Mapping[str, Cell]) -> Row:
-    """The row of a bandwidth test, by column; raises FlawError where it contradicts itself."""
+def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
+    """The row of a bandwidth test, by column; raises TableError where it contradicts itself."""
     average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
     if average.value == 0 or rate.value == 0:
-        raise FlawError(Outcome.ZERO_BANDWIDTH, line)
+        raise TableError(Outcome.ZERO_BANDWIDTH, line)
     size = values["#bytes"].value
     gbps_per_mpps = size * 8 / 1000
     rounding = average.rounding + rate.rounding * gbps_per_mpps
-    _require(_near(average.value, rate.value * gbps_per_mpps, rounding), line)
+    _require(_is_near(average.value, rate.value * gbps_per_mpps, rounding), line)
     _require(peak.value == 0 or _ordered(average, peak), line)
     lowest = values.get("BW min")
     _require(lowest is None or _ordered(lowest, average), line)
@@ -81,14 +81,14 @@ def bandwidth_row(line: str, values: Mapping[str, Cell]) -> Row:
         mpps=rate.value,
         iterations=int(values["#iterations"].value),
     )
-    return Row(int(size), figures)
+    return MessageSizeRow(int(size), figures)
 
 
-def latency_row(line: str, values: Mapping[str, Cell]) -> Row:
-    """The row of a latency test, by column; raises FlawError where it contradicts itself."""
+def latency_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
+    """The row of a latency test, by column; raises TableError where it contradicts itself."""
     average = values["t_avg"]
     if not all(values[name].value for name in ("t_avg", "t_min", "t_typical") if name in values):
-        raise FlawError(Outcome.ZERO_LATENCY, line)
+        raise TableError(Outcome.ZERO_LATENCY, line)
     if "tps average" in values:
         _require(_is_round_trip(average, values["tps average"]), line)
     else:
@@ -116,24 +116,24 @@ def latency_row(line: str, values: Mapping[str, Cell]) -> Row:
         p999_us=of("99.9% percentile"),
         iterations=int(values["#iterations"].value),
     )
-    return Row(int(values["#bytes"].value), figures)
+    return MessageSizeRow(int(values["#bytes"].value), figures)
 
 
-def _is_round_trip(average: Cell, per_second: Cell) -> bool:
+def _is_round_trip(average: MeasuredValue, per_second: MeasuredValue) -> bool:
     """Latency is half a transaction for write and send, a whole one for read."""
     product = average.value * per_second.value
     rounding = average.rounding * per_second.value + per_second.rounding * average.value
-    return _near(product, 0.5e6, rounding) or _near(product, 1e6, rounding)
+    return _is_near(product, 0.5e6, rounding) or _is_near(product, 1e6, rounding)
 
 
-def _near(a: float, b: float, rounding: float) -> bool:
+def _is_near(a: float, b: float, rounding: float) -> bool:
     return abs(a - b) <= rounding * 1.0001 + SLACK * max(a, b)
 
 
-def _ordered(low: Cell, high: Cell) -> bool:
+def _ordered(low: MeasuredValue, high: MeasuredValue) -> bool:
     return low.value <= high.value + low.rounding + high.rounding
 
 
 def _require(holds: bool, line: str) -> None:
     if not holds:
-        raise FlawError(Outcome.SUMS, line)
+        raise TableError(Outcome.SUMS, line)

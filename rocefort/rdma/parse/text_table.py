@@ -13,7 +13,13 @@ from itertools import pairwise
 
 from rocefort.models.results.rdma_result import Figures
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import Cell, FlawError, Row, bandwidth_row, latency_row
+from rocefort.rdma.parse.result_row import (
+    MeasuredValue,
+    MessageSizeRow,
+    TableError,
+    bandwidth_row,
+    latency_row,
+)
 
 RULE = re.compile(r"-{20,}\s*")
 HEADER = re.compile(r"\s*#bytes\b.*")
@@ -49,11 +55,11 @@ LATENCY_DURATION = ("#bytes", "#iterations", "t_avg", "tps average")
 
 
 @dataclass(frozen=True)
-class Table:
+class PerftestTable:
     """Title such as `RDMA_Write BW Test` and the rows, in order of size."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[MessageSizeRow, ...]
 
 
 def has_table(text: str) -> bool:
@@ -61,22 +67,22 @@ def has_table(text: str) -> bool:
     return any(HEADER.fullmatch(line) for line in text.splitlines())
 
 
-def read_table(text: str) -> Table:
-    """Read one output of perftest; raises FlawError at the first thing that is off."""
+def read_table(text: str) -> PerftestTable:
+    """Read one output of perftest; raises TableError at the first thing that is off."""
     lines = text.splitlines()
     at = next((n for n, line in enumerate(lines) if HEADER.fullmatch(line)), None)
     if at is None:
         strange = next((line for line in lines if not _is_known(line)), "")
-        raise FlawError(Outcome.NO_TABLE, strange)
+        raise TableError(Outcome.NO_TABLE, strange)
     title = _title(lines[:at])
     columns = _columns(lines[at])
     rows = tuple(_row(line, columns) for line in _body(lines[at], lines[at + 1 :]))
     _check_sizes(rows, lines[at])
-    return Table(title, rows)
+    return PerftestTable(title, rows)
 
 
-def read_growing(text: str) -> tuple[Row, ...]:
-    """Rows of a run that prints as it goes, until it is ended; raises FlawError.
+def read_growing(text: str) -> tuple[MessageSizeRow, ...]:
+    """Rows of a run that prints as it goes, until it is ended; raises TableError.
 
     No rule ends them. A row of zeros is a row here; the last line may be cut off, and is left out.
     """
@@ -90,11 +96,11 @@ def read_growing(text: str) -> tuple[Row, ...]:
     return tuple(_growing_row(line, columns) for line in whole if not RULE.fullmatch(line))
 
 
-def _growing_row(line: str, columns: tuple[str, ...]) -> Row:
+def _growing_row(line: str, columns: tuple[str, ...]) -> MessageSizeRow:
     cells = line.split()
     nothing = all(re.fullmatch(r"0+(\.0+)?", cell) for cell in cells[1:])
     if len(cells) == len(columns) and cells[0].isdecimal() and nothing:
-        return Row(int(cells[0]), Figures(gbps=0.0, mpps=0.0, iterations=0))
+        return MessageSizeRow(int(cells[0]), Figures(gbps=0.0, mpps=0.0, iterations=0))
     return _row(line, columns)
 
 
@@ -105,10 +111,10 @@ def _is_known(line: str) -> bool:
 def _title(preamble: Sequence[str]) -> str:
     for line in preamble:
         if not _is_known(line):
-            raise FlawError(Outcome.UNKNOWN_LINE, line)
+            raise TableError(Outcome.UNKNOWN_LINE, line)
     titles = [line.strip() for line in preamble if TITLE.fullmatch(line)]
     if len(titles) != 1:
-        raise FlawError(Outcome.UNKNOWN_LINE, " / ".join(titles) or "no title above the table")
+        raise TableError(Outcome.UNKNOWN_LINE, " / ".join(titles) or "no title above the table")
     return titles[0]
 
 
@@ -116,13 +122,13 @@ def _body(header: str, lines: Sequence[str]) -> list[str]:
     """The lines between header and rule that must be rows."""
     end = next((n for n, line in enumerate(lines) if RULE.fullmatch(line)), None)
     if end is None:
-        raise FlawError(Outcome.UNTERMINATED_TABLE, lines[-1] if lines else header)
+        raise TableError(Outcome.UNTERMINATED_TABLE, lines[-1] if lines else header)
     for line in lines[end + 1 :]:
         if line.strip():
-            raise FlawError(Outcome.UNKNOWN_LINE, line)
+            raise TableError(Outcome.UNKNOWN_LINE, line)
     rows = [line for line in lines[:end] if line.strip() and not COUNTER.fullmatch(line)]
     if not rows:
-        raise FlawError(Outcome.MISSING_ROW, header)
+        raise TableError(Outcome.MISSING_ROW, header)
     return rows
 
 
@@ -130,7 +136,7 @@ def _columns(header: str) -> tuple[str, ...]:
     names = tuple(COLUMN.findall(header))
     bare = tuple(name.partition("[")[0] for name in names if not _is_extra(name))
     if COLUMN.sub("", header).strip() or bare not in (BANDWIDTH, LATENCY, LATENCY_DURATION):
-        raise FlawError(Outcome.UNKNOWN_LINE, header)
+        raise TableError(Outcome.UNKNOWN_LINE, header)
     return names
 
 
@@ -139,16 +145,18 @@ def _is_extra(column: str) -> bool:
     return column.startswith(("CPU_Util", "BW min"))
 
 
-def _row(line: str, columns: tuple[str, ...]) -> Row:
+def _row(line: str, columns: tuple[str, ...]) -> MessageSizeRow:
     cells = line.split()
     if any(re.fullmatch(r"[-+]?(nan|inf|infinity)", cell, re.IGNORECASE) for cell in cells):
-        raise FlawError(Outcome.NOT_A_NUMBER, line)
+        raise TableError(Outcome.NOT_A_NUMBER, line)
     whole = all(re.fullmatch(r"[0-9]+", cell) for cell in cells[:2])
     if len(cells) != len(columns) or not whole or not all(map(_is_figure, cells[2:])):
-        raise FlawError(Outcome.UNKNOWN_LINE, line)
-    values = {n.partition("[")[0]: Cell.read(n, c) for n, c in zip(columns, cells, strict=True)}
+        raise TableError(Outcome.UNKNOWN_LINE, line)
+    values = {
+        n.partition("[")[0]: MeasuredValue.read(n, c) for n, c in zip(columns, cells, strict=True)
+    }
     if values["#iterations"].value == 0:
-        raise FlawError(Outcome.ZERO_ITERATIONS, line)
+        raise TableError(Outcome.ZERO_ITERATIONS, line)
     return bandwidth_row(line, values) if "BW average" in values else latency_row(line, values)
 
 
@@ -157,9 +165,9 @@ def _is_figure(cell: str) -> bool:
     return bool(re.fullmatch(r"[0-9]+\.[0-9]{2,6}", cell))
 
 
-def _check_sizes(rows: Sequence[Row], header: str) -> None:
+def _check_sizes(rows: Sequence[MessageSizeRow], header: str) -> None:
     """`-a` doubles the size from row to row."""
     for one, two in pairwise(rows):
         if two.size_bytes != 2 * one.size_bytes:
             line = f"{header.strip()}: {two.size_bytes} bytes after {one.size_bytes}"
-            raise FlawError(Outcome.MISSING_ROW, line)
+            raise TableError(Outcome.MISSING_ROW, line)

@@ -114,14 +114,14 @@ def _perftest(run: RdmaRun, side: Side, host: RdmaHost, report: str) -> Iterator
         yield from ("-u", str(host.qp_timeout))
     yield from _amount(run)
     if run.limit_gbps is not None and side == "client":
-        yield from _limited(run, run.limit_gbps)
+        yield from _limiter_arguments(run, run.limit_gbps)
     if report and host.perftest and version_of(host.perftest) >= VALID_JSON:
         yield from ("--out_json", f"--out_json_file={report}")
     if side == "client":
         yield run.server_address
 
 
-def _limited(run: RdmaRun, limit_gbps: float) -> Argv:
+def _limiter_arguments(run: RdmaRun, limit_gbps: float) -> Argv:
     """Perftest's own limiter; raises BadInput for a limit that it cannot reckon with.
 
     It holds for all QPs together: one burst and one gap run over the loop of QPs, and the rate is

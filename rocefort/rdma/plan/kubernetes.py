@@ -13,7 +13,7 @@ from typing import Any
 
 from rocefort.child_environment import environment
 from rocefort.errors import Problem, Refused
-from rocefort.rdma.plan.probe import Probed
+from rocefort.rdma.plan.probe import ServerProbe
 
 PATIENCE_S = 20
 ENDED = ("Succeeded", "Failed")
@@ -47,7 +47,7 @@ def kubectl(*words: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def refuse_undrained(
-    probed: Iterable[Probed], drained: Collection[str] = (), ask: Ask = kubectl
+    probed: Iterable[ServerProbe], drained: Collection[str] = (), ask: Ask = kubectl
 ) -> None:
     """Raise Refused with every server that is a node and not known to be drained.
 
@@ -62,7 +62,7 @@ def refuse_undrained(
         raise Refused(problems=problems)
 
 
-def _undrained(each: Probed, ask: Ask) -> str:
+def _undrained(each: ServerProbe, ask: Ask) -> str:
     """Why a node is not known to be drained; empty: it is."""
     name = each.node.lower()
     try:

@@ -26,7 +26,7 @@ def incast(site: Site) -> RdmaPlan:
     """All to one at the same time, then one to one as the measure of it."""
     site.require(3, Suite.INCAST)
     sink = _target(site)
-    senders = [s for s in site.servers.values() if s is not sink and site.apart(s, sink)]
+    senders = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
     if not senders:
         raise BadInput(f"all servers are one machine with {sink.name}", how="name others")
     limit = site.rdma.rate_limit_gbps
@@ -62,7 +62,7 @@ def mixed(site: Site) -> RdmaPlan:
             how="choose a DSCP of another queue",
         )
     sink = _target(site)
-    others = [s for s in site.servers.values() if s is not sink and site.apart(s, sink)]
+    others = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
     if len(others) < 2:
         raise BadInput(f"fewer than two machines beside {sink.name}", how="name others")
     sender, talker = others[:2]
@@ -75,7 +75,7 @@ def mixed(site: Site) -> RdmaPlan:
         qps=site.options.tcp_streams,
         traffic_class=site.options.tcp_dscp << 2,
     )
-    beside = _beside(site, alone, sink, queue)
+    beside = _background_run(site, alone, sink, queue)
     together = site.round([alone, tcp], f"RDMA in queue {roce}, TCP in queue {queue}")
     load = {"reach_gbps": None, "reach_why": "TCP is the load here"}
     background = together.runs[1].model_copy(update=load)
@@ -83,7 +83,7 @@ def mixed(site: Site) -> RdmaPlan:
     return site.plan(Suite.MIXED, [site.round([alone], "RDMA alone"), together])
 
 
-def _beside(site: Site, run: RdmaRun, sink: Server, queue: int) -> RdmaRun:
+def _background_run(site: Site, run: RdmaRun, sink: Server, queue: int) -> RdmaRun:
     """What the weights of the receiver's port leave RDMA where both would fill the port."""
     weights = _weights(site.network, sink.port) or _weights(site.network, sink.ports[0])
     roce, tcp = weights.get(site.lossless.queue), weights.get(queue)
@@ -140,7 +140,7 @@ def _across(site: Site) -> Iterator[tuple[Server, Server]]:
     servers = list(site.servers.values())
     for one in servers:
         for other in servers:
-            across = one.port.device != other.port.device and site.apart(one, other)
+            across = one.port.device != other.port.device and site.are_separate(one, other)
             if across and one.flow_gbps == other.flow_gbps:
                 yield one, other
 

@@ -20,7 +20,7 @@ from rocefort.fleet.nornir_session import on_hosts
 from rocefort.models.network.network import Server
 from rocefort.models.results.rdma_plan import RdmaHost
 from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.parse.result_row import FlawError
+from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.command_lines import version_of
 from rocefort.rdma.plan.scripts import PROBE
 
@@ -46,7 +46,7 @@ NICS = {
 
 
 @dataclass(frozen=True)
-class Probed:
+class ServerProbe:
     """One server's answer, or why there is none; host None: it cannot measure, `why` says so."""
 
     server: str
@@ -60,7 +60,7 @@ class Probed:
 
 
 @dataclass(frozen=True)
-class Section:
+class ProbeSection:
     """One part of what a script printed; what: the word beside its name."""
 
     name: str
@@ -73,8 +73,8 @@ class Section:
         return "\n".join(self.lines)
 
 
-def read_sections(text: str) -> tuple[Section, ...]:
-    """The parts of a script's output; raises FlawError where its end is missing."""
+def read_sections(text: str) -> tuple[ProbeSection, ...]:
+    """The parts of a script's output; raises TableError where its end is missing."""
     found: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         head = SECTION.fullmatch(line)
@@ -83,13 +83,15 @@ def read_sections(text: str) -> tuple[Section, ...]:
         elif found:
             found[-1][2].append(line)
         else:
-            raise FlawError(Outcome.UNKNOWN_LINE, line)
+            raise TableError(Outcome.UNKNOWN_LINE, line)
     if not found or found[-1][0] != "end":
-        raise FlawError(Outcome.UNTERMINATED_TABLE, "the answer breaks off")
-    return tuple(Section(name, what, tuple(lines)) for name, what, lines in found[:-1])
+        raise TableError(Outcome.UNTERMINATED_TABLE, "the answer breaks off")
+    return tuple(ProbeSection(name, what, tuple(lines)) for name, what, lines in found[:-1])
 
 
-def probe(nornir: Nornir, servers: Sequence[Server], *, perftest: bool = True) -> dict[str, Probed]:
+def probe(
+    nornir: Nornir, servers: Sequence[Server], *, perftest: bool = True
+) -> dict[str, ServerProbe]:
     """Ask servers at once; what fails on one is in its Probed, never raised.
 
     perftest: whether a server without it is of no use.
@@ -97,20 +99,22 @@ def probe(nornir: Nornir, servers: Sequence[Server], *, perftest: bool = True) -
     by_name = {server.name: server for server in servers}
 
     answers = on_hosts(
-        nornir, by_name, lambda task: _probed(task, by_name[task.host.name], perftest)
+        nornir, by_name, lambda task: _server_probe(task, by_name[task.host.name], perftest)
     )
     missing = "no entry in the connections; add it under servers"
-    return {name: answers.get(name) or Probed(name, why=f"{name}: {missing}") for name in by_name}
+    return {
+        name: answers.get(name) or ServerProbe(name, why=f"{name}: {missing}") for name in by_name
+    }
 
 
-def _probed(task: Task, server: Server, perftest: bool) -> Probed:
+def _server_probe(task: Task, server: Server, perftest: bool) -> ServerProbe:
     try:
         session = ssh_exec.session(task.host, task.nornir.config)
         done = session.run(PROBE, DEADLINE_S)
     except Unreachable as error:
         return _useless(server, Outcome.UNREACHABLE, f"{error.problem.what}; {error.problem.how}")
     except RocefortError as error:
-        return Probed(server.name, why=str(error))
+        return ServerProbe(server.name, why=str(error))
     if done.timed_out or done.exit_code:
         outcome = Outcome.TIMED_OUT if done.timed_out else Outcome.EXIT_CODE
         return _useless(server, outcome, done.complaint)
@@ -118,7 +122,7 @@ def _probed(task: Task, server: Server, perftest: bool) -> Probed:
         found = read_probe(
             server, done.stdout, task.host["rdma_device"], task.host["gid_index"], perftest=perftest
         )
-    except FlawError as flaw:
+    except TableError as flaw:
         return _useless(server, flaw.outcome, flaw.line)
     if found.host is None:
         return found
@@ -126,14 +130,14 @@ def _probed(task: Task, server: Server, perftest: bool) -> Probed:
     return replace(found, host=found.host.model_copy(update=timeout))
 
 
-def _useless(server: Server, outcome: Outcome, said: str) -> Probed:
-    return Probed(server.name, why=f"{server.name}: {outcome}: {MEANING[outcome]} ({said})")
+def _useless(server: Server, outcome: Outcome, said: str) -> ServerProbe:
+    return ServerProbe(server.name, why=f"{server.name}: {outcome}: {MEANING[outcome]} ({said})")
 
 
 def read_probe(
     server: Server, text: str, device: str, gid_index: int, *, perftest: bool = True
-) -> Probed:
-    """One server's answer as what is planned with; raises FlawError for what it lacks.
+) -> ServerProbe:
+    """One server's answer as what is planned with; raises TableError for what it lacks.
 
     device, gid_index: what the connections say of it; the GID's index is looked up anew.
     """
@@ -159,7 +163,7 @@ def read_probe(
         "system": parts["system"].text.strip(),
         "perftest": version or "",
     }
-    return Probed(
+    return ServerProbe(
         server.name,
         RdmaHost(
             name=server.name,
@@ -187,11 +191,11 @@ def _version(said: str, *, perftest: bool) -> str | None:
         absent = "not found" in words or not words
         outcome = Outcome.NO_PERFTEST if absent else Outcome.UNKNOWN_LINE
         said = re.sub(r"^\S*sh: (line )?\d+: ", "", words.splitlines()[0] if words else "")
-        raise FlawError(outcome, said) from None
+        raise TableError(outcome, said) from None
     return words.removeprefix("Version:").strip()
 
 
-def conditions(probed: Sequence[Probed]) -> dict[str, str]:
+def conditions(probed: Sequence[ServerProbe]) -> dict[str, str]:
     """What all servers have alike, by name, for a comparison with published figures."""
     found: dict[str, str] = {}
     facts = [each.facts for each in probed if each.host is not None]
@@ -217,15 +221,15 @@ class Gid:
 
 
 def read_gids(text: str) -> tuple[Gid, ...]:
-    """Read all rows; raises FlawError for none, and for a line that is no row."""
+    """Read all rows; raises TableError for none, and for a line that is no row."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
-        raise FlawError(Outcome.NO_DEVICE, "no GID of any RDMA device")
+        raise TableError(Outcome.NO_DEVICE, "no GID of any RDMA device")
     found = []
     for line in lines:
         row = GID_ROW.fullmatch(line)
         if row is None:
-            raise FlawError(Outcome.UNKNOWN_LINE, line)
+            raise TableError(Outcome.UNKNOWN_LINE, line)
         address = IPv6Address(row["gid"]).ipv4_mapped
         place = (row["device"], int(row["port"]), int(row["index"]))
         found.append(Gid(*place, address, row["type"], row["interface"]))
@@ -233,16 +237,16 @@ def read_gids(text: str) -> tuple[Gid, ...]:
 
 
 def choose_gid(gids: Iterable[Gid], address: IPv4Address, device: str | None = None) -> Gid:
-    """The RoCE v2 GID with this address; raises FlawError with what is there instead.
+    """The RoCE v2 GID with this address; raises TableError with what is there instead.
 
     device: only of this one; None: whichever has the address.
     """
     known = [gid for gid in gids if device is None or gid.device == device]
     if device is not None and not known:
-        raise FlawError(Outcome.NO_DEVICE, device)
+        raise TableError(Outcome.NO_DEVICE, device)
     fit = [gid for gid in known if gid.address == address]
     chosen = next((gid for gid in fit if gid.type == V2), None)
     if chosen is None:
         there = ", ".join(f"{g.device} {g.index} {g.address} {g.type}" for g in known if g.address)
-        raise FlawError(Outcome.BAD_GID, f"no {V2} GID has {address}; there: {there or 'none'}")
+        raise TableError(Outcome.BAD_GID, f"no {V2} GID has {address}; there: {there or 'none'}")
     return chosen

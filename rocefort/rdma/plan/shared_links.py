@@ -76,14 +76,14 @@ class Wiring:
         return min((s for s in speeds if s is not None), default=None) if all(speeds) else None
 
 
-def missed(paths: int, qps: int) -> float:
+def miss_probability(paths: int, qps: int) -> float:
     """How likely it is at most that some of `paths` gets none of `qps` flows, if evenly hashed."""
     return 0.0 if paths <= 1 else min(1.0, paths * (1 - 1 / paths) ** qps)
 
 
 def qps_for(paths: int) -> int:
     """The fewest QPs, each with its UDP source port, that leave a path unused rarely enough."""
-    return next((q for q in range(1, MOST_QPS) if missed(paths, q) <= MISSED), MOST_QPS)
+    return next((q for q in range(1, MOST_QPS) if miss_probability(paths, q) <= MISSED), MOST_QPS)
 
 
 # --- what runs of one round leave each other -----------------------------------------------------

@@ -21,7 +21,7 @@ NEAR, FAR = 1, 3  # switches on the way within a leaf, and across the spines
 LEAST_DURATION_S = 4  # perftest leaves out a quarter at both ends (`--margin`)
 
 
-class PlanOptions(Frozen):
+class RdmaPlanOptions(Frozen):
     """What a person may choose of a plan; None: what the suite takes by itself."""
 
     covering: bool = False  # of mesh: each pair of leaves once, not each pair of servers
@@ -43,7 +43,7 @@ class Site:
     network: Network
     rdma: Rdma
     hosts: tuple[RdmaHost, ...]
-    options: PlanOptions = field(default_factory=PlanOptions)
+    options: RdmaPlanOptions = field(default_factory=RdmaPlanOptions)
 
     @cached_property
     def servers(self) -> dict[str, Server]:
@@ -152,7 +152,7 @@ class Site:
             )
         return wanted
 
-    def apart(self, one: Server, other: Server) -> bool:
+    def are_separate(self, one: Server, other: Server) -> bool:
         """Whether two servers are two machines: what one machine sends itself crosses no switch."""
         machine = self._machines.get(one.name)
         return not machine or machine != self._machines.get(other.name)

@@ -11,8 +11,8 @@ from rocefort.models.results.rdma_plan import Coverage, Program, RdmaHost, RdmaP
 from rocefort.rdma.plan import load_suites
 from rocefort.rdma.plan.gate import plan_pairs
 from rocefort.rdma.plan.round_robin import disjoint_rounds, tournament
-from rocefort.rdma.plan.shared_links import missed, qps_for
-from rocefort.rdma.plan.site import PlanOptions, Site, numbered
+from rocefort.rdma.plan.shared_links import miss_probability, qps_for
+from rocefort.rdma.plan.site import RdmaPlanOptions, Site, numbered
 
 SIZES = tuple(2**n for n in range(1, 24))  # 2 B to 8 MB, as perftest's `-a`
 SWEEP_DURATION_S = 5
@@ -29,14 +29,14 @@ def plan_suite(
     rdma: Rdma,
     suite: Suite,
     hosts: Sequence[RdmaHost],
-    options: PlanOptions | None = None,
+    options: RdmaPlanOptions | None = None,
 ) -> RdmaPlan:
     """Plan a suite on these servers; same input, same plan.
 
     Raises BadInput for servers that the network does not have, too few of them, or options that
     cannot be measured.
     """
-    site = Site(network, rdma, tuple(hosts), options or PlanOptions())
+    site = Site(network, rdma, tuple(hosts), options or RdmaPlanOptions())
     plan = PLANNERS[suite](site)
     return plan.model_copy(
         update={
@@ -67,7 +67,7 @@ def _across(suite: Suite, *programs: Program) -> Callable[[Site], RdmaPlan]:
         pairs = [
             (site.servers[pair.client], site.servers[pair.server]) for pair in plan_pairs(usable)
         ]
-        pairs = [pair for pair in pairs if site.apart(*pair)]
+        pairs = [pair for pair in pairs if site.are_separate(*pair)]
         alone = () if pairs else ("all servers are on one leaf: no path crosses the spines",)
         rounds = [
             site.round([site.run(program, *pair) for pair in group], f"{program}, leaf to leaf")
@@ -98,7 +98,7 @@ def _mesh(site: Site) -> RdmaPlan:
     site.require(2, Suite.MESH)
     covering = site.options.covering
     everything = _covering(site) if covering else tournament(list(site.servers.values()))
-    schedule = [[pair for pair in group if site.apart(*pair)] for group in everything]
+    schedule = [[pair for pair in group if site.are_separate(*pair)] for group in everything]
     pairs = [pair for group in schedule for pair in group]
     qps = site.options.qps or max((qps_for(_width(site, pair)) for pair in pairs), default=1)
     word = "each pair of leaves once" if covering else "each pair of servers once"
@@ -147,7 +147,7 @@ def _fittest(
     def cost(pair: Pair) -> tuple[bool, bool, int, bool]:
         one, other = pair
         return (
-            not site.apart(one, other),
+            not site.are_separate(one, other),
             one.flow_gbps != other.flow_gbps,
             used.get(one.name, 0) + used.get(other.name, 0),
             one.segment != other.segment,
@@ -162,7 +162,7 @@ def _coverage(site: Site, pairs: Sequence[Pair], qps: int) -> Coverage:
     paths = site.wiring.paths(list(site.by_leaf))
     covered = tuple(path for path in paths if frozenset((path[0], path[2])) in met)
     widest = max((_width(site, pair) for pair in pairs), default=1)
-    likely = missed(widest, qps)
+    likely = miss_probability(widest, qps)
     return Coverage(
         paths=covered,
         uncovered=tuple(path for path in paths if path not in covered),
@@ -216,7 +216,7 @@ def _near_and_far(site: Site) -> tuple[Pair | None, Pair | None]:
     def cost(pair: Pair) -> tuple[bool, bool]:
         return pair[0].flow_gbps != pair[1].flow_gbps, pair[0].segment != pair[1].segment
 
-    pairs = [pair for pair in combinations(site.servers.values(), 2) if site.apart(*pair)]
+    pairs = [pair for pair in combinations(site.servers.values(), 2) if site.are_separate(*pair)]
     near = min((p for p in pairs if len({*_leaves(p)}) == 1), key=cost, default=None)
     across = [p for p in pairs if len({*_leaves(p)}) == 2]
     if near is not None:

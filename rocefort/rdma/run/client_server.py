@@ -21,7 +21,7 @@ NOT_LISTENING = ("Connection refused", "unable to connect")  # of iperf3
 
 
 @dataclass(frozen=True)
-class Commands:
+class EndCommands:
     """The command line of each end; server empty: the program has none."""
 
     client: str
@@ -29,7 +29,7 @@ class Commands:
 
 
 @dataclass(frozen=True)
-class Both:
+class BothOutputs:
     """What both ends left; server None: there is none, or it was ended as its client failed."""
 
     client: CommandResult
@@ -37,8 +37,8 @@ class Both:
 
 
 def run_ends(
-    commands: Commands, here: SshExec, there: SshExec | None, deadline_s: float, run: str
-) -> Both:
+    commands: EndCommands, here: SshExec, there: SshExec | None, deadline_s: float, run: str
+) -> BothOutputs:
     """Run a client, and its server where it has one; raises DeviceFailed where a session is lost.
 
     deadline_s: of the client, held by its server itself and by this side. run: its mark. What found
@@ -54,29 +54,33 @@ def run_ends(
 
 
 def _run_once(
-    commands: Commands, here: SshExec, there: SshExec | None, deadline_s: float, run: str
-) -> Both:
+    commands: EndCommands, here: SshExec, there: SshExec | None, deadline_s: float, run: str
+) -> BothOutputs:
     if not commands.server or there is None:
-        return Both(here.run(commands.client, deadline_s, run), None)
+        return BothOutputs(here.run(commands.client, deadline_s, run), None)
     # The server waits longer than its client may run, so that the client's end is seen first.
     server = there.start(commands.server, deadline_s + LISTEN_S, run)
     try:
         listening_until = time.monotonic() + LISTEN_S
         while True:
             client = here.run(commands.client, deadline_s, run)
-            if not _refused(client) or time.monotonic() > listening_until or not server.running():
+            if (
+                not _is_refused(client)
+                or time.monotonic() > listening_until
+                or not server.running()
+            ):
                 break
             time.sleep(RETRY_S)
         succeeded = client.exit_code == 0
         end = server.wait(deadline_s if succeeded else LAST_WORDS_S)
         # A server that is ended because its client failed says nothing about itself.
-        return Both(client, None if end.timed_out and not succeeded else end)
+        return BothOutputs(client, None if end.timed_out and not succeeded else end)
     finally:
         if server.running():
             server.kill()
 
 
-def _refused(client: CommandResult) -> bool:
+def _is_refused(client: CommandResult) -> bool:
     """Whether a client found nobody listening, which a moment later may be otherwise."""
     cause = cause_of(client.stderr)
     if cause is not None:

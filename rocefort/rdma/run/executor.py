@@ -28,7 +28,7 @@ from rocefort.rdma.judge.dispatch import read_run
 from rocefort.rdma.judge.expectations import expectation, not_measured
 from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck
-from rocefort.rdma.run.client_server import Both, Commands, run_ends
+from rocefort.rdma.run.client_server import BothOutputs, EndCommands, run_ends
 
 EXTRA_S = 20.0  # beyond a duration: connecting, registering memory, printing
 ITERATIONS_S = 60.0  # of a run over messages
@@ -39,7 +39,7 @@ POLL_S = 0.2
 
 
 @dataclass(frozen=True)
-class Terms:
+class RunConditions:
     """Under which a plan is carried out.
 
     run: its id. note: why speed is not judged on these servers. stopped: whether somebody asked to
@@ -57,14 +57,16 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Ran:
+class RunResult:
     """One run: what was measured, and what its ends printed."""
 
     measurement: Measurement
     raw: tuple[RawEnd, ...] = ()
 
 
-def execute(nornir: Nornir, plan: RdmaPlan, terms: Terms) -> Iterator[tuple[Round, list[Ran]]]:
+def execute(
+    nornir: Nornir, plan: RdmaPlan, terms: RunConditions
+) -> Iterator[tuple[Round, list[RunResult]]]:
     """Carry a plan out and give what each round gave, as it ends.
 
     nornir: a fleet with the servers in it. A round that nobody may begin any more, for the window
@@ -81,7 +83,7 @@ def execute(nornir: Nornir, plan: RdmaPlan, terms: Terms) -> Iterator[tuple[Roun
                 yield each, _run_round(nornir, plan, each, terms)
 
 
-def _in_window(each: Round, terms: Terms) -> bool:
+def _in_window(each: Round, terms: RunConditions) -> bool:
     """Whether a round begins and ends in the window."""
     window, begins = terms.rdma.window, terms.now()
     if window is None:
@@ -113,14 +115,16 @@ def _ending_with(nornir: Nornir, stopped: Callable[[], bool]) -> Iterator[None]:
         thread.join()
 
 
-def _run_round(nornir: Nornir, plan: RdmaPlan, each: Round, terms: Terms) -> list[Ran]:
+def _run_round(
+    nornir: Nornir, plan: RdmaPlan, each: Round, terms: RunConditions
+) -> list[RunResult]:
     """All runs of a round at once; every client has one run in it."""
     by_client = {run.client: run for run in each.runs}
 
-    def measure(task: Task) -> Ran:
+    def measure(task: Task) -> RunResult:
         at = terms.now()
-        ran = _measured(nornir, plan, by_client[task.host.name], terms)
-        return Ran(ran.measurement.model_copy(update={"at": at}), ran.raw)
+        ran = _run_result(nornir, plan, by_client[task.host.name], terms)
+        return RunResult(ran.measurement.model_copy(update={"at": at}), ran.raw)
 
     answers = on_hosts(nornir, by_client, measure)
     found = []
@@ -134,26 +138,28 @@ def _run_round(nornir: Nornir, plan: RdmaPlan, each: Round, terms: Terms) -> lis
     return found
 
 
-def _measured(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: Terms) -> Ran:
+def _run_result(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: RunConditions) -> RunResult:
     hosts = plan.by_host
     if run.program.is_perftest and (unfit := ends_fit(hosts[run.client], hosts[run.server])):
         outcome, said = unfit
-        return Ran(not_measured(run, outcome, f"{outcome}: {MEANING[outcome]} ({said})"))
+        return RunResult(not_measured(run, outcome, f"{outcome}: {MEANING[outcome]} ({said})"))
     try:
         server = join(argv(run, "server", hosts)) if run.program.has_server else ""
-        commands = Commands(join(argv(run, "client", hosts)), server)
-        both = _both(nornir, run, commands, terms)
+        commands = EndCommands(join(argv(run, "client", hosts)), server)
+        both = _run_ends(nornir, run, commands, terms)
     except Unreachable as error:
-        return Ran(not_measured(run, Outcome.UNREACHABLE, f"{Outcome.UNREACHABLE}: {error}"))
+        return RunResult(not_measured(run, Outcome.UNREACHABLE, f"{Outcome.UNREACHABLE}: {error}"))
     except RocefortError as error:
         return _not_run(run, str(error))
     if isinstance(both, str):
         return _not_run(run, both)
     found = read_run(run, both.client, both.server, expectation(run, terms.rdma, terms.note))
-    return Ran(found, tuple(_raw(run, commands, both)))
+    return RunResult(found, tuple(_raw(run, commands, both)))
 
 
-def _both(nornir: Nornir, run: RdmaRun, commands: Commands, terms: Terms) -> Both | str:
+def _run_ends(
+    nornir: Nornir, run: RdmaRun, commands: EndCommands, terms: RunConditions
+) -> BothOutputs | str:
     """What both ends left, or why nothing was run."""
     if gone := [name for name in run.servers if name in terms.lost()]:
         return f"{gone[0]} is held no longer: `rdma stop` was asked, or its session is gone"
@@ -172,7 +178,7 @@ def _both(nornir: Nornir, run: RdmaRun, commands: Commands, terms: Terms) -> Bot
     return run_ends(commands, here, there, _deadline_s(run, terms), terms.run)
 
 
-def _deadline_s(run: RdmaRun, terms: Terms) -> float:
+def _deadline_s(run: RdmaRun, terms: RunConditions) -> float:
     """How long a run may take; one that prints as it goes ends by its deadline alone."""
     if run.every_s is not None:
         return float(run.duration_s or EXTRA_S)
@@ -184,11 +190,11 @@ def _deadline_s(run: RdmaRun, terms: Terms) -> float:
     return ITERATIONS_S if run.duration_s is None else run.duration_s + extra
 
 
-def _not_run(run: RdmaRun, why: str) -> Ran:
-    return Ran(not_measured(run, Outcome.NOT_RUN, f"{MEANING[Outcome.NOT_RUN]}: {why}"))
+def _not_run(run: RdmaRun, why: str) -> RunResult:
+    return RunResult(not_measured(run, Outcome.NOT_RUN, f"{MEANING[Outcome.NOT_RUN]}: {why}"))
 
 
-def _raw(run: RdmaRun, commands: Commands, both: Both) -> Iterator[RawEnd]:
+def _raw(run: RdmaRun, commands: EndCommands, both: BothOutputs) -> Iterator[RawEnd]:
     def end(side: str, command: str, done: CommandResult) -> RawEnd:
         return RawEnd.model_validate(
             {

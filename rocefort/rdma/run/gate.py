@@ -12,13 +12,13 @@ from rocefort.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import Program
-from rocefort.models.results.rdma_result import Expectation, Verdict
+from rocefort.models.results.rdma_result import Expectation, MeasurementVerdict
 from rocefort.models.rollout.plan import Gate, GatePair
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.rdma.parse.outcome import MEANING, Outcome
-from rocefort.rdma.parse.perftest import Judgement, judge
+from rocefort.rdma.parse.perftest import PerftestOutcome, judge
 from rocefort.rdma.plan.gate import TOOLS, rounds_of
-from rocefort.rdma.run.client_server import Commands, run_ends
+from rocefort.rdma.run.client_server import EndCommands, run_ends
 
 DEADLINE_S = 30.0
 RUN = "gate"  # what `rdma stop` finds on a server
@@ -32,7 +32,7 @@ class PairResult(Frozen):
     outcome: Outcome
     gbps: float | None = None
     latency_us: float | None = None
-    verdict: Verdict
+    verdict: MeasurementVerdict
     sentence: str
 
 
@@ -45,7 +45,9 @@ class GateResult(Frozen):
     @property
     def passed(self) -> bool:
         """Whether everything was measured and nothing was too slow; nothing run has not passed."""
-        return bool(self.results) and all(r.verdict is Verdict.PASSED for r in self.results)
+        return bool(self.results) and all(
+            r.verdict is MeasurementVerdict.PASSED for r in self.results
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -58,10 +60,12 @@ class GateResult(Frozen):
     def summary(self) -> str:
         """What was measured, or everything that did not pass."""
         if not self.passed:
-            failed = [r.sentence for r in self.results if r.verdict is not Verdict.PASSED]
+            failed = [
+                r.sentence for r in self.results if r.verdict is not MeasurementVerdict.PASSED
+            ]
             return "; ".join(failed or self.sentences)
         pairs = len({result.pair for result in self.results})
-        measured = f"{counted(pairs, 'pair')} measured"
+        measured = f"{count_of(pairs, 'pair')} measured"
         if not self.speed_judged:
             return f"{measured}, speed not judged"
         rates = [r.gbps for r in self.results if r.gbps is not None]
@@ -112,7 +116,7 @@ def perftest_command(host: Host, tool: Program, gate: Gate, server_address: str 
 
 def _run_round(
     nornir: Nornir, gate: Gate, batch: Sequence[GatePair], tool: Program, deadline_s: float
-) -> Iterator[tuple[GatePair, Judgement]]:
+) -> Iterator[tuple[GatePair, PerftestOutcome]]:
     by_client = {pair.client: pair for pair in batch}
 
     def measure(task: Task) -> Result:
@@ -134,7 +138,7 @@ def _run_round(
 
 def _measure(
     nornir: Nornir, gate: Gate, pair: GatePair, tool: Program, deadline_s: float
-) -> Judgement:
+) -> PerftestOutcome:
     client_host = nornir.inventory.hosts[pair.client]
     server_host = nornir.inventory.hosts.get(pair.server)
     if server_host is None:
@@ -144,21 +148,21 @@ def _measure(
     try:
         there = ssh_exec.session(server_host, nornir.config)
         here = ssh_exec.session(client_host, nornir.config)
-        both = run_ends(Commands(client_command, server_command), here, there, deadline_s, RUN)
+        both = run_ends(EndCommands(client_command, server_command), here, there, deadline_s, RUN)
         return judge(tool, both.client, both.server)
     except RocefortError as error:
         return _not_run(str(error))
 
 
-def _not_run(why: str) -> Judgement:
-    return Judgement(Outcome.NOT_RUN, line=why)
+def _not_run(why: str) -> PerftestOutcome:
+    return PerftestOutcome(Outcome.NOT_RUN, line=why)
 
 
 # --- judging ----------------------------------------------------------------------------------
 
 
 def _pair_result(
-    pair: GatePair, tool: Program, judgement: Judgement, expected: Expectation
+    pair: GatePair, tool: Program, judgement: PerftestOutcome, expected: Expectation
 ) -> PairResult:
     verdict, said = _verdict(judgement, expected)
     return PairResult(
@@ -172,18 +176,20 @@ def _pair_result(
     )
 
 
-def _verdict(judgement: Judgement, expected: Expectation) -> tuple[Verdict, str]:
+def _verdict(judgement: PerftestOutcome, expected: Expectation) -> tuple[MeasurementVerdict, str]:
     if judgement.outcome is Outcome.NOT_RUN:
-        return Verdict.NOT_MEASURED, f"{MEANING[Outcome.NOT_RUN]}: {judgement.line}"
+        return MeasurementVerdict.NOT_MEASURED, f"{MEANING[Outcome.NOT_RUN]}: {judgement.line}"
     if judgement.outcome is not Outcome.MEASURED:
-        return Verdict.NOT_MEASURED, judgement.sentence
+        return MeasurementVerdict.NOT_MEASURED, judgement.sentence
     figure, bound, holds = _compare(judgement, expected)
     if not expected.speed_judged:
-        return Verdict.PASSED, f"{figure}; speed not judged: {expected.reason}"
-    return (Verdict.PASSED if holds else Verdict.TOO_SLOW), f"{figure}, {bound}"
+        return MeasurementVerdict.PASSED, f"{figure}; speed not judged: {expected.reason}"
+    return (
+        MeasurementVerdict.PASSED if holds else MeasurementVerdict.TOO_SLOW
+    ), f"{figure}, {bound}"
 
 
-def _compare(judgement: Judgement, expected: Expectation) -> tuple[str, str, bool]:
+def _compare(judgement: PerftestOutcome, expected: Expectation) -> tuple[str, str, bool]:
     if judgement.gbps is not None:
         least = expected.min_gbps
         holds = least is None or judgement.gbps >= least

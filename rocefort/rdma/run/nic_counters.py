@@ -13,7 +13,7 @@ from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.models.results.rdma_counters import NicCounters
 from rocefort.rdma.parse.outcome import Outcome
-from rocefort.rdma.parse.result_row import FlawError, load_report
+from rocefort.rdma.parse.result_row import TableError, load_report
 from rocefort.rdma.plan.probe import read_sections
 from rocefort.rdma.plan.scripts import COUNTERS
 
@@ -33,7 +33,7 @@ def read_nics(nornir: Nornir, servers: Sequence[str]) -> Reading:
             return read_counters(done.stdout, name)
         except RocefortError as error:
             said = str(error).removeprefix(f"{name}: ")
-        except FlawError as flaw:
+        except TableError as flaw:
             said = flaw.line
         return (), (f"{name}: its counters were not read: {said}",)
 
@@ -43,7 +43,7 @@ def read_nics(nornir: Nornir, servers: Sequence[str]) -> Reading:
 
 
 def read_counters(text: str, server: str) -> Reading:
-    """What one server printed; raises FlawError for an answer that breaks off."""
+    """What one server printed; raises TableError for an answer that breaks off."""
     found: list[NicCounters] = []
     lacking: list[str] = []
     for section in read_sections(text):
@@ -52,16 +52,16 @@ def read_counters(text: str, server: str) -> Reading:
                 found += read_rdma_statistic(section.text, server)
             else:
                 found.append(read_ethtool(section.text, server, section.what))
-        except FlawError as flaw:
+        except TableError as flaw:
             what = "rdma statistic" if section.name == "statistic" else f"ethtool -S {section.what}"
             lacking.append(f"{server}: {what} was not read: {flaw.line or flaw.outcome}")
     return tuple(found), tuple(lacking)
 
 
 def read_rdma_statistic(text: str, server: str) -> tuple[NicCounters, ...]:
-    """Read `rdma statistic show`, text or `-j`; raises FlawError where it is neither."""
+    """Read `rdma statistic show`, text or `-j`; raises TableError where it is neither."""
     if not text.strip():
-        raise FlawError(Outcome.NO_TABLE, "rdma statistic: no link")
+        raise TableError(Outcome.NO_TABLE, "rdma statistic: no link")
     if text.lstrip().startswith("["):
         return _json(text, server)
     return tuple(_link(line, server) for line in text.splitlines() if line.strip())
@@ -72,10 +72,10 @@ def _json(text: str, server: str) -> tuple[NicCounters, ...]:
     found = []
     for link in links if isinstance(links, list) else ():
         if not isinstance(link, dict) or "ifname" not in link or "port" not in link:
-            raise FlawError(Outcome.UNKNOWN_LINE, str(link)[:60])
+            raise TableError(Outcome.UNKNOWN_LINE, str(link)[:60])
         values = {k: v for k, v in link.items() if k not in ("ifname", "port", "ifindex")}
         if not all(isinstance(v, int) for v in values.values()):
-            raise FlawError(Outcome.UNKNOWN_LINE, str(link)[:60])
+            raise TableError(Outcome.UNKNOWN_LINE, str(link)[:60])
         name = f"{link['ifname']}/{link['port']}"
         found.append(NicCounters(server=server, link=name, values=values))
     return tuple(found)
@@ -86,22 +86,22 @@ def _link(line: str, server: str) -> NicCounters:
     words = line.split()
     names, values = words[2::2], words[3::2]
     if words[0] != "link" or len(words) < 2 or len(names) != len(values):
-        raise FlawError(Outcome.UNKNOWN_LINE, line)
+        raise TableError(Outcome.UNKNOWN_LINE, line)
     if not all(value.isdecimal() for value in values) or len(set(names)) != len(names):
-        raise FlawError(Outcome.UNKNOWN_LINE, line)
+        raise TableError(Outcome.UNKNOWN_LINE, line)
     pairs = zip(names, map(int, values), strict=True)
     return NicCounters(server=server, link=words[1], values=dict(pairs))
 
 
 def read_ethtool(text: str, server: str, interface: str) -> NicCounters:
-    """Read `ethtool -S INTERFACE`; raises FlawError."""
+    """Read `ethtool -S INTERFACE`; raises TableError."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines or lines[0].strip() != "NIC statistics:":
-        raise FlawError(Outcome.NO_TABLE, lines[0] if lines else "ethtool -S: nothing")
+        raise TableError(Outcome.NO_TABLE, lines[0] if lines else "ethtool -S: nothing")
     values: dict[str, int] = {}
     for line in lines[1:]:
         found = COUNTER.fullmatch(line)
         if found is None:
-            raise FlawError(Outcome.UNKNOWN_LINE, line)
+            raise TableError(Outcome.UNKNOWN_LINE, line)
         values[found["name"]] = int(found["value"])
     return NicCounters(server=server, link=interface, values=values)

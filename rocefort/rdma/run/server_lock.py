@@ -18,7 +18,7 @@ from rocefort.errors import RocefortError
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.nornir_session import on_hosts
 from rocefort.fleet.ssh_exec import RemoteCommand
-from rocefort.models.results.rdma_result import Stopped
+from rocefort.models.results.rdma_result import EndedProcesses
 from rocefort.rdma.plan.scripts import BUSY, HELD, HOLD, STOP
 
 LONGEST_S = 86_400.0
@@ -28,7 +28,7 @@ STOP_S = 20.0
 
 
 @dataclass
-class Hold:
+class ServerHold:
     """Servers held for a run. refused: those that could not be, each with the reason."""
 
     refused: dict[str, str] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class Hold:
 
 
 @contextmanager
-def held(nornir: Nornir, servers: Sequence[str], run: str) -> Iterator[Hold]:
+def hold_servers(nornir: Nornir, servers: Sequence[str], run: str) -> Iterator[ServerHold]:
     """Hold servers for a run until the block ends."""
-    found = Hold()
+    found = ServerHold()
     with ExitStack() as opened:
 
         def hold(task: Task) -> str:
@@ -77,17 +77,17 @@ def _hold(task: Task, run: str) -> tuple[RemoteCommand | None, str]:
     return keeper, ""
 
 
-def stop_all(nornir: Nornir, servers: Sequence[str]) -> tuple[Stopped, ...]:
+def stop_all(nornir: Nornir, servers: Sequence[str]) -> tuple[EndedProcesses, ...]:
     """End all that any run of ours has started on these servers, whoever started it."""
 
-    def stop(task: Task) -> Stopped:
+    def stop(task: Task) -> EndedProcesses:
         name = task.host.name
         try:
             done = ssh_exec.session(task.host, task.nornir.config).run(STOP, STOP_S)
         except RocefortError as error:
-            return Stopped(server=name, why=str(error))
+            return EndedProcesses(server=name, why=str(error))
         ended = tuple(line.strip() for line in done.stdout.splitlines())
         why = f"{name}: not all ended: {done.complaint}" if done.exit_code else ""
-        return Stopped(server=name, ended=ended, why=why)
+        return EndedProcesses(server=name, ended=ended, why=why)
 
     return tuple(on_hosts(nornir, servers, stop).values())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rocefort.models.results.capacity import AfterFailure, Asked, Capacity, Kind, Use
-from rocefort.models.wording import counted, listing
-from rocefort.reports.blocks import Block, Column, Note, Section, Table
-from rocefort.reports.wording import grouped, name_ranges
+from rocefort.models.results.capacity import AfterFailure, CapacityReport, DemandTotals, Kind, Use
+from rocefort.models.wording import count_of, listing
+from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn
+from rocefort.reports.wording import group_items, name_ranges
 
 MOST_ROWS, MOST_GROUPS = 24, 12  # of one kind of part, and of failures: the rest is summed up
 TITLES: dict[Kind, str] = {
@@ -25,7 +25,7 @@ SPREAD = (
 )
 
 
-def capacity_report(capacity: Capacity) -> Iterator[Block]:
+def capacity_report(capacity: CapacityReport) -> Iterator[Block]:
     """Demand, what there is, what failures leave, and whether it fits."""
     asked = capacity.asked
     yield from _head(capacity)
@@ -39,9 +39,9 @@ def capacity_report(capacity: Capacity) -> Iterator[Block]:
     yield from map(Note, verdicts(capacity))
 
 
-def _head(capacity: Capacity) -> Iterator[Note]:
+def _head(capacity: CapacityReport) -> Iterator[Note]:
     asked = capacity.asked
-    size = f"{counted(capacity.spines, 'spine')} x {counted(capacity.leaves, 'leaf')}"
+    size = f"{count_of(capacity.spines, 'spine')} x {count_of(capacity.leaves, 'leaf')}"
     if asked is None:
         yield Note(f"{capacity.fabric}: {size}")
         yield Note(NO_DEMAND)
@@ -52,7 +52,7 @@ def _head(capacity: Capacity) -> Iterator[Note]:
         yield Note(f"assumed, which no source confirms: {', '.join(asked.assumed)}")
 
 
-def _demand(asked: Asked) -> Iterator[Block]:
+def _demand(asked: DemandTotals) -> Iterator[Block]:
     rows = [("peak of the facility", number(asked.peak_gbps), "")]
     rows += [(words, number(gbps), "") for words, gbps in asked.flows]
     days = (
@@ -63,12 +63,16 @@ def _demand(asked: Asked) -> Iterator[Block]:
         if volume is not None and average is not None and hours is not None:
             beside = f"{number(volume)} TB over 24 hours, or {hours:.2f} hours at peak"
             rows.append((day, number(average), beside))
-    heads = (Column("demand", wraps=True), Column("Gb/s", "right"), Column(wraps=True))
+    heads = (
+        TableColumn("demand", wraps=True),
+        TableColumn("Gb/s", "right"),
+        TableColumn(wraps=True),
+    )
     yield Table(heads, tuple(rows))
     yield Note(SPREAD)
 
 
-def demand_words(asked: Asked) -> str:
+def demand_words(asked: DemandTotals) -> str:
     """The demand in one sentence, for a page."""
     told = [f"{number(asked.peak_gbps)} Gb/s at peak"]
     if asked.daily_tb is not None and asked.daily_gbps is not None:
@@ -80,13 +84,13 @@ def demand_words(asked: Asked) -> str:
     return "; ".join(filter(None, told))
 
 
-def _uses(capacity: Capacity) -> Iterator[Block]:
+def _uses(capacity: CapacityReport) -> Iterator[Block]:
     """One table of all parts; those with the same numbers share a row."""
     asked = bool(capacity.asked)
     figures = ("out", "in", "of", "used", "worst", "headroom") if asked else ("all", "left")
     rows, rest = [], []
     for kind, title in TITLES.items():
-        found = list(alike(capacity.of(kind)))
+        found = list(equal_uses(capacity.of(kind)))
         for uses in found[:MOST_ROWS]:
             names = "" if kind == "bisection" else ", ".join(name_ranges(u.name for u in uses))
             rows.append((f"{title} {names}".strip(), *_figures(uses[0], asked=asked)))
@@ -94,7 +98,7 @@ def _uses(capacity: Capacity) -> Iterator[Block]:
             most = percent(max(use.utilisation for use in more))
             rest.append(Note(f"{title}: {len(found) - MOST_ROWS} more, none above {most}"))
     yield Note(USED if asked else LEFT)
-    heads = (Column("Gb/s", wraps=True), *(Column(title, "right") for title in figures))
+    heads = (TableColumn("Gb/s", wraps=True), *(TableColumn(title, "right") for title in figures))
     yield Table(heads, tuple(rows))
     yield from rest
 
@@ -113,9 +117,9 @@ def _figures(use: Use, *, asked: bool) -> tuple[str, ...]:
     )
 
 
-def alike(uses: Sequence[Use]) -> Iterator[list[Use]]:
+def equal_uses(uses: Sequence[Use]) -> Iterator[list[Use]]:
     """Parts with the same numbers; where there are too many to show, the fullest first."""
-    groups = list(grouped(uses, _numbers).values())
+    groups = list(group_items(uses, _numbers).values())
     if len(groups) > MOST_ROWS:
         groups.sort(key=lambda group: (-group[0].utilisation, -(group[0].after or 0)))
     yield from groups
@@ -126,7 +130,7 @@ def _numbers(use: Use) -> tuple[float | None, ...]:
     return (use.out_gbps, use.in_gbps, *sizes, use.utilisation, use.after)
 
 
-def _failures(capacity: Capacity) -> Iterator[Block]:
+def _failures(capacity: CapacityReport) -> Iterator[Block]:
     """Single failures that cost alike in a row, the worst first."""
     order = sorted(capacity.failures, key=lambda one: (-one.cut_gbps, -one.utilisation))
     rows = []
@@ -134,10 +138,10 @@ def _failures(capacity: Capacity) -> Iterator[Block]:
         gone = number(one.lost_gbps + one.cut_gbps) if one.lost_gbps + one.cut_gbps else "-"
         factor = "-" if one.factor is None else f"{one.factor:.2f}"
         rows.append((failure_words(one), percent(one.utilisation), factor, gone))
-    figures = (Column(title, "right") for title in ("fullest", "factor", "no path, Gb/s"))
-    yield Table((Column("after the loss of", wraps=True), *figures), tuple(rows))
+    figures = (TableColumn(title, "right") for title in ("fullest", "factor", "no path, Gb/s"))
+    yield Table((TableColumn("after the loss of", wraps=True), *figures), tuple(rows))
     if more := sum(len(one.failures) for one in order[MOST_GROUPS:]):
-        yield Note(f"{counted(more, 'further failure')}, after which it is no fuller")
+        yield Note(f"{count_of(more, 'further failure')}, after which it is no fuller")
 
 
 def failure_words(one: AfterFailure) -> str:
@@ -151,7 +155,7 @@ def failure_words(one: AfterFailure) -> str:
     return " or ".join(names) if len(names) == count else f"one of {', '.join(names)}"
 
 
-def verdicts(capacity: Capacity) -> Iterator[str]:
+def verdicts(capacity: CapacityReport) -> Iterator[str]:
     """Whether it fits, whole and after a failure, in sentences with numbers."""
     asked = capacity.asked
     if asked is None:
@@ -164,10 +168,10 @@ def verdicts(capacity: Capacity) -> Iterator[str]:
             f"single-homed: the loss of {failure_words(lost)} takes {number(lost.lost_gbps)} Gb/s "
             "of demand with its own servers, apart from what is then too full"
         )
-    yield from _needed(capacity)
+    yield from _required_lines(capacity)
 
 
-def _whole(capacity: Capacity, asked: Asked) -> Iterator[str]:
+def _whole(capacity: CapacityReport, asked: DemandTotals) -> Iterator[str]:
     share, top = capacity.utilisation, _fullest_server(capacity)
     ports = sum(use.capacity_gbps for use in capacity.of("servers"))
     if share > 1:
@@ -197,7 +201,7 @@ def _whole(capacity: Capacity, asked: Asked) -> Iterator[str]:
         )
 
 
-def _fullest_server(capacity: Capacity) -> Use | None:
+def _fullest_server(capacity: CapacityReport) -> Use | None:
     return max(capacity.of("servers"), key=lambda use: use.utilisation, default=None)
 
 
@@ -205,7 +209,7 @@ def _headroom(factor: float | None, gbps: float | None) -> str:
     return f"{factor or 0:.2f} times the demand, {number(gbps or 0)} Gb/s"
 
 
-def _worst(capacity: Capacity, asked: Asked) -> Iterator[str]:
+def _worst(capacity: CapacityReport, asked: DemandTotals) -> Iterator[str]:
     worst = capacity.worst
     if worst is None or capacity.factor is None:
         return
@@ -214,7 +218,7 @@ def _worst(capacity: Capacity, asked: Asked) -> Iterator[str]:
     some = " of those studied" if capacity.failures_note else ""
     if not bad:
         yield (
-            f"fits after each of {counted(total, 'single failure')}{some}: after the worst, the "
+            f"fits after each of {count_of(total, 'single failure')}{some}: after the worst, the "
             f"loss of {failure_words(worst)}, the fullest cable is used to "
             f"{percent(worst.utilisation)}; headroom {_headroom(worst.factor, worst.headroom_gbps)}"
         )
@@ -229,20 +233,23 @@ def _worst(capacity: Capacity, asked: Asked) -> Iterator[str]:
     )
     start = "warning: it" if capacity.fits else "it"
     yield (
-        f"{start} does not fit after {bad} of {counted(total, 'single failure')}{some}; the worst, "
+        f"{start} does not fit after {bad} of {count_of(total, 'single failure')}{some}; the "
+        f"worst, "
         f"the loss of {failure_words(worst)}, {full}"
     )
 
 
-def _needed(capacity: Capacity) -> Iterator[str]:
+def _required_lines(capacity: CapacityReport) -> Iterator[str]:
     now, after = capacity.spines_needed, capacity.spines_needed_after
     if now is None and after is None:
         return
-    told = [f"{counted(now, 'spine')} linked alike would carry it between leaves"] if now else []
+    told = [f"{count_of(now, 'spine')} linked alike would carry it between leaves"] if now else []
     if after and now:
         told.append(f"{after} also after one failure")
     elif after:
-        told.append(f"{counted(after, 'spine')} linked alike would carry it after one failure, too")
+        told.append(
+            f"{count_of(after, 'spine')} linked alike would carry it after one failure, too"
+        )
     room = capacity.reserved_spines
     reserved = f"; the fabric keeps room for {room}" if room is not None else ""
     yield f"{', '.join(told)} (now {capacity.spines}){reserved}"

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Change
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Items, Note, Section
-from rocefort.reports.wording import grouped, port_ranges
+from rocefort.reports.wording import group_items, port_ranges
 
 
 def changes_report(changes: Iterable[Change]) -> Iterator[Block]:
     """Changes device by device; devices that change alike are told together."""
-    alike = grouped((change for change in changes if not change.empty), _lines)
+    alike = group_items((change for change in changes if not change.empty), _lines)
     for (head, *lines), same in alike.items():
         title = f"{', '.join(change.device for change in same)}: {head}"
         felt = Items(tuple(service_lines(same[0])), strong=True)
@@ -25,7 +25,7 @@ def changes_report(changes: Iterable[Change]) -> Iterator[Block]:
 
 
 def _lines(change: Change) -> tuple[str, ...]:
-    kept = counted(len(change.kept), "line")
+    kept = count_of(len(change.kept), "line")
     stay = [f"{kept} that nobody owns stay"] if change.kept else []
     return (headline(change), *edit_lines(change.edits), *condition_lines(change), *stay)
 
@@ -39,7 +39,7 @@ def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
     lines: dict[str, list[int]] = defaultdict(list)
     for (path, before, after), found in alike.items():
         named = [port for _, port in found if port]
-        where = f" on {counted(len(named), 'interface')}" if named else ""
+        where = f" on {count_of(len(named), 'interface')}" if named else ""
         line = f"{path or 'interface'}: {_arrow(before, after)}{where}"
         lines[line] += [number for number, _ in found]
     return lines
@@ -50,7 +50,7 @@ def condition_lines(change: Change) -> Iterator[str]:
     found = Counter(str(line) for line in change.conditions)
     within = {str(line) for line in change.conditions if line.view}
     for text, count in found.items():
-        yield text + (f" ({counted(count, 'line')})" if text in within else "")
+        yield text + (f" ({count_of(count, 'line')})" if text in within else "")
 
 
 def service_lines(change: Change) -> Iterator[str]:
@@ -68,7 +68,7 @@ def service_lines(change: Change) -> Iterator[str]:
 def headline(change: Change) -> str:
     """`modifying, 16 commands`."""
     commands = [line for line in change.patch if line.strip() != "quit"]
-    return f"{change.kind.value}, {counted(len(commands), 'command')}"
+    return f"{change.kind.value}, {count_of(len(commands), 'command')}"
 
 
 def _arrow(before: str | None, after: str | None) -> str:

@@ -17,24 +17,32 @@ from pydantic import Field
 from rocefort.models.base import Frozen
 from rocefort.models.hardware.commit_conditions import ConditionedLine
 from rocefort.models.results.difference import (
-    Difference,
+    FabricDifference,
     OneSided,
     Ownership,
     SwitchDifference,
     Unowned,
 )
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.plan import Change, Kind
-from rocefort.models.wording import counted
-from rocefort.reports.blocks import Block, Code, Fold, Items, Note, Section, some
+from rocefort.models.rollout.plan import Change, ChangeKind
+from rocefort.models.wording import count_of
+from rocefort.reports.blocks import (
+    Block,
+    Code,
+    CollapsibleSection,
+    Items,
+    Note,
+    Section,
+    first_words,
+)
 from rocefort.reports.fabric.changes import condition_lines, edit_lines, headline, service_lines
-from rocefort.reports.wording import grouped, name_ranges
+from rocefort.reports.wording import group_items, name_ranges
 
 MOST_PLACES = 3  # of a line that stands on many switches
 
 
 @dataclass(frozen=True)
-class Shown:
+class DifferenceOptions:
     """Parts of a difference that are told beside what changes."""
 
     patch: bool = False
@@ -42,7 +50,7 @@ class Shown:
     places: bool = False  # where the lines are that are not as intended
 
 
-def diff_report(difference: Difference, shown: Shown) -> Iterator[Block]:
+def diff_report(difference: FabricDifference, shown: DifferenceOptions) -> Iterator[Block]:
     """Changes from one side to the other."""
     yield from _switches(difference, shown)
     yield from _one_sided(difference.only_before, "removed", f"only in {difference.before}")
@@ -50,13 +58,13 @@ def diff_report(difference: Difference, shown: Shown) -> Iterator[Block]:
     yield from _notes(difference)
 
 
-def drift_report(difference: Difference, shown: Shown) -> Iterator[Block]:
+def drift_report(difference: FabricDifference, shown: DifferenceOptions) -> Iterator[Block]:
     """Lines that run and are not intended."""
-    yield from _switches(_owned(difference), shown)
+    yield from _switches(_owned_difference(difference), shown)
     unowned = (line for switch in difference.switches for line in switch.unowned)
     items = (
-        Items((text,), (_at(line.where for line in alike),), code=True)
-        for text, alike in grouped(unowned, lambda line: line.text).items()
+        Items((text,), (_places_text(line.where for line in alike),), code=True)
+        for text, alike in group_items(unowned, lambda line: line.text).items()
     )
     if lines := tuple(items):
         yield Section("lines that nobody owns", lines)
@@ -66,27 +74,27 @@ def drift_report(difference: Difference, shown: Shown) -> Iterator[Block]:
     yield from _notes(difference)
 
 
-def drift_summary(difference: Difference) -> str:
+def drift_summary(difference: FabricDifference) -> str:
     """One line: how many switches drift."""
     known = difference.compared + len(difference.only_after)
     if not difference.drifts:
-        return f"no drift: {counted(known, 'switch')} as intended"
+        return f"no drift: {count_of(known, 'switch')} as intended"
     drifting = len(difference.switches)
     ends = (
         (len(difference.only_after), "missing"),
         (len(difference.only_before), "not in the fabric"),
     )
     words = [f"{number} {what}" for number, what in ends if number]
-    return ", ".join([f"drift: {drifting} of {counted(difference.compared, 'switch')}", *words])
+    return ", ".join([f"drift: {drifting} of {count_of(difference.compared, 'switch')}", *words])
 
 
-def _owned(difference: Difference) -> Difference:
+def _owned_difference(difference: FabricDifference) -> FabricDifference:
     """The difference without lines that nobody owns, which are told on their own."""
     switches = (switch.model_copy(update={"unowned": ()}) for switch in difference.switches)
     return difference.model_copy(update={"switches": tuple(switches)})
 
 
-def _switches(difference: Difference, shown: Shown) -> Iterator[Section]:
+def _switches(difference: FabricDifference, shown: DifferenceOptions) -> Iterator[Section]:
     """Switches that differ alike share a section."""
 
     def key(switch: SwitchDifference) -> tuple[object, ...]:
@@ -95,15 +103,20 @@ def _switches(difference: Difference, shown: Shown) -> Iterator[Section]:
         lines = tuple(text for text, _ in _lines(switch, difference))
         return _head(change), lines, tuple(service_lines(change)), patch, back
 
-    for alike in grouped(difference.changed, key).values():
+    for alike in group_items(difference.changed, key).values():
         change = alike[0].change
         places: dict[str, list[str]] = defaultdict(list)
         for text, at in chain.from_iterable(_lines(switch, difference) for switch in alike):
             places[text] += at if shown.places else ()
-        lines = (Items((text,), (_at(at),) if at else (), code=True) for text, at in places.items())
+        lines = (
+            Items((text,), (_places_text(at),) if at else (), code=True)
+            for text, at in places.items()
+        )
         felt = Items(tuple(service_lines(change)), strong=True)
         scripts = (("patch", change.patch * shown.patch), ("back", change.reverse * shown.back))
-        folds = (Fold(name, (Code(commands),)) for name, commands in scripts if commands)
+        folds = (
+            CollapsibleSection(name, (Code(commands),)) for name, commands in scripts if commands
+        )
         names = ", ".join(name_ranges(switch.device for switch in alike))
         yield Section(f"{names}: {_head(change)}", (*lines, felt, *folds))
 
@@ -114,7 +127,9 @@ def _head(change: Change) -> str:
     return change.kind.value if change.edits else "what is modelled stays"
 
 
-def _lines(switch: SwitchDifference, difference: Difference) -> Iterator[tuple[str, list[str]]]:
+def _lines(
+    switch: SwitchDifference, difference: FabricDifference
+) -> Iterator[tuple[str, list[str]]]:
     """What differs, line by line, each with the places at which what goes stands."""
     for fact in switch.facts:
         yield fact, []
@@ -130,23 +145,23 @@ def _lines(switch: SwitchDifference, difference: Difference) -> Iterator[tuple[s
             yield f"only in {only[line.ownership]}, and nobody owns it: {line.text}", [line.where]
     stay = sum(line.ownership is Ownership.STAYS for line in switch.unowned)
     if stay:
-        yield f"{counted(stay, 'line')} that nobody owns stay", []
+        yield f"{count_of(stay, 'line')} that nobody owns stay", []
 
 
-def _at(places: Iterable[str]) -> str:
-    return f"at: {some(dict.fromkeys(places), MOST_PLACES)}"
+def _places_text(places: Iterable[str]) -> str:
+    return f"at: {first_words(dict.fromkeys(places), MOST_PLACES)}"
 
 
 def _one_sided(switches: Sequence[OneSided], what: str, why: str) -> Iterator[Note]:
     if switches:
         counts = sorted({switch.lines for switch in switches})
-        size = counted(counts[-1], "line")
+        size = count_of(counts[-1], "line")
         size = size if len(counts) == 1 else f"{counts[0]} to {size}"
         names = ", ".join(name_ranges(switch.device for switch in switches))
         yield Note(f"{names}: {what}, {size} ({why})")
 
 
-def _notes(difference: Difference) -> Iterator[Note]:
+def _notes(difference: FabricDifference) -> Iterator[Note]:
     for note in dict.fromkeys(note for switch in difference.switches for note in switch.notes):
         yield Note(f"note: {note}")
 
@@ -163,7 +178,7 @@ class SwitchOutput(Frozen):
 
     device: str
     changes: bool
-    kind: Kind | None = Field(serialization_alias="class")
+    kind: ChangeKind | None = Field(serialization_alias="class")
     service_affecting: tuple[str, ...]
     edits: tuple[EditOutput, ...]
     facts: tuple[str, ...]
@@ -188,7 +203,7 @@ class DifferenceOutput(Frozen):
     only_after: tuple[OneSided, ...]
 
 
-def difference_json(difference: Difference) -> str:
+def difference_json(difference: FabricDifference) -> str:
     """Every switch on its own, with its patch and the way back; same difference, same bytes."""
     values = dict(difference) | {
         "differs": difference.differs,

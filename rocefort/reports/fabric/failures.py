@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from rocefort.models.keyed import natural
-from rocefort.models.results.routing import Effect, Failure, FailureStudy
-from rocefort.models.wording import counted, listing
+from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
+from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Note, Section, Table, columns
 
 SCOPES = {"single": "every single failure", "2": "every pair of failures"}
@@ -19,18 +19,18 @@ def failures_report(study: FailureStudy) -> Section:
     """What was studied, what failures cost, and whether one closes a circle of buffers."""
     rows = [(who, cost) for who, cost, _ in failure_groups(study)]
     more = len(rows) - MOST_LINES
-    rest = [Note(f"and {counted(more, 'row')} more, in --format json")] if more > 0 else []
+    rest = [Note(f"and {count_of(more, 'row')} more, in --format json")] if more > 0 else []
     table = Table(columns("failure", "costs", wraps=("failure", "costs")), tuple(rows[:MOST_LINES]))
     return Section("", (Note(title(study)), table, *rest, Note(circles_text(study))))
 
 
-def failure_groups(study: FailureStudy) -> list[tuple[str, str, list[Effect]]]:
+def failure_groups(study: FailureStudy) -> list[tuple[str, str, list[FailureEffect]]]:
     """Failures of one kind that cost alike: who fails, what it costs, and the effects."""
-    groups: defaultdict[tuple[str, str], list[Effect]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str], list[FailureEffect]] = defaultdict(list)
     for effect in study.effects:
         groups[_kind(effect.failure), costs(effect)].append(effect)
     return [
-        (_who(kind, effects), f"{cost}{_own(effects)}", effects)
+        (_failing_parts(kind, effects), f"{cost}{_own_servers_text(effects)}", effects)
         for (kind, cost), effects in groups.items()
     ]
 
@@ -48,7 +48,7 @@ def circles_text(study: FailureStudy) -> str:
     """Whether a failure closes a circle of waiting buffers, or why that is not known."""
     if not study.circles:
         bad = sum(bool(effect.circle) for effect in study.effects)
-        said = counted(bad, "failure") if bad else "none"
+        said = count_of(bad, "failure") if bad else "none"
         return f"failures that close a circle of waiting buffers: {said}"
     return f"circles of waiting buffers after a failure: {study.circles}"
 
@@ -64,25 +64,25 @@ def _kind(failure: Failure) -> str:
     if len(kinds) == 1 and kinds.total() == 1:
         return next(iter(kinds))
     return "pair of " + " and ".join(
-        f"a {kind}" if number == 1 else counted(number, kind)
+        f"a {kind}" if number == 1 else count_of(number, kind)
         for kind, number in sorted(kinds.items())
     )
 
 
-def _who(kind: str, effects: Sequence[Effect]) -> str:
+def _failing_parts(kind: str, effects: Sequence[FailureEffect]) -> str:
     if len(effects) == 1:
         return str(effects[0].failure)
     if kind.startswith("pair of "):
         return f"any of {len(effects)} pairs{kind.removeprefix('pair')}"
-    return f"any of {counted(len(effects), kind)}"
+    return f"any of {count_of(len(effects), kind)}"
 
 
-def costs(effect: Effect) -> str:
+def costs(effect: FailureEffect) -> str:
     """Costs of one failure in words, alike for failures that cost alike."""
     parts = [*_widths(effect), *_pairs(effect)]
     if effect.cut_off:
         verb = "is" if len(effect.cut_off) == 1 else "are"
-        parts.append(f"{counted(len(effect.cut_off), 'leaf')} {verb} cut off")
+        parts.append(f"{count_of(len(effect.cut_off), 'leaf')} {verb} cut off")
     if effect.bisection is not None and effect.bisection < 1:
         parts.append(f"{effect.bisection:.1%} of the bisection left")
     if effect.circle:
@@ -90,17 +90,17 @@ def costs(effect: Effect) -> str:
     return ", ".join(parts)
 
 
-def _own(effects: Sequence[Effect]) -> str:
+def _own_servers_text(effects: Sequence[FailureEffect]) -> str:
     """Servers on what fails, the fewest and the most."""
     least, most = (pick(effect.own_servers for effect in effects) for pick in (min, max))
     if not most:
         return ""
-    said = counted(most, "server") if least == most else f"{least} to {most} servers"
+    said = count_of(most, "server") if least == most else f"{least} to {most} servers"
     one = all(len(effect.failure.nodes) < 2 for effect in effects)
     return f", {said} of {'its' if one else 'their'} own"
 
 
-def _widths(effect: Effect) -> Iterable[str]:
+def _widths(effect: FailureEffect) -> Iterable[str]:
     """Losses of the leaves that have them to the most others: of a link's own leaf, not of those
     that lose a path to it alone."""
     reach: defaultdict[tuple[int, int], defaultdict[str, set[str]]]
@@ -111,16 +111,16 @@ def _widths(effect: Effect) -> Iterable[str]:
     for (was, now), leaves in sorted(reach.items(), reverse=True):
         most = max(map(len, leaves.values()))
         hit = sum(len(others) == most for others in leaves.values())
-        yield f"width {was} -> {now} for {counted(hit, 'leaf')}"
+        yield f"width {was} -> {now} for {count_of(hit, 'leaf')}"
 
 
-def _pairs(effect: Effect) -> Iterable[str]:
+def _pairs(effect: FailureEffect) -> Iterable[str]:
     if not effect.lost:
         yield "no pair lost"
         return
-    said = f"{counted(effect.pairs, 'pair')} lost"
+    said = f"{count_of(effect.pairs, 'pair')} lost"
     leaves = sorted({loss.source for loss in effect.lost if not loss.expected}, key=natural)
     if leaves:
-        shown = listing(leaves) if len(leaves) < 4 else counted(len(leaves), "leaf")
+        shown = listing(leaves) if len(leaves) < 4 else count_of(len(leaves), "leaf")
         said += f" that cabling still joins, from {shown}"
     yield said

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
-from rocefort.reports.blocks import MOST, Block, Fold, Items, Note, Section, Tone, some
+from rocefort.reports.blocks import (
+    MOST,
+    Block,
+    CollapsibleSection,
+    Items,
+    Note,
+    Section,
+    Tone,
+    first_words,
+)
 from rocefort.reports.wording import (
     device_ports,
     file_lines,
-    grouped,
+    group_items,
     name_ranges,
     severity_counts,
     summary,
@@ -28,11 +37,11 @@ def findings_report(report: Report, titles: Titles) -> Iterator[Block]:
     Findings that say the same are told once with all their places, and so are places and a fix
     that several messages share.
     """
-    for (rule, severity), same_rule in grouped(
+    for (rule, severity), same_rule in group_items(
         report.findings, lambda f: (f.rule, f.severity)
     ).items():
         yield _section(severity.value, rule, titles, _findings(same_rule), Tone(severity.value))
-    for rule, entries in grouped(report.waived, lambda w: w.finding.rule).items():
+    for rule, entries in group_items(report.waived, lambda w: w.finding.rule).items():
         yield _section("waived", rule, titles, _waived(entries), Tone.QUIET)
     for rules, alike in _not_judged_alike(report.not_judged).items():
         yield _section("not judged", ", ".join(rules), titles, _not_judged(alike), Tone.UNKNOWN)
@@ -47,23 +56,25 @@ def findings_comment(report: Report, titles: Titles) -> Section:
         found = [finding for finding in report.findings if finding.severity is severity]
         sections = tuple(
             Section(_titled(rule, titles), tuple(_findings(same)))
-            for rule, same in grouped(found, lambda f: f.rule).items()
+            for rule, same in group_items(found, lambda f: f.rule).items()
         )
         if sections and severity in GROUPS:
             blocks.append(Section(GROUPS[severity], sections))
         elif sections:
-            blocks.append(Fold(f"{count} info", sections))
+            blocks.append(CollapsibleSection(f"{count} info", sections))
     if report.waived:
-        rules = grouped(report.waived, lambda w: w.finding.rule).items()
+        rules = group_items(report.waived, lambda w: w.finding.rule).items()
         sections = tuple(Section(_titled(r, titles), tuple(_waived(same))) for r, same in rules)
-        blocks.append(Fold(f"{len(report.waived)} waived", sections))
+        blocks.append(CollapsibleSection(f"{len(report.waived)} waived", sections))
     if report.not_judged:
         open_ = _not_judged_alike(report.not_judged).items()
         sections = tuple(
             Section(_titled(", ".join(rules), titles), tuple(_not_judged(alike)))
             for rules, alike in open_
         )
-        blocks.append(Fold(f"{len(report.not_judged)} not judged, which is no pass", sections))
+        blocks.append(
+            CollapsibleSection(f"{len(report.not_judged)} not judged, which is no pass", sections)
+        )
     title = f"Rocefort: {report.network}: {verdict(report)}"
     return Section(title, (Note(summary(report)), Section("", tuple(blocks))))
 
@@ -79,7 +90,7 @@ def _titled(rule: str, titles: Titles) -> str:
 def _findings(findings: Sequence[Finding]) -> Iterator[Items]:
     """Messages by the places and the fix that they share."""
     together: dict[tuple[str, ...], list[str]] = {}
-    for (message, hint), alike in grouped(findings, lambda f: (f.message, f.hint)).items():
+    for (message, hint), alike in group_items(findings, lambda f: (f.message, f.hint)).items():
         fix = (f"fix: {hint}",) if hint else ()
         together.setdefault((*_places([f.where for f in alike]), *fix), []).append(message)
     for details, messages in together.items():
@@ -88,7 +99,7 @@ def _findings(findings: Sequence[Finding]) -> Iterator[Items]:
 
 def _waived(entries: Sequence[Waived]) -> Iterator[Items]:
     """What a waiver covers: still shown, with the reason and the day that it ends."""
-    alike = grouped(entries, lambda w: (w.finding.message, w.why, w.until))
+    alike = group_items(entries, lambda w: (w.finding.message, w.why, w.until))
     for (message, why, until), same in alike.items():
         places = _places([entry.finding.where for entry in same])
         yield Items((message,), (*places, f"until {until}: {why}"))
@@ -103,9 +114,9 @@ def _not_judged_alike(
     """Reasons with their places by the rules that give them: a silent server is told once."""
     reasons: dict[tuple[str, str], _Unjudged] = {
         (rule, reason): (reason, tuple(entry.where for entry in same))
-        for (rule, reason), same in grouped(entries, lambda n: (n.rule, n.reason)).items()
+        for (rule, reason), same in group_items(entries, lambda n: (n.rule, n.reason)).items()
     }
-    alike = grouped(reasons, lambda key: reasons[key])
+    alike = group_items(reasons, lambda key: reasons[key])
     groups: dict[tuple[str, ...], dict[_Unjudged, None]] = {}
     for (rule, _), one in reasons.items():
         rules = tuple(name for name, _ in alike[one])
@@ -122,14 +133,14 @@ def _not_judged(reasons: Iterable[_Unjudged]) -> Iterator[Items]:
 
 def _places(wheres: Sequence[Where], *, files: bool = True) -> Iterator[str]:
     """All places of one message: devices with their ports, then lines by file."""
-    if named := _some(name_ranges(device_ports(wheres))):
+    if named := _word_list(name_ranges(device_ports(wheres))):
         yield f"at: {named}"
-    sources = [f"{file}:{_some(map(str, at))}" for file, at in file_lines(wheres).items()]
+    sources = [f"{file}:{_word_list(map(str, at))}" for file, at in file_lines(wheres).items()]
     if sources and files:
         yield f"in: {'; '.join(sources)}"
 
 
-def _some(words: Iterable[str]) -> str:
+def _word_list(words: Iterable[str]) -> str:
     """All words, or the first of very many and how many more there are."""
     listed = list(words)
-    return some(listed) + (" (all of them: --format json)" if len(listed) > MOST else "")
+    return first_words(listed) + (" (all of them: --format json)" if len(listed) > MOST else "")

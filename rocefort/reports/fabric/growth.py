@@ -11,15 +11,15 @@ from rocefort.models.network.network import End
 from rocefort.models.results.growth import (
     Addition,
     Bandwidth,
-    Cable,
     Growth,
+    GrowthStage,
+    NewCable,
     NewSwitch,
-    Stage,
-    Staged,
+    StagedGrowth,
 )
-from rocefort.models.wording import counted, listing
-from rocefort.reports.blocks import Block, Column, Note, Section, Table, Tone, columns
-from rocefort.reports.wording import grouped, name_ranges
+from rocefort.models.wording import count_of, listing
+from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone, columns
+from rocefort.reports.wording import group_items, name_ranges
 
 WITHOUT_OPTICS = ("dac", "aoc")  # cables that end in what goes into the port
 Fields = tuple[str, ...]
@@ -27,7 +27,7 @@ Fields = tuple[str, ...]
 
 def growth_report(growth: Growth, *, written: bool) -> Iterator[Block]:
     """The whole growth; written: whether the file has it now."""
-    lines = counted(growth.lines, "line")
+    lines = count_of(growth.lines, "line")
     done = f"{growth.file}: {lines} added, every other byte kept"
     would = f"{growth.file}: not written; {lines} would be added, every other byte kept"
     yield Note(f"{growth.fabric} grows: {_size(growth.before)} -> {_size(growth.after)}")
@@ -41,7 +41,7 @@ def growth_report(growth: Growth, *, written: bool) -> Iterator[Block]:
 
 
 def _size(bandwidth: Bandwidth) -> str:
-    return f"{counted(bandwidth.spines, 'spine')} x {counted(bandwidth.leaves, 'leaf')}"
+    return f"{count_of(bandwidth.spines, 'spine')} x {count_of(bandwidth.leaves, 'leaf')}"
 
 
 def _switches(switches: Sequence[NewSwitch]) -> Table:
@@ -56,14 +56,14 @@ def _switches(switches: Sequence[NewSwitch]) -> Table:
     return Table(heads[:-1], tuple(row[:-1] for row in rows))
 
 
-def _fields(cable: Cable) -> Fields:
+def _fields(cable: NewCable) -> Fields:
     far = (cable.far.device, cable.far.interface) if isinstance(cable.far, End) else (cable.far, "")
     return cable.near.device, cable.near.interface, *far
 
 
-def _runs(cables: Iterable[Cable]) -> Iterator[list[Cable]]:
+def _runs(cables: Iterable[NewCable]) -> Iterator[list[NewCable]]:
     """Neighbours that differ in the same names and ports, by one."""
-    run: list[Cable] = []
+    run: list[NewCable] = []
     steps: tuple[int, ...] = ()
     for cable in cables:
         found = _steps(run[-1], cable) if run else ()
@@ -77,7 +77,7 @@ def _runs(cables: Iterable[Cable]) -> Iterator[list[Cable]]:
         yield run
 
 
-def _steps(a: Cable, b: Cable) -> tuple[int, ...]:
+def _steps(a: NewCable, b: NewCable) -> tuple[int, ...]:
     """By how much each name and port counts on, 0 or 1; empty where they are not of one run."""
     if (a.length_m, a.medium) != (b.length_m, b.medium):
         return ()
@@ -98,7 +98,7 @@ def _numbered(name: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (name, -1)
 
 
-def _run_row(run: Sequence[Cable]) -> Fields:
+def _run_row(run: Sequence[NewCable]) -> Fields:
     first, last = _fields(run[0]), _fields(run[-1])
     near, near_port, far, far_port = (_span(a, b) for a, b in zip(first, last, strict=True))
     length = f"{len(run)} x {_metres(run[0])}"
@@ -111,17 +111,17 @@ def _span(first: str, last: str) -> str:
     return f"{first}-{_numbered(last)[1]}" if "/" in first else f"{first} to {last}"
 
 
-def _metres(cable: Cable) -> str:
+def _metres(cable: NewCable) -> str:
     return "? m" if cable.length_m is None else f"{cable.length_m:g} m"
 
 
-def _lengths(cables: Sequence[Cable]) -> str:
+def _lengths(cables: Sequence[NewCable]) -> str:
     kinds = Counter((_metres(cable), cable.medium or "") for cable in cables)
     each = (f"{number} of {m} {medium}".rstrip() for (m, medium), number in kinds.items())
-    return f"{counted(len(cables), 'cable')}: {listing(each)}"
+    return f"{count_of(len(cables), 'cable')}: {listing(each)}"
 
 
-def _optics(cables: Sequence[Cable]) -> str:
+def _optics(cables: Sequence[NewCable]) -> str:
     """Transceivers to order; a cable whose medium is not given is taken to need them."""
     plugged = [cable for cable in cables if cable.medium not in WITHOUT_OPTICS]
     modules: dict[tuple[str, str], str | None] = {}  # parts of a split port share one
@@ -142,19 +142,19 @@ def _optics(cables: Sequence[Cable]) -> str:
 def _capacity(was: Bandwidth, will: Bandwidth) -> Iterator[Block]:
     rows = (
         ("uplinks of a leaf, Gb/s", _range(was.uplinks_gbps), _range(will.uplinks_gbps)),
-        ("for each spine, Gb/s", _each(was), _each(will)),
-        ("bisection, Gb/s", _known(was.bisection_gbps), _known(will.bisection_gbps)),
+        ("for each spine, Gb/s", _uplinks_text(was), _uplinks_text(will)),
+        ("bisection, Gb/s", _value_text(was.bisection_gbps), _value_text(will.bisection_gbps)),
         ("ECMP width from leaf to leaf", _range(was.widths), _range(will.widths)),
-        ("server pairs by every path", _of(was.pairs), _of(will.pairs)),
+        ("server pairs by every path", _pairs_text(was.pairs), _pairs_text(will.pairs)),
         *_oversubscription(was, will),
     )
-    sides = (Column(title, "right") for title in ("before", "after"))
-    yield Table((Column("capacity", wraps=True), *sides), rows)
+    sides = (TableColumn(title, "right") for title in ("before", "after"))
+    yield Table((TableColumn("capacity", wraps=True), *sides), rows)
     if refused := will.refused or was.refused:
         yield Note(f"not verified: {refused}")
 
 
-def _known(value: int | None) -> str:
+def _value_text(value: int | None) -> str:
     return "not known" if value is None else f"{value:,}"
 
 
@@ -164,7 +164,7 @@ def _range(found: tuple[int, int] | None) -> str:
     return f"{found[0]:,}" if found[0] == found[1] else f"{found[0]:,} to {found[1]:,}"
 
 
-def _each(bandwidth: Bandwidth) -> str:
+def _uplinks_text(bandwidth: Bandwidth) -> str:
     """Uplinks of a leaf by spine: alike before and after, where throughput is linear in spines."""
     if bandwidth.uplinks_gbps is None:
         return "not known"
@@ -172,14 +172,14 @@ def _each(bandwidth: Bandwidth) -> str:
     return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
-def _of(pairs: tuple[int, int] | None) -> str:
+def _pairs_text(pairs: tuple[int, int] | None) -> str:
     return f"{pairs[0]} of {pairs[1]}" if pairs else "not known"
 
 
 def _oversubscription(was: Bandwidth, will: Bandwidth) -> Iterator[Fields]:
     """Leaves that fare alike share a row."""
     ratios = [{load.leaf: _ratio(load.ratio) for load in side.loads} for side in (was, will)]
-    alike = grouped(
+    alike = group_items(
         (load.leaf for load in will.loads), lambda leaf: tuple(r.get(leaf, "-") for r in ratios)
     )
     for (before, after), leaves in alike.items():
@@ -192,30 +192,32 @@ def _ratio(ratio: float | None) -> str:
 
 def _proof(growth: Growth) -> Iterator[Block]:
     proof = growth.proof
-    stays = [f"{proof.lines} lines in their order", *map(_counted, proof.kept)]
-    comes = f"{counted(proof.lines_added, 'line')}: {listing(map(_counted, proof.additions))}"
+    stays = [f"{proof.lines} lines in their order", *map(_addition_text, proof.kept)]
+    comes = (
+        f"{count_of(proof.lines_added, 'line')}: {listing(map(_addition_text, proof.additions))}"
+    )
     rows = (
-        ("stays", f"{listing(stays)} of {counted(proof.switches, 'switch')}"),
+        ("stays", f"{listing(stays)} of {count_of(proof.switches, 'switch')}"),
         ("comes", f"{comes}; nothing else is allowed (CHG201 to CHG203)"),
         ("check", _checked(growth)),
     )
     yield Note("proof, from the texts and what they say")
-    yield Table((Column(), Column(wraps=True)), rows)
+    yield Table((TableColumn(), TableColumn(wraps=True)), rows)
     for warning in growth.warnings:
         yield Note(f"warning: {warning}", Tone.WARNING)
 
 
-def _counted(addition: Addition) -> str:
+def _addition_text(addition: Addition) -> str:
     irregular = {"address": "addresses", "announced prefix": "announced prefixes"}
     if addition.number != 1 and addition.what in irregular:
         return f"{addition.number} {irregular[addition.what]}"
     if addition.number != 1 and addition.what == "member of a prefix list":
         return f"{addition.number} members of prefix lists"
-    return counted(addition.number, addition.what)
+    return count_of(addition.number, addition.what)
 
 
 def _checked(growth: Growth) -> str:
-    words = f"no error that was not there before, {counted(len(growth.warnings), 'new warning')}"
+    words = f"no error that was not there before, {count_of(len(growth.warnings), 'new warning')}"
     return f"{words}, {max(growth.not_judged, 0)} more not judged for want of facts"
 
 
@@ -225,7 +227,7 @@ NOTES = (
 )
 
 
-def staged_report(staged: Staged) -> Iterator[Block]:
+def staged_report(staged: StagedGrowth) -> Iterator[Block]:
     """Every state on the way as the routing engine judged it."""
     heads = columns("stage", "sessions", "ECMP", "server pairs")
     yield Table(heads, tuple(map(_stage, staged.stages)))
@@ -236,11 +238,11 @@ def staged_report(staged: Staged) -> Iterator[Block]:
     wrong = [f"error {stage.title}: {what}" for stage in staged.stages for what in stage.wrong]
     yield from (Note(text, Tone.ERROR) for text in wrong)
     if not wrong:
-        states = counted(len(staged.stages), "state")
+        states = count_of(len(staged.stages), "state")
         yield Note(f"{staged.fabric}: {states}, no pair lost in any", Tone.GOOD)
 
 
-def _stage(stage: Stage) -> Fields:
+def _stage(stage: GrowthStage) -> Fields:
     fate = f"{stage.lost} lost" if stage.lost else "none lost"
     delivered = f"{stage.pairs[0]} of {stage.pairs[1]}, {fate}"
     return (

@@ -7,7 +7,7 @@ from itertools import groupby
 from textwrap import fill
 
 from rocefort.models.results.open_facts import OpenFacts
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Items, Note, Section
 from rocefort.reports.wording import name_ranges
 
@@ -37,7 +37,7 @@ HOW = (
 
 def facts_report(found: OpenFacts, say: Say) -> Iterator[Block]:
     """All of it; say: puts a text into the words of the vendor."""
-    facts, switches = counted(len(found.facts), "fact"), counted(found.switches, "switch")
+    facts, switches = count_of(len(found.facts), "fact"), count_of(found.switches, "switch")
     yield Note(f"{found.name}: {facts} of {switches} that no source confirms")
     yield Section("", (Note(say(HOW)),))
     for of, group in groupby(found.facts, key=lambda fact: fact.of):

@@ -15,7 +15,7 @@ from rocefort.models.fabric.port_allocation import peer_at
 from rocefort.models.hardware.transceivers import COPPER, CableMedium, phy_of
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Network, Node, Reserved, Role, Server
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Cell, Note, Table, columns, plain
 from rocefort.reports.fabric import bonds, exits, profiles
 from rocefort.reports.fabric.bonds import bond_rows
@@ -23,7 +23,7 @@ from rocefort.reports.fabric.bonds import bond_rows
 Row = tuple[Cell, ...]
 
 
-class Kind(StrEnum):
+class ShowTable(StrEnum):
     """What `rocefort show` can show."""
 
     DEVICES = "devices"
@@ -51,20 +51,20 @@ class TableOutput(Frozen):
     """One table of a network, for programs; a row by the names of its columns."""
 
     network: str
-    table: Kind
+    table: ShowTable
     rows: tuple[dict[str, Cell], ...]
 
 
-def show_report(network: Network, kind: Kind) -> tuple[Block, Table]:
+def show_report(network: Network, kind: ShowTable) -> tuple[Block, Table]:
     """One table of a network and how many rows it has."""
     table = TABLES[kind]
     rows = tuple(table.of(network))
     heads = columns(*(name.replace("_", " ") for name in table.columns))
-    title = Note(f"{network.name} {kind}: {counted(len(rows), 'row')}")
+    title = Note(f"{network.name} {kind}: {count_of(len(rows), 'row')}")
     return title, Table(heads, rows, by_first=table.by_first)
 
 
-def show_json(network: Network, kind: Kind) -> str:
+def show_json(network: Network, kind: ShowTable) -> str:
     """The same rows for programs."""
     table = TABLES[kind]
     rows = tuple(dict(zip(table.columns, row, strict=True)) for row in table.of(network))
@@ -72,7 +72,7 @@ def show_json(network: Network, kind: Kind) -> str:
     return content.model_dump_json(indent=2) + "\n"
 
 
-def show_csv(network: Network, kind: Kind) -> str:
+def show_csv(network: Network, kind: ShowTable) -> str:
     """The same rows for a spreadsheet; nothing in a cell that is not known."""
     table, file = TABLES[kind], io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -135,7 +135,7 @@ def _ports(network: Network) -> Iterator[Row]:
     uses = _uses(network)
     ids = {role: {node.id for node in network.role(role)} for role in Role}
     for node in _nodes(network):
-        kept = _kept(node, ids, network.reserved)
+        kept = _reserved_ports(node, ids, network.reserved)
         for name in _port_names(node):
             row = node.name, name, node.speed_gbps(name)
             interface = node.device.by_interface.get(name)
@@ -155,7 +155,7 @@ def _port_names(node: Node) -> list[str]:
     return list(dict.fromkeys([*node.port_names, *named]))
 
 
-def _kept(
+def _reserved_ports(
     node: Node, ids: Mapping[Role, set[int | None]], reserved: Reserved | None
 ) -> dict[str, str]:
     """Fabric ports of the capacity by what they wait for: a peer, or a further link to one."""
@@ -262,8 +262,8 @@ def _both_ways(link: Link) -> tuple[tuple[End, End], tuple[End, End]]:
 
 
 ENDS = ("device", "port", "peer", "peer_port")
-TABLES: Mapping[Kind, _Rows] = {
-    Kind.DEVICES: _Rows(
+TABLES: Mapping[ShowTable, _Rows] = {
+    ShowTable.DEVICES: _Rows(
         (
             "name",
             "role",
@@ -278,11 +278,13 @@ TABLES: Mapping[Kind, _Rows] = {
         ),
         _devices,
     ),
-    Kind.EXITS: _Rows(exits.COLUMNS, exits.exit_rows),
-    Kind.LINKS: _Rows((*ENDS, "subnet", "speed_gbps", "length_m"), _links),
-    Kind.ADDRESSES: _Rows(("device", "interface", "address", "used_for"), _addresses),
-    Kind.PORTS: _Rows(("device", "port", "speed_gbps", "state", "used_for"), _ports, by_first=True),
-    Kind.CABLING: _Rows(
+    ShowTable.EXITS: _Rows(exits.COLUMNS, exits.exit_rows),
+    ShowTable.LINKS: _Rows((*ENDS, "subnet", "speed_gbps", "length_m"), _links),
+    ShowTable.ADDRESSES: _Rows(("device", "interface", "address", "used_for"), _addresses),
+    ShowTable.PORTS: _Rows(
+        ("device", "port", "speed_gbps", "state", "used_for"), _ports, by_first=True
+    ),
+    ShowTable.CABLING: _Rows(
         (
             *ENDS,
             "length_m",
@@ -295,6 +297,6 @@ TABLES: Mapping[Kind, _Rows] = {
         _cabling,
         by_first=True,
     ),
-    Kind.BONDS: _Rows(bonds.COLUMNS, lambda network: bond_rows(network, _nodes(network))),
-    Kind.PROFILES: _Rows(profiles.COLUMNS, profiles.profile_rows, by_first=True),
+    ShowTable.BONDS: _Rows(bonds.COLUMNS, lambda network: bond_rows(network, _nodes(network))),
+    ShowTable.PROFILES: _Rows(profiles.COLUMNS, profiles.profile_rows, by_first=True),
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.models.results.trace import Endpoint, Hop, Judged, Path, Trace
-from rocefort.models.wording import counted, listing
+from rocefort.models.results.trace import Endpoint, FilterDecision, Hop, Trace, TracePath
+from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Items, Note, Section, Tone
 
 
@@ -15,7 +15,7 @@ def trace_report(trace: Trace) -> Iterator[Block]:
     if trace.down:
         yield Note(f"without {listing(trace.down)}")
     delivered = sum(path.delivered for path in trace.paths)
-    count = counted(len(trace.paths), "path")
+    count = count_of(len(trace.paths), "path")
     more = "" if trace.whole else ", and more that are not listed"
     yield Note(f"{count}, {delivered} delivered{more}")
     for number, path in enumerate(trace.paths, 1):
@@ -28,7 +28,7 @@ def _end(end: Endpoint) -> str:
     return name if end.name == name else f"{end.name} ({name})"
 
 
-def _ending(path: Path) -> Note:
+def _ending(path: TracePath) -> Note:
     if not path.delivered:
         place = f" ({path.where})" if path.where.file else ""
         return Note(f"not delivered: {path.reason}{place}", Tone.ERROR)
@@ -44,7 +44,7 @@ def _hop(hop: Hop) -> Iterator[str]:
     place += [f"gateway {hop.gateway}"] if hop.gateway else []
     yield ", ".join(entered + ([] if out else place))
     inbound = [one for one in hop.judged if one.direction == "inbound"]
-    yield from map(_judged, inbound)
+    yield from map(_decision_text, inbound)
     if hop.by == "switched":
         yield f"switched to {hop.leaves}"
         return
@@ -55,13 +55,13 @@ def _hop(hop: Hop) -> Iterator[str]:
         yield f"next hops {', '.join(map(str, hop.next_hops))}"
     if out and place:
         yield ", ".join(place)
-    yield from (_judged(one) for one in hop.judged if one not in inbound)
+    yield from (_decision_text(one) for one in hop.judged if one not in inbound)
     if hop.leaves:
         towards = f" to {hop.next_hop}" if hop.next_hop else ""
         yield f"out by {hop.leaves}{towards}"
 
 
-def _judged(one: Judged) -> str:
+def _decision_text(one: FilterDecision) -> str:
     rule = f"rule {one.rule} of ACL {one.acl}" if one.rule is not None else f"ACL {one.acl}"
     verb = "permits it" if one.permitted else "drops it"
     if one.rule is None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.results.routing import RoutingState, SessionStatus, Timing
 from rocefort.models.results.routing_change import RoutingChange
-from rocefort.models.wording import counted
-from rocefort.reports.blocks import Column, Note, Section, Table
+from rocefort.models.wording import count_of
+from rocefort.reports.blocks import Note, Section, Table, TableColumn
 
 SEGMENTS = 8  # side by side
 
@@ -37,12 +37,12 @@ def segments(reached: Reachability) -> Iterator[Table]:
     cells = {(pair.source, pair.destination): pair.share for pair in reached.by_segment()}
     for start in range(0, len(names), SEGMENTS):
         others = list(enumerate(names, 1))[start : start + SEGMENTS]
-        heads = (Column(str(number), "right") for number, _ in others)
+        heads = (TableColumn(str(number), "right") for number, _ in others)
         rows = (
             (f"{number:>4} {name}", *(cells[name, other] for _, other in others))
             for number, name in enumerate(names, 1)
         )
-        yield Table((Column("pairs delivered, from segment"), *heads), tuple(rows))
+        yield Table((TableColumn("pairs delivered, from segment"), *heads), tuple(rows))
 
 
 def change_report(change: RoutingChange, against: str) -> Section:
@@ -55,7 +55,7 @@ def change_report(change: RoutingChange, against: str) -> Section:
         ("over other next hops", change.moved),
     )
     moved = ", ".join(f"{len(some)} {what}" for what, some in routes if some)
-    pairs = f"{counted(len(change.lost), 'server pair')} lost, {len(change.gained)} gained"
+    pairs = f"{count_of(len(change.lost), 'server pair')} lost, {len(change.gained)} gained"
     first = Note(f"against {against}, by {change.engine}: {pairs}")
     return Section("", (first, Note(f"BGP routes: {moved or 'as before'}")))
 
@@ -70,6 +70,6 @@ def timings_report(timings: Sequence[Timing], version: str) -> Section:
         (question, f"{len(own)} x", f"{sum(own):.2f} s")
         for question, own in sorted(seconds.items(), key=lambda item: -sum(item[1]))
     )
-    head = Note(f"Batfish {version}: {counted(len(timings), 'question')}, {total:.1f} s")
-    heads = (Column(), Column(align="right"), Column(align="right"))
+    head = Note(f"Batfish {version}: {count_of(len(timings), 'question')}, {total:.1f} s")
+    heads = (TableColumn(), TableColumn(align="right"), TableColumn(align="right"))
     return Section("", (head, Table(heads, rows)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.formats.rule_text import RuleText, rules_of
 
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2
@@ -51,23 +51,23 @@ def _case(
     others = [f for f in findings if f.severity is not Severity.ERROR]
     open_ends = (*_waived(waived), *_unjudged(unjudged))
     if errors:
-        message = counted(len(errors), "error") if len(errors) > 1 else errors[0].message
-        _add(case, "failure", _found(errors), message=message, type=rule.id)
-        _add(case, "system-out", (*_found(others), *open_ends))
+        message = count_of(len(errors), "error") if len(errors) > 1 else errors[0].message
+        _add(case, "failure", _failure_elements(errors), message=message, type=rule.id)
+        _add(case, "system-out", (*_failure_elements(others), *open_ends))
     elif open_ends:
-        _add(case, "skipped", open_ends, message="; ".join(_why(unjudged, waived)))
-        _add(case, "system-out", _found(others))
+        _add(case, "skipped", open_ends, message="; ".join(_skip_elements(unjudged, waived)))
+        _add(case, "system-out", _failure_elements(others))
     else:
-        _add(case, "system-out", _found(others))
+        _add(case, "system-out", _failure_elements(others))
     return case
 
 
-def _why(unjudged: Sequence[NotJudged], waived: Sequence[Waived]) -> Iterator[str]:
+def _skip_elements(unjudged: Sequence[NotJudged], waived: Sequence[Waived]) -> Iterator[str]:
     if waived:
         reasons = dict.fromkeys(f"{w.why} (until {w.until})" for w in waived)
         yield f"{len(waived)} waived: {', '.join(reasons)}"
     if unjudged:
-        yield f"not judged in {counted(len(unjudged), 'place')}"
+        yield f"not judged in {count_of(len(unjudged), 'place')}"
 
 
 def _add(case: ET.Element, tag: str, lines: Iterable[str], **attributes: str) -> None:
@@ -77,24 +77,26 @@ def _add(case: ET.Element, tag: str, lines: Iterable[str], **attributes: str) ->
         ET.SubElement(case, tag, clean).text = text
 
 
-def _found(findings: Iterable[Finding]) -> Iterator[str]:
+def _failure_elements(findings: Iterable[Finding]) -> Iterator[str]:
     for finding in findings:
         fix = f"; fix: {finding.hint}" if finding.hint else ""
-        yield f"{finding.severity}: {_at(finding)}{finding.message}{fix}"
+        yield f"{finding.severity}: {_place_text(finding)}{finding.message}{fix}"
 
 
 def _waived(entries: Iterable[Waived]) -> Iterator[str]:
     for entry in entries:
         finding = entry.finding
-        yield f"waived until {entry.until}: {_at(finding)}{finding.message}; why: {entry.why}"
+        yield (
+            f"waived until {entry.until}: {_place_text(finding)}{finding.message}; why: {entry.why}"
+        )
 
 
 def _unjudged(entries: Iterable[NotJudged]) -> Iterator[str]:
     for entry in entries:
-        yield f"not judged: {_at(entry)}{entry.reason}"
+        yield f"not judged: {_place_text(entry)}{entry.reason}"
 
 
-def _at(verdict: Finding | NotJudged) -> str:
+def _place_text(verdict: Finding | NotJudged) -> str:
     return f"{verdict.where}: " if str(verdict.where) else ""
 
 

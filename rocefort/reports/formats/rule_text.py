@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Report, Severity
-from rocefort.reports.blocks import Block, Column, Note, Section, Table
+from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn
 
 
 class RuleText(Frozen):
@@ -32,7 +32,7 @@ class RuleText(Frozen):
 def rules_report(rules: Iterable[RuleText]) -> Table:
     """One row a rule."""
     rows = tuple((rule.id, rule.severity.value, rule.title) for rule in rules)
-    return Table((Column(), Column(), Column(wraps=True)), rows)
+    return Table((TableColumn(), TableColumn(), TableColumn(wraps=True)), rows)
 
 
 def rule_report(rule: RuleText) -> Iterator[Block]:

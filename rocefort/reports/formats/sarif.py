@@ -42,7 +42,7 @@ def as_sarif(
     """
     texts = rules_of(report, rules)
     index = {rule.id: number for number, rule in enumerate(texts)}
-    places = _Places(base or Path.cwd(), subject)
+    places = _SarifLocations(base or Path.cwd(), subject)
     found = (*report.findings, *(entry.finding for entry in report.waived))
     suppressions = (*(None for _ in report.findings), *map(_suppression, report.waived))
     run: Json = {
@@ -72,25 +72,25 @@ def _rule(rule: RuleText) -> Json:
     help_text = "\n\n".join(part for part in (*rule.paragraphs, source) if part) or rule.title
     return {
         "id": rule.id,
-        "shortDescription": {"text": _cut(rule.title)},
-        "fullDescription": {"text": _cut(rule.explanation or rule.title)},
+        "shortDescription": {"text": _short_text(rule.title)},
+        "fullDescription": {"text": _short_text(rule.explanation or rule.title)},
         "help": {"text": help_text},
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
         "properties": {"tags": [rule.id[:3]]},
     }
 
 
-def _cut(text: str) -> str:
+def _short_text(text: str) -> str:
     return text if len(text) <= DESCRIPTION_LIMIT else text[: DESCRIPTION_LIMIT - 1] + "\u2026"
 
 
-def _result(finding: Finding, index: int, places: _Places, fingerprint: str) -> Json:
+def _result(finding: Finding, index: int, places: _SarifLocations, fingerprint: str) -> Json:
     fix = f". Fix: {finding.hint}" if finding.hint else ""
     return {
         "ruleId": finding.rule,
         "ruleIndex": index,
         "level": LEVELS[finding.severity],
-        "message": {"text": f"{_named(finding.where, finding.message)}{fix}"},
+        "message": {"text": f"{_located_text(finding.where, finding.message)}{fix}"},
         "locations": [places.location(finding.where)],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
     }
@@ -103,22 +103,22 @@ def _suppression(entry: Waived) -> Json:
     return {"suppressions": [accepted]}
 
 
-def _notification(entry: NotJudged, index: int, places: _Places) -> Json:
+def _notification(entry: NotJudged, index: int, places: _SarifLocations) -> Json:
     return {
         "associatedRule": {"id": entry.rule, "index": index},
         "level": "note",
-        "message": {"text": f"not judged: {_named(entry.where, entry.reason)}"},
+        "message": {"text": f"not judged: {_located_text(entry.where, entry.reason)}"},
         "locations": [places.location(entry.where)],
     }
 
 
-def _named(where: Where, text: str) -> str:
+def _located_text(where: Where, text: str) -> str:
     """A sentence with its device and port: an alert shows the file's line only."""
     place = " ".join(part for part in (where.device, where.interface) if part)
     return f"{place}: {text}" if place else text
 
 
-class _Places:
+class _SarifLocations:
     """Where-s as SARIF locations."""
 
     def __init__(self, base: Path, subject: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rocefort.models.results.capacity import Capacity, Use
+from rocefort.models.results.capacity import CapacityReport, Use
 from rocefort.reports.fabric.capacity import (
     MOST_ROWS,
-    alike,
     demand_words,
+    equal_uses,
     number,
     percent,
     verdicts,
@@ -52,7 +52,7 @@ class CapacityPicture:
     more: int = 0
 
 
-def picture(capacity: Capacity | None) -> CapacityPicture | None:
+def picture(capacity: CapacityReport | None) -> CapacityPicture | None:
     """The picture; None where there is no demand."""
     if capacity is None or capacity.asked is None:
         return None
@@ -69,8 +69,8 @@ def picture(capacity: Capacity | None) -> CapacityPicture | None:
     )
 
 
-def _rows(capacity: Capacity, kind: str) -> list[list[Use]]:
-    return list(alike([use for use in capacity.uses if use.kind == kind]))
+def _rows(capacity: CapacityReport, kind: str) -> list[list[Use]]:
+    return list(equal_uses([use for use in capacity.uses if use.kind == kind]))
 
 
 def _bar(row: Sequence[Use], scale: float) -> CapacityBar:

@@ -9,11 +9,11 @@ from enum import StrEnum
 from rocefort.models.base import Frozen
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network
-from rocefort.models.results.capacity import Capacity
+from rocefort.models.results.capacity import CapacityReport
 from rocefort.models.results.routing import FailureStudy, RoutingState
 
 
-class Fit(StrEnum):
+class BufferFit(StrEnum):
     """How a switch's lossless demand stands against its buffer; the names are CSS classes too."""
 
     FITS = "fits"
@@ -52,13 +52,13 @@ class DeviceBudget(Frozen):
         return self.xoff_kbytes + self.headroom_kbytes
 
     @property
-    def fit(self) -> Fit:
+    def fit(self) -> BufferFit:
         """Whether the demand fits; a demand that is too large for a doubtful buffer is over."""
         if self.buffer_kbytes is None or self.demand_kbytes is None:
-            return Fit.UNKNOWN
+            return BufferFit.UNKNOWN
         if self.demand_kbytes > self.buffer_kbytes:
-            return Fit.OVER
-        return Fit.FITS if self.buffer_confirmed else Fit.UNCONFIRMED
+            return BufferFit.OVER
+        return BufferFit.FITS if self.buffer_confirmed else BufferFit.UNCONFIRMED
 
 
 @dataclass(frozen=True)
@@ -83,4 +83,4 @@ class PageContent:
     titles: Mapping[str, str] = field(default_factory=dict)
     failures: FailureStudy | None = None
     failures_note: str = ""
-    capacity: Capacity | None = None
+    capacity: CapacityReport | None = None

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import count_of, listing
 from rocefort.reports.page.paths import Paths, widths_between
 from rocefort.reports.wording import name_ranges
 
@@ -19,7 +19,7 @@ Row = Sequence[int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MatrixRow:
     """A row, and column, of the matrix: one leaf, or leaves that fare alike."""
 
     name: str
@@ -31,7 +31,7 @@ class Line:
 class Matrix:
     """Widths from each row to each column; words: the whole of it in a sentence."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[MatrixRow, ...]
     widths: tuple[tuple[int | None, ...], ...]
     words: str
     note: str = ""
@@ -50,9 +50,9 @@ def matrix_of(paths: Paths | None) -> Matrix | None:
     names = [paths.nodes[leaf] for leaf in paths.leaves]
     words = _words(rows)
     if len(names) <= MOST_LEAVES:
-        lines = tuple(Line(name, 1, name) for name in names)
+        lines = tuple(MatrixRow(name, 1, name) for name in names)
         return Matrix(lines, tuple(map(tuple, rows)), words)
-    groups = alike(rows)
+    groups = equal_rows(rows)
     shown = groups
     if len(groups) > MOST_GROUPS:
         worst = sorted(groups, key=lambda group: (_least(rows[group[0]]), group))
@@ -67,14 +67,14 @@ def matrix_of(paths: Paths | None) -> Matrix | None:
 
 
 def _note(groups: int, shown: int) -> str:
-    told = f"Leaves that fare alike share a row: {counted(groups, 'group')}."
+    told = f"Leaves that fare alike share a row: {count_of(groups, 'group')}."
     return told if shown == groups else f"{told} Shown are the {shown} with the least width."
 
 
-def _line(names: Sequence[str]) -> Line:
+def _line(names: Sequence[str]) -> MatrixRow:
     parts = list(name_ranges(names))
     more = f" and {len(parts) - MOST_NAMES} ranges more" if len(parts) > MOST_NAMES else ""
-    return Line(", ".join(parts[:MOST_NAMES]) + more, len(names), names[0])
+    return MatrixRow(", ".join(parts[:MOST_NAMES]) + more, len(names), names[0])
 
 
 def _words(rows: Sequence[Row]) -> str:
@@ -105,7 +105,7 @@ def _between(rows: Sequence[Row], a: Sequence[int], b: Sequence[int]) -> int | N
     return rows[a[0]][a[1]] if len(a) > 1 else None
 
 
-def alike(rows: Sequence[Row]) -> list[list[int]]:
+def equal_rows(rows: Sequence[Row]) -> list[list[int]]:
     """Leaves that have the same width to and from every other leaf, and among themselves.
 
     Compared one by one only where the sorted widths of row and column are equal.

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocefort.models.results.routing import Effect, FailureStudy, PairLoss
+from rocefort.models.results.routing import FailureEffect, FailureStudy, PairLoss
 from rocefort.reports.fabric.failures import circles_text, failure_groups, title
-from rocefort.reports.page.tables import Column, Row, Table
+from rocefort.reports.page.tables import PageColumn, PageTable, Row
 
 MOST_FAILURES, MOST_LOSSES = 3, 6  # named of one row
 
 
-def failure_table(study: FailureStudy | None, note: str) -> Table | None:
+def failure_table(study: FailureStudy | None, note: str) -> PageTable | None:
     """The table; None where nothing was studied and nobody said why."""
     if study is None:
-        return Table("failures", "Failures", (), (), note) if note else None
+        return PageTable("failures", "Failures", (), (), note) if note else None
     columns = (
-        Column("Failure", "prose"),
-        Column("Costs", "prose"),
-        Column("Pairs lost", "number"),
-        Column("Least width left", "number"),
-        Column("Lost", "prose"),
-        Column("For example", "prose"),
+        PageColumn("Failure", "prose"),
+        PageColumn("Costs", "prose"),
+        PageColumn("Pairs lost", "number"),
+        PageColumn("Least width left", "number"),
+        PageColumn("Lost", "prose"),
+        PageColumn("For example", "prose"),
     )
     rows = tuple(_row(who, cost, effects) for who, cost, effects in failure_groups(study))
     note = " ".join(f"{text[0].upper()}{text[1:]}." for text in (title(study), circles_text(study)))
-    return Table("failures", "Failures", columns, rows, note)
+    return PageTable("failures", "Failures", columns, rows, note)
 
 
-def _row(who: str, cost: str, effects: Sequence[Effect]) -> Row:
+def _row(who: str, cost: str, effects: Sequence[FailureEffect]) -> Row:
     first = effects[0]
     least = min((loss.now for loss in first.widths), default=None)
     return (
@@ -37,11 +37,11 @@ def _row(who: str, cost: str, effects: Sequence[Effect]) -> Row:
         first.pairs,
         "as before" if least is None else least,
         _losses(first, alone=len(effects) == 1),
-        _named([str(effect.failure) for effect in effects]) if effects[1:] else "",
+        _failure_names([str(effect.failure) for effect in effects]) if effects[1:] else "",
     )
 
 
-def _losses(effect: Effect, *, alone: bool) -> str:
+def _losses(effect: FailureEffect, *, alone: bool) -> str:
     """Pairs of leaves between which servers lose each other; of failures that cost alike, one's."""
     if not effect.lost:
         return "none"
@@ -56,6 +56,6 @@ def _loss(loss: PairLoss) -> str:
     return f"{where}, {loss.pairs}: {loss.reason}" if loss.reason else f"{where}, {loss.pairs}"
 
 
-def _named(failures: Sequence[str]) -> str:
+def _failure_names(failures: Sequence[str]) -> str:
     more = len(failures) - MOST_FAILURES
     return "; ".join(failures[:MOST_FAILURES]) + (f" and {more} more" if more > 0 else "")

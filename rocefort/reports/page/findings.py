@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rocefort.models.finding import Finding, NotJudged, Report, Severity, Waived, Where
 from rocefort.models.network.network import Network
 from rocefort.reports.page.content import PageContent
-from rocefort.reports.wording import device_ports, file_lines, grouped
+from rocefort.reports.wording import device_ports, file_lines, group_items
 
 WAIVED, UNJUDGED = "waived", "unjudged"  # kinds beside the three severities; CSS classes too
 SEVERITIES = tuple(severity.value for severity in Severity)
@@ -20,7 +20,7 @@ Verdict = Finding | Waived | NotJudged
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VerdictPlace:
     """Where one verdict stands: text_line is 1-based in the device's configuration."""
 
     where: Where
@@ -28,7 +28,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class VerdictGroup:
     """Verdicts of one rule and kind that say the same; note: its fix, or why it is waived."""
 
     number: int
@@ -36,32 +36,38 @@ class Group:
     rule: str
     message: str
     note: str
-    places: tuple[Place, ...]
+    places: tuple[VerdictPlace, ...]
 
     @property
     def devices(self) -> str:
         """Where it is, in short: the reader without the script has no more."""
-        return _some(device_ports(place.where for place in self.places))
+        return _word_list(device_ports(place.where for place in self.places))
 
     @property
     def sources(self) -> str:
         """Lines of the intent or of the files that were read, in short."""
         files = file_lines(place.where for place in self.places)
-        return "; ".join(f"{file}:{_some(list(map(str, lines)))}" for file, lines in files.items())
+        return "; ".join(
+            f"{file}:{_word_list(list(map(str, lines)))}" for file, lines in files.items()
+        )
 
 
-def _some(words: list[str]) -> str:
+def _word_list(words: list[str]) -> str:
     more = len(words) - SHOWN
     return ", ".join(words[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def groups_of(content: PageContent) -> tuple[Group, ...]:
+def groups_of(content: PageContent) -> tuple[VerdictGroup, ...]:
     """All verdicts, the worst kind first, grouped as in the terminal."""
     in_order = sorted(_verdicts(content.report), key=lambda verdict: KINDS.index(kind_of(verdict)))
     lines = _TextLines(content)
     return tuple(
-        Group(number, *told, places=tuple(Place(_where(v), lines.find(v)) for v in alike))
-        for number, (told, alike) in enumerate(grouped(in_order, _told).items())
+        VerdictGroup(
+            number,
+            *told,
+            places=tuple(VerdictPlace(_verdict_where(v), lines.find(v)) for v in alike),
+        )
+        for number, (told, alike) in enumerate(group_items(in_order, _verdict_text).items())
     )
 
 
@@ -72,11 +78,11 @@ def kind_of(verdict: Verdict) -> str:
     return verdict.severity.value if isinstance(verdict, Finding) else UNJUDGED
 
 
-def _where(verdict: Verdict) -> Where:
+def _verdict_where(verdict: Verdict) -> Where:
     return verdict.finding.where if isinstance(verdict, Waived) else verdict.where
 
 
-def _told(verdict: Verdict) -> tuple[str, str, str, str]:
+def _verdict_text(verdict: Verdict) -> tuple[str, str, str, str]:
     if isinstance(verdict, Finding):
         note = f"Fix: {verdict.hint}" if verdict.hint else ""
         return kind_of(verdict), verdict.rule, verdict.message, note
@@ -93,14 +99,14 @@ class _TextLines:
         own = content.report if content.network.origin == "text" else content.text_report
         self._known: dict[object, list[int]] = defaultdict(list)
         for verdict in _verdicts(own):
-            if (line := _where(verdict).line) is not None:
+            if (line := _verdict_where(verdict).line) is not None:
                 self._known[_identity(verdict)].append(line)
         self._texts = content.texts
         self._views: dict[str, dict[str, int]] = {}
 
     def find(self, verdict: Verdict) -> int | None:
         """Line of a verdict, each of those that are alike once; None without a configuration."""
-        where = _where(verdict)
+        where = _verdict_where(verdict)
         device = where.device
         if device is None or device not in self._texts:
             return None
@@ -123,8 +129,8 @@ def _verdicts(report: Report | None) -> Iterator[Verdict]:
 
 
 def _identity(verdict: Verdict) -> object:
-    where = _where(verdict)
-    return (*_told(verdict), where.device, where.interface)
+    where = _verdict_where(verdict)
+    return (*_verdict_text(verdict), where.device, where.interface)
 
 
 def views_of(text: str) -> dict[str, int]:
@@ -137,7 +143,7 @@ def views_of(text: str) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstVerdicts:
     """The worst kind of verdict by device and by port, and how many of each a device has."""
 
     ports: Mapping[tuple[str, str], str]
@@ -154,7 +160,7 @@ class Worst:
         return next((kind for kind in SEVERITIES if kind in found), "none")
 
 
-def worst_of(network: Network, groups: tuple[Group, ...]) -> Worst:
+def worst_of(network: Network, groups: tuple[VerdictGroup, ...]) -> WorstVerdicts:
     """What colours the picture, and the counts beside each configuration."""
     ports: dict[tuple[str, str], str] = {}
     counts: dict[str, dict[str, int]] = {node.name: {} for node in network.nodes}
@@ -165,4 +171,4 @@ def worst_of(network: Network, groups: tuple[Group, ...]) -> Worst:
                 counts[device][group.kind] = counts[device].get(group.kind, 0) + 1
             if device and interface and group.kind in SEVERITIES:
                 ports.setdefault((device, interface), group.kind)
-    return Worst(ports, counts)
+    return WorstVerdicts(ports, counts)

@@ -12,21 +12,28 @@ from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Network, Role
 from rocefort.models.results.reachability import SegmentPair
 from rocefort.models.results.routing import RoutingState, SessionStatus
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.fabric.utilisation import LEVELS, OVER
 from rocefort.reports.page.capacity import picture
 from rocefort.reports.page.configs import packed_texts
-from rocefort.reports.page.content import DeviceBudget, Fit, PageContent, PortBudget
+from rocefort.reports.page.content import BufferFit, DeviceBudget, PageContent, PortBudget
 from rocefort.reports.page.ecmp_matrix import matrix_of
 from rocefort.reports.page.failures import failure_table
-from rocefort.reports.page.findings import KINDS, UNJUDGED, WAIVED, Group, groups_of, worst_of
+from rocefort.reports.page.findings import (
+    KINDS,
+    UNJUDGED,
+    WAIVED,
+    VerdictGroup,
+    groups_of,
+    worst_of,
+)
 from rocefort.reports.page.paths import paths_of
-from rocefort.reports.page.tables import Table, as_json_value, tables_of
+from rocefort.reports.page.tables import PageTable, as_json_value, tables_of
 from rocefort.reports.page.topology import draw
-from rocefort.reports.wording import grouped, name_ranges, severity_counts, unjudged, verdict
+from rocefort.reports.wording import group_items, name_ranges, severity_counts, unjudged, verdict
 from rocefort.reports.writers.templates import environment, file_text
 
-__all__ = ["DeviceBudget", "Fit", "PageContent", "PortBudget", "page"]
+__all__ = ["BufferFit", "DeviceBudget", "PageContent", "PortBudget", "page"]
 
 LABELS = {
     "error": "error",
@@ -89,7 +96,7 @@ def page(content: PageContent) -> str:
     )
 
 
-def _tables(content: PageContent) -> tuple[Table, ...]:
+def _tables(content: PageContent) -> tuple[PageTable, ...]:
     failures = failure_table(content.failures, content.failures_note)
     return (*((failures,) if failures else ()), *tables_of(content))
 
@@ -102,32 +109,32 @@ def _hash(script: str) -> str:
 
 def _sizes(network: Network) -> list[str]:
     roles = [node.role for node in network.nodes]
-    sizes = [counted(roles.count(Role.SPINE), "spine"), counted(roles.count(Role.LEAF), "leaf")]
+    sizes = [count_of(roles.count(Role.SPINE), "spine"), count_of(roles.count(Role.LEAF), "leaf")]
     if None in roles:
-        sizes.append(f"{counted(roles.count(None), 'switch')} of unknown role")
+        sizes.append(f"{count_of(roles.count(None), 'switch')} of unknown role")
     sizes.append(
-        "links not known" if network.links is None else counted(len(network.links), "link")
+        "links not known" if network.links is None else count_of(len(network.links), "link")
     )
     servers = network.servers
-    sizes.append("servers not known" if servers is None else counted(len(servers), "server"))
+    sizes.append("servers not known" if servers is None else count_of(len(servers), "server"))
     return sizes
 
 
 def _tiles(report: Report) -> list[tuple[str, str]]:
     """Kind and words of each count in the head."""
     words = {
-        severity: f"{count} info" if severity is Severity.INFO else counted(count, severity)
+        severity: f"{count} info" if severity is Severity.INFO else count_of(count, severity)
         for severity, count in severity_counts(report).items()
     }
     waived = [(WAIVED, f"{len(report.waived)} waived")] if report.waived else []
     return [*((s.value, text) for s, text in words.items()), *waived, (UNJUDGED, unjudged(report))]
 
 
-def _by_rule(groups: Iterable[Group]) -> dict[tuple[str, str], list[Group]]:
-    return grouped(groups, lambda group: (group.kind, group.rule))
+def _by_rule(groups: Iterable[VerdictGroup]) -> dict[tuple[str, str], list[VerdictGroup]]:
+    return group_items(groups, lambda group: (group.kind, group.rule))
 
 
-def _group(group: Group) -> dict[str, object]:
+def _group(group: VerdictGroup) -> dict[str, object]:
     """A group for the script: it draws the places, and the notes in the configurations."""
     return {
         "kind": group.kind,
@@ -173,21 +180,21 @@ def _bars(content: PageContent) -> Iterator[Bar]:
         figures = budget.model_copy(update={"device": "", "ports": ()})
         return figures, len(budget.ports), models.get(budget.device, "hardware not known")
 
-    order = (Fit.OVER, Fit.UNKNOWN, Fit.UNCONFIRMED, Fit.FITS)
-    alike = grouped(content.budgets, same).items()
+    order = (BufferFit.OVER, BufferFit.UNKNOWN, BufferFit.UNCONFIRMED, BufferFit.FITS)
+    alike = group_items(content.budgets, same).items()
     for (*_, model), budgets in sorted(alike, key=lambda item: order.index(item[1][0].fit)):
         yield _bar(tuple(budget.device for budget in budgets), str(model), budgets[0])
 
 
 def _bar(devices: tuple[str, ...], model: str, budget: DeviceBudget) -> Bar:
-    size, over = budget.buffer_kbytes or 0, budget.fit is Fit.OVER
+    size, over = budget.buffer_kbytes or 0, budget.fit is BufferFit.OVER
     scale = max(size, budget.demand_kbytes or 0, 1)
     return Bar(
         devices=devices,
         name=", ".join(name_ranges(devices)),
         hardware=model,
         budget=budget,
-        drawn=budget.fit is not Fit.UNKNOWN,
+        drawn=budget.fit is not BufferFit.UNKNOWN,
         xoff_percent=100 * (budget.xoff_kbytes or 0) / scale,
         headroom_percent=100 * (budget.headroom_kbytes or 0) / scale,
         end_percent=100 * size / scale if over else None,
@@ -204,13 +211,13 @@ def _budget_words(budget: DeviceBudget) -> str:
     if size is None:
         return f"{_kbytes(demand)} of a buffer that is not known"
     share = f"{_kbytes(demand)} of {_kbytes(size)}, {100 * demand / max(size, 1):.1f} %"
-    return f"{share}: {_kbytes(demand - size)} too much" if budget.fit is Fit.OVER else share
+    return f"{share}: {_kbytes(demand - size)} too much" if budget.fit is BufferFit.OVER else share
 
 
 def _split(budget: DeviceBudget) -> str:
     parts = (("xoff", budget.xoff_kbytes), ("headroom", budget.headroom_kbytes))
     told = [f"{name} {'not known' if kb is None else _kbytes(kb)}" for name, kb in parts]
-    ports = [counted(len(budget.ports), "lossless port")] if budget.ports else []
+    ports = [count_of(len(budget.ports), "lossless port")] if budget.ports else []
     return ", ".join((*told, *ports))
 
 
@@ -218,7 +225,7 @@ def _kbytes(number: int) -> str:
     return f"{number:,} KB".replace(",", "\u202f")  # a narrow blank between thousands
 
 
-def _lost(pair: SegmentPair) -> str:
+def _lost_pairs_text(pair: SegmentPair) -> str:
     """`compute to storage: 3 of 12 pairs, first node01 to store01`."""
     lost, first = pair.pairs - pair.delivered, " to ".join(pair.witness or ())
     return f"{pair.source} to {pair.destination}: {lost} of {pair.pairs} pairs, first {first}"
@@ -243,5 +250,5 @@ def _routing(state: RoutingState | None) -> dict[str, object] | None:
         "widths": [f"{widths[width]} of width {width}" for width in sorted(widths)],
         "pairs": reached.pairs,
         "delivered": reached.delivered,
-        "lost": [_lost(pair) for pair in reached.by_segment() if pair.witness],
+        "lost": [_lost_pairs_text(pair) for pair in reached.by_segment() if pair.witness],
     }

@@ -49,7 +49,7 @@ class Paths:
             "nodes": self.nodes,
             "links": self.links,
             "leaves": self.leaves,
-            "groups": [[_told(group.prefixes), group.origins] for group in self.groups],
+            "groups": [[_prefixes_text(group.prefixes), group.origins] for group in self.groups],
             "sets": self.sets,
             "hops": [self._hops(number) for number in range(len(self.nodes))],
             "servers": self.servers,
@@ -67,7 +67,7 @@ class Paths:
         return usual, {str(n): links for n, links in found.items() if links != usual}
 
 
-def _told(prefixes: Sequence[IPv4Network]) -> str:
+def _prefixes_text(prefixes: Sequence[IPv4Network]) -> str:
     more = len(prefixes) - 1
     return f"{prefixes[0]}" + (f" and {more} more" if more else "")
 
@@ -77,7 +77,7 @@ def paths_of(network: Network, state: RoutingState | None) -> Paths | None:
     if state is None or network.links is None:
         return None
     numbers = {node.name: number for number, node in enumerate(network.nodes)}
-    announced = _announced(network, numbers)
+    announced = _announced_networks(network, numbers)
     for one in state.reachability.classes:
         if one.leaf in numbers:
             announced.setdefault(one.subnet, {})[numbers[one.leaf]] = None
@@ -102,7 +102,9 @@ def paths_of(network: Network, state: RoutingState | None) -> Paths | None:
     )
 
 
-def _announced(network: Network, numbers: Mapping[str, int]) -> dict[IPv4Network, dict[int, None]]:
+def _announced_networks(
+    network: Network, numbers: Mapping[str, int]
+) -> dict[IPv4Network, dict[int, None]]:
     """Networks of loopbacks and gateways that leaves bring into BGP, and the leaves.
 
     Those of exits are for the outside, and may be kept from other leaves on purpose.

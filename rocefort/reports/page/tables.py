@@ -22,7 +22,7 @@ KINDS_OF_PORT = {"loopback": "loopback", "management": "management port"}
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PageColumn:
     """A column; cells of kind `switch` lead to the configuration of that switch."""
 
     name: str
@@ -30,17 +30,17 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """A table; note: why it is empty or not whole."""
 
     id: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[PageColumn, ...]
     rows: tuple[Row, ...]
     note: str = ""
 
 
-def tables_of(content: PageContent) -> tuple[Table, ...]:
+def tables_of(content: PageContent) -> tuple[PageTable, ...]:
     """All tables of the page."""
     tables = _ports(content), _addresses(content.network), _cabling(content.network)
     bonds = tuple(bond_rows(content.network, content.network.nodes))
@@ -50,14 +50,14 @@ def tables_of(content: PageContent) -> tuple[Table, ...]:
     return (*tables, *filter(None, more))
 
 
-def _policy(policy: SegmentPolicy) -> Table:
+def _policy(policy: SegmentPolicy) -> PageTable:
     columns = (
-        Column("Entry", "number"),
-        Column("Action"),
-        Column("From", "prose"),
-        Column("To", "prose"),
-        Column("Protocol"),
-        Column("Ports"),
+        PageColumn("Entry", "number"),
+        PageColumn("Action"),
+        PageColumn("From", "prose"),
+        PageColumn("To", "prose"),
+        PageColumn("Protocol"),
+        PageColumn("Ports"),
     )
     entries = tuple(
         (
@@ -72,51 +72,56 @@ def _policy(policy: SegmentPolicy) -> Table:
     )
     rest: Row = ("last", policy.default, "any segment", "any other", "any", "all")
     note = "The first entry that fits a conversation decides; replies go with it."
-    return Table("policy", "Policy of the segments", columns, (*entries, rest), note)
+    return PageTable("policy", "Policy of the segments", columns, (*entries, rest), note)
 
 
-def _bonds(rows: tuple[Row, ...]) -> Table:
+def _bonds(rows: tuple[Row, ...]) -> PageTable:
     columns = (
-        Column("Switch", "switch"),
-        Column("Eth-Trunk"),
-        Column("Server"),
-        Column("Gb/s", "number"),
-        Column("Mode"),
-        Column("LACP timeout"),
-        Column("Links needed", "number"),
-        Column("Members"),
+        PageColumn("Switch", "switch"),
+        PageColumn("Eth-Trunk"),
+        PageColumn("Server"),
+        PageColumn("Gb/s", "number"),
+        PageColumn("Mode"),
+        PageColumn("LACP timeout"),
+        PageColumn("Links needed", "number"),
+        PageColumn("Members"),
     )
-    timeout = columns.index(Column("LACP timeout"))
+    timeout = columns.index(PageColumn("LACP timeout"))
     told = tuple((*row[:timeout], row[timeout] or "no LACP", *row[timeout + 1 :]) for row in rows)
-    return Table("bonds", "Bonds", columns, told)
+    return PageTable("bonds", "Bonds", columns, told)
 
 
-def _exits(rows: tuple[Row, ...]) -> Table:
+def _exits(rows: tuple[Row, ...]) -> PageTable:
     columns = (
-        Column("Exit"),
-        Column("Leaf", "switch"),
-        Column("Port"),
-        Column("Address"),
-        Column("Peer"),
-        Column("AS", "number"),
-        Column("Default route"),
-        Column("Accepts"),
-        Column("Announces"),
-        Column("Lossless"),
+        PageColumn("Exit"),
+        PageColumn("Leaf", "switch"),
+        PageColumn("Port"),
+        PageColumn("Address"),
+        PageColumn("Peer"),
+        PageColumn("AS", "number"),
+        PageColumn("Default route"),
+        PageColumn("Accepts"),
+        PageColumn("Announces"),
+        PageColumn("Lossless"),
     )
     told = tuple(tuple("none" if cell is None else cell for cell in row) for row in rows)
-    return Table("exits", "Exits", columns, told)  # of an exit, what is not there is known
+    return PageTable("exits", "Exits", columns, told)  # of an exit, what is not there is known
 
 
-def _addresses(network: Network) -> Table:
-    columns = (Column("Device", "switch"), Column("Interface"), Column("Address"), Column("Use"))
+def _addresses(network: Network) -> PageTable:
+    columns = (
+        PageColumn("Device", "switch"),
+        PageColumn("Interface"),
+        PageColumn("Address"),
+        PageColumn("Use"),
+    )
     rows = [row for node in network.nodes for row in _of_node(network, node)]
     rows += [
         (server.name, "", str(server.address), f"server in {server.segment} at {server.port}")
         for server in network.servers or ()
     ]
     note = "" if network.servers is not None else "The addresses of servers are not known."
-    return Table("addresses", "Addresses", columns, tuple(rows), note)
+    return PageTable("addresses", "Addresses", columns, tuple(rows), note)
 
 
 def _of_node(network: Network, node: Node) -> Iterator[Row]:
@@ -132,16 +137,16 @@ def _use(interface: Interface) -> str:
     return KINDS_OF_PORT.get(interface.kind) or interface.description or interface.kind
 
 
-def _cabling(network: Network) -> Table:
-    columns: tuple[Column, ...] = (
-        Column("Switch", "switch"),
-        Column("Port"),
-        Column("To", "switch"),
-        Column("Far port"),
-        Column("Metres", "number"),
-        Column("Gb/s", "number"),
-        Column("Medium"),
-        Column("FEC"),
+def _cabling(network: Network) -> PageTable:
+    columns: tuple[PageColumn, ...] = (
+        PageColumn("Switch", "switch"),
+        PageColumn("Port"),
+        PageColumn("To", "switch"),
+        PageColumn("Far port"),
+        PageColumn("Metres", "number"),
+        PageColumn("Gb/s", "number"),
+        PageColumn("Medium"),
+        PageColumn("FEC"),
     )
     rows = [_cable(network, link) for link in network.links or ()]  # first: paths count on it
     rows += [
@@ -165,7 +170,7 @@ def _cabling(network: Network) -> Table:
         notes.append("Links are inferred from the text; nobody laid them down.")
     if network.servers is None:
         notes.append("The servers are not known.")
-    return Table("cabling", "Cabling", columns, tuple(rows), " ".join(notes))
+    return PageTable("cabling", "Cabling", columns, tuple(rows), " ".join(notes))
 
 
 def _way_out(network: Network, exit_: Exit) -> Row:
@@ -180,15 +185,15 @@ def _cable(network: Network, link: Link) -> Row:
     return (*ends, *cable_facts(network, link.a, link.medium, link.cable_m, speed))
 
 
-def _ports(content: PageContent) -> Table:
+def _ports(content: PageContent) -> PageTable:
     columns = (
-        Column("Switch", "switch"),
-        Column("Port"),
-        Column("Gb/s", "number"),
-        Column("Metres", "number"),
-        Column("xoff KB", "number"),
-        Column("Headroom KB", "number"),
-        Column("Needed KB", "number"),
+        PageColumn("Switch", "switch"),
+        PageColumn("Port"),
+        PageColumn("Gb/s", "number"),
+        PageColumn("Metres", "number"),
+        PageColumn("xoff KB", "number"),
+        PageColumn("Headroom KB", "number"),
+        PageColumn("Needed KB", "number"),
     )
     rows = [
         (
@@ -203,10 +208,10 @@ def _ports(content: PageContent) -> Table:
         for budget in content.budgets
         for port in budget.ports
     ]
-    return Table("ports", "Lossless ports", columns, tuple(rows))
+    return PageTable("ports", "Lossless ports", columns, tuple(rows))
 
 
-def as_json_value(tables: Sequence[Table]) -> dict[str, object]:
+def as_json_value(tables: Sequence[PageTable]) -> dict[str, object]:
     """The tables for the page's script, by id."""
     return {
         table.id: {

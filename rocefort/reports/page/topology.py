@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rocefort.models.network.network import Link, Network, Node, Role
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.fabric.utilisation import UNKNOWN, Utilisation
-from rocefort.reports.page.findings import SEVERITIES, UNJUDGED, WAIVED, Worst
-from rocefort.reports.wording import grouped
+from rocefort.reports.page.findings import SEVERITIES, UNJUDGED, WAIVED, WorstVerdicts
+from rocefort.reports.wording import group_items
 
 MOST_LABELLED = 24  # leaves, and spines, that get a box with a name
 BOX = (78, 36)
@@ -54,7 +54,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DrawnLink:
     """A link."""
 
     x1: float
@@ -68,7 +68,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class DrawingLabel:
     """A label; x is its middle, in a dense picture its beginning."""
 
     x: float
@@ -77,33 +77,33 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class TopologyDrawing:
     """The picture; band: the sentence of the band that stands for all sound links."""
 
     width: float
     height: float
     shapes: tuple[Shape, ...]
-    lines: tuple[Line, ...]
-    words: tuple[Word, ...]
+    lines: tuple[DrawnLink, ...]
+    words: tuple[DrawingLabel, ...]
     dense: bool
     band: str = ""
     band_y: float = 0
-    trunks: tuple[Line, ...] = ()  # strokes from the spines down to the band
+    trunks: tuple[DrawnLink, ...] = ()  # strokes from the spines down to the band
 
 
-def draw(network: Network, worst: Worst) -> Drawing:
+def draw(network: Network, worst: WorstVerdicts) -> TopologyDrawing:
     """Draw a network; worst: what its switches and ports are coloured by."""
     rows = [list(network.role(role)) for role in (Role.SPINE, Role.LEAF)]
     rows.append([node for node in network.nodes if node.role is None])
     if max(map(len, rows)) > MOST_LABELLED:
-        return _dense(network, rows, _Teller(network, worst))
-    return _labelled(network, rows, _Teller(network, worst))
+        return _dense(network, rows, _TopologyLegend(network, worst))
+    return _labelled_drawing(network, rows, _TopologyLegend(network, worst))
 
 
-class _Teller:
+class _TopologyLegend:
     """Words and colours of switches and links."""
 
-    def __init__(self, network: Network, worst: Worst) -> None:
+    def __init__(self, network: Network, worst: WorstVerdicts) -> None:
         self._worst = worst
         self._network = network
         known = network.servers is not None
@@ -115,14 +115,14 @@ class _Teller:
         """How many servers a leaf has; nothing where they are not known."""
         if self._servers is None or node.role is not Role.LEAF:
             return ""
-        return counted(self._servers[node.name], "server")
+        return count_of(self._servers[node.name], "server")
 
     def rack(self, name: str, members: Iterable[Node]) -> str:
         """Label of a rack: its name and its servers."""
         if self._servers is None:
             return _short(name)
         count = sum(self._servers[node.name] for node in members)
-        return ", ".join(filter(None, (_short(name), counted(count, "server"))))
+        return ", ".join(filter(None, (_short(name), count_of(count, "server"))))
 
     def box(self, node: Node, x: float, y: float) -> Shape:
         """A switch with its name and its servers."""
@@ -164,7 +164,7 @@ class _Teller:
         if counts.get(UNJUDGED):
             told.append(f"{counts[UNJUDGED]} not judged")
         model = node.hardware.model if node.hardware else "hardware not known"
-        exits = counted(self._exits[node.name], "exit") if self._exits[node.name] else ""
+        exits = count_of(self._exits[node.name], "exit") if self._exits[node.name] else ""
         facts = [node.name, model, node.rack or "", self.servers(node), exits]
         found = f": {', '.join(told)}" if told else ""
         return ", ".join(filter(None, facts)) + found + self._use.words(node, "; ")
@@ -174,10 +174,12 @@ def _short(name: str) -> str:
     return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}\u2026"
 
 
-def _labelled(network: Network, rows: Sequence[Sequence[Node]], tell: _Teller) -> Drawing:
+def _labelled_drawing(
+    network: Network, rows: Sequence[Sequence[Node]], tell: _TopologyLegend
+) -> TopologyDrawing:
     width = max(4, *map(len, rows)) * PITCH + 2 * MARGIN
     shapes: dict[str, Shape] = {}
-    words: list[Word] = []
+    words: list[DrawingLabel] = []
     y = float(MARGIN)
     for row in filter(None, rows):
         y += BOX[1] + GAP if shapes else 0
@@ -188,10 +190,10 @@ def _labelled(network: Network, rows: Sequence[Sequence[Node]], tell: _Teller) -
             words = _racks(row, shapes, y + BOX[1] + LABEL)
     lines = _lines(network.links or (), shapes, tell)
     height = y + BOX[1] + LABEL + MARGIN
-    return Drawing(width, height, tuple(shapes.values()), lines, tuple(words), dense=False)
+    return TopologyDrawing(width, height, tuple(shapes.values()), lines, tuple(words), dense=False)
 
 
-def _racks(row: Sequence[Node], shapes: dict[str, Shape], y: float) -> list[Word]:
+def _racks(row: Sequence[Node], shapes: dict[str, Shape], y: float) -> list[DrawingLabel]:
     """The name of each rack below the middle of its neighbouring leaves."""
     runs: list[list[Node]] = []
     for node in row:
@@ -200,13 +202,15 @@ def _racks(row: Sequence[Node], shapes: dict[str, Shape], y: float) -> list[Word
         else:
             runs.append([node])
     return [
-        Word((shapes[run[0].name].middle + shapes[run[-1].name].middle) / 2, y, run[0].rack)
+        DrawingLabel((shapes[run[0].name].middle + shapes[run[-1].name].middle) / 2, y, run[0].rack)
         for run in runs
         if run[0].rack
     ]
 
 
-def _lines(links: Iterable[Link], shapes: dict[str, Shape], tell: _Teller) -> tuple[Line, ...]:
+def _lines(
+    links: Iterable[Link], shapes: dict[str, Shape], tell: _TopologyLegend
+) -> tuple[DrawnLink, ...]:
     """Links between drawn switches; those with the worst findings last, on top."""
     seen: Counter[frozenset[str]] = Counter()
     lines = []
@@ -218,12 +222,14 @@ def _lines(links: Iterable[Link], shapes: dict[str, Shape], tell: _Teller) -> tu
         shift = 4 * ((seen[pair] + 1) // 2) * (-1 if seen[pair] % 2 else 1)  # 0, -4, 4, -8
         seen[pair] += 1
         ends = (upper.middle + shift, upper.y + upper.height, lower.middle + shift, lower.y)
-        lines.append(Line(*ends, *tell.link(link), number, tell.load(link)))
+        lines.append(DrawnLink(*ends, *tell.link(link), number, tell.load(link)))
     order = ("none", *reversed(SEVERITIES))
     return tuple(sorted(lines, key=lambda line: order.index(line.kind)))
 
 
-def _dense(network: Network, rows: Sequence[Sequence[Node]], tell: _Teller) -> Drawing:
+def _dense(
+    network: Network, rows: Sequence[Sequence[Node]], tell: _TopologyLegend
+) -> TopologyDrawing:
     spines, leaves, others = rows
     upper = _spine_row(spines, tell)
     band_y = max((s.y + s.height for s in upper), default=0) + TRUNK
@@ -234,7 +240,7 @@ def _dense(network: Network, rows: Sequence[Sequence[Node]], tell: _Teller) -> D
         for line in _lines(network.links or (), shapes, tell)
         if line.kind in ("error", "warning")
     ]
-    return Drawing(
+    return TopologyDrawing(
         width=WIDTH,
         height=max((s.y for s in lower), default=band_y) + CELL_PITCH + MARGIN,
         shapes=tuple(shapes.values()),
@@ -244,14 +250,14 @@ def _dense(network: Network, rows: Sequence[Sequence[Node]], tell: _Teller) -> D
         band=_band(network.links, len(bad)),
         band_y=band_y,
         trunks=tuple(
-            Line(s.middle, s.y + s.height, s.middle, band_y, "none", "")
+            DrawnLink(s.middle, s.y + s.height, s.middle, band_y, "none", "")
             for s in upper
             if s.words and network.links
         ),
     )
 
 
-def _spine_row(spines: Sequence[Node], tell: _Teller) -> list[Shape]:
+def _spine_row(spines: Sequence[Node], tell: _TopologyLegend) -> list[Shape]:
     if len(spines) > WIDTH // PITCH:
         return _cells(spines, tell, (MARGIN, MARGIN), WHOLE_ROW)
     step = WIDTH / max(len(spines), 1)
@@ -266,25 +272,25 @@ def _band(links: Sequence[Link] | None, bad: int) -> str:
         return "the cabling is not known"
     found = f"{bad} with errors or warnings" if bad else "none with errors or warnings"
     drawn = f", {MOST_DRAWN} of them drawn" if bad > MOST_DRAWN else ""
-    return f"{counted(len(links), 'link')}, {found}{drawn}"
+    return f"{count_of(len(links), 'link')}, {found}{drawn}"
 
 
 def _rack_blocks(
-    nodes: Sequence[Node], tell: _Teller, top: float
-) -> tuple[list[Shape], list[Word]]:
+    nodes: Sequence[Node], tell: _TopologyLegend, top: float
+) -> tuple[list[Shape], list[DrawingLabel]]:
     """Blocks of cells with their label, one a rack, from left to right, then in the next row."""
-    racks = grouped(nodes, lambda node: node.rack or "")
+    racks = group_items(nodes, lambda node: node.rack or "")
     largest = max(map(len, racks.values()), default=0)
     columns = WHOLE_ROW if len(racks) < 2 else min(MOST_COLUMNS, max(4, -(-largest // 2)))
     shapes: list[Shape] = []
-    words: list[Word] = []
+    words: list[DrawingLabel] = []
     x, y, bottom = float(MARGIN), top, top
     for rack, members in racks.items():
         label = tell.rack(rack, members)
         across = max(min(columns, len(members)) * CELL_PITCH, LETTER * len(label))
         if x + across > WIDTH - MARGIN and x > MARGIN:
             x, y = MARGIN, bottom + CELL_PITCH
-        words.append(Word(x, y + LABEL - 4, label))
+        words.append(DrawingLabel(x, y + LABEL - 4, label))
         shapes += _cells(members, tell, (x, y + LABEL), columns)
         bottom = max(bottom, shapes[-1].y + CELL_PITCH)
         x += across + CELL_PITCH
@@ -292,7 +298,7 @@ def _rack_blocks(
 
 
 def _cells(
-    nodes: Sequence[Node], tell: _Teller, corner: tuple[float, float], columns: int
+    nodes: Sequence[Node], tell: _TopologyLegend, corner: tuple[float, float], columns: int
 ) -> list[Shape]:
     left, top = corner
     found = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from rocefort.models.results.rdma_plan import Program
-from rocefort.models.results.rdma_result import Figures, Measurement, RdmaResult, Verdict
+from rocefort.models.results.rdma_result import Figures, Measurement, MeasurementVerdict, RdmaResult
 
 WIDTH, HEIGHT = 640, 250  # of a plot, with its margins
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 30
@@ -18,7 +18,7 @@ UNITS = ((2**20, "MiB"), (2**10, "KiB"))
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HeatCell:
     """One client against one server; share: percent of full colour, by what it could reach."""
 
     text: str
@@ -28,16 +28,16 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
+class BandwidthMatrix:
     """Bandwidth from each client (row) to each server (column)."""
 
     program: str
     size: str
     names: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[HeatCell, ...], ...]
 
 
-def heat_maps(result: RdmaResult) -> list[Heat]:
+def heat_maps(result: RdmaResult) -> list[BandwidthMatrix]:
     """A map for each bandwidth program, of its largest size."""
     kinds: dict[Program, dict[int | None, list[Measurement]]] = {}
     for each in result.measurements:
@@ -49,7 +49,7 @@ def heat_maps(result: RdmaResult) -> list[Heat]:
     return [_heat(program, size, kinds[program][size]) for program, size in largest.items()]
 
 
-def _heat(program: Program, size: int | None, found: Sequence[Measurement]) -> Heat:
+def _heat(program: Program, size: int | None, found: Sequence[Measurement]) -> BandwidthMatrix:
     names = sorted({name for each in found for name in each.run.servers})[:MOST_SERVERS]
     by_pair: dict[tuple[str, str], Measurement] = {}
     for each in found:  # of a pair that was measured more than once, the worst
@@ -59,18 +59,18 @@ def _heat(program: Program, size: int | None, found: Sequence[Measurement]) -> H
             by_pair[pair] = each
     best = max((each.value or 0 for each in found), default=0)
     rows = tuple(tuple(_cell(by_pair.get((a, b)), best) for b in names) for a in names)
-    return Heat(program.value, bytes_words(size), tuple(names), rows)
+    return BandwidthMatrix(program.value, bytes_words(size), tuple(names), rows)
 
 
-def _cell(each: Measurement | None, best: float) -> Cell:
+def _cell(each: Measurement | None, best: float) -> HeatCell:
     if each is None:
-        return Cell("", "not planned", kind="none")
+        return HeatCell("", "not planned", kind="none")
     if each.value is None:
-        return Cell("x", each.sentence, kind="lost")
+        return HeatCell("x", each.sentence, kind="lost")
     whole = each.run.reach_gbps or best or 1
-    kind = "slow" if each.verdict is Verdict.TOO_SLOW else ""
+    kind = "slow" if each.verdict is MeasurementVerdict.TOO_SLOW else ""
     share = 60 * min(1.0, each.value / whole) ** 3  # so that a tenth less can be seen
-    return Cell(f"{each.value:.3g}", each.sentence, share, kind)
+    return HeatCell(f"{each.value:.3g}", each.sentence, share, kind)
 
 
 def bytes_words(size: int | None) -> str:
@@ -87,7 +87,7 @@ def bytes_words(size: int | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class LatencyBar:
     """Latency of one pair, x in percent of the drawing, on a scale of powers of ten."""
 
     name: str
@@ -101,15 +101,15 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Spreads:
+class LatencyChart:
     """All pairs on one scale; more: how many faster ones are not drawn."""
 
-    rows: tuple[Spread, ...]
+    rows: tuple[LatencyBar, ...]
     ticks: tuple[tuple[float, str], ...]
     more: int
 
 
-def latency_spreads(result: RdmaResult) -> Spreads | None:
+def latency_spreads(result: RdmaResult) -> LatencyChart | None:
     """Percentiles of every latency run of the smallest size; None: there is none."""
     found = [(m, m.figures) for m in result.measurements if m.figures and _whole(m)]
     if not found:
@@ -121,7 +121,7 @@ def latency_spreads(result: RdmaResult) -> Spreads | None:
     high = max(f.p999_us or 1 for _, f in found)
     scale = _LogScale(low * 0.9, high * 1.1)
     rows = tuple(_spread(m, f, scale) for m, f in found[:MOST_ROWS])
-    return Spreads(rows, scale.ticks, max(0, len(found) - MOST_ROWS))
+    return LatencyChart(rows, scale.ticks, max(0, len(found) - MOST_ROWS))
 
 
 def _whole(each: Measurement) -> bool:
@@ -132,10 +132,10 @@ def _whole(each: Measurement) -> bool:
     return all(value is not None and value > 0 for value in needed)
 
 
-def _spread(each: Measurement, got: Figures, scale: _LogScale) -> Spread:
+def _spread(each: Measurement, got: Figures, scale: _LogScale) -> LatencyBar:
     values = (got.least_us, got.typical_us, got.latency_us, got.p99_us, got.p999_us)
     least, typical, average, p99, p999 = (value or 0.0 for value in values)
-    return Spread(
+    return LatencyBar(
         name=each.run.pair,
         least=scale.percent(least),
         typical=scale.percent(typical),
@@ -144,7 +144,7 @@ def _spread(each: Measurement, got: Figures, scale: _LogScale) -> Spread:
         p999=scale.percent(p999),
         words=f"typical {typical:.2f} us, average {average:.2f}, 99 % {p99:.2f}, "
         f"99.9 % {p999:.2f}, least {least:.2f}",
-        slow=each.verdict is Verdict.TOO_SLOW,
+        slow=each.verdict is MeasurementVerdict.TOO_SLOW,
     )
 
 
@@ -313,7 +313,7 @@ def over_time(result: RdmaResult) -> list[Plot]:
 
 
 @dataclass(frozen=True, slots=True)
-class Spark:
+class HistoryLine:
     """Values of one pair over its runs, x and y in percent of the drawing; the last is this one."""
 
     name: str
@@ -327,7 +327,7 @@ Value = tuple[str, datetime, float, bool]  # run, when, value, good
 
 def spark(
     program: Program, label: str, pair: str, size: int | None, values: Sequence[Value]
-) -> Spark:
+) -> HistoryLine:
     """One pair's history as a line."""
     unit = "us" if program.measures_latency else "Gb/s"
     numbers = [value for _, _, value, _ in values]
@@ -344,7 +344,7 @@ def spark(
     )
     middle = sorted(numbers)[len(numbers) // 2]
     what = f"{label} {bytes_words(size)}".strip()
-    return Spark(
+    return HistoryLine(
         f"{pair}, {what}",
         " ".join(f"{x:.2f},{y:.2f}" for x, y in places),
         dots,
@@ -354,7 +354,7 @@ def spark(
 
 def sparks(
     series: Iterable[tuple[Program, str, str, int | None, Sequence[Value]]],
-) -> tuple[tuple[Spark, ...], int]:
+) -> tuple[tuple[HistoryLine, ...], int]:
     """Histories, and how many more there are."""
     drawn = [spark(*each) for each in series]
     return tuple(drawn[:MOST_ROWS]), max(0, len(drawn) - MOST_ROWS)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from rocefort.models.base import Frozen
 from rocefort.models.results.rdma_plan import Program
-from rocefort.models.results.rdma_result import Measurement, RdmaResult, Verdict
+from rocefort.models.results.rdma_result import Measurement, MeasurementVerdict, RdmaResult
 from rocefort.reports.rdma.charts import heat_maps, latency_spreads, over_time, sparks, sweeps
 from rocefort.reports.rdma.run import verdict_words
 from rocefort.reports.rdma.tables import WORDS, figure, label
@@ -43,8 +43,8 @@ def rdma_page(content: RdmaPageContent) -> str:
         (s.program, s.what or s.program.value, s.pair, s.size_bytes, s.points)
         for s in content.history
     )
-    slow = [m for m in result.measurements if m.verdict is Verdict.TOO_SLOW]
-    lost = [m for m in result.measurements if m.verdict is Verdict.NOT_MEASURED]
+    slow = [m for m in result.measurements if m.verdict is MeasurementVerdict.TOO_SLOW]
+    lost = [m for m in result.measurements if m.verdict is MeasurementVerdict.NOT_MEASURED]
     return (
         environment()
         .get_template("rdma.html.j2")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.results.rdma_plan import UNPROBED, RdmaPlan, RdmaRun, Round
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Items, Note, Section
 
 MOST_ROUNDS = 40
@@ -14,8 +14,8 @@ MOST_ROUNDS = 40
 def plan_report(plan: RdmaPlan) -> Iterator[Block]:
     """All of it; of many alike rounds the first."""
     yield Note(
-        f"{plan.fabric}, {plan.suite}: {counted(len(plan.runs), 'run')} in "
-        f"{counted(len(plan.rounds), 'round')}, {_time(plan.least_seconds)} at least"
+        f"{plan.fabric}, {plan.suite}: {count_of(len(plan.runs), 'run')} in "
+        f"{count_of(len(plan.rounds), 'round')}, {_time(plan.least_seconds)} at least"
     )
     yield Items(tuple(_hosts(plan)))
     yield from map(_round, plan.rounds[:MOST_ROUNDS])
@@ -41,13 +41,13 @@ def _time(seconds: int) -> str:
 
 def _round(each: Round) -> Section:
     lines = [f"{each.fault}: {' or '.join(each.fault_links)}"] if each.fault else []
-    lines += [f"{run.pair}: {_what(run)}" for run in each.runs]
+    lines += [f"{run.pair}: {_run_text(run)}" for run in each.runs]
     if each.total_gbps is not None:
         lines.append(f"together: {each.total_gbps:g} Gb/s")
     return Section(f"round {each.number}: {each.note}", (Items(tuple(lines)),))
 
 
-def _what(run: RdmaRun) -> str:
+def _run_text(run: RdmaRun) -> str:
     parts = [run.program.value]
     if run.size_bytes is not None:
         parts.append(f"{run.size_bytes} bytes")

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocefort.models.results.rdma_result import Measurement, RdmaResult, RunLine, Stopped, Verdict
-from rocefort.models.wording import counted
+from rocefort.models.results.rdma_result import (
+    EndedProcesses,
+    Measurement,
+    MeasurementVerdict,
+    RdmaResult,
+    RunLine,
+)
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import (
     Block,
-    Column,
     Items,
     Note,
     Section,
     Table,
+    TableColumn,
     Tone,
     columns,
 )
@@ -33,10 +39,10 @@ def result_report(result: RdmaResult) -> Iterator[Block]:
     yield from measured_tables(result)
     planned = [f"not planned: {why}" for why in result.plan.unmeasured]
     sections = {
-        "too slow": _sentences(result.measurements, Verdict.TOO_SLOW),
+        "too slow": _sentences(result.measurements, MeasurementVerdict.TOO_SLOW),
         "not measured": [
             *result.unmeasured,
-            *_sentences(result.measurements, Verdict.NOT_MEASURED),
+            *_sentences(result.measurements, MeasurementVerdict.NOT_MEASURED),
         ],
         "bad": [j.sentence for j in result.judged if j.ok is False],
         "good": [j.sentence for j in result.judged if j.ok is True],
@@ -58,23 +64,23 @@ def _title(result: RdmaResult) -> str:
 
 def verdict_words(result: RdmaResult) -> str:
     """`passed`, or how much was not measured and what is bad."""
-    lost = sum(m.verdict is Verdict.NOT_MEASURED for m in result.measurements)
-    slow = sum(m.verdict is Verdict.TOO_SLOW for m in result.measurements)
+    lost = sum(m.verdict is MeasurementVerdict.NOT_MEASURED for m in result.measurements)
+    slow = sum(m.verdict is MeasurementVerdict.TOO_SLOW for m in result.measurements)
     bad = sum(j.ok is False for j in result.judged)
     told = [f"{lost} of {len(result.measurements)} runs not measured"] if lost else []
     if result.unmeasured:
-        told.append(f"{counted(len(result.unmeasured), 'server')} left out")
+        told.append(f"{count_of(len(result.unmeasured), 'server')} left out")
     told += [f"{slow} too slow"] if slow else []
     told += [f"{bad} judged bad"] if bad else []
     if not result.measurements:
         told.append("nothing was measured")
     if told:
         return ", ".join(told)
-    judged = any(m.verdict is Verdict.PASSED for m in result.measurements)
+    judged = any(m.verdict is MeasurementVerdict.PASSED for m in result.measurements)
     return "passed" if judged else "all measured, speed not judged"
 
 
-def _sentences(measurements: Iterable[Measurement], verdict: Verdict) -> list[str]:
+def _sentences(measurements: Iterable[Measurement], verdict: MeasurementVerdict) -> list[str]:
     return [m.sentence for m in measurements if m.verdict is verdict]
 
 
@@ -105,10 +111,12 @@ def _word(run: RunLine) -> str:
 
 def pair_report(rows: Sequence[tuple[str, str, str, str]]) -> Table:
     """All values of one pair: run (whose id begins with its time, UTC), suite, what, figure."""
-    return Table((*columns("run (UTC)", "suite", "what"), Column("figure", "right")), tuple(rows))
+    return Table(
+        (*columns("run (UTC)", "suite", "what"), TableColumn("figure", "right")), tuple(rows)
+    )
 
 
-def stopped_report(found: Sequence[Stopped]) -> Iterator[Block]:
+def stopped_report(found: Sequence[EndedProcesses]) -> Iterator[Block]:
     """What was ended, server by server."""
     for each in found:
         if each.why:

@@ -9,18 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from rocefort.models.results.rdma_plan import RdmaRun, Suite
-from rocefort.models.results.rdma_result import Measurement, RdmaResult, Verdict
-from rocefort.reports.blocks import Block, Cell, Column, Note, Section, Table
+from rocefort.models.results.rdma_result import Measurement, MeasurementVerdict, RdmaResult
+from rocefort.reports.blocks import Block, Cell, Note, Section, Table, TableColumn
 
 MOST_ROWS = 60
 MOST_COLUMNS = 5  # of a table by size
 BY_ROUND = (Suite.INCAST, Suite.MIXED, Suite.FAILOVER)  # one pair in rounds of other load
 PLACES = {1: "within leaf", 3: "over spines"}
 WORDS = {
-    Verdict.PASSED: "passed",
-    Verdict.TOO_SLOW: "TOO SLOW",
-    Verdict.NOT_JUDGED: "not judged",
-    Verdict.NOT_MEASURED: "NOT MEASURED",
+    MeasurementVerdict.PASSED: "passed",
+    MeasurementVerdict.TOO_SLOW: "TOO SLOW",
+    MeasurementVerdict.NOT_JUDGED: "not judged",
+    MeasurementVerdict.NOT_MEASURED: "NOT MEASURED",
 }
 
 
@@ -50,13 +50,18 @@ def _rows(result: RdmaResult, measured: Sequence[Measurement]) -> Iterator[Block
     by_round = result.plan.suite in BY_ROUND
     shown = measured[:MOST_ROWS]
     iops = any(each.figures is not None and each.figures.iops is not None for each in shown)
-    heads = (Column("pair"), Column("program"), Column("bytes"), Column("figure", "right"))
-    more = (Column("IOPS"), Column("average", "right")) if iops else ()
+    heads = (
+        TableColumn("pair"),
+        TableColumn("program"),
+        TableColumn("bytes"),
+        TableColumn("figure", "right"),
+    )
+    more = (TableColumn("IOPS"), TableColumn("average", "right")) if iops else ()
     for now, same in groupby(shown, key=lambda each: rounds.get(each.run.id) if by_round else None):
         if now is not None:
             yield Note(f"round {now.number}: {now.note}")
         rows = tuple(_row(each, iops=iops) for each in same)
-        yield Table((*heads, Column("verdict"), *more), rows)
+        yield Table((*heads, TableColumn("verdict"), *more), rows)
     if len(measured) > MOST_ROWS:
         yield Note(f"and {len(measured) - MOST_ROWS} more; --format json has them all")
 
@@ -82,7 +87,7 @@ def _sweep(result: RdmaResult, measured: Sequence[Measurement]) -> Section | Non
         size = each.run.size_bytes or 0
         if size in column:
             return None
-        column[size] = figure(each) + (" !" if each.verdict is Verdict.TOO_SLOW else "")
+        column[size] = figure(each) + (" !" if each.verdict is MeasurementVerdict.TOO_SLOW else "")
         pairs.setdefault(place, {})[each.run.pair] = None
     if len(cells) > MOST_COLUMNS:
         return None
@@ -92,7 +97,7 @@ def _sweep(result: RdmaResult, measured: Sequence[Measurement]) -> Section | Non
 
 
 def _any_slow(measured: Iterable[Measurement]) -> bool:
-    return any(each.verdict is Verdict.TOO_SLOW for each in measured)
+    return any(each.verdict is MeasurementVerdict.TOO_SLOW for each in measured)
 
 
 def _collectives(measured: Sequence[Measurement]) -> Section | None:
@@ -109,7 +114,7 @@ def _collectives(measured: Sequence[Measurement]) -> Section | None:
 
 def _by_size(cells: dict[tuple[str, str], dict[int, str]]) -> Table:
     """One row a size, one column a kind."""
-    heads = (Column(" ".join(kind), "right", wraps=True) for kind in cells)
+    heads = (TableColumn(" ".join(kind), "right", wraps=True) for kind in cells)
     sizes = sorted({size for column in cells.values() for size in column})
     rows = ((size, *(column.get(size) for column in cells.values())) for size in sizes)
-    return Table((Column("bytes"), *heads), tuple(rows))
+    return Table((TableColumn("bytes"), *heads), tuple(rows))

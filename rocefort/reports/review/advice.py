@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rocefort.models.results.advice import Advice, AdviceKind, AdviceStep
-from rocefort.models.wording import counted
-from rocefort.reports.blocks import Block, Code, Fold, Items, Section, some
+from rocefort.models.wording import count_of
+from rocefort.reports.blocks import Block, Code, CollapsibleSection, Items, Section, first_words
 
 ID, TITLE = "advice", "What it does to traffic"
 MOST_TOLD = 40  # of one kind; a page of more is read by nobody
@@ -22,11 +22,11 @@ def advice_section(advice: Sequence[Advice], *, compared: bool) -> Section:
         lead = "No switch goes or is exchanged, no server moves, no threshold or password changes."
         return Section(TITLE, lead=lead, id=ID)
     kinds = Counter(each.kind for each in advice)
-    lead = f"{', '.join(counted(number, _noun(kind)) for kind, number in kinds.items())}."
+    lead = f"{', '.join(count_of(number, _kind_noun(kind)) for kind, number in kinds.items())}."
     return Section(TITLE, tuple(_blocks(advice, kinds)), lead, ID)
 
 
-def _noun(kind: AdviceKind) -> str:
+def _kind_noun(kind: AdviceKind) -> str:
     words = {
         AdviceKind.REMOVAL: "removal of a switch",
         AdviceKind.RENAME: "switch by another name",
@@ -45,19 +45,21 @@ def _blocks(advice: Sequence[Advice], kinds: Counter[AdviceKind]) -> Iterator[Bl
     for each in advice:
         seen[each.kind] += 1
         if seen[each.kind] <= MOST_TOLD:
-            yield _told(each)
+            yield _advice_section(each)
     for kind, number in kinds.items():
         if number > MOST_TOLD:
             rest = [each.title for each in advice if each.kind is kind][MOST_TOLD:]
-            yield Items((f"{len(rest)} more of this kind: {some(rest)}",))
+            yield Items((f"{len(rest)} more of this kind: {first_words(rest)}",))
 
 
-def _told(advice: Advice) -> Section:
+def _advice_section(advice: Advice) -> Section:
     unconfirmed = (f"not confirmed: {text}" for text in advice.unconfirmed)
     blocks: list[Block] = [Items((*advice.traffic, *unconfirmed))]
     if advice.steps:
         steps = tuple(block for n, step in enumerate(advice.steps, 1) for block in _step(n, step))
-        blocks.append(Fold(f"how to make it: {counted(len(advice.steps), 'step')}", steps))
+        blocks.append(
+            CollapsibleSection(f"how to make it: {count_of(len(advice.steps), 'step')}", steps)
+        )
     badge = "" if advice.kind in HARMLESS else "affects service"
     return Section(advice.title, tuple(blocks), badge=badge)
 

@@ -8,15 +8,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.results.difference import OneSided, SwitchDifference
-from rocefort.models.results.review import ChangedLine, ManagementPath, Review, SwitchLines
+from rocefort.models.results.review import ManagementPath, Review, ReviewLine, SwitchLines
 from rocefort.models.results.routing_change import RoutingChange
-from rocefort.models.rollout.plan import Kind
-from rocefort.models.wording import counted
-from rocefort.reports.blocks import Block, Code, Fold, Items, Note, Section, Tone, code, some
+from rocefort.models.rollout.plan import ChangeKind
+from rocefort.models.wording import count_of
+from rocefort.reports.blocks import (
+    Block,
+    Code,
+    CollapsibleSection,
+    Items,
+    Note,
+    Section,
+    Tone,
+    code,
+    first_words,
+)
 from rocefort.reports.fabric.changes import condition_lines, edit_lines, headline, service_lines
 from rocefort.reports.fabric.failures import costs
 from rocefort.reports.review.advice import advice_section
-from rocefort.reports.wording import grouped, name_ranges, port_ranges
+from rocefort.reports.wording import group_items, name_ranges, port_ranges
 
 SHORT = 8
 MOST_NOTES = 20
@@ -30,7 +40,7 @@ OWN_AS = re.compile(r"^bgp \d+$")  # the view of BGP, by each switch's own AS nu
 def verdict_of(review: Review) -> str:
     """The review in a few words."""
     errors = sum(finding.severity is Severity.ERROR for finding in review.findings.new)
-    return counted(errors, "new error") if errors else "no new errors"
+    return count_of(errors, "new error") if errors else "no new errors"
 
 
 def review_summary(review: Review) -> Section:
@@ -80,7 +90,7 @@ def _intent(review: Review) -> Section:
         f"{code('none' if change.after is None else change.after)} at {change.at}"
         for change in review.intent
     ]
-    lead = f"{counted(len(lines), 'value')} of the intent changed."
+    lead = f"{count_of(len(lines), 'value')} of the intent changed."
     if not lines:
         new = review.difference.only_after and not review.difference.compared
         lead = "All of the fabric is new." if new else "No value of the intent differs."
@@ -94,11 +104,11 @@ def _switches(review: Review) -> Section:
     lines = {found.device: found for found in review.lines}
 
     def key(switch: SwitchDifference) -> tuple[object, ...]:
-        return (*_told(switch), *(OWN_AS.sub("bgp", line) for line in switch.change.patch))
+        return (*_switch_lines(switch), *(OWN_AS.sub("bgp", line) for line in switch.change.patch))
 
     blocks = [
         _group(alike, [lines[s.device] for s in alike if s.device in lines])
-        for alike in grouped(change.changed, key).values()
+        for alike in group_items(change.changed, key).values()
     ]
     blocks += _one_sided(change.only_after, "new")
     blocks += _one_sided(change.only_before, "removed")
@@ -114,16 +124,16 @@ def _switches_lead(review: Review) -> str:
     kinds = Counter(switch.change.kind for switch in change.changed if switch.change.edits)
     felt = sum(bool(s.change.service_affecting or s.facts) for s in change.changed)
     felt += len(change.only_before)  # what is removed serves nobody
-    words = [f"{kinds[kind]} {kind.value}" for kind in Kind if kinds[kind]]
+    words = [f"{kinds[kind]} {kind.value}" for kind in ChangeKind if kinds[kind]]
     words += [f"{len(change.only_after)} new"] if change.only_after else []
     words += [f"{len(change.only_before)} removed"] if change.only_before else []
     said = ", ".join(words) or "no configuration differs"
-    service = f"{counted(felt, 'switch')} affected in service" if felt else "none affects service"
+    service = f"{count_of(felt, 'switch')} affected in service" if felt else "none affects service"
     still = change.compared - len(change.changed)
     return f"{said}; {service}; {still} unchanged."
 
 
-def _told(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _switch_lines(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     change = switch.change
     head = headline(change) if change.patch else change.kind.value if change.edits else "as it was"
     facts = (*switch.facts, *([f"no patch: {switch.no_patch}"] if switch.no_patch else []))
@@ -132,12 +142,12 @@ def _told(switch: SwitchDifference) -> tuple[str, tuple[str, ...], tuple[str, ..
 
 
 def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> Section:
-    head, told, felt = _told(alike[0])
+    head, told, felt = _switch_lines(alike[0])
     names = list(name_ranges(switch.device for switch in alike))
-    size = f"{counted(len(alike), 'switch')}: " if names[SHORT:] else ""
+    size = f"{count_of(len(alike), 'switch')}: " if names[SHORT:] else ""
     blocks: list[Block] = []
     if names[SHORT:]:
-        blocks.append(Fold("all of them", (Items((", ".join(names),)),)))
+        blocks.append(CollapsibleSection("all of them", (Items((", ".join(names),)),)))
     blocks.append(Items(told, code=True))
     if felt:
         blocks.append(Items(felt, strong=True))
@@ -148,11 +158,13 @@ def _group(alike: Sequence[SwitchDifference], lines: Sequence[SwitchLines]) -> S
     for name, commands in scripts:
         if commands:
             like = (same if own else ", the same for each") if alike[1:] else ""
-            blocks.append(Fold(f"{name}{like}", (Code(commands),)))
+            blocks.append(CollapsibleSection(f"{name}{like}", (Code(commands),)))
     if lines:
-        blocks.append(Fold("where each line comes from", (Code(tuple(_provenance(lines))),)))
+        blocks.append(
+            CollapsibleSection("where each line comes from", (Code(tuple(_provenance(lines))),))
+        )
     badge = AFFECTS if felt or alike[0].facts else ""
-    return Section(f"{size}{some(names, SHORT)}: {head}", tuple(blocks), badge=badge)
+    return Section(f"{size}{first_words(names, SHORT)}: {head}", tuple(blocks), badge=badge)
 
 
 def _provenance(found: Sequence[SwitchLines]) -> Iterator[str]:
@@ -164,12 +176,12 @@ def _provenance(found: Sequence[SwitchLines]) -> Iterator[str]:
         places[_line(line)][line.place] = None
     for key, own in views.items():
         sign = "+" if key[0] else "-"
-        where = some(filter(None, places[key]), PLACES) or "no line of the intent"
+        where = first_words(filter(None, places[key]), PLACES) or "no line of the intent"
         view = _views(own)
         yield f"{sign} {key[1]}  <- {where}" + (f"  (in {view})" if view else "")
 
 
-def _line(line: ChangedLine) -> tuple[bool, str]:
+def _line(line: ReviewLine) -> tuple[bool, str]:
     return line.added, line.text
 
 
@@ -179,15 +191,15 @@ def _views(views: Iterable[str]) -> str:
     for view in views:
         match = PORT.fullmatch(view)
         (ports if match else others).append(match[1] if match else view)
-    return some([*port_ranges(ports), *filter(None, others)], PLACES)
+    return first_words([*port_ranges(ports), *filter(None, others)], PLACES)
 
 
 def _one_sided(found: Sequence[OneSided], what: str) -> Iterator[Section]:
-    for lines, alike in grouped(found, lambda switch: switch.lines).items():
+    for lines, alike in group_items(found, lambda switch: switch.lines).items():
         names = ", ".join(name_ranges(switch.device for switch in alike))
-        places = f"from {some(dict.fromkeys(s.where for s in alike), PLACES)}"
+        places = f"from {first_words(dict.fromkeys(s.where for s in alike), PLACES)}"
         badge = AFFECTS if what == "removed" else ""
-        title = f"{names}: {what}, {counted(lines, 'line')}"
+        title = f"{names}: {what}, {count_of(lines, 'line')}"
         yield Section(title, (Items((places,)),), badge=badge)
 
 
@@ -201,13 +213,15 @@ def _blast(review: Review) -> Section:
         ("server", blast.servers),
         ("segment", blast.segments),
     )
-    counts = [counted(len(found), what) for what, found in parts if found]
+    counts = [count_of(len(found), what) for what, found in parts if found]
     if not counts and not blast.redundancy:
         return Section("Blast radius", lead="Traffic feels nothing of this change.", id="blast")
     lead = f"Touched: {', '.join(counts)}; {blast.pairs} of {blast.pairs_in_all} RDMA pairs."
     blocks: list[Block] = [Items(tuple(_redundancy(review)))]
     blocks += [
-        Fold(counted(len(found), what), (Items((some(found),)),)) for what, found in parts if found
+        CollapsibleSection(count_of(len(found), what), (Items((first_words(found),)),))
+        for what, found in parts
+        if found
     ]
     return Section("Blast radius", tuple(blocks), lead, "blast")
 
@@ -220,8 +234,8 @@ def _redundancy(review: Review) -> Iterator[str]:
         own = row.changing == row.leaf
         groups[own, row.uplinks, row.left].append((row.changing, row.leaf))
     for (own, uplinks, left), rows in groups.items():
-        changing = some(name_ranges(dict.fromkeys(name for name, _ in rows)), SHORT)
-        leaves = some(name_ranges(dict.fromkeys(leaf for _, leaf in rows)), SHORT)
+        changing = first_words(name_ranges(dict.fromkeys(name for name, _ in rows)), SHORT)
+        leaves = first_words(name_ranges(dict.fromkeys(leaf for _, leaf in rows)), SHORT)
         if own:
             any_of = "any of " if len(rows) > 1 else ""
             yield f"while {any_of}{leaves} changes: it keeps {left} of {uplinks} uplinks itself"
@@ -241,7 +255,7 @@ def _servers(review: Review) -> Section:
         f"maintenance {server.maintenance or 'not known'}"
         for server in lost
     ]
-    lead = f"{counted(len(lost), 'server')}, {'each ' if lost[1:] else ''}on one leaf only."
+    lead = f"{count_of(len(lost), 'server')}, {'each ' if lost[1:] else ''}on one leaf only."
     return Section(title, (Items(tuple(lines)),), lead, "servers")
 
 
@@ -258,14 +272,14 @@ def _management(review: Review) -> Section:
     beside = f"; {', '.join(sides)}, on one side only" if sides else ""
     apart = tuple(_one_sided_access(path))
     if not path.changes:
-        lead = f"Unchanged on all of {counted(path.switches, 'switch')}: {aspects}{beside}."
+        lead = f"Unchanged on all of {count_of(path.switches, 'switch')}: {aspects}{beside}."
         return Section(title, (Items(apart),) if apart else (), lead, "management")
-    alike = grouped(path.changes, lambda change: (change.aspect, change.what))
+    alike = group_items(path.changes, lambda change: (change.aspect, change.what))
     lines = [
         f"{', '.join(name_ranges(c.device for c in found))}: {aspect}: {code(what)}"
         for (aspect, what), found in alike.items()
     ]
-    changing = f"{path.switches - path.untouched} of {counted(path.switches, 'switch')}"
+    changing = f"{path.switches - path.untouched} of {count_of(path.switches, 'switch')}"
     lead = f"Changes on {changing}; compared: {aspects}{beside}."
     blocks = (Items(tuple(lines), strong=True), *([Items(apart)] if apart else []))
     return Section(title, blocks, lead, "management")
@@ -300,7 +314,7 @@ def _findings(review: Review, titles: Mapping[str, str]) -> Section:
         own = [finding for finding in found.new if finding.severity is severity]
         if own:
             info = severity is Severity.INFO
-            size = f"{len(own)} info" if info else counted(len(own), severity.value)
+            size = f"{len(own)} info" if info else count_of(len(own), severity.value)
             blocks.append(Section(f"new: {size}", (Items(tuple(_sentences(own, titles))),)))
     others = (
         ("fixed", found.fixed),
@@ -310,16 +324,16 @@ def _findings(review: Review, titles: Mapping[str, str]) -> Section:
     for what, findings in others:
         if findings:
             own_lines = tuple(_sentences(findings, titles))
-            blocks.append(Fold(f"{len(findings)} {what}", (Items(own_lines),)))
+            blocks.append(CollapsibleSection(f"{len(findings)} {what}", (Items(own_lines),)))
     return Section("Findings", tuple(blocks), lead, "findings")
 
 
 def _sentences(findings: Iterable[Finding], titles: Mapping[str, str]) -> Iterator[str]:
     """One line for findings of one rule that say the same."""
-    alike = grouped(findings, lambda f: (f.rule, f.severity, f.message, f.hint))
+    alike = group_items(findings, lambda f: (f.rule, f.severity, f.message, f.hint))
     for (rule, severity, message, hint), same in alike.items():
         places = dict.fromkeys(str(finding.where) for finding in same)
-        at = some(filter(None, places), PLACES)
+        at = first_words(filter(None, places), PLACES)
         fix = f"; fix: {hint}" if hint else ""
         title = f" ({titles[rule]})" if rule in titles else ""
         yield f"{rule} {severity.value}{title}: {message}" + (f", at {at}" if at else "") + fix
@@ -366,9 +380,9 @@ def _routing(change: RoutingChange) -> Iterator[str]:
         counts[route.was, route.now] += 1
     for (was, now), devices in moves.items():
         what = f"ECMP width {was} -> {now}" if was != now else f"other next hops, width {now},"
-        yield f"{what} for {counts[was, now]} routes of {some(name_ranges(devices), SHORT)}"
+        yield f"{what} for {counts[was, now]} routes of {first_words(name_ranges(devices), SHORT)}"
     for word, pairs in (("lost", change.lost), ("gained", change.gained)):
-        named = some((f"{a} to {b}" for a, b in pairs[:SHORT]), SHORT)
+        named = first_words((f"{a} to {b}" for a, b in pairs[:SHORT]), SHORT)
         first = f": {named}" if pairs else ""
         more = f" and {len(pairs) - SHORT} more" if len(pairs) > SHORT else ""
         yield f"{len(pairs)} server pairs {word}{first}{more}"
@@ -388,7 +402,7 @@ def _failures(review: Review) -> Section:
     if found.studied_before:
         parting, losing = found.parting_before, found.losing_before
         lead += f"; at the base {found.studied_before}: {parting}, {losing} of them"
-    alike = grouped(
+    alike = group_items(
         found.changes,
         lambda c: (
             costs(c.before) if c.before else "could not happen",
@@ -396,10 +410,14 @@ def _failures(review: Review) -> Section:
         ),
     )
     lines = [
-        f"{some((change.failure for change in same), PLACES)}: {was} -> {now}"
+        f"{first_words((change.failure for change in same), PLACES)}: {was} -> {now}"
         if was != now
-        else f"{some((change.failure for change in same), PLACES)}: {now}, in other places"
+        else f"{first_words((change.failure for change in same), PLACES)}: {now}, in other places"
         for (was, now), same in alike.items()
     ]
-    blocks = (Fold(f"{len(found.changes)} failures cost something else", (Items(tuple(lines)),)),)
+    blocks = (
+        CollapsibleSection(
+            f"{len(found.changes)} failures cost something else", (Items(tuple(lines)),)
+        ),
+    )
     return Section(title, blocks if lines else (), lead + ".", "failures")

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.results.difference import SwitchDifference
 from rocefort.models.results.review import Review
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.formats.rule_text import RuleText
 from rocefort.reports.formats.sarif import as_sarif
-from rocefort.reports.wording import grouped
+from rocefort.reports.wording import group_items
 
 SERVICE, MANAGEMENT, ADVICE = "REV001", "REV002", "REV003"
 WORDS = (
@@ -48,7 +48,7 @@ PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?\b|\bEth-Trunk\d+\b|\b\d+(?:\.\d+
 def review_sarif(review: Review, rules: Sequence[RuleText]) -> str:
     """The review as one SARIF run; same review, same bytes. rules: the words of all rules."""
     found = review.findings
-    told = tuple(_told(review))
+    told = tuple(_intent_results(review))
     findings = (*told, *found.new, *(pair.after for pair in found.changed))
     states = ["new"] * (len(told) + len(found.new)) + ["updated"] * len(found.changed)
     report = review.report.model_copy(update={"findings": findings, "not_judged": (), "waived": ()})
@@ -60,21 +60,21 @@ def review_sarif(review: Review, rules: Sequence[RuleText]) -> str:
     return json.dumps(log, indent=2) + "\n"
 
 
-def _told(review: Review) -> Iterator[Finding]:
+def _intent_results(review: Review) -> Iterator[Finding]:
     """One result for each line of YAML and what its change does, whatever number of switches."""
     moved = {change.before_at: change.after_at for change in review.intent if change.after_at}
-    places = {switch.device: _Places(switch, moved) for switch in review.difference.changed}
+    places = {switch.device: _IntentPlaces(switch, moved) for switch in review.difference.changed}
     service = [
         (places[switch.device].of(reason), PORT.sub("a port or peer", reason), switch.device)
         for switch in review.difference.changed
         for reason in switch.change.service_affecting
     ]
-    yield from _alike(SERVICE, service, "affects service")
+    yield from _grouped_results(SERVICE, service, "affects service")
     management = [
         (places[c.device].of(c.what), f"{c.aspect}: {c.what}", c.device)
         for c in review.management.changes
     ]
-    yield from _alike(MANAGEMENT, management, "management path changes")
+    yield from _grouped_results(MANAGEMENT, management, "management path changes")
     for advice in review.advice:
         file, _, line = (advice.place or review.file).rpartition(":")
         where = Where(file=file or line, line=int(line) if file else None)
@@ -82,17 +82,19 @@ def _told(review: Review) -> Iterator[Finding]:
         yield Finding(rule=ADVICE, severity=Severity.INFO, where=where, message=message)
 
 
-def _alike(rule: str, found: Iterable[tuple[str, str, str]], what: str) -> Iterator[Finding]:
-    for (place, text), same in grouped(found, lambda item: item[:2]).items():
+def _grouped_results(
+    rule: str, found: Iterable[tuple[str, str, str]], what: str
+) -> Iterator[Finding]:
+    for (place, text), same in group_items(found, lambda item: item[:2]).items():
         devices = list(dict.fromkeys(device for _, _, device in same))
         file, _, line = place.rpartition(":")
         where = Where(file=file or None, line=int(line) if line.isdigit() else None)
-        who = devices[0] if len(devices) == 1 else counted(len(devices), "switch")
+        who = devices[0] if len(devices) == 1 else count_of(len(devices), "switch")
         message = f"{what} on {who}: {text}"
         yield Finding(rule=rule, severity=Severity.WARNING, where=where, message=message)
 
 
-class _Places:
+class _IntentPlaces:
     """Lines of the intent that the edits of a switch come from, by what their paths name.
 
     moved: where a value of the intent stands now, by where it stood; for what goes.

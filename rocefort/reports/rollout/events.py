@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rocefort import internal_errors
 from rocefort.models.base import Frozen
-from rocefort.models.rollout.events import Applied, Event, Phase, step_of
+from rocefort.models.rollout.events import Event, Phase, RolloutOutcome, step_of
 from rocefort.models.rollout.runs import RolloutStatus
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, Note, Section, Tone
 
 
@@ -30,7 +30,7 @@ class StepOutput(Frozen):
 class EndOutput(Frozen):
     """How a rollout ended, the last line."""
 
-    ended: Applied
+    ended: RolloutOutcome
     journal: str
     head: str
     damage: str
@@ -158,7 +158,7 @@ def _end_of(event: Event) -> str:
     return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
 
 
-def applied_report(applied: Applied) -> Iterator[Note]:
+def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
     """How a rollout ended, in sentences."""
     if applied.failure:
         yield Note(f"stopped: {applied.failure}", Tone.ERROR)
@@ -169,7 +169,7 @@ def applied_report(applied: Applied) -> Iterator[Note]:
         (applied.unknown, "IN AN UNKNOWN STATE, look at them", Tone.ERROR),
     ):
         if devices:
-            text = f"{counted(len(devices), 'switch')} {words}"
+            text = f"{count_of(len(devices), 'switch')} {words}"
             yield Note(f"{text}: {', '.join(devices)}", tone)
     if applied.unfinished:
         if RESUME not in applied.failure:
@@ -178,7 +178,7 @@ def applied_report(applied: Applied) -> Iterator[Note]:
         yield Note(GO_ON)
 
 
-def _says_too_little(applied: Applied) -> bool:
+def _says_too_little(applied: RolloutOutcome) -> bool:
     """Whether a failure does not tell how to go on: one that touched no switch does."""
     touched = applied.rolled_back or applied.confirmed or applied.exit_code == INTERNAL
     return bool(applied.failure and touched) and not applied.failure.endswith(SAYS_HOW)
@@ -192,11 +192,11 @@ def seal_report(journal: Path | str, rows: int, head: str, damage: str = "") -> 
     if damage:
         yield Note(f"THE JOURNAL IS DAMAGED: {damage}", Tone.ERROR)
     if rows:
-        title = f"journal {journal}: {counted(rows, 'row')}, its newest link is"
+        title = f"journal {journal}: {count_of(rows, 'row')}, its newest link is"
         yield Section("", (Section(title, (Code((head,)),)),))
 
 
-def ended_json(applied: Applied, journal: Path, head: str, damage: str = "") -> str:
+def ended_json(applied: RolloutOutcome, journal: Path, head: str, damage: str = "") -> str:
     """How a rollout ended, as one line of JSON."""
     content = EndOutput(ended=applied, journal=str(journal), head=head, damage=damage)
     return content.model_dump_json()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Table, columns
 
 HEADS = columns("host", "address", "key", "fingerprint", "record")
@@ -20,4 +20,4 @@ def recorded_text(new: int, path: Path) -> str:
     """What was done."""
     if not new:
         return f"nothing to add to {path}"
-    return f"{counted(new, 'host key')} added to {path}"
+    return f"{count_of(new, 'host key')} added to {path}"

@@ -16,8 +16,8 @@ from rich.text import Text
 from rocefort.models.rollout import progress as words
 from rocefort.models.rollout.events import Event
 from rocefort.models.rollout.plan import Plan, Wave
-from rocefort.models.rollout.progress import Progress
-from rocefort.models.wording import counted
+from rocefort.models.rollout.progress import RunProgress
+from rocefort.models.wording import count_of
 
 BAR = 20  # characters of a full timer
 MOST_DEVICES, MOST_WAVES = 12, 6  # that are shown one by one
@@ -39,11 +39,11 @@ class LiveProgress:
     def __init__(
         self,
         plan: Plan,
-        progress: Progress | None = None,
+        progress: RunProgress | None = None,
         console: Console | None = None,
         clock: Callable[[], float] = time.time,  # as the journal's, for a run that is gone on with
     ) -> None:
-        self.progress = progress or Progress(plan)
+        self.progress = progress or RunProgress(plan)
         self._title = f"plan {plan.digest[:12]} of {plan.fabric}"
         self._clock = clock
         console = console or Console(highlight=False)
@@ -74,7 +74,7 @@ class LiveProgress:
         now, shown = self.progress, self._clock()
         names = [name for wave in now.plan.waves for name in wave.devices]
         ended = sum(now.word(name) == words.SAVED for name in names)
-        of = counted(len(names), "switch")
+        of = count_of(len(names), "switch")
         yield Text(f"{self._title}: {ended} of {of} done", "bold")
         yield from _waves(now, shown)
         if now.history.asks:
@@ -83,13 +83,13 @@ class LiveProgress:
             yield _line(f"  {note}", "yellow")
 
 
-def _waves(progress: Progress, now: float) -> Iterator[Text]:
+def _waves(progress: RunProgress, now: float) -> Iterator[Text]:
     """Waves that are done in one line, then those that come, the one under way with all it has."""
     states = [progress.state_of(wave) for wave in progress.plan.waves]
     first = next((i for i, state in enumerate(states) if state != words.DONE), len(states))
     hidden = max(0, first - 1)
     if hidden:
-        yield _line(f"  {counted(hidden, 'wave')} done", STYLES[words.DONE])
+        yield _line(f"  {count_of(hidden, 'wave')} done", STYLES[words.DONE])
     shown = list(zip(progress.plan.waves, states, strict=True))[hidden:]
     for wave, state in shown[:MOST_WAVES]:
         gate = f"  gate: {progress.gate(wave)}" if progress.gate(wave) else ""
@@ -97,10 +97,10 @@ def _waves(progress: Progress, now: float) -> Iterator[Text]:
         if state not in (words.DONE, words.WAITING, words.NEEDS_APPROVAL):
             yield from _devices(progress, wave, now)
     if (more := len(shown) - MOST_WAVES) > 0:
-        yield _line(f"  and {counted(more, 'wave')} more", "dim")
+        yield _line(f"  and {count_of(more, 'wave')} more", "dim")
 
 
-def _devices(progress: Progress, wave: Wave, now: float) -> Iterator[Text]:
+def _devices(progress: RunProgress, wave: Wave, now: float) -> Iterator[Text]:
     for name in wave.devices[:MOST_DEVICES]:
         word, left = progress.word(name), progress.left_s(name, now)
         bar = "" if left is None else _bar(left, progress.plan.trial_s)

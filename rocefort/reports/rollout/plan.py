@@ -27,7 +27,7 @@ def plan_report(plan: Plan) -> Iterator[Block]:
     """Waves with their switches, what each change is, who feels it, and its gate."""
     title = f"plan {plan.digest[:12]}: {plan.fabric}, commit trial {plan.trial_s} s"
     drained = [DRAINED] if any(wave.drained for wave in plan.waves) else []
-    yield Section("", tuple(map(Note, (title, CHECKS, *drained, _owned(plan)))))
+    yield Section("", tuple(map(Note, (title, CHECKS, *drained, _drift_text(plan)))))
     rows = tuple(
         (wave.name, ", ".join(wave.devices), _change(plan, wave), _gate(wave.gate))
         for wave in plan.waves
@@ -79,7 +79,7 @@ def _warnings(waves: Iterable[Wave]) -> Iterator[Note]:
         yield Note(f"WARNING of {listing(names)}: {text}", Tone.WARNING)
 
 
-def _owned(plan: Plan) -> str:
+def _drift_text(plan: Plan) -> str:
     """What is known of drift."""
     if plan.adopted:
         return f"drift that is overwritten: {listing(plan.adopted)}"
@@ -91,7 +91,7 @@ def _owned(plan: Plan) -> str:
     )
 
 
-class Step(Protocol):
+class ReportedStep(Protocol):
     """One step of a procedure."""
 
     @property
@@ -103,7 +103,9 @@ class Step(Protocol):
         """What to type."""
 
 
-def procedure_report(device: str, why: Iterable[str], steps: Iterable[Step]) -> Iterator[Block]:
+def procedure_report(
+    device: str, why: Iterable[str], steps: Iterable[ReportedStep]
+) -> Iterator[Block]:
     """How to make by hand what no trial can make."""
     title = f"maintenance of {device}: {'; '.join(why)}"
     return instructions_report(title, [Instruction(step.what, step.commands) for step in steps])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocefort.models.rollout.rehearsal import Loss, PlanRehearsal
-from rocefort.models.wording import counted
-from rocefort.reports.blocks import Column, Items, Note, Section, Table, Tone
+from rocefort.models.wording import count_of
+from rocefort.reports.blocks import Items, Note, Section, Table, TableColumn, Tone
 
 
 def rehearsal_report(report: PlanRehearsal) -> Section:
@@ -16,7 +16,7 @@ def rehearsal_report(report: PlanRehearsal) -> Section:
         f"rehearsal of plan {report.plan[:12]} of {report.fabric} {verdict}",
         Tone.GOOD if report.passed else Tone.ERROR,
     )
-    rows = Table((Column(), Column(wraps=True)), tuple(_rows(report)))
+    rows = Table((TableColumn(), TableColumn(wraps=True)), tuple(_rows(report)))
     unjudged = Section("not judged, for a twin cannot tell:", (Items(report.not_judged),))
     return Section("", (title, rows, unjudged))
 
@@ -38,7 +38,7 @@ def _rows(report: PlanRehearsal) -> Iterator[tuple[str, str]]:
 
 def loss_text(loss: Loss) -> str:
     """Packets that were lost, and for how long."""
-    sent = f"{loss.sent} packets of {counted(loss.streams, 'stream')}"
+    sent = f"{loss.sent} packets of {count_of(loss.streams, 'stream')}"
     if not loss.lost:
         return f"none of {sent}"
     return f"{loss.lost} of {sent}, at most {loss.longest_ms} ms, {loss.worst} most"

@@ -8,9 +8,15 @@ from pydantic import JsonValue
 
 from rocefort.models.base import Frozen
 from rocefort.models.rollout import progress as words
-from rocefort.models.rollout.events import Phase, Rules, own_values, step_of
-from rocefort.models.rollout.runs import Happened, JournalContents, Life, RolloutStatus, Run
-from rocefort.reports.blocks import Block, Column, Note, Section, Table, Tone
+from rocefort.models.rollout.events import ApplyRules, Phase, own_values, step_of
+from rocefort.models.rollout.runs import (
+    ControllerProcess,
+    JournalContents,
+    RolloutStatus,
+    Run,
+    TimedEvent,
+)
+from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone
 from rocefort.reports.rollout.events import seal_report
 
 FOOT = "This is what the journal says; no switch was asked."
@@ -24,7 +30,7 @@ def status_report(status: RolloutStatus) -> Iterator[Block]:
         yield Note(f"rehearsal: {status.rehearsal}")
     if status.journal.damage:
         yield Note(f"THE JOURNAL IS DAMAGED: {status.journal.damage}", Tone.ERROR)
-    rows = Table((Column(), Column(), Column(wraps=True)), tuple(_wave_rows(status)))
+    rows = Table((TableColumn(), TableColumn(), TableColumn(wraps=True)), tuple(_wave_rows(status)))
     notes = (*map(Note, status.progress.history.notes), *_seal(status.journal), Note(FOOT))
     yield Section("", (rows, *notes))
 
@@ -150,12 +156,12 @@ def _run(run: Run) -> Section:
     broken = tuple(f"WENT ON WITHOUT APPROVALS {one}" for one in run.broken_glass)
     ended = f"ended {_moment(run.ended_at)}: {run.ended}" if run.ended else "has not ended"
     name = f"plan {run.plan[:12]}" + (f", run {run.history.run[:8]}" if run.history.run else "")
-    heads = (Column(), Column(), Column(), Column(), Column(wraps=True))
+    heads = (TableColumn(), TableColumn(), TableColumn(), TableColumn(), TableColumn(wraps=True))
     return Section(
         "",
         (
             Note(name),
-            *map(Note, map(_life, run.lives)),
+            *map(Note, map(_process_text, run.lives)),
             Table(heads, steps),
             *(Note(text, Tone.WARNING) for text in broken),
             Note(ended),
@@ -163,13 +169,13 @@ def _run(run: Run) -> Section:
     )
 
 
-def _step(each: Happened) -> tuple[str, ...]:
+def _step(each: TimedEvent) -> tuple[str, ...]:
     event = each.event
     failed = "FAILED " if event.phase is Phase.FAILED else ""
     return each.at[11:19], event.wave, event.device, str(event.act), failed + event.detail
 
 
-def _life(life: Life) -> str:
+def _process_text(life: ControllerProcess) -> str:
     who = f"{life.user or 'somebody'} on {life.host}, process {life.process}, rocefort {life.tool}"
     return f"{life.mode} {_moment(life.at)} by {who}"
 
@@ -204,7 +210,7 @@ class RunOutput(Frozen):
 
     plan: str
     run: str
-    lives: tuple[Life, ...]
+    lives: tuple[ControllerProcess, ...]
     rules: RulesOutput | None
     break_glass: tuple[str, ...]
     events: tuple[EventOutput, ...]
@@ -238,7 +244,7 @@ def history_json(contents: JournalContents) -> str:
     return content.model_dump_json(indent=1) + "\n"
 
 
-def _rules(rules: Rules | None) -> RulesOutput | None:
+def _rules(rules: ApplyRules | None) -> RulesOutput | None:
     if rules is None:
         return None
     return RulesOutput(
@@ -246,6 +252,6 @@ def _rules(rules: Rules | None) -> RulesOutput | None:
     )
 
 
-def _event_output(each: Happened) -> EventOutput:
+def _event_output(each: TimedEvent) -> EventOutput:
     values = step_of(each.event) | {"at": each.at, "data": own_values(each.event)}
     return EventOutput.model_validate(values)

@@ -9,11 +9,11 @@ from dataclasses import replace
 from html import escape
 from typing import NamedTuple
 
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import (
     Block,
     Code,
-    Fold,
+    CollapsibleSection,
     Items,
     Note,
     Picture,
@@ -33,7 +33,7 @@ END = "\n</details>\n"
 ESCAPED = re.compile(r"[\\*_\[\]()!~|$^{}<>&@#`]|^[-+=]|(?<=\d)\.(?=\s)")
 
 
-class _Cut(NamedTuple):
+class _ShortenedText(NamedTuple):
     """Text that fits, and how many parts are left out of it."""
 
     text: str
@@ -65,7 +65,9 @@ def markdown_of(
     texts = [_block(block, level) for block in blocks]
     cap = _cap([len(text) for text in texts], room)
     sections = zip(blocks, texts, strict=True)
-    body = "".join(t if len(t) <= cap else _cut(b, level, cap, whole) for b, t in sections)
+    body = "".join(
+        t if len(t) <= cap else _shortened_block(b, level, cap, whole) for b, t in sections
+    )
     return (head + body).lstrip("\n")
 
 
@@ -77,48 +79,50 @@ def _cap(sizes: Sequence[int], room: int) -> int:
     return rest // len(left) if left else max(sizes, default=0)
 
 
-def _cut(block: Block, level: int, cap: int, whole: str) -> str:
+def _shortened_block(block: Block, level: int, cap: int, whole: str) -> str:
     """A block as far as it fits, and a sentence that tells how much does not."""
     where = f" {prose(whole)}" if whole else ""
     text, left = _short(block, level, cap - RESERVE - len(where))
-    more = f"{counted(left, 'part')} more would make this comment too long"
+    more = f"{count_of(left, 'part')} more would make this comment too long"
     return f"{text}\n**Cut here: {more}.**{where}\n"
 
 
-def _short(block: Block, level: int, room: int) -> _Cut:
+def _short(block: Block, level: int, room: int) -> _ShortenedText:
     """As much of a block as fits: what is open first, then folds; or nothing, not even its head."""
-    opening, closing = _opening(block, level), END if isinstance(block, Fold) else ""
+    opening, closing = _opening(block, level), END if isinstance(block, CollapsibleSection) else ""
     room -= len(opening) + len(closing)
     if isinstance(block, Items):
         return _first_lines(block, level, room)
-    if not isinstance(block, (Section, Fold)):
-        return _Cut("", 1)
+    if not isinstance(block, (Section, CollapsibleSection)):
+        return _ShortenedText("", 1)
     level = _level_below(block, level)
     kept, left = _inner(block, level), 0
-    for number, inner in sorted(enumerate(block.blocks), key=lambda b: isinstance(b[1], Fold)):
+    for number, inner in sorted(
+        enumerate(block.blocks), key=lambda b: isinstance(b[1], CollapsibleSection)
+    ):
         if len(kept[number]) > room:
             kept[number], more = _short(inner, level, room)
             left += more
         room -= len(kept[number])
     text = "".join(kept)
-    return _Cut(opening + text + closing if text else "", left)
+    return _ShortenedText(opening + text + closing if text else "", left)
 
 
-def _first_lines(items: Items, level: int, room: int) -> _Cut:
+def _first_lines(items: Items, level: int, room: int) -> _ShortenedText:
     def written(number: int) -> str:
         return _block(replace(items, lines=items.lines[:number]), level)
 
     size = range(len(items.lines) + 1)
     number = bisect_right(size, room, key=lambda number: len(written(number))) - 1
-    return _Cut(written(number) if number > 0 else "", len(items.lines) - max(number, 0))
+    return _ShortenedText(written(number) if number > 0 else "", len(items.lines) - max(number, 0))
 
 
 def _block(block: Block, level: int) -> str:
     opening = _opening(block, level)
     match block:
-        case Section() | Fold():
+        case Section() | CollapsibleSection():
             inner = "".join(_inner(block, _level_below(block, level)))
-            return opening + inner + (END if isinstance(block, Fold) else "")
+            return opening + inner + (END if isinstance(block, CollapsibleSection) else "")
         case Note(text, tone):
             quote = "> " if tone is Tone.WARNING else ""
             return f"\n{quote}{prose(text)}\n"
@@ -126,7 +130,7 @@ def _block(block: Block, level: int) -> str:
             return _items(block, OPEN_ITEMS)
         case Code(lines):
             more = len(lines) - CODE_LINES
-            rest = f"\nand {counted(more, 'line')} more, in the page\n" if more > 0 else ""
+            rest = f"\nand {count_of(more, 'line')} more, in the page\n" if more > 0 else ""
             return f"\n{fenced(lines[:CODE_LINES])}{rest}"
         case Table():
             return _table(block)
@@ -135,7 +139,7 @@ def _block(block: Block, level: int) -> str:
 
 
 def _opening(block: Block, level: int) -> str:
-    if isinstance(block, Fold):
+    if isinstance(block, CollapsibleSection):
         return f"\n<details><summary>{prose(block.summary)}</summary>\n"
     if not isinstance(block, Section):
         return ""
@@ -144,15 +148,15 @@ def _opening(block: Block, level: int) -> str:
     return title + (f"\n{prose(block.lead)}\n" if block.lead else "")
 
 
-def _level_below(block: Section | Fold, level: int) -> int:
-    return level + 1 if isinstance(block, Fold) or block.title else level
+def _level_below(block: Section | CollapsibleSection, level: int) -> int:
+    return level + 1 if isinstance(block, CollapsibleSection) or block.title else level
 
 
-def _inner(block: Section | Fold, level: int) -> list[str]:
+def _inner(block: Section | CollapsibleSection, level: int) -> list[str]:
     """Blocks of another, lists with details as one; a list that is folded is not folded again."""
     texts: list[str] = []
     for number, inner in enumerate(block.blocks):
-        if isinstance(block, Fold) and isinstance(inner, Items):
+        if isinstance(block, CollapsibleSection) and isinstance(inner, Items):
             text = _items(inner, len(inner.lines))
         else:
             text = _block(inner, level)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.paths import TEMPLATES
 from rocefort.reports.blocks import plain
 
@@ -28,7 +28,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
-    environment.filters |= {"anchor": _anchor, "code": _code, "counted": counted, "cell": plain}
+    environment.filters |= {"anchor": _anchor, "code": _code, "counted": count_of, "cell": plain}
     return environment
 
 

@@ -22,13 +22,13 @@ from rich.text import Text
 from rocefort.reports.blocks import (
     Block,
     Code,
-    Column,
-    Fold,
+    CollapsibleSection,
     Items,
     Note,
     Picture,
     Section,
     Table,
+    TableColumn,
     Tone,
     plain,
 )
@@ -48,7 +48,7 @@ STYLES = {
 }
 
 
-class _Line(NamedTuple):
+class _TerminalLine(NamedTuple):
     text: str
     tone: Tone = Tone.PLAIN
 
@@ -87,7 +87,7 @@ def text_of(*blocks: Block, width: int | None = None, colour: bool = False) -> s
     return file.getvalue()
 
 
-def _document(blocks: Sequence[Block], width: int) -> Iterator[_Line]:
+def _document(blocks: Sequence[Block], width: int) -> Iterator[_TerminalLine]:
     """Blocks with a blank line between them; sentences that follow each other have none."""
     before: Block | None = None
     for block in blocks:
@@ -95,24 +95,24 @@ def _document(blocks: Sequence[Block], width: int) -> Iterator[_Line]:
         if not lines:
             continue
         if before is not None and not (isinstance(before, Note) and isinstance(block, Note)):
-            yield _Line("")
+            yield _TerminalLine("")
         yield from lines
         before = block
 
 
-def _lines(block: Block, indent: int, width: int) -> Iterator[_Line]:
+def _lines(block: Block, indent: int, width: int) -> Iterator[_TerminalLine]:
     match block:
         case Note(text, tone):
             yield from _sentence(text, indent, indent + 2, width, tone)
         case Items():
             yield from _items(block, indent, width)
         case Code(lines):
-            yield from (_Line((" " * indent + line).rstrip()) for line in lines)
+            yield from (_TerminalLine((" " * indent + line).rstrip()) for line in lines)
         case Table():
             yield from _table(block, indent, width)
         case Picture(_, sentence):
             yield from _sentence(sentence, indent, indent + 2, width)
-        case Fold(summary, blocks):
+        case CollapsibleSection(summary, blocks):
             yield from _sentence(f"{summary}:", indent, indent + 2, width)
             for inner in blocks:
                 yield from _lines(inner, indent + 2, width)
@@ -120,7 +120,7 @@ def _lines(block: Block, indent: int, width: int) -> Iterator[_Line]:
             yield from _section(block, indent, width)
 
 
-def _section(section: Section, indent: int, width: int) -> Iterator[_Line]:
+def _section(section: Section, indent: int, width: int) -> Iterator[_TerminalLine]:
     badge = f" ({section.badge})" if section.badge else ""
     yield from _sentence(f"{section.title}{badge}", indent, indent + 2, width, section.tone)
     inner = indent + STEP if section.title else indent
@@ -129,7 +129,7 @@ def _section(section: Section, indent: int, width: int) -> Iterator[_Line]:
         yield from _lines(block, inner, width)
 
 
-def _items(items: Items, indent: int, width: int) -> Iterator[_Line]:
+def _items(items: Items, indent: int, width: int) -> Iterator[_TerminalLine]:
     tone = Tone.WARNING if items.strong else Tone.PLAIN
     bullet = items.details and len(items.lines) > 1  # so that the details are about all of them
     for line in items.lines:
@@ -145,9 +145,9 @@ def _items(items: Items, indent: int, width: int) -> Iterator[_Line]:
 
 def _sentence(
     text: str, first: int, rest: int, width: int, tone: Tone = Tone.PLAIN
-) -> Iterator[_Line]:
+) -> Iterator[_TerminalLine]:
     for number, line in enumerate(wrapped(text, width - first, width - rest)):
-        yield _Line(" " * (rest if number else first) + line, tone)
+        yield _TerminalLine(" " * (rest if number else first) + line, tone)
 
 
 def headed(head: str, text: str, width: int | None = None) -> Iterator[str]:
@@ -170,7 +170,7 @@ def wrapped(text: str, first: int, rest: int) -> Iterator[str]:
         yield line
 
 
-def _table(table: Table, indent: int, width: int) -> Iterator[_Line]:
+def _table(table: Table, indent: int, width: int) -> Iterator[_TerminalLine]:
     """Heads and rows; nothing of a table without rows."""
     body = [["-" if cell is None else plain(cell) for cell in row] for row in table.rows]
     if not body:
@@ -181,13 +181,13 @@ def _table(table: Table, indent: int, width: int) -> Iterator[_Line]:
     groups = groupby(body, key=lambda row: row[0]) if table.by_first else [("", body)]
     for number, (_, rows) in enumerate(groups):
         if number:
-            yield _Line("")
+            yield _TerminalLine("")
         for row in [heads, *rows] if any(heads) else rows:
             for line in _row(row, widths, table.right, chunks):
-                yield _Line((" " * indent + line).rstrip())
+                yield _TerminalLine((" " * indent + line).rstrip())
 
 
-def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) -> list[int]:
+def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]], room: int) -> list[int]:
     """Widths of columns: those that may wrap give way, the widest first, but break no word."""
     cells = list(zip(*rows, strict=True))
     widths = [max(map(cell_len, column)) for column in cells]

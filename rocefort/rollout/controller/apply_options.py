@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocefort.errors import BadInput
-from rocefort.models.rollout.events import Rules
+from rocefort.models.rollout.events import ApplyRules
 from rocefort.models.rollout.plan import Gate
-from rocefort.rollout.controller.protocols import Verdict
+from rocefort.rollout.controller.protocols import GateVerdict
 
 if TYPE_CHECKING:  # Nornir is slow to import
     from nornir.core import Nornir
@@ -42,10 +42,10 @@ class ApplyOptions:
     signers: Path | None = None
     allow_sick: bool = False
     base: str = ""
-    rules: Rules | None = None
+    rules: ApplyRules | None = None
     patience_s: float = 0.0
     break_glass: str = ""
-    gate: Callable[[Nornir, Gate], Verdict] | None = None
+    gate: Callable[[Nornir, Gate], GateVerdict] | None = None
     derives: bool = True
     again: str = APPLY_AGAIN
 

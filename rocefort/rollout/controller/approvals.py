@@ -14,8 +14,8 @@ from pathlib import Path
 
 from rocefort.errors import RocefortError
 from rocefort.models.fabric.approvals import Approval, Approvals
-from rocefort.models.rollout.events import ApprovalEvent, Phase, Request, Rules
-from rocefort.models.rollout.history import History
+from rocefort.models.rollout.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
+from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.planning.signing import signer_of_text, signers_file
@@ -27,14 +27,14 @@ RAN_OUT = "nobody has approved it in that time"
 
 def rules_for(
     plan: Plan, policy: Approvals, max_unavailable: int, author: str, options: ApplyOptions
-) -> Rules:
+) -> ApplyRules:
     """Rules of a new run: what its fabric asks for, and what its caller asks for beside."""
     ruled = policy.asked_of(
         sum(len(wave.devices) for wave in plan.waves),
         service_affecting=any(change.service_affecting for change in plan.changes),
     )
     waits = ruled or options.required or options.each_wave
-    return Rules(
+    return ApplyRules(
         max_unavailable=max_unavailable,
         approve=tuple(wave.name for wave in plan.waves) if waits else (),
         not_author=options.required or (ruled and policy.not_author),
@@ -47,7 +47,7 @@ def rules_for(
     )
 
 
-def awaited(rules: Rules, wave: str, patience_s: float, command: str) -> str:
+def approval_prompt(rules: ApplyRules, wave: str, patience_s: float, command: str) -> str:
     """What a wave waits for: how long, whose approval, and what that person types.
 
     command: `rocefort approve PLAN`, with what else finds the run.
@@ -61,7 +61,7 @@ def awaited(rules: Rules, wave: str, patience_s: float, command: str) -> str:
 
 
 @contextmanager
-def allowed_by(rules: Rules) -> Iterator[Path]:
+def allowed_by(rules: ApplyRules) -> Iterator[Path]:
     """The file of those who may sign under some rules."""
     if not rules.keys:
         yield Path(rules.signers)
@@ -70,7 +70,7 @@ def allowed_by(rules: Rules) -> Iterator[Path]:
         yield file
 
 
-def expiry(approval: Approval, rules: Rules) -> datetime:
+def expiry(approval: Approval, rules: ApplyRules) -> datetime:
     """When an approval ends to hold; raises ValueError for a time that is none."""
     at = datetime.fromisoformat(approval.at)
     if at.tzinfo is None:
@@ -78,7 +78,7 @@ def expiry(approval: Approval, rules: Rules) -> datetime:
     return at + timedelta(hours=rules.expires_h)
 
 
-def refusal(approval: Approval | None, plan: Plan, history: History, now: datetime) -> str:
+def refusal(approval: Approval | None, plan: Plan, history: RunHistory, now: datetime) -> str:
     """Why an approval does not hold, as what it is; empty: it holds."""
     rules = history.rules
     if approval is None:
@@ -95,13 +95,13 @@ def refusal(approval: Approval | None, plan: Plan, history: History, now: dateti
     )
 
 
-def _given_before(approval: Approval, history: History) -> str:
+def _given_before(approval: Approval, history: RunHistory) -> str:
     if f"by {approval.by}" in history.given.get(approval.wave, {}):
         return f"is by {approval.by}, who has approved this wave already; another has to"
     return ""
 
 
-def _of_no_such_wave(wave: str, plan: Plan, history: History, rules: Rules) -> str:
+def _of_no_such_wave(wave: str, plan: Plan, history: RunHistory, rules: ApplyRules) -> str:
     if wave in history.approved:
         return "is for a wave that is approved already"
     if wave not in {each.name for each in plan.waves}:
@@ -109,7 +109,7 @@ def _of_no_such_wave(wave: str, plan: Plan, history: History, rules: Rules) -> s
     return "" if wave in rules.approve else "is for a wave that needs none"
 
 
-def _out_of_time(approval: Approval, rules: Rules, now: datetime) -> str:
+def _out_of_time(approval: Approval, rules: ApplyRules, now: datetime) -> str:
     try:
         if datetime.fromisoformat(approval.at) > now + SKEW:
             return f"is of {approval.at}, which is not yet"
@@ -120,7 +120,7 @@ def _out_of_time(approval: Approval, rules: Rules, now: datetime) -> str:
     return ""
 
 
-def _of_another(approval: Approval, rules: Rules) -> str:
+def _of_another(approval: Approval, rules: ApplyRules) -> str:
     """Who gave it: not the author where the rules say so, and somebody whose key is known."""
     if rules.not_author and approval.by == rules.author:
         return f"is by {approval.by}, who made the plan; another person has to approve it"
@@ -139,7 +139,9 @@ def _of_another(approval: Approval, rules: Rules) -> str:
     return "" if signer else f"has no signature of {approval.by} by a key of {rules.who_signs}"
 
 
-def judged(request: Request, plan: Plan, history: History, now: datetime) -> ApprovalEvent:
+def approval_event(
+    request: OperatorRequest, plan: Plan, history: RunHistory, now: datetime
+) -> ApprovalEvent:
     """An approval as a journal notes it: that it holds, and until when; or why it does not."""
     given = request.approval
     why = refusal(given, plan, history, now)
@@ -151,7 +153,7 @@ def judged(request: Request, plan: Plan, history: History, now: datetime) -> App
     return ApprovalEvent(wave=given.wave, phase=Phase.DONE, detail=by, until=until)
 
 
-def expired(history: History, now: datetime) -> Iterator[ApprovalEvent]:
+def expired(history: RunHistory, now: datetime) -> Iterator[ApprovalEvent]:
     """Approvals whose time is over; a wave that has begun is brought to its end all the same."""
     for wave, people in history.given.items():
         if any(until and datetime.fromisoformat(until) <= now for until in people.values()):

@@ -9,12 +9,12 @@ from datetime import datetime
 from uuid import uuid4
 
 from rocefort.clock import utc_now
-from rocefort.models.rollout.events import Rules, Seen
+from rocefort.models.rollout.events import ApplyRules, SwitchState
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
-from rocefort.rollout.controller.protocols import RunGate, Switches, Texts, Watching
+from rocefort.rollout.controller.protocols import RunGate, Switches, TextStore, WaveWatch
 from rocefort.rollout.controller.timeout import nothing
-from rocefort.rollout.journal.journal import Journal, Listener
+from rocefort.rollout.journal.journal import EventListener, Journal
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class RolloutConfig:
     switches: Switches
     run_gate: RunGate
     journal: Journal
-    texts: Texts
-    listeners: Sequence[Listener] = ()
+    texts: TextStore
+    listeners: Sequence[EventListener] = ()
     options: ApplyOptions = field(default_factory=ApplyOptions)
     stop: Callable[[], bool] = lambda: False
-    rules: Rules | None = None
+    rules: ApplyRules | None = None
     run_id: str = field(default_factory=lambda: uuid4().hex)
     fabric: str = ""
     sleep: Callable[[float], None] = lambda _: None  # asks again at once
@@ -46,6 +46,6 @@ class RolloutConfig:
     scale: float = 1.0  # seconds of the switches, and of `sleep`, in one of this machine
     now: Callable[[], datetime] = utc_now
     approve_with: str = "rocefort approve PLAN"
-    live: Watching | None = None
+    live: WaveWatch | None = None
     end_checks: Callable[[], None] = nothing
-    check_plan: Callable[[Mapping[str, Seen]], None] = lambda _: None
+    check_plan: Callable[[Mapping[str, SwitchState]], None] = lambda _: None

@@ -13,40 +13,40 @@ from rocefort.fleet.secret_masking import masked
 from rocefort.models.rollout.events import (
     Act,
     ActEvent,
-    Applied,
+    ApplyRules,
     ApprovalEvent,
     Event,
     HealthEvent,
+    OperatorRequest,
     Phase,
-    Request,
-    Rules,
+    RolloutOutcome,
     RunEnded,
     RunResumed,
     RunStarted,
-    Seen,
     StepEvent,
-    Whose,
+    SwitchState,
+    TrialOwner,
 )
-from rocefort.models.rollout.history import AFTER, BEFORE, FINISHED, History, history_of
+from rocefort.models.rollout.history import AFTER, BEFORE, FINISHED, RunHistory, history_of
 from rocefort.models.rollout.plan import Wave, longest_soak_s
 from rocefort.rollout import operator
 from rocefort.rollout.controller import approvals, outcome
 from rocefort.rollout.controller.config import RolloutConfig
-from rocefort.rollout.controller.device_state import Device
+from rocefort.rollout.controller.device_state import DeviceState
 from rocefort.rollout.controller.next_action import (
     Action,
-    Await,
-    Do,
-    Fault,
-    Measure,
-    Table,
-    Wait,
-    Watch,
+    AwaitApproval,
+    AwaitTrials,
+    FailWave,
+    RolloutState,
+    RunActs,
+    RunChecks,
+    RunGate,
     next_action,
     table,
 )
-from rocefort.rollout.controller.protocols import Outcome, Verdict
-from rocefort.rollout.controller.timeout import within
+from rocefort.rollout.controller.protocols import GateVerdict, Outcome
+from rocefort.rollout.controller.timeout import result_within
 from rocefort.rollout.journal.journal import JournalFailed
 
 Kept = Mapping[str, Mapping[str, Any]]  # by device, what a precheck found there
@@ -54,7 +54,7 @@ SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
 ROUNDED_S = 1.0  # a switch shows whole seconds
 
 
-class Rollout:
+class RolloutLoop:
     """The loop of one life of a controller.
 
     observed: what each switch of the plan said last. history: the run up to now.
@@ -62,8 +62,8 @@ class Rollout:
 
     def __init__(self, config: RolloutConfig) -> None:
         self.config, self.plan, self.switches = config, config.plan, config.switches
-        self.observed: dict[str, Seen] = {}
-        self.history = History()
+        self.observed: dict[str, SwitchState] = {}
+        self.history = RunHistory()
         self._listeners = config.listeners
         self._patience_s = config.options.patience_s
         self._raised: BaseException | None = None  # a defect, or the end of this process
@@ -72,7 +72,7 @@ class Rollout:
         self._late = frozenset[int]()  # requests that were asked of an earlier run
         self._awaited = ""  # the wave whose approval is waited for, once that was said
 
-    def run(self) -> Applied:
+    def run(self) -> RolloutOutcome:
         """Apply all waves; the first failure rolls its wave back and stops."""
         self.history = self._begin()
         try:
@@ -95,15 +95,15 @@ class Rollout:
             raise self._raised
         return applied
 
-    def _begin(self) -> History:
+    def _begin(self) -> RunHistory:
         if self.config.options.resume:
             return history_of(self.config.journal.events())
         self._late = frozenset(request.number for request in self.config.journal.requests())
         sizes = (len(wave.devices) for wave in self.plan.waves)
-        rules = self.config.rules or Rules(max(sizes, default=0))
-        return History(rules=replace(rules, live=self.config.live is not None))
+        rules = self.config.rules or ApplyRules(max(sizes, default=0))
+        return RunHistory(rules=replace(rules, live=self.config.live is not None))
 
-    def _loop(self) -> Applied:
+    def _loop(self) -> RolloutOutcome:
         while True:
             try:
                 self._hear()
@@ -136,9 +136,9 @@ class Rollout:
             self._say(event)
         if self.config.stop() and not self.history.failure and (wave := self._wave):
             again = self.config.options.again
-            self._say(_failed("stop", wave, f"wave {wave}: interrupted; {again}"))
+            self._say(_failure_event("stop", wave, f"wave {wave}: interrupted; {again}"))
 
-    def _take(self, request: Request) -> None:
+    def _take(self, request: OperatorRequest) -> None:
         told_by = f"by {request.by}"
         if request.number in self._late:
             late = f"{request.kind} {told_by}, asked of an earlier run"
@@ -149,25 +149,25 @@ class Rollout:
             self._say(paused, request)
         elif request.kind == "approve":
             now = self.config.now()
-            self._say(approvals.judged(request, self.plan, self.history, now), request)
+            self._say(approvals.approval_event(request, self.plan, self.history, now), request)
         elif not self.history.failure and (wave := self._wave):
-            self._say(_failed("stop", wave, f"wave {wave}: aborted {told_by}"), request)
+            self._say(_failure_event("stop", wave, f"wave {wave}: aborted {told_by}"), request)
 
-    def _carried_out(self, action: Action) -> Applied | None:
+    def _carried_out(self, action: Action) -> RolloutOutcome | None:
         """Do what was decided; how it ended, where it ends."""
         match action:
-            case Do():
+            case RunActs():
                 self._do(action)
-            case Watch():
+            case RunChecks():
                 self._watch(action)
-            case Measure(wave):
+            case RunGate(wave):
                 self._measure(next(each for each in self.plan.waves if each.name == wave))
-            case Wait():
+            case AwaitTrials():
                 self._wait(action)
-            case Fault(wave, troubles):
+            case FailWave(wave, troubles):
                 for device, trouble in troubles:
-                    self._say(_failed("fault", wave, trouble.text, trouble.code, device))
-            case Await(wave) if self._patient(wave):
+                    self._say(_failure_event("fault", wave, trouble.text, trouble.code, device))
+            case AwaitApproval(wave) if self._patient(wave):
                 pass
             case _:
                 return self._ended(action)
@@ -175,7 +175,7 @@ class Rollout:
 
     # --- acts -------------------------------------------------------------------------------------
 
-    def _do(self, action: Do) -> None:
+    def _do(self, action: RunActs) -> None:
         known = {device.name: device for device in self._table.of(action.wave)}
         devices = [known[name] for name in action.devices]
         for each in devices:
@@ -186,7 +186,7 @@ class Rollout:
             event = each.event(action.act).like(**kept.get(each.name, {}), phase=Phase.DONE)
             self._say(self._result(event, each, outcome.get(each.name)))
 
-    def _call(self, act: Act, devices: Sequence[Device]) -> tuple[Outcome, Kept]:
+    def _call(self, act: Act, devices: Sequence[DeviceState]) -> tuple[Outcome, Kept]:
         changes = [each.change for each in devices]
         words = {each.name: each.word for each in devices}
         before = {each.name: each.course.before for each in devices}
@@ -203,7 +203,7 @@ class Rollout:
             return self._precheck(devices)
         return calls[act](), {}
 
-    def _precheck(self, devices: Sequence[Device]) -> tuple[Outcome, Kept]:
+    def _precheck(self, devices: Sequence[DeviceState]) -> tuple[Outcome, Kept]:
         """Keep what runs before anything is done to it."""
         outcome, kept = {}, {}
         for device, found in self.switches.precheck([each.change for each in devices]).items():
@@ -214,7 +214,7 @@ class Rollout:
             kept[device] = {"running": running, "established": sessions}
         return outcome, kept
 
-    def _soak(self, devices: Sequence[Device]) -> Outcome:
+    def _soak(self, devices: Sequence[DeviceState]) -> Outcome:
         """Wait until what the change may break has had its time, which the switches prove.
 
         A trial's own timer counts: whatever this machine's clock says, it has run for so long.
@@ -247,11 +247,11 @@ class Rollout:
         Where nothing shows what is left now, it counts as not run.
         """
         now = self.observed[device]
-        if now.trouble or now.trial is not Whose.OURS:
+        if now.trouble or now.trial is not TrialOwner.THIS_RUN:
             return float("inf")
         return 0.0 if now.left_s is None else left_s - now.left_s + ROUNDED_S
 
-    def _result(self, done: ActEvent, device: Device, error: RocefortError | None) -> ActEvent:
+    def _result(self, done: ActEvent, device: DeviceState, error: RocefortError | None) -> ActEvent:
         if done.act is Act.ABORT:
             end = outcome.after_abort(device, self.observed[device.name], error)
             phase = Phase.FAILED if end.code else Phase.DONE
@@ -278,7 +278,7 @@ class Rollout:
         failed = f"wave {wave.name}: the RDMA gate failed: {summary}"
         self._say(begun.like(phase=Phase.FAILED, detail=failed, code=3))
 
-    def _watch(self, action: Watch) -> None:
+    def _watch(self, action: RunChecks) -> None:
         """Run the live checks; before the wave ends by itself what they found is in the journal."""
         wave, when = self._wave_of(action.wave), action.when
         asked, rules = self.config.live, self.history.rules
@@ -299,19 +299,19 @@ class Rollout:
         code = 0 if verdict.passed else 4 if when == BEFORE else 3
         self._say(begun.like(phase=passed, detail=said, code=code))
 
-    def _in_time(self, wave: Wave, what: str, ask: Callable[[], Verdict]) -> Verdict:
+    def _in_time(self, wave: Wave, what: str, ask: Callable[[], GateVerdict]) -> GateVerdict:
         """A verdict while there is time to act on it; after that nothing of it goes on."""
         left, config = self._left_s(wave), self.config
         seconds = None if left is None else left / config.scale
-        return within(seconds, what, ask, config.end_checks)
+        return result_within(seconds, what, ask, config.end_checks)
 
     def _left_s(self, wave: Wave) -> float | None:
         """What the trials of a wave leave, by their switches' own clocks; None: none runs."""
         seen = [self.observed[name] for name in wave.devices]
-        left = [each.left_s or 0 for each in seen if each.trial is Whose.OURS]
+        left = [each.left_s or 0 for each in seen if each.trial is TrialOwner.THIS_RUN]
         return min(left) - self.plan.margin_s if left else None
 
-    def _wait(self, action: Wait) -> None:
+    def _wait(self, action: AwaitTrials) -> None:
         for device in action.devices:
             detail = f"its trial ends in {action.seconds} s"
             self._say(_wait(action, device).like(detail=detail))
@@ -332,8 +332,10 @@ class Rollout:
                 self._say(request.like(phase=Phase.FAILED, detail=approvals.RAN_OUT, code=4))
             return False
         if self._awaited != wave:
-            rules = self.history.rules or Rules(0)
-            text = approvals.awaited(rules, wave, self._patience_s, self.config.approve_with)
+            rules = self.history.rules or ApplyRules(0)
+            text = approvals.approval_prompt(
+                rules, wave, self._patience_s, self.config.approve_with
+            )
             self._say(request.like(detail=text))
             self._awaited = wave
         self._patience_s -= SLICE_S
@@ -344,7 +346,7 @@ class Rollout:
     # --- what is known ----------------------------------------------------------------------------
 
     @property
-    def _table(self) -> Table:
+    def _table(self) -> RolloutState:
         return table(self.plan, self.history, self.observed)
 
     @property
@@ -370,7 +372,7 @@ class Rollout:
         self._observe(self.plan.waves)
         for device in self._table.devices:
             if device.touched:
-                text = outcome.found(self.observed[device.name])
+                text = outcome.state_message(self.observed[device.name])
                 name, wave = device.name, device.wave
                 self._say(
                     StepEvent(act="found", wave=wave, device=name, phase=Phase.DONE, detail=text)
@@ -378,7 +380,7 @@ class Rollout:
 
     # --- what is said -----------------------------------------------------------------------------
 
-    def _say(self, event: Event, request: Request | None = None) -> None:
+    def _say(self, event: Event, request: OperatorRequest | None = None) -> None:
         """Make an event durable, then known, then heard."""
         self._open()
         event = event.like(detail=masked(event.detail))
@@ -390,7 +392,7 @@ class Rollout:
     def _open(self) -> None:
         """Begin the run in the journal, where that is not done."""
         if not self.history.running:
-            rules = self.history.rules or Rules(0)
+            rules = self.history.rules or ApplyRules(0)
             which = {"run": self.config.run_id, "fabric": self.config.fabric, "rules": rules}
             self._mark(RunStarted(phase=Phase.INTENT, **which, **self._process))
 
@@ -407,19 +409,19 @@ class Rollout:
     def _fail(self, text: str, code: int) -> None:
         if self.history.failure:
             return  # on the way back already
-        self._say(_failed("fault", self._wave, text, code))
+        self._say(_failure_event("fault", self._wave, text, code))
         self._observe([self._wave_of(self._wave)] if self._wave else [])
 
     # --- how it ends ------------------------------------------------------------------------------
 
-    def _ended(self, action: Action) -> Applied:
-        applied = self._with_defect(outcome.ended(self._table, action))
+    def _ended(self, action: Action) -> RolloutOutcome:
+        applied = self._with_defect(outcome.ending_of(self._table, action))
         if self.history.running and not applied.unfinished:
             how, code = applied.failure or FINISHED, applied.exit_code
             self._mark(RunEnded(phase=Phase.DONE, ended=how, code=code, **self._process))
         return applied
 
-    def _with_defect(self, applied: Applied) -> Applied:
+    def _with_defect(self, applied: RolloutOutcome) -> RolloutOutcome:
         """How it ended; an internal error is told whatever else failed."""
         if not self._defect:
             return applied
@@ -433,15 +435,15 @@ def _sentence_of(error: Exception) -> RocefortError:
     """An error as one that can be shown; the traceback of a defect is kept in a file."""
     if isinstance(error, RocefortError):
         return error
-    what, how = internal_errors.told(error)
+    what, how = internal_errors.error_report(error)
     return ServiceFailed(what, how=how)
 
 
-def _wait(wait: Wait, device: str) -> StepEvent:
+def _wait(wait: AwaitTrials, device: str) -> StepEvent:
     return StepEvent(act="wait", wave=wait.wave, device=device, phase=Phase.INTENT)
 
 
-def _failed(
+def _failure_event(
     act: Literal["fault", "stop"], wave: str, text: str, code: int = 3, device: str = ""
 ) -> StepEvent:
     failed = StepEvent(act=act, wave=wave, device=device, phase=Phase.FAILED)

@@ -10,8 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from rocefort.models.rollout.events import Act, ActEvent, Leg, Phase, Runs, Seen, Trouble, Whose
-from rocefort.models.rollout.history import Course, History
+from rocefort.models.rollout.events import (
+    Act,
+    ActEvent,
+    DrainStep,
+    Phase,
+    RolloutProblem,
+    RunningConfig,
+    SwitchState,
+    TrialOwner,
+)
+from rocefort.models.rollout.history import RunHistory, StepProgress
 from rocefort.models.rollout.plan import Change, Plan, Soak
 
 LEGS = ("drain", "change while drained", "end of the drain")  # also of a commit's description
@@ -19,20 +28,20 @@ UNDONE = " undone"
 CHANGED = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK, Act.CONFIRM})
 
 
-class Stand(Enum):
+class DeviceStatus(Enum):
     """Where one device stands on its leg."""
 
     TROUBLED = auto()
-    OLD = auto()
+    BASELINE = auto()
     LOADED = auto()
     ON_TRIAL = auto()  # ours, ours to confirm
-    STRAY = auto()  # a trial of ours that is not taken up
+    ORPHANED_TRIAL = auto()  # a trial of ours that is not taken up
     UNSAVED = auto()
-    NEW = auto()
+    TARGET = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DeviceState:
     """One device of the plan on the leg that it is on, with all that is known of it.
 
     seen: told of this leg, OLD before it and NEW behind it. touched: on whatever leg. amid: it is
@@ -42,9 +51,9 @@ class Device:
     name: str
     wave: str
     parts: tuple[Change, ...]
-    leg: Leg
-    course: Course
-    seen: Seen
+    leg: DrainStep
+    course: StepProgress
+    seen: SwitchState
     trial_s: int
     margin_s: float  # what must be left of a trial to confirm it
     rest_s: float  # what must be left to soak with its wave and then confirm it
@@ -69,7 +78,7 @@ class Device:
             return ""
         return LEGS[self.leg.part] + (UNDONE if self.leg.back else "")
 
-    def event(self, act: Act, at_once: Sequence[Device] = ()) -> ActEvent:
+    def event(self, act: Act, at_once: Sequence[DeviceState] = ()) -> ActEvent:
         """An act on this leg that begins; at_once: the devices that it is for.
 
         What people read of it: the leg of a drain, and how long all soak, and why.
@@ -86,25 +95,29 @@ class Device:
         return event.like(detail=detail, part=part, of=len(self.parts), back=back)
 
     @property
-    def stand(self) -> Stand:
+    def stand(self) -> DeviceStatus:
         """Where it stands."""
         seen = self.seen
         if self.trouble:
-            return Stand.TROUBLED
-        if seen.trial is Whose.OURS:
-            return Stand.ON_TRIAL if self._ours_to_confirm else Stand.STRAY
-        if seen.trial is Whose.UNKNOWN:
-            return Stand.STRAY
-        if seen.runs is Runs.NEW:
-            return Stand.NEW if _saved(self.change, self.course, seen) else Stand.UNSAVED
-        return Stand.LOADED if seen.loaded else Stand.OLD
+            return DeviceStatus.TROUBLED
+        if seen.trial is TrialOwner.THIS_RUN:
+            return DeviceStatus.ON_TRIAL if self._ours_to_confirm else DeviceStatus.ORPHANED_TRIAL
+        if seen.trial is TrialOwner.UNKNOWN:
+            return DeviceStatus.ORPHANED_TRIAL
+        if seen.runs is RunningConfig.TARGET:
+            return (
+                DeviceStatus.TARGET
+                if _is_saved(self.change, self.course, seen)
+                else DeviceStatus.UNSAVED
+            )
+        return DeviceStatus.LOADED if seen.loaded else DeviceStatus.BASELINE
 
     @property
     def _ours_to_confirm(self) -> bool:
         seen = self.seen
         left_s = seen.left_s
         enough = left_s is not None and left_s * 2 >= self.trial_s and left_s >= self.rest_s
-        return self.mine or (seen.runs is Runs.NEW and seen.held and enough)
+        return self.is_own_trial or (seen.runs is RunningConfig.TARGET and seen.held and enough)
 
     @property
     def wait_s(self) -> int:
@@ -112,7 +125,7 @@ class Device:
         return self.trial_s if self.seen.left_s is None else self.seen.left_s
 
     @property
-    def mine(self) -> bool:
+    def is_own_trial(self) -> bool:
         """Whether this life of the controller began its trial, or took it up and checked it."""
         begun = self.course.done & {Act.TRIAL, Act.CHECK, Act.SOAK}
         return not self.course.confirmed and bool(begun)
@@ -123,31 +136,33 @@ class Device:
         return self.amid or bool(self.course.done & CHANGED)
 
     @property
-    def trouble(self) -> Trouble | None:
+    def trouble(self) -> RolloutProblem | None:
         """Why nothing may be done with it, whatever was done before."""
         if self.seen.trouble:
             return self.seen.trouble
-        if self.seen.trial is Whose.FOREIGN:
-            return Trouble(f"{self.name}: {_foreign(self.seen)}", 4)
-        if self.seen.runs is Runs.OTHER and not self.mine:
+        if self.seen.trial is TrialOwner.OTHER:
+            return RolloutProblem(f"{self.name}: {_foreign(self.seen)}", 4)
+        if self.seen.runs is RunningConfig.UNKNOWN and not self.is_own_trial:
             what = "its running configuration is not the one that the plan was made against"
-            return Trouble(f"{self.name}: {what}; plan again", 4)
+            return RolloutProblem(f"{self.name}: {what}; plan again", 4)
         return None
 
     @property
-    def surprise(self) -> Trouble | None:
+    def surprise(self) -> RolloutProblem | None:
         """What happened to it behind the back of this life of the controller."""
         if self.trouble:
             return self.trouble
-        what = self._ended_trial() if self.mine else self._ended_leg()
-        return Trouble(f"{self.name}: {what}") if what else None
+        what = self._ended_trial() if self.is_own_trial else self._ended_leg()
+        return RolloutProblem(f"{self.name}: {what}") if what else None
 
     def _ended_trial(self) -> str:
         seen = self.seen
-        if seen.runs is Runs.OTHER or (seen.runs is Runs.OLD and seen.trial is Whose.OURS):
+        if seen.runs is RunningConfig.UNKNOWN or (
+            seen.runs is RunningConfig.BASELINE and seen.trial is TrialOwner.THIS_RUN
+        ):
             return "after the trial commit, the switch does not run what was planned"
-        if seen.trial is Whose.NOBODY:
-            old = seen.runs is Runs.OLD
+        if seen.trial is TrialOwner.NONE:
+            old = seen.runs is RunningConfig.BASELINE
             ended = "its trial ended before it was confirmed"
             return ended if old else "somebody else confirmed its trial"
         if not seen.held:
@@ -161,14 +176,16 @@ class Device:
 
     def _ended_leg(self) -> str:
         seen, done = self.seen, self.course.done
-        if Act.CONFIRM in done and (seen.runs is not Runs.NEW or seen.trial is Whose.OURS):
+        if Act.CONFIRM in done and (
+            seen.runs is not RunningConfig.TARGET or seen.trial is TrialOwner.THIS_RUN
+        ):
             return "after the confirmation, the switch does not run what was planned"
-        if Act.LOAD in done and self.stand is Stand.OLD:
+        if Act.LOAD in done and self.stand is DeviceStatus.BASELINE:
             return "what was loaded is gone from its candidate"
         return ""
 
 
-def _foreign(seen: Seen) -> str:
+def _foreign(seen: SwitchState) -> str:
     """A trial that is not this run's, and what to do about it."""
     if seen.other_run:
         what = f"another run of this plan, {seen.other_run}, has a trial pending"
@@ -182,17 +199,21 @@ def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
     wave: str,
     name: str,
     parts: tuple[Change, ...],
-    history: History,
-    seen: Seen,
+    history: RunHistory,
+    seen: SwitchState,
     rest_s: float,
-) -> Device:
+) -> DeviceState:
     """A device on the leg that it is on, by what it says and what was done with it."""
     if len(parts) == 1:
-        between = seen.runs is Runs.BETWEEN
-        leg, seen, amid = Leg(), replace(seen, runs=Runs.OTHER) if between else seen, False
+        between = seen.runs is RunningConfig.INTERMEDIATE
+        leg, seen, amid = (
+            DrainStep(),
+            replace(seen, runs=RunningConfig.UNKNOWN) if between else seen,
+            False,
+        )
     else:
         leg, seen, amid = _on_the_way(name, parts, history, seen)
-    return Device(
+    return DeviceState(
         name=name,
         wave=wave,
         parts=parts,
@@ -208,56 +229,62 @@ def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
 
 
 def _on_the_way(
-    name: str, parts: Sequence[Change], history: History, seen: Seen
-) -> tuple[Leg, Seen, bool]:
+    name: str, parts: Sequence[Change], history: RunHistory, seen: SwitchState
+) -> tuple[DrainStep, SwitchState, bool]:
     """Leg, what is seen as this leg has it, and whether the device is drained."""
-    if seen.trouble or seen.runs is Runs.OTHER:
+    if seen.trouble or seen.runs is RunningConfig.UNKNOWN:
         leg = history.leg(name)
         begun = leg.part > 0 or leg.back or history.course(name).confirmed
         return leg, seen, begun
     at = min(seen.at, len(parts))
-    if at == 1 and parts[1].only_secrets and history.course(name, Leg(1)).confirmed:
+    if at == 1 and parts[1].only_secrets and history.course(name, DrainStep(1)).confirmed:
         at = 2  # its text is the same; only who set the secret knows
-    leg = _leg(name, parts, history, replace(seen, at=at))
+    leg = _drain_step(name, parts, history, replace(seen, at=at))
     behind = at <= leg.part if leg.back else at > leg.part
     amid = 0 < at < len(parts)
-    return leg, replace(seen, at=at, runs=Runs.NEW if behind else Runs.OLD), amid
+    return (
+        leg,
+        replace(seen, at=at, runs=RunningConfig.TARGET if behind else RunningConfig.BASELINE),
+        amid,
+    )
 
 
-def _leg(name: str, parts: Sequence[Change], history: History, seen: Seen) -> Leg:
+def _drain_step(
+    name: str, parts: Sequence[Change], history: RunHistory, seen: SwitchState
+) -> DrainStep:
     at, failed = seen.at, bool(history.failure)
-    back = history.course(name, Leg(min(at, len(parts) - 1), back=True))
-    if seen.trial is not Whose.NOBODY:
+    back = history.course(name, DrainStep(min(at, len(parts) - 1), back=True))
+    if seen.trial is not TrialOwner.NONE:
         going_back = failed and at < len(parts) and back.done & {Act.TRIAL, Act.CHECK}
-        return Leg(at, back=True) if going_back else Leg(max(at - 1, 0))
-    came = Leg(at - 1) if at else Leg()
-    if at and not _saved(parts[came.part], history.course(name, came), seen):
-        return Leg(at, back=True) if failed and back.done and at < len(parts) else came
+        return DrainStep(at, back=True) if going_back else DrainStep(max(at - 1, 0))
+    came = DrainStep(at - 1) if at else DrainStep()
+    if at and not _is_saved(parts[came.part], history.course(name, came), seen):
+        return DrainStep(at, back=True) if failed and back.done and at < len(parts) else came
     if at == len(parts):
         return came
-    return _from(name, history, seen) if failed else Leg(at)
+    return _from(name, history, seen) if failed else DrainStep(at)
 
 
-def _from(name: str, history: History, seen: Seen) -> Leg:
+def _from(name: str, history: RunHistory, seen: SwitchState) -> DrainStep:
     """The way back from what is confirmed and saved: first what is begun there is ended."""
     if seen.at == 0:
         unsaved = not seen.saved and history.touched(name)
-        return Leg(0, back=unsaved)
-    ended = not to_abort(history.course(name, Leg(seen.at)))
-    return Leg(seen.at - 1, back=True) if ended else Leg(seen.at)
+        return DrainStep(0, back=unsaved)
+    ended = not to_abort(history.course(name, DrainStep(seen.at)))
+    return DrainStep(seen.at - 1, back=True) if ended else DrainStep(seen.at)
 
 
-def to_abort(course: Course) -> bool:
+def to_abort(course: StepProgress) -> bool:
     """Whether what was begun of a leg is still to be ended."""
     return course.touched and not course.confirmed and not asked_to_end(course)
 
 
-def asked_to_end(course: Course) -> bool:
+def asked_to_end(course: StepProgress) -> bool:
     """Whether this life has tried to end a leg."""
     return Act.ABORT in course.done or bool(course.failures(Act.ABORT))
 
 
-def _saved(change: Change, course: Course, seen: Seen) -> bool:
+def _is_saved(change: Change, course: StepProgress, seen: SwitchState) -> bool:
     if change.only_secrets and course.touched:
         return course.saved  # what it saved shows no secret
     return seen.saved

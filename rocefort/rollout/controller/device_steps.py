@@ -14,35 +14,35 @@ from typing import Any, Protocol
 from napalm.base.exceptions import CommitError
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.placeholders import filled
+from rocefort.dialects.placeholders import filled_line
 from rocefort.errors import BadInput, DeviceFailed, Refused
 from rocefort.fleet.credentials import Secret
 from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.events import Runs, Seen, Trouble, Whose
+from rocefort.models.rollout.events import RolloutProblem, RunningConfig, SwitchState, TrialOwner
 from rocefort.models.rollout.plan import Change
 from rocefort.rollout.controller.device_state import LEGS, UNDONE
-from rocefort.rollout.controller.protocols import Before
-from rocefort.rollout.controller.trial_label import Label, run_told
+from rocefort.rollout.controller.protocols import Baseline
+from rocefort.rollout.controller.trial_label import TrialLabel, run_told
 from rocefort.rollout.controller.trial_owner import (
-    Began,
     Commit,
-    Owner,
-    TrialStatus,
+    OwnTrial,
+    ShownTrial,
+    TrialClaim,
     described,
     owner_of,
 )
-from rocefort.rollout.planning.pending_trials import Pending
+from rocefort.rollout.planning.pending_trials import PendingTrial
 from rocefort.rollout.planning.plan import running_digest
 
 
-class Driver(Protocol):
+class RolloutDriver(Protocol):
     """The part of napalm_cloudengine that a rollout uses."""
 
     def get_config(self, retrieve: str) -> dict[str, str]: ...  # noqa: D102 - NAPALM's
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
     def compare_config(self) -> str: ...  # noqa: D102
-    def trial_status(self) -> TrialStatus: ...  # noqa: D102
+    def trial_status(self) -> ShownTrial: ...  # noqa: D102
     def newest_commit(self) -> Commit | None: ...  # noqa: D102
     def has_pending_commit(self) -> bool: ...  # noqa: D102
     def load_merge_candidate(self, *, config: str) -> None: ...  # noqa: D102
@@ -53,17 +53,17 @@ class Driver(Protocol):
     def save_config(self) -> None: ...  # noqa: D102
 
 
-def pending_trial(driver: Driver) -> Pending | None:
+def pending_trial(driver: RolloutDriver) -> PendingTrial | None:
     """The trial that runs on a switch, whoever began it."""
     trial = driver.trial_status()
     if trial.state == "INACTIVE":
         return None
     plan, run = run_told(trial.persist_id, described(driver.newest_commit()))
-    return Pending(trial.seconds_left, plan, run)
+    return PendingTrial(trial.seconds_left, plan, run)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConfigIdentity:
     """What a configuration's text says: which switch, and what it means as a digest."""
 
     name: str
@@ -78,61 +78,67 @@ class DeviceSteps:
     machine, to wait for that; what a trial has left is asked of its switch.
     """
 
-    label: Label
+    label: TrialLabel
     families: Mapping[str, Family | None]
     secrets: Mapping[str, Secret] = field(default_factory=dict)  # by reference, of all patches
     settle_s: float = SETTLE_S
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-    _loaded: dict[str, Driver] = field(default_factory=dict)  # whose candidate holds the patch
-    _began: dict[str, Began] = field(default_factory=dict)  # the trial that began last
+    _loaded: dict[str, RolloutDriver] = field(
+        default_factory=dict
+    )  # whose candidate holds the patch
+    _began: dict[str, OwnTrial] = field(default_factory=dict)  # the trial that began last
     running: dict[str, str] = field(default_factory=dict)  # by device, as it was shown last
     _words: dict[str, str] = field(default_factory=dict)  # of the trial that began last
-    _known: dict[tuple[str, str], Said] = field(default_factory=dict)  # by device and text
+    _known: dict[tuple[str, str], ConfigIdentity] = field(
+        default_factory=dict
+    )  # by device and text
 
     # --- looking ----------------------------------------------------------------------------------
 
-    def observe(self, driver: Driver, parts: Sequence[Change]) -> Seen:
+    def observe(self, driver: RolloutDriver, parts: Sequence[Change]) -> SwitchState:
         """Where the switch stands, as it says itself; parts: its change, or a drain's three."""
         change = parts[0]
         running = driver.get_config("running")["running"]
-        said = self._said(running, change, "running")
+        said = self._config_identity(running, change, "running")
         if said.name != change.device:
             what = f"the switch calls itself {said.name!r}"
             how = "check its management address; nothing was changed on it"
-            return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))
+            return SwitchState(trouble=RolloutProblem(f"{change.device}: {what}; {how}", 4))
         self.running[change.device] = running
         trial, newest = driver.trial_status(), driver.newest_commit()
         at = _state(said.digest, parts, self._words_of(driver, change, newest))
         owner = self._owner(driver, trial, newest, parts, lambda: said.digest)
         whose = owner.whose
         loaded = self._loaded.get(change.device) is driver
-        if whose is Whose.NOBODY and not loaded and driver.compare_config():
+        if whose is TrialOwner.NONE and not loaded and driver.compare_config():
             what = "its candidate holds changes that this rollout did not load"
             how = "let their owner commit or clear them"
-            return Seen(trouble=Trouble(f"{change.device}: {what}; {how}", 4))
-        pending = whose is not Whose.NOBODY
+            return SwitchState(trouble=RolloutProblem(f"{change.device}: {what}; {how}", 4))
+        pending = whose is not TrialOwner.NONE
         runs = _runs(at, len(parts))
-        told = runs is Runs.NEW or (len(parts) > 1 and runs is not Runs.OTHER)
-        return Seen(
+        told = runs is RunningConfig.TARGET or (
+            len(parts) > 1 and runs is not RunningConfig.UNKNOWN
+        )
+        return SwitchState(
             runs=runs,
             at=max(at, 0),
             saved=told and not pending and self._saved(driver, change, said.digest),
             trial=whose,
-            held=whose is Whose.OURS and self._held(driver, change, trial),
+            held=whose is TrialOwner.THIS_RUN and self._held(driver, change, trial),
             left_s=self._left_s(driver, change, trial) if pending else 0,
             loaded=loaded,
-            other_run=owner.run if whose is Whose.FOREIGN else "",
+            other_run=owner.run if whose is TrialOwner.OTHER else "",
         )
 
     def _owner(
         self,
-        driver: Driver,
-        trial: TrialStatus,
+        driver: RolloutDriver,
+        trial: ShownTrial,
         newest: Commit | None,
         parts: Sequence[Change],
         running: Callable[[], str],
-    ) -> Owner:
+    ) -> TrialClaim:
         """Owner of the trial. running: digest of what runs."""
         device, states = parts[0].device, _states(parts)
         begun = self.label.left_trials or device in self._began
@@ -146,13 +152,13 @@ class DeviceSteps:
             may_be_ours=lambda: begun and running() in led,
         )
 
-    def _own_trial(self, driver: Driver, change: Change) -> Began | None:
+    def _own_trial(self, driver: RolloutDriver, change: Change) -> OwnTrial | None:
         """The trial that this session began, as long as it cannot be over."""
         began = self._began.get(change.device)
         mine = began is not None and began.session is driver and self.clock() <= began.ends_by
         return began if mine else None
 
-    def _words_of(self, driver: Driver, change: Change, newest: Commit | None) -> str | None:
+    def _words_of(self, driver: RolloutDriver, change: Change, newest: Commit | None) -> str | None:
         """Words of the newest commit where it is of this plan; None: it is not, or has none.
 
         Where the switch does not list it, this session knows what it committed. A commit that came
@@ -164,14 +170,14 @@ class DeviceSteps:
         mark = self.label.read(described(newest))
         return mark[1] if mark else None
 
-    def _held(self, driver: Driver, change: Change, trial: TrialStatus) -> bool:
+    def _held(self, driver: RolloutDriver, change: Change, trial: ShownTrial) -> bool:
         """Whether this session can confirm it: it began here, or has this run's persist id."""
         if trial.state != "ACTIVE":
             return False
         mine = self._own_trial(driver, change) is not None
         return mine or trial.persist_id == self.label.persist_id
 
-    def _left_s(self, driver: Driver, change: Change, trial: TrialStatus) -> int | None:
+    def _left_s(self, driver: RolloutDriver, change: Change, trial: ShownTrial) -> int | None:
         """Seconds left of the trial; where the switch does not show them, the least by our clock.
 
         None: neither is known.
@@ -181,31 +187,31 @@ class DeviceSteps:
             return trial.seconds_left
         return max(0, int(began.ends_from - self.clock()))
 
-    def _saved(self, driver: Driver, change: Change, digest: str) -> bool:
+    def _saved(self, driver: RolloutDriver, change: Change, digest: str) -> bool:
         text = driver.get_config("startup")["startup"]
         try:
-            return self._said(text, change, "saved").digest == digest
+            return self._config_identity(text, change, "saved").digest == digest
         except BadInput:  # there is none, or none that can be read
             return False
 
-    def precheck(self, driver: Driver, change: Change) -> Before:
+    def precheck(self, driver: RolloutDriver, change: Change) -> Baseline:
         """What runs, as shown, and its sessions; refused where it is not as planned."""
         refuse_pending(driver, change)
         text = driver.get_config("running")["running"]
-        if self._said(text, change, "running").digest != change.running_digest:
+        if self._config_identity(text, change, "running").digest != change.running_digest:
             raise Refused(
                 "its running configuration is not the one that the plan was made against",
                 where=change.device,
                 how="plan again",
             )
         self._refuse_unsaved(driver, change)
-        return Before(text, established(driver))
+        return Baseline(text, established(driver))
 
-    def _refuse_unsaved(self, driver: Driver, change: Change) -> None:
+    def _refuse_unsaved(self, driver: RolloutDriver, change: Change) -> None:
         """Raise Refused where a reload would bring something else than what runs."""
         saved = driver.get_config("startup")["startup"]
         try:
-            same = self._said(saved, change, "saved").digest == change.running_digest
+            same = self._config_identity(saved, change, "saved").digest == change.running_digest
         except BadInput:  # there is none, or none that can be read
             same = False
         if not same:
@@ -217,16 +223,20 @@ class DeviceSteps:
 
     # --- changing ---------------------------------------------------------------------------------
 
-    def load(self, driver: Driver, change: Change) -> None:
+    def load(self, driver: RolloutDriver, change: Change) -> None:
         """Load the patch; what the switch says of it, and would run, must be what was planned."""
         known = {name: secret.reveal() for name, secret in self.secrets.items()}
-        driver.load_merge_candidate(config="\n".join(filled(line, known) for line in change.patch))
+        driver.load_merge_candidate(
+            config="\n".join(filled_line(line, known) for line in change.patch)
+        )
         self._loaded[change.device] = driver
         self._expect_planned(driver, change)
         candidate = driver.get_config("candidate")["candidate"]
-        self._expect(self._said(candidate, change, "candidate"), change, "with the patch loaded")
+        self._expect(
+            self._config_identity(candidate, change, "candidate"), change, "with the patch loaded"
+        )
 
-    def _expect_planned(self, driver: Driver, change: Change) -> None:
+    def _expect_planned(self, driver: RolloutDriver, change: Change) -> None:
         """Compare by meaning; what was loaded is discarded where that differs."""
         text, said = driver.get_config("running")["running"], driver.compare_config()
         family = self._family(change)
@@ -237,7 +247,7 @@ class DeviceSteps:
             what = "the switch would not change what was planned: " + "; ".join(differs)
             raise DeviceFailed(what, where=change.device, how="plan again, or look at the switch")
 
-    def trial(self, driver: Driver, change: Change, seconds: int, word: str = "") -> None:
+    def trial(self, driver: RolloutDriver, change: Change, seconds: int, word: str = "") -> None:
         """A trial; plan, run and the leg's word go into the description."""
         refuse_pending(driver, change)  # someone else's: it must not be taken for ours
         newest, begins = driver.newest_commit(), self.clock()
@@ -254,9 +264,9 @@ class DeviceSteps:
         finally:  # what came of it may not be known: the trial may run
             if not refused:
                 ends = begins + seconds, self.clock() + seconds
-                self._began[change.device] = Began(driver, newest, *ends)
+                self._began[change.device] = OwnTrial(driver, newest, *ends)
 
-    def check(self, driver: Driver, change: Change, before: Collection[str]) -> None:
+    def check(self, driver: RolloutDriver, change: Change, before: Collection[str]) -> None:
         """Configuration read back as intended, and BGP sessions up that were up before."""
         self._expect_running(driver, change, "after the trial commit")
         removed = {edit.path for edit in change.edits if edit.after is None}
@@ -270,48 +280,50 @@ class DeviceSteps:
                 )
             self.sleep(min(1.0, self.settle_s / 5))
 
-    def check_anew(self, driver: Driver, change: Change) -> None:
+    def check_anew(self, driver: RolloutDriver, change: Change) -> None:
         """Read back from a session that did not make the change: it may have locked us out."""
         self._expect_running(driver, change, "seen from a new session")
 
-    def confirm(self, driver: Driver, change: Change, before: Collection[str]) -> None:
+    def confirm(self, driver: RolloutDriver, change: Change, before: Collection[str]) -> None:
         """Check once more, for the gate took its time; confirm, read back."""
         self.check(driver, change, before)
         driver.confirm_commit()
         self._expect_running(driver, change, "after the confirmation")
 
-    def abort(self, driver: Driver, change: Change) -> None:
+    def abort(self, driver: RolloutDriver, change: Change) -> None:
         """End the trial or the candidate of this run; nobody else's is touched."""
         trial, newest = driver.trial_status(), driver.newest_commit()
 
         def running() -> str:
-            return self._said(driver.get_config("running")["running"], change, "running").digest
+            return self._config_identity(
+                driver.get_config("running")["running"], change, "running"
+            ).digest
 
         owner = self._owner(driver, trial, newest, [change], running)
-        if owner.whose is Whose.OURS:
+        if owner.whose is TrialOwner.THIS_RUN:
             driver.abort_commit(trial.persist_id)  # of an earlier run of this journal, maybe
             self._words.pop(change.device, None)
         elif self._loaded.pop(change.device, None) is driver:
             driver.discard_config()
 
-    def _expect_running(self, driver: Driver, change: Change, when: str) -> None:
+    def _expect_running(self, driver: RolloutDriver, change: Change, when: str) -> None:
         text = driver.get_config("running")["running"]
-        self._expect(self._said(text, change, "running"), change, when)
+        self._expect(self._config_identity(text, change, "running"), change, when)
 
     @staticmethod
-    def _expect(said: Said, change: Change, when: str) -> None:
+    def _expect(said: ConfigIdentity, change: Change, when: str) -> None:
         if said.digest != change.intended_digest:
             what = f"{when}, the switch does not run what was planned"
             raise DeviceFailed(what, where=change.device)
 
-    def _said(self, text: str, change: Change, kind: str) -> Said:
+    def _config_identity(self, text: str, change: Change, kind: str) -> ConfigIdentity:
         """What a text says; a switch that nobody changes shows the same again and again."""
         key = (change.device, text)
         if key not in self._known:
             family = self._family(change)
             parsed = dialect_of(family).parse(text, f"{change.device} ({kind})")
             digest = running_digest(parsed, family)
-            self._known[key] = Said(parsed.device.name, digest)
+            self._known[key] = ConfigIdentity(parsed.device.name, digest)
         return self._known[key]
 
     def _family(self, change: Change) -> Family:
@@ -347,13 +359,15 @@ def _led_to(newest: str, parts: Sequence[Change]) -> int:
     return LEGS.index(name) + (not back) if name in LEGS else -1
 
 
-def _runs(at: int, parts: int) -> Runs:
+def _runs(at: int, parts: int) -> RunningConfig:
     if at < 0:
-        return Runs.OTHER
-    return {0: Runs.OLD, parts: Runs.NEW}.get(at, Runs.BETWEEN)
+        return RunningConfig.UNKNOWN
+    return {0: RunningConfig.BASELINE, parts: RunningConfig.TARGET}.get(
+        at, RunningConfig.INTERMEDIATE
+    )
 
 
-def refuse_pending(driver: Driver, change: Change) -> None:
+def refuse_pending(driver: RolloutDriver, change: Change) -> None:
     """Raise Refused where a trial is pending."""
     if driver.has_pending_commit():
         raise Refused(
@@ -363,7 +377,7 @@ def refuse_pending(driver: Driver, change: Change) -> None:
         )
 
 
-def established(driver: Driver) -> frozenset[str]:
+def established(driver: RolloutDriver) -> frozenset[str]:
     """BGP peers whose sessions are up."""
     neighbours = driver.get_bgp_neighbors()
     return frozenset(

@@ -18,14 +18,14 @@ from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.secret_masking import masked
 from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.network.network import Network
-from rocefort.models.rollout.events import Seen, Trouble
+from rocefort.models.rollout.events import RolloutProblem, SwitchState
 from rocefort.models.rollout.plan import Change
-from rocefort.rollout.controller.device_steps import DeviceSteps, Driver, pending_trial
-from rocefort.rollout.controller.protocols import Before, Outcome
-from rocefort.rollout.controller.trial_label import Label
-from rocefort.rollout.planning.pending_trials import Pending
+from rocefort.rollout.controller.device_steps import DeviceSteps, RolloutDriver, pending_trial
+from rocefort.rollout.controller.protocols import Baseline, Outcome
+from rocefort.rollout.controller.trial_label import TrialLabel
+from rocefort.rollout.planning.pending_trials import PendingTrial
 
-Step = Callable[[Driver, Change], object]
+Step = Callable[[RolloutDriver, Change], object]
 
 
 def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
@@ -39,10 +39,10 @@ def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
 
 def collect_trials(
     nornir: Nornir, devices: Sequence[str]
-) -> dict[str, Pending | RocefortError | None]:
+) -> dict[str, PendingTrial | RocefortError | None]:
     """The trial that runs on each device, or why it does not tell; None: there is none."""
     results = _run(nornir, devices, lambda driver, _: pending_trial(driver))
-    return cast("dict[str, Pending | RocefortError | None]", results)
+    return cast("dict[str, PendingTrial | RocefortError | None]", results)
 
 
 class NapalmSwitches:
@@ -53,7 +53,7 @@ class NapalmSwitches:
         self,
         nornir: Nornir,
         network: Network,
-        label: Label,
+        label: TrialLabel,
         secrets: Mapping[str, Secret] | None = None,
         settle_s: float = SETTLE_S,
         clock: Clock | None = None,
@@ -72,22 +72,24 @@ class NapalmSwitches:
         """What each switch ran when it was observed last."""
         return self._steps.running
 
-    def observe(self, ways: Sequence[Sequence[Change]]) -> dict[str, Seen]:
+    def observe(self, ways: Sequence[Sequence[Change]]) -> dict[str, SwitchState]:
         """What each switch says now; one whose session is lost is asked once more in a new one."""
         by_device = {parts[0].device: parts for parts in ways}
         changes = [parts[0] for parts in ways]
 
-        def look(driver: Driver, change: Change) -> Seen:
+        def look(driver: RolloutDriver, change: Change) -> SwitchState:
             return self._steps.observe(driver, by_device[change.device])
 
         found = self._each(changes, look)
         again = [c for c in changes if isinstance(found[c.device], _SessionLost)]
         found |= self._each(again, look) if again else {}
-        return {name: _seen(value) for name, value in found.items()}
+        return {name: _switch_state(value) for name, value in found.items()}
 
-    def precheck(self, changes: Sequence[Change]) -> dict[str, Before | RocefortError]:
+    def precheck(self, changes: Sequence[Change]) -> dict[str, Baseline | RocefortError]:
         """What is there before the first act."""
-        return cast("dict[str, Before | RocefortError]", self._each(changes, self._steps.precheck))
+        return cast(
+            "dict[str, Baseline | RocefortError]", self._each(changes, self._steps.precheck)
+        )
 
     def load(self, changes: Sequence[Change]) -> Outcome:
         """Load the patch; running and candidate together must be what was planned."""
@@ -146,7 +148,7 @@ def _name_trials(host: Host, name: str) -> None:
 def _run(
     nornir: Nornir,
     devices: Sequence[str],
-    step: Callable[[Driver, Any], object],
+    step: Callable[[RolloutDriver, Any], object],
     changes: Mapping[str, Change] | None = None,
     session: str = SESSION,
 ) -> dict[str, object]:
@@ -174,13 +176,13 @@ def _run(
     return values
 
 
-def _driver(task: Task, session: str) -> Driver:
+def _driver(task: Task, session: str) -> RolloutDriver:
     """The open session, or a new one where the last was lost: a wave must still be aborted."""
     driver = task.host.get_connection(session, task.nornir.config)
     if not driver.is_alive()["is_alive"]:
         task.host.close_connection(session)
         driver = task.host.get_connection(session, task.nornir.config)
-    return cast("Driver", driver)
+    return cast("RolloutDriver", driver)
 
 
 class _Defect(DeviceFailed):
@@ -189,7 +191,7 @@ class _Defect(DeviceFailed):
     exit_code = internal_errors.EXIT_CODE
 
     def __init__(self, device: str, error: BaseException) -> None:
-        what, how = internal_errors.told(error)
+        what, how = internal_errors.error_report(error)
         super().__init__(what, where=device, how=how)
 
 
@@ -205,10 +207,10 @@ def _error(host: Host, error: BaseException) -> RocefortError:
     return _Defect(host.name, error)
 
 
-def _seen(value: object) -> Seen:
+def _switch_state(value: object) -> SwitchState:
     if isinstance(value, RocefortError):
-        return Seen(trouble=Trouble(str(value), value.exit_code))
-    return cast("Seen", value)
+        return SwitchState(trouble=RolloutProblem(str(value), value.exit_code))
+    return cast("SwitchState", value)
 
 
 def _errors(results: Mapping[str, object]) -> Outcome:

@@ -18,7 +18,7 @@ from rocefort.fleet.inventory import WAVE
 from rocefort.fleet.secret_masking import masked
 from rocefort.models.rollout.events import Event, Phase, TaskEvent
 from rocefort.rollout import operator
-from rocefort.rollout.journal.journal import Journal, Listener
+from rocefort.rollout.journal.journal import EventListener, Journal
 
 AUDIT = logging.getLogger("rocefort.audit")
 PREFIX = "task:"  # of an act, so that no task is taken for an act of a rollout
@@ -30,7 +30,7 @@ class EventProcessor:
     What a listener raises before a task keeps the task from running, and ends the run.
     """
 
-    def __init__(self, listeners: Sequence[Listener]) -> None:
+    def __init__(self, listeners: Sequence[EventListener]) -> None:
         self._listeners = listeners
         self._lock = Lock()
 
@@ -47,7 +47,7 @@ class EventProcessor:
     def task_instance_completed(self, task: Task, host: Host, result: MultiResult) -> None:
         """A host has ended."""
         failed = result.failed
-        phase, text = (Phase.FAILED, _why(result)) if failed else (Phase.DONE, "")
+        phase, text = (Phase.FAILED, _failure_text(result)) if failed else (Phase.DONE, "")
         self._tell(_event(task, host, phase, text, _code(result) if failed else 0))
 
     def subtask_instance_started(self, task: Task, host: Host) -> None:
@@ -85,7 +85,7 @@ def _event(task: Task, host: Host, phase: Phase, text: str = "", code: int = 0) 
     return TaskEvent(wave=wave, device=host.name, act=act, phase=phase, detail=detail, code=code)
 
 
-def _why(result: MultiResult) -> str:
+def _failure_text(result: MultiResult) -> str:
     """What failed, as one sentence; Nornir puts the traceback into the result."""
     error = next((each.exception for each in result if each.exception), None)
     return " ".join(str(error).split()) if error else "failed"

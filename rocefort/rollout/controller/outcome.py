@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocefort.errors import RocefortError
-from rocefort.models.rollout.events import Applied, Runs, Seen, Trouble, Whose
+from rocefort.models.rollout.events import (
+    RolloutOutcome,
+    RolloutProblem,
+    RunningConfig,
+    SwitchState,
+    TrialOwner,
+)
 from rocefort.models.rollout.history import AS_BEFORE, AS_INTENDED
-from rocefort.rollout.controller.device_state import Device, Stand
+from rocefort.rollout.controller.device_state import DeviceState, DeviceStatus
 from rocefort.rollout.controller.next_action import (
     Action,
-    Await,
-    Finished,
-    Paused,
-    RolledBack,
-    Stopped,
-    Table,
+    AwaitApproval,
+    EndRollback,
+    FinishRollout,
+    PauseRollout,
+    RolloutState,
+    StopRollout,
     came_back,
 )
 from rocefort.rollout.journal.journal import JournalFailed
@@ -23,16 +29,16 @@ from rocefort.rollout.journal.journal import JournalFailed
 CHANGED_AT = 2  # from this state of its way on, a drained switch runs its change
 
 
-def ended(now: Table, action: Action) -> Applied:
+def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
     """How a rollout ended by an action that ends it."""
-    base = reached(now)
+    base = device_outcomes(now)
     match action:
-        case Finished():
+        case FinishRollout():
             return base
-        case RolledBack(failure, lost):
+        case EndRollback(failure, lost):
             text = "; ".join([*failure.texts, *lost])
             return replace(base, failure=text, exit_code=failure.code)
-        case Stopped(troubles):
+        case StopRollout(troubles):
             text = "; ".join(trouble.text for trouble in troubles)
             return replace(
                 base,
@@ -40,26 +46,26 @@ def ended(now: Table, action: Action) -> Applied:
                 exit_code=troubles[0].code,
                 unfinished=bool(base.unknown),
             )
-        case Paused(wave, by):
+        case PauseRollout(wave, by):
             text = f"paused by {by} before wave {wave}; `rocefort resume` goes on"
-        case Await(wave):
+        case AwaitApproval(wave):
             text = f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
         case _:
             raise AssertionError(action)
     return replace(base, failure=text, exit_code=4, unfinished=True)
 
 
-def reached(now: Table) -> Applied:
+def device_outcomes(now: RolloutState) -> RolloutOutcome:
     """What became of every device that the rollout has come to."""
     ends: dict[str, list[str]] = {"confirmed": [], "already": [], "rolled_back": []}
     unknown: list[str] = []
     for device in now.devices:
-        if device.stand is Stand.NEW:
+        if device.stand is DeviceStatus.TARGET:
             ends["confirmed" if device.touched else "already"].append(device.name)
         elif device.touched:
             back = came_back(device)
             (ends["rolled_back"] if back else unknown).append(device.name)
-    return Applied(
+    return RolloutOutcome(
         confirmed=tuple(ends["confirmed"]),
         already=tuple(ends["already"]),
         rolled_back=tuple(ends["rolled_back"]),
@@ -67,13 +73,13 @@ def reached(now: Table) -> Applied:
     )
 
 
-def cut_short(now: Table, error: RocefortError) -> Applied:
+def cut_short(now: RolloutState, error: RocefortError) -> RolloutOutcome:
     """How a rollout ended that can neither go on nor back: the switches' timers do the rest.
 
     error: what ended it. Where the journal failed there is no act without a record of it: not even
     an abort.
     """
-    known, running = reached(now), now.history.running
+    known, running = device_outcomes(now), now.history.running
     begun = tuple(
         device.name
         for device in now.devices
@@ -95,33 +101,43 @@ def cut_short(now: Table, error: RocefortError) -> Applied:
     )
 
 
-def after_abort(device: Device, seen: Seen, error: RocefortError | None) -> Trouble:
+def after_abort(
+    device: DeviceState, seen: SwitchState, error: RocefortError | None
+) -> RolloutProblem:
     """What an abort came to, as its switch says; code 0: it is old, or had been confirmed."""
     name = device.name
     if seen.trouble:
         return seen.trouble
     if seen.maybe_ours:
-        return Trouble(str(error or f"{name}: its trial is still pending"))
-    if seen.runs is Runs.OTHER or seen.trial is Whose.FOREIGN:
-        return Trouble(f"{name}: does not run what it ran before the change")
+        return RolloutProblem(str(error or f"{name}: its trial is still pending"))
+    if seen.runs is RunningConfig.UNKNOWN or seen.trial is TrialOwner.OTHER:
+        return RolloutProblem(f"{name}: does not run what it ran before the change")
     if len(device.parts) > 1:
         behind = seen.at <= device.leg.part if device.leg.back else seen.at > device.leg.part
-        return Trouble("was confirmed" if behind else "", 0)
-    return Trouble("" if seen.runs is Runs.OLD else "was confirmed", 0)
+        return RolloutProblem("was confirmed" if behind else "", 0)
+    return RolloutProblem("" if seen.runs is RunningConfig.BASELINE else "was confirmed", 0)
 
 
-def found(seen: Seen) -> str:
+def state_message(seen: SwitchState) -> str:
     """What a controller that goes on finds on a switch."""
     if seen.trouble:
         return seen.trouble.text
-    if seen.trial is Whose.OURS:
+    if seen.trial is TrialOwner.THIS_RUN:
         left = "an unknown time" if seen.left_s is None else f"{seen.left_s} s"
         return f"on trial, {left} left"
-    if seen.trial is Whose.UNKNOWN:
+    if seen.trial is TrialOwner.UNKNOWN:
         return "a trial is pending, and the switch does not show whose it is"
-    if seen.trial is Whose.FOREIGN:
+    if seen.trial is TrialOwner.OTHER:
         return "a trial of somebody else is pending"
-    saved = "" if seen.runs not in (Runs.NEW, Runs.BETWEEN) or seen.saved else ", not saved"
-    words = {Runs.OLD: AS_BEFORE, Runs.NEW: AS_INTENDED, Runs.OTHER: "changed"}
+    saved = (
+        ""
+        if seen.runs not in (RunningConfig.TARGET, RunningConfig.INTERMEDIATE) or seen.saved
+        else ", not saved"
+    )
+    words = {
+        RunningConfig.BASELINE: AS_BEFORE,
+        RunningConfig.TARGET: AS_INTENDED,
+        RunningConfig.UNKNOWN: "changed",
+    }
     drained = "drained" if seen.at < CHANGED_AT else "drained and changed"
     return words.get(seen.runs, drained) + saved

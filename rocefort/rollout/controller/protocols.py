@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocefort.errors import RocefortError
-from rocefort.models.rollout.events import Seen
+from rocefort.models.rollout.events import SwitchState
 from rocefort.models.rollout.plan import Change, Gate
 
 Outcome = Mapping[str, RocefortError]  # by device, what stopped it there; empty: all went well
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class Baseline:
     """What a switch was before it is touched: its configuration as shown, and its sessions."""
 
     text: str
@@ -27,10 +27,10 @@ class Switches(Protocol):
     No method raises for what one switch does: it returns that switch's error.
     """
 
-    def observe(self, ways: Sequence[Sequence[Change]]) -> Mapping[str, Seen]:
+    def observe(self, ways: Sequence[Sequence[Change]]) -> Mapping[str, SwitchState]:
         """What each switch says now; changes nothing. Of each: its change, or a drain's three."""
 
-    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Before | RocefortError]:
+    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Baseline | RocefortError]:
         """What is there before the first act; changes nothing."""
 
     def load(self, changes: Sequence[Change]) -> Outcome:
@@ -52,7 +52,7 @@ class Switches(Protocol):
         """End the trial and the candidate of this rollout where there is one, and only those."""
 
 
-class Verdict(Protocol):
+class GateVerdict(Protocol):
     """What a gate says."""
 
     @property
@@ -64,18 +64,18 @@ class Verdict(Protocol):
         """What was measured, or everything that did not pass."""
 
 
-class Texts(Protocol):
+class TextStore(Protocol):
     """Where texts are kept by their content."""
 
     def keep(self, text: str) -> str:
         """Make a text durable; returns its digest."""
 
 
-class Watching(Protocol):
+class WaveWatch(Protocol):
     """The live checks of a rollout."""
 
-    def __call__(self, devices: Sequence[str], when: str, *, allow_sick: bool) -> Verdict:
+    def __call__(self, devices: Sequence[str], when: str, *, allow_sick: bool) -> GateVerdict:
         """Judge a wave's switches and their neighbours; when: before, during or after the wave."""
 
 
-RunGate = Callable[[Gate], Verdict]
+RunGate = Callable[[Gate], GateVerdict]

@@ -13,7 +13,7 @@ from pathlib import Path
 from rocefort.clock import utc_now
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.history import History
+from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.approvals import NAMESPACE, refusal
 from rocefort.rollout.journal.journal import FORMAT, connected, damaged, transaction
@@ -63,7 +63,7 @@ def approve(  # noqa: PLR0913 - who, beside what and where
     return given
 
 
-def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> History:
+def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHistory:
     """Where the run under way stands; raises Refused where there is none, or no sound journal.
 
     sound: whether it must be, as for all but a wish to stop that a controller at work hears.

@@ -16,7 +16,7 @@ def nothing() -> None:
     """For an act that holds nothing."""
 
 
-def within(
+def result_within(
     seconds: float | None, what: str, act: Callable[[], T], end: Callable[[], None] = nothing
 ) -> T:
     """The result of an act, or what it raises; raises DeviceFailed where it takes longer.

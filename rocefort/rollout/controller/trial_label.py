@@ -16,7 +16,7 @@ RUN_STANDS_FOR = "RUN"  # where the run is not known yet, as on paper
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class TrialLabel:
     """The words of one run of one plan.
 
     run: its id. earlier: those of the runs of this plan that the same journal has; whoever holds
@@ -75,12 +75,12 @@ def run_told(persist: str, description: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("", "")
 
 
-def label_of(plan: str, events: Iterable[Event], *, resume: bool) -> Label:
+def label_of(plan: str, events: Iterable[Event], *, resume: bool) -> TrialLabel:
     """The words of the run that a journal has under way, or of a new one.
 
     events: of this plan, oldest first.
     """
     runs = [each.run for each in events if isinstance(each, RunStarted) and each.run]
     if not (resume and runs):
-        return Label(plan, uuid4().hex, frozenset(runs))
-    return Label(plan, runs[-1], frozenset(runs[:-1]), resumed=True)
+        return TrialLabel(plan, uuid4().hex, frozenset(runs))
+    return TrialLabel(plan, runs[-1], frozenset(runs[:-1]), resumed=True)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocefort.models.rollout.events import Whose
-from rocefort.rollout.controller.trial_label import Label
+from rocefort.models.rollout.events import TrialOwner
+from rocefort.rollout.controller.trial_label import TrialLabel
 
 
-class TrialStatus(Protocol):
+class ShownTrial(Protocol):
     """The trial of a switch, as the switch shows it; seconds_left: None where it is not shown."""
 
     @property
@@ -34,7 +34,7 @@ class Commit(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Began:
+class OwnTrial:
     """A trial that this controller began after nothing was pending.
 
     session: the driver's object, one for each session. newest: the newest commit that the switch
@@ -49,10 +49,10 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class TrialClaim:
     """Owner of a pending trial. run: of this plan, where the switch shows one."""
 
-    whose: Whose
+    whose: TrialOwner
     run: str = ""
 
 
@@ -62,14 +62,14 @@ def described(newest: Commit | None) -> str:
 
 
 def owner_of(  # noqa: PLR0913 - all that is known of it
-    label: Label,
-    trial: TrialStatus,
+    label: TrialLabel,
+    trial: ShownTrial,
     newest: Commit | None,
-    began: Began | None,
+    began: OwnTrial | None,
     *,
     led_to: Callable[[str], bool],
     may_be_ours: Callable[[], bool],
-) -> Owner:
+) -> TrialClaim:
     """Owner of the trial that a switch shows.
 
     newest: the newest commit as listed; None: there is no such list. began: the trial that this
@@ -78,18 +78,18 @@ def owner_of(  # noqa: PLR0913 - all that is known of it
     begun one.
     """
     if trial.state == "INACTIVE":
-        return Owner(Whose.NOBODY)
+        return TrialClaim(TrialOwner.NONE)
     if trial.persist_id:
         return _of_run(label, label.run_of(trial.persist_id))
     mark = label.read(described(newest))
     if began is not None and newest == began.newest:  # the list does not show it
-        return Owner(Whose.OURS, label.run)
+        return TrialClaim(TrialOwner.THIS_RUN, label.run)
     if began is not None:
         return _of_run(label, mark[0] if mark else "")
     if mark is not None and led_to(mark[1]):
         return _of_run(label, mark[0])
-    return Owner(Whose.UNKNOWN if may_be_ours() else Whose.FOREIGN)
+    return TrialClaim(TrialOwner.UNKNOWN if may_be_ours() else TrialOwner.OTHER)
 
 
-def _of_run(label: Label, run: str) -> Owner:
-    return Owner(Whose.OURS if label.owns(run) else Whose.FOREIGN, run)
+def _of_run(label: TrialLabel, run: str) -> TrialClaim:
+    return TrialClaim(TrialOwner.THIS_RUN if label.owns(run) else TrialOwner.OTHER, run)

@@ -17,7 +17,7 @@ HEADLESS = "its head file is lost, or empty"
 HEAD_BYTES = 84  # a number of 18 digits, a blank, 64 digits of the link, a line end
 
 
-def linked(before: str, row: Row) -> str:
+def row_link(before: str, row: Row) -> str:
     """The link of a row: SHA-256 over the link before it and its own columns."""
     text = json.dumps([before, *row], separators=(",", ":"), ensure_ascii=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -27,7 +27,7 @@ def sound_rows(rows: Sequence[Row]) -> int:
     """How many rows, each with its link, are as they were written: up to the first other one."""
     before = FIRST[1]
     for number, (*row, link) in enumerate(rows):
-        if row[0] != number + 1 or link != linked(before, tuple(row)):
+        if row[0] != number + 1 or link != row_link(before, tuple(row)):
             return number
         before = link
     return len(rows)
@@ -44,7 +44,7 @@ def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
         number += 1
         if row[0] != number:
             return f"row {number} is missing"
-        before = linked(before, tuple(row))
+        before = row_link(before, tuple(row))
         if link != before:
             return f"row {number} was changed"
         links.append(before)
@@ -58,7 +58,7 @@ def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
     return ""
 
 
-class Head:
+class ChainHead:
     """The file with the newest link, one short record that is overwritten in place."""
 
     def __init__(self, path: Path) -> None:
@@ -76,7 +76,7 @@ class Head:
 
     def read(self) -> tuple[int, str]:
         """Number and link as they stand there; those before the first row where none does."""
-        return parsed(os.pread(self._file, HEAD_BYTES, 0))
+        return head_content(os.pread(self._file, HEAD_BYTES, 0))
 
     def move(self, number: int, link: str) -> None:
         """Make a newer link durable; raises OSError."""
@@ -89,7 +89,7 @@ class Head:
         os.close(self._file)
 
 
-def parsed(record: bytes) -> tuple[int, str]:
+def head_content(record: bytes) -> tuple[int, str]:
     """Number and link of a head file; what cannot be read belongs to no journal."""
     if not record:
         return FIRST

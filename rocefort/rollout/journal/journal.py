@@ -20,9 +20,17 @@ from typing import Any, Final, Protocol
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.events import Event, Request, event_of, own_values, step_of
-from rocefort.models.wording import counted
-from rocefort.rollout.journal.hash_chain import COLUMNS, FIRST, HEADLESS, Head, Row, damage, linked
+from rocefort.models.rollout.events import Event, OperatorRequest, event_of, own_values, step_of
+from rocefort.models.wording import count_of
+from rocefort.rollout.journal.hash_chain import (
+    COLUMNS,
+    FIRST,
+    HEADLESS,
+    ChainHead,
+    Row,
+    damage,
+    row_link,
+)
 from rocefort.rollout.journal.lock import locked
 from rocefort.rollout.journal.run_directory import RunDirectory
 
@@ -52,7 +60,7 @@ class JournalFailed(ServiceFailed):
     """An event could not be made durable: whoever hears this acts no further."""
 
 
-class Listener(Protocol):
+class EventListener(Protocol):
     """Who hears of each event: progress, audit."""
 
     def __call__(self, event: Event, /) -> None:
@@ -62,13 +70,13 @@ class Listener(Protocol):
 class Journal(Protocol):
     """Events of one plan. Kept so small that another database could stand behind it."""
 
-    def append(self, event: Event, request: Request | None) -> None:
+    def append(self, event: Event, request: OperatorRequest | None) -> None:
         """Make one event durable, and with it that a request is taken; raises JournalFailed."""
 
     def events(self) -> Sequence[Event]:
         """All events of this plan, oldest first."""
 
-    def requests(self) -> Sequence[Request]:
+    def requests(self) -> Sequence[OperatorRequest]:
         """What was asked of this plan's controller and is not taken up yet."""
 
 
@@ -89,7 +97,7 @@ class Connection(sqlite3.Connection):
 class SqliteJournal:
     """Events of one plan in an SQLite file, each durable before the call returns."""
 
-    def __init__(self, connection: sqlite3.Connection, plan_digest: str, head: Head) -> None:
+    def __init__(self, connection: sqlite3.Connection, plan_digest: str, head: ChainHead) -> None:
         self._connection = connection
         self._plan = plan_digest
         self._head = head
@@ -99,7 +107,7 @@ class SqliteJournal:
         """The newest link of the chain: kept elsewhere, too, it seals the journal."""
         return self._head.link
 
-    def append(self, event: Event, request: Request | None = None) -> None:
+    def append(self, event: Event, request: OperatorRequest | None = None) -> None:
         """Write one event through to the disk."""
         try:
             with transaction(self._connection):
@@ -118,7 +126,7 @@ class SqliteJournal:
         newest = "select id, hash from entry order by id desc limit 1"
         last, before = self._connection.execute(newest).fetchone() or FIRST
         row = _row(last + 1, self._plan, event)
-        link = linked(before, row)
+        link = row_link(before, row)
         marks = ", ".join("?" * (len(row) + 1))
         self._connection.execute(f"insert into entry values ({marks})", (*row, link))  # noqa: S608
         return last + 1, link
@@ -132,7 +140,7 @@ class SqliteJournal:
         )
         return [event_of_row(row) for row in rows]
 
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[OperatorRequest]:
         """What was asked of this plan's controller and is not taken up yet."""
         try:
             rows = self._connection.execute(
@@ -143,7 +151,7 @@ class SqliteJournal:
         except sqlite3.Error as error:
             raise JournalFailed(f"the journal cannot be read: {error}") from None
         return [
-            Request(number, kind, by, plan, wave, Approval.of_json(data))
+            OperatorRequest(number, kind, by, plan, wave, Approval.of_json(data))
             for number, kind, by, plan, wave, data in rows
         ]
 
@@ -184,7 +192,7 @@ def open_journal(path: Path, plan_digest: str) -> Iterator[SqliteJournal]:
     """
     run = RunDirectory.of_journal(path)
     with locked(run.lock), closing(connected(path)) as connection:
-        head = Head(run.head)
+        head = ChainHead(run.head)
         with closing(head):
             _prepared(connection, path, head)
             yield SqliteJournal(connection, plan_digest, head)
@@ -216,7 +224,7 @@ def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
     return connection
 
 
-def _prepared(connection: sqlite3.Connection, path: Path, head: Head) -> None:
+def _prepared(connection: sqlite3.Connection, path: Path, head: ChainHead) -> None:
     """Make the tables of a new journal; check those of an old one."""
     try:
         (found,) = connection.execute("pragma user_version").fetchone()
@@ -266,7 +274,7 @@ def restore_head(path: Path, link: str) -> int:
     with (
         locked(run.lock),
         closing(connected(path, create=False)) as connection,
-        closing(Head(run.head)) as head,
+        closing(ChainHead(run.head)) as head,
     ):
         try:
             (found,) = connection.execute("pragma user_version").fetchone()
@@ -295,7 +303,7 @@ def _check_link(path: Path, rows: Sequence[Row], link: str) -> None:
         raise Refused(what, where=str(path), how="look at the switches themselves, then plan anew")
     after = len(links) - links.index(link) - 1
     raise Refused(
-        f"{counted(after, 'row')} came after that link, and perhaps more that are missing",
+        f"{count_of(after, 'row')} came after that link, and perhaps more that are missing",
         where=str(path),
         how="give the newest that was printed; where its run was killed and printed none, look at "
         "the switches themselves, then plan anew",

@@ -81,10 +81,11 @@ def locked(path: Path, mode: int = MINE, what: str = "") -> Iterator[None]:
     what: is locked, as the refusal names it; otherwise the file. The file goes at the end, but for
     one that a dead controller of another user has left.
     """
-    with _held(path, mode, what or str(path)) as handle:
-        _tell(
+    with _held_file(path, mode, what or str(path)) as handle:
+        _write_holder(
             handle,
-            f"process {os.getpid()} of {operator.user()} on {operator.host()}, since {_now()}",
+            f"process {os.getpid()} of {operator.user()} on {operator.host()}, since "
+            f"{_time_text()}",
         )
         try:
             yield
@@ -92,10 +93,10 @@ def locked(path: Path, mode: int = MINE, what: str = "") -> Iterator[None]:
             try:
                 path.unlink(missing_ok=True)
             except OSError:  # of another user
-                _tell(handle, "")
+                _write_holder(handle, "")
 
 
-def _tell(handle: IO[str], words: str) -> None:
+def _write_holder(handle: IO[str], words: str) -> None:
     """Say who has a lock; where the disk is full nobody hears it, and it holds all the same."""
     with suppress(OSError):
         handle.truncate(0)
@@ -103,10 +104,10 @@ def _tell(handle: IO[str], words: str) -> None:
 
 
 @contextmanager
-def _held(path: Path, mode: int, what: str) -> Iterator[IO[str]]:
+def _held_file(path: Path, mode: int, what: str) -> Iterator[IO[str]]:
     """The locked file at a path: not one that its holder has just removed from there."""
     for _ in range(TRIES):
-        with _opened(path, mode) as handle:
+        with _lock_file(path, mode) as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -117,7 +118,7 @@ def _held(path: Path, mode: int, what: str) -> Iterator[IO[str]]:
     raise Refused("another controller has just ended", where=what, how="try again")
 
 
-def _opened(path: Path, mode: int) -> IO[str]:
+def _lock_file(path: Path, mode: int) -> IO[str]:
     """A regular file with one name: nothing that somebody has put there in its place.
 
     One that is there is opened without O_CREAT, which a kernel may refuse for another user's file
@@ -128,7 +129,7 @@ def _opened(path: Path, mode: int) -> IO[str]:
         try:
             number = os.open(path, flags)
         except FileNotFoundError:
-            number = _made(path, flags, mode)
+            number = _created_file(path, flags, mode)
         found = os.fstat(number)
     except OSError as error:
         what, how = f"cannot be opened: {error.strerror}", _way_out(error, path)
@@ -154,7 +155,7 @@ def _way_out(error: OSError, path: Path) -> str:
     return f"it is {owner}'s: let {owner} go on, or remove it once no controller of {owner} runs"
 
 
-def _made(path: Path, flags: int, mode: int) -> int:
+def _created_file(path: Path, flags: int, mode: int) -> int:
     """Make the file with its whole mode at once, or open what another has just made."""
     try:
         before = os.umask(0)
@@ -225,7 +226,7 @@ def _flocks() -> Iterator[tuple[str, int]]:
             yield words[4], int(words[5].rpartition(":")[2])
 
 
-def _now() -> str:
+def _time_text() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 

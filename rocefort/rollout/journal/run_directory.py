@@ -19,7 +19,7 @@ class RunDirectory:
     @classmethod
     def of(cls, plan: Path, journal: Path | None = None) -> RunDirectory:
         """Paths of a plan; journal: where it is another than the one that is named after it."""
-        return cls(plan, journal or _beside(plan, JOURNAL))
+        return cls(plan, journal or _sibling_path(plan, JOURNAL))
 
     @classmethod
     def of_journal(cls, journal: Path) -> RunDirectory:
@@ -35,12 +35,12 @@ class RunDirectory:
     @property
     def signature(self) -> Path:
         """Of the plan, as `ssh-keygen -Y sign` names it."""
-        return _beside(self.plan, ".sig")
+        return _sibling_path(self.plan, ".sig")
 
     @property
     def rehearsal(self) -> Path:
         """Report of the plan's rehearsal."""
-        return _beside(self.plan, ".rehearsal")
+        return _sibling_path(self.plan, ".rehearsal")
 
     @property
     def back(self) -> Path:
@@ -50,38 +50,38 @@ class RunDirectory:
     @property
     def lock(self) -> Path:
         """Held by the controller that writes to the journal."""
-        return _beside(self.journal, ".lock")
+        return _sibling_path(self.journal, ".lock")
 
     @property
     def head(self) -> Path:
         """Newest link of the journal's chain."""
-        return _beside(self.journal, ".head")
+        return _sibling_path(self.journal, ".head")
 
     @property
     def log(self) -> Path:
         """Output of a detached controller."""
-        return _beside(self.journal, ".log")
+        return _sibling_path(self.journal, ".log")
 
     @property
     def texts(self) -> Path:
         """Folder of what ran before, each text named by its digest."""
-        return _beside(self.journal, ".texts")
+        return _sibling_path(self.journal, ".texts")
 
     @property
     def fabrics(self) -> Path:
         """Folder of the fabrics that runs began with, each named by its digest."""
-        return _beside(self.journal, FABRICS)
+        return _sibling_path(self.journal, FABRICS)
 
-    def named(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """The arguments of a command that find plan and journal."""
-        other = self.journal != _beside(self.plan, JOURNAL)
+        other = self.journal != _sibling_path(self.plan, JOURNAL)
         return [str(self.plan), *(["--journal", str(self.journal)] if other else [])]
 
     @property
     def approve(self) -> str:
         """The command that approves a wave, without the wave."""
-        return shlex.join(["rocefort", "approve", *self.named()])
+        return shlex.join(["rocefort", "approve", *self.arguments()])
 
 
-def _beside(path: Path, ending: str) -> Path:
+def _sibling_path(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-from rocefort.models.rollout.events import ActEvent, Event, Leg, Phase, RunEnded, RunStarted
-from rocefort.models.rollout.history import History
+from rocefort.models.rollout.events import ActEvent, DrainStep, Event, Phase, RunEnded, RunStarted
+from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Plan, Wave
-from rocefort.models.rollout.progress import Progress
+from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.rollout.runs import JournalContents, RolloutStatus, Run
 from rocefort.rollout.journal.lock import holder
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.rollout.journal.status import Entry, status
+from rocefort.rollout.journal.status import JournalEntry, status
 
 
 def contents_of(journal: Path, plan: str = "") -> JournalContents:
@@ -23,7 +23,7 @@ def contents_of(journal: Path, plan: str = "") -> JournalContents:
     return JournalContents(str(journal), runs, len(found.entries), found.head, found.damage)
 
 
-def runs_of(entries: Iterable[Entry]) -> list[Run]:
+def runs_of(entries: Iterable[JournalEntry]) -> list[Run]:
     """All runs of a journal in the order in which they began."""
     found: list[Run] = []
     at_work: dict[str, int] = {}  # by plan, where its run that did not end stands
@@ -55,7 +55,7 @@ def confirmed_of(found: JournalContents) -> frozenset[str]:
 
 def _last_leg(event: Event) -> bool:
     """Whether an act was on the last leg of its switch's way: a drain alone is no change."""
-    return isinstance(event, ActEvent) and event.leg == Leg(event.of - 1)
+    return isinstance(event, ActEvent) and event.leg == DrainStep(event.of - 1)
 
 
 def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
@@ -65,7 +65,7 @@ def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
     found = contents_of(journal, plan.digest) if there else JournalContents(str(journal))
     last = found.runs[-1] if found.runs else None
     state, code = _state(plan, last, at_work)
-    progress = Progress(plan, last.history, last.history.scale) if last else Progress(plan)
+    progress = RunProgress(plan, last.history, last.history.scale) if last else RunProgress(plan)
     return RolloutStatus(
         plan.digest, plan.fabric, state, at_work, progress, last, found, now, code=code
     )
@@ -77,16 +77,16 @@ def _state(plan: Plan, run: Run | None, at_work: str) -> tuple[str, int]:
         return "not begun; `rocefort apply` begins", 0
     if run.ended:
         return run.ended, run.code
-    return (f"under way by {at_work}", 0) if at_work else _left(plan, run.history)
+    return (f"under way by {at_work}", 0) if at_work else _abandoned_state(plan, run.history)
 
 
-def _left(plan: Plan, history: History) -> tuple[str, int]:
+def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
     """In what state a run was left that no controller carries."""
     if history.failure:
         return "failed, and not yet rolled back; `rocefort resume` does it", history.failure.code
     if history.paused:
         return f"paused by {history.paused}; `rocefort resume` goes on", 4
-    wave = next((w.name for w in plan.waves if not _done(plan, w, history)), "")
+    wave = next((w.name for w in plan.waves if not _is_wave_done(plan, w, history)), "")
     waits = history.rules.approve if history.rules and not history.unbound else ()
     if wave in waits and wave not in history.approved:
         how = "`rocefort approve`, then `rocefort resume`"
@@ -94,6 +94,6 @@ def _left(plan: Plan, history: History) -> tuple[str, int]:
     return "interrupted, its controller is gone; `rocefort resume` goes on", 3
 
 
-def _done(plan: Plan, wave: Wave, history: History) -> bool:
-    lasts = ((device, Leg(len(plan.parts(wave, device)) - 1)) for device in wave.devices)
+def _is_wave_done(plan: Plan, wave: Wave, history: RunHistory) -> bool:
+    lasts = ((device, DrainStep(len(plan.parts(wave, device)) - 1)) for device in wave.devices)
     return all(history.course(device, last).saved for device, last in lasts)

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.rollout.events import Event
-from rocefort.models.rollout.history import History, history_of
+from rocefort.models.rollout.history import RunHistory, history_of
 from rocefort.rollout.journal.hash_chain import (
     COLUMNS,
     FIRST,
     HEAD_BYTES,
     Row,
     damage,
-    parsed,
+    head_content,
     sound_rows,
 )
 from rocefort.rollout.journal.journal import FORMAT, Connection, event_of_row
@@ -36,7 +36,7 @@ PLACES = ("/dev/shm", None)  # noqa: S108
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One row of a journal."""
 
     number: int
@@ -46,23 +46,23 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class JournalReading:
     """What a journal says. `damage`: why it cannot be trusted.
 
     entries: the rows up to the first that is not as it was written.
     head: the newest link of its chain; whoever keeps it elsewhere can tell a forged journal.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     head: str
     damage: str = ""
 
-    def history(self, plan_digest: str) -> History:
+    def history(self, plan_digest: str) -> RunHistory:
         """Where the last run of a plan stands."""
         return history_of(entry.event for entry in self.entries if entry.plan == plan_digest)
 
 
-def status(path: Path) -> Status:
+def status(path: Path) -> JournalReading:
     """Read a journal, damaged or not.
 
     Raises BadInput where there is none, ServiceFailed where no copy of it can be written.
@@ -70,25 +70,25 @@ def status(path: Path) -> Status:
     if not path.is_file():
         raise BadInput("no such journal", where=str(path), how="it is made by `rocefort apply`")
     for _ in range(TRIES):
-        found = _read(path)
+        found = _journal_reading(path)
         if not found.damage:
             break
     return found
 
 
-def _read(path: Path) -> Status:
+def _journal_reading(path: Path) -> JournalReading:
     head, file = FIRST, RunDirectory.of_journal(path).head
     try:
         with suppress(FileNotFoundError):
-            head = parsed(file.read_bytes()[:HEAD_BYTES])  # first: rows may only be more
+            head = head_content(file.read_bytes()[:HEAD_BYTES])  # first: rows may only be more
         rows = _rows(path)
     except sqlite3.Error as error:
-        return Status((), "", str(error))
+        return JournalReading((), "", str(error))
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
     entries = tuple(_entry(row) for row in rows[: sound_rows(rows)])
     link = str(rows[-1][-1]) if rows else ""
-    return Status(entries, link, damage(_up_to(rows, head), head))
+    return JournalReading(entries, link, damage(_up_to(rows, head), head))
 
 
 def _up_to(rows: list[Row], head: tuple[int, str]) -> list[Row]:
@@ -130,6 +130,6 @@ def _rows_of(copy: Path) -> list[Row]:
         return connection.execute(order).fetchall()
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: Row) -> JournalEntry:
     number, at, plan, *told, _ = row
-    return Entry(int(str(number)), str(at), str(plan), event_of_row(told))
+    return JournalEntry(int(str(number)), str(at), str(plan), event_of_row(told))

@@ -20,24 +20,24 @@ from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.finding import Finding, Report, Severity
 from rocefort.models.network.network import Network, Node, Sources
 from rocefort.models.network.observed import DeviceSeen, Observed
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.validators.checks import check_live, rules
 from rocefort.validators.rules.live.subject import (
-    Intended,
-    Limits,
+    HealthLimits,
+    IntendedState,
     LiveSubject,
     Readings,
     intended_of,
 )
 
 Observe = Callable[[Sequence[str], Sequence[str]], Observed]  # all devices; those beside a change
-IntendedOf = Callable[[Network], Intended]
+IntendedOf = Callable[[Network], IntendedState]
 Given = TypeVar("Given")
 Got = TypeVar("Got")
 NOT_DURING = ("LIV020",)  # a trial that runs is not saved, and must not be
 
 
-class Latest(Generic[Given, Got]):
+class LatestResult(Generic[Given, Got]):
     """A function that is asked again only where it is given another object than last time."""
 
     def __init__(self, ask: Callable[[Given], Got]) -> None:
@@ -52,7 +52,7 @@ class Latest(Generic[Given, Got]):
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveResult:
     """What the live checks found: a reading, all findings, and the errors that stop."""
 
     observed: Observed
@@ -65,7 +65,7 @@ class Live:
         """What stops the wave, in one sentence: Refused before a change, DeviceFailed after one."""
         if not self.new or (self.first and allow_sick):
             return None
-        count = counted(len(self.new), "error" if self.first else "new error")
+        count = count_of(len(self.new), "error" if self.first else "new error")
         first = self.new[0]
         what = f"{count} of the live checks, the first: {first.rule} {first.message}"
         if self.first:
@@ -78,30 +78,30 @@ class Live:
 class LiveChecks:
     """The live checks of one rollout; call it with the devices of a wave and the baseline.
 
-    network: as the fabric is meant to be *at this moment* (see `MeantNow`). settle_s: how long
-    after a commit sessions, LLDP and AI-ECN may take; the checks are repeated until no new error is
-    left or the time is up. before: None before the wave; during and after it what that call gave,
-    judged against the fabric as it was meant to be then.
+    network: as the fabric is meant to be *at this moment* (see `IntendedFabric`). settle_s: how
+    long after a commit sessions, LLDP and AI-ECN may take; the checks are repeated until no new
+    error is left or the time is up. before: None before the wave; during and after it what that
+    call gave, judged against the fabric as it was meant to be then.
     """
 
     observe: Observe
     sources: Sources | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: HealthLimits = field(default_factory=HealthLimits)
     settle_s: float = SETTLE_S
     pause_s: float = 1.0
     sleep: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
-    intended: IntendedOf = field(default_factory=lambda: Latest(intended_of))
+    intended: IntendedOf = field(default_factory=lambda: LatestResult(intended_of))
 
     def __call__(
         self,
         network: Network,
         devices: Sequence[str],
-        before: Live | None = None,
+        before: LiveResult | None = None,
         *,
         on_trial: bool = False,
         beside: Mapping[str, DeviceSeen] = MappingProxyType({}),
-    ) -> Live:
+    ) -> LiveResult:
         """Read the devices and their neighbours, and judge them.
 
         on_trial: during or after the wave, also where no baseline was read: a controller that goes
@@ -111,7 +111,7 @@ class LiveChecks:
         deadline = self.monotonic() + (self.settle_s if late else 0.0)
         while True:
             observed = self._read(network, devices, beside)
-            found = self._judged(network, observed, before, late=late)
+            found = self._live_result(network, observed, before, late=late)
             if not found.new or self.monotonic() >= deadline:
                 return found
             self.sleep(self.pause_s)
@@ -126,17 +126,17 @@ class LiveChecks:
         seen = {**observed.by_name, **known}
         return observed.model_copy(update={"devices": tuple(seen[name] for name in wanted)})
 
-    def _judged(
-        self, network: Network, observed: Observed, before: Live | None, *, late: bool
-    ) -> Live:
+    def _live_result(
+        self, network: Network, observed: Observed, before: LiveResult | None, *, late: bool
+    ) -> LiveResult:
         run = rules(ignore=NOT_DURING if late else (), judges=LiveSubject)
         readings = Readings(observed, before.observed if before else None, self.limits)
         intended = self.intended(network)
         report = check_live(network, readings, self.sources, run=run, intended=intended)
         if before is None:
-            return Live(observed, report, new=errors_of(report), first=not late)
+            return LiveResult(observed, report, new=errors_of(report), first=not late)
         new, old = new_errors(report, before.report)
-        return Live(observed, report, new, old, first=False)
+        return LiveResult(observed, report, new, old, first=False)
 
 
 def errors_of(report: Report) -> tuple[Finding, ...]:
@@ -172,7 +172,7 @@ def with_neighbours(network: Network, devices: Sequence[str]) -> tuple[str, ...]
 
 
 @dataclass
-class MeantNow:
+class IntendedFabric:
     """The fabric between two waves: a switch that is not changed yet is meant to run what it ran.
 
     A text is read once, and while no text is another one it is the same Network.

@@ -16,12 +16,19 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.errors import DeviceFailed, RocefortError
 from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.models.network.network import Network
-from rocefort.models.network.observed import DeviceSeen, Observed, Topic
+from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
 
 UNREADABLE = "what the switch shows could not be read (LIV001)"
 # Of a switch beside a change: what the change may do to it, and nothing that takes long to read;
 # the clock, because that of one switch alone does not tell whose clock is wrong.
-BESIDE = (Topic.FACTS, Topic.PEERS, Topic.ROUTES, Topic.NEIGHBOURS, Topic.PORTS, Topic.CLOCK)
+BESIDE = (
+    StateTopic.FACTS,
+    StateTopic.PEERS,
+    StateTopic.ROUTES,
+    StateTopic.NEIGHBOURS,
+    StateTopic.PORTS,
+    StateTopic.CLOCK,
+)
 NOT_BESIDE = "it is read only of switches that change"
 
 
@@ -44,11 +51,11 @@ def observe(  # noqa: PLR0913 - what of whom, and how
 
     def task(task: Task) -> Result:
         host = task.host
-        topics = BESIDE if host.name in beside else tuple(Topic)
+        topics = BESIDE if host.name in beside else tuple(StateTopic)
 
         def read() -> DeviceSeen:
             driver = host.get_connection(LIVE_SESSION, task.nornir.config)
-            return _read(driver, network, host.name, topics, now)
+            return _device_reading(driver, network, host.name, topics, now)
 
         try:
             return Result(host=host, result=_in_session(host, read))
@@ -63,7 +70,7 @@ def observe(  # noqa: PLR0913 - what of whom, and how
         if name not in results:
             seen.append(_unread(name, began, "it is not in the connections"))
         elif results[name].failed:
-            seen.append(_unread(name, began, _said(name, results[name].exception)))
+            seen.append(_unread(name, began, _error_text(name, results[name].exception)))
         else:
             seen.append(results[name][0].result)
     return Observed(fabric=network.name, at=began, devices=tuple(seen))
@@ -90,37 +97,37 @@ def close_sessions(hosts: Iterable[Host]) -> None:
 
 def as_beside(seen: DeviceSeen) -> DeviceSeen:
     """What a reading of a switch says where only the topics BESIDE are asked for."""
-    others = [topic for topic in Topic if topic not in BESIDE]
+    others = [topic for topic in StateTopic if topic not in BESIDE]
     missing = {topic: why for topic, why in seen.missing.items() if topic in BESIDE}
     missing |= dict.fromkeys(others, NOT_BESIDE)
     return seen.model_copy(update={"missing": missing, **dict.fromkeys(others)})
 
 
 def _unread(name: str, at: datetime, why: str) -> DeviceSeen:
-    return DeviceSeen(name=name, at=at, failed=(why,), missing=dict.fromkeys(Topic, why))
+    return DeviceSeen(name=name, at=at, failed=(why,), missing=dict.fromkeys(StateTopic, why))
 
 
-def _said(name: str, error: BaseException | None) -> str:
+def _error_text(name: str, error: BaseException | None) -> str:
     """What an error says, without the name of the switch that the place of a finding has."""
     if isinstance(error, RocefortError):
         return "; ".join(p.what for p in error.problems)
     return " ".join(str(error).split()).removeprefix(f"{name}: ")
 
 
-def _read(
+def _device_reading(
     driver: Any,  # noqa: ANN401 - NAPALM's, as the dialect of the switch takes it
     network: Network,
     name: str,
-    topics: Collection[Topic],
+    topics: Collection[StateTopic],
     now: Callable[[], datetime],
 ) -> DeviceSeen:
     """Topics of one switch. A lost session ends it; what else fails is noted, and goes on."""
     found: dict[str, Any] = {"name": name, "at": now()}
     failed: list[str] = []
-    missing: dict[Topic, str] = {}
+    missing: dict[StateTopic, str] = {}
     dialect = dialect_of(network.by_name[name])
     ports = [port.end.interface for port in network.roce_ports if port.end.device == name]
-    for topic in Topic:
+    for topic in StateTopic:
         if topic not in topics:
             missing[topic] = NOT_BESIDE
             continue
@@ -129,14 +136,14 @@ def _read(
         except ConnectionException:
             raise
         except (CommandErrorException, NotImplementedError) as error:
-            missing[topic] = _refused(name, error)
+            missing[topic] = _refusal_text(name, error)
         except DeviceFailed as error:
-            failed.append(_said(name, error))
+            failed.append(_error_text(name, error))
             missing[topic] = UNREADABLE
     return DeviceSeen(**found, failed=tuple(failed), missing=missing)
 
 
-def _refused(name: str, error: Exception) -> str:
+def _refusal_text(name: str, error: Exception) -> str:
     if isinstance(error, NotImplementedError):
         return "the driver does not read it"
-    return f"the switch does not tell: {_said(name, error)}"
+    return f"the switch does not tell: {_error_text(name, error)}"

@@ -10,8 +10,8 @@ from rocefort.clock import utc_now
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed
 from rocefort.models.rollout.history import AFTER, BEFORE
-from rocefort.models.wording import counted
-from rocefort.rollout.live.checks import Live, LiveChecks, MeantNow, with_neighbours
+from rocefort.models.wording import count_of
+from rocefort.rollout.live.checks import IntendedFabric, LiveChecks, LiveResult, with_neighbours
 from rocefort.rollout.live.readings import as_beside
 
 FRESH_S = 30.0  # as long as sessions may take to settle
@@ -19,7 +19,7 @@ NOTHING_BEFORE = "; nothing was read before the change, so every error counts as
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class WaveVerdict:
     """What the live checks say of a wave."""
 
     passed: bool
@@ -28,7 +28,7 @@ class Judged:
 
 @dataclass
 class WaveChecks:
-    """Implements rocefort.rollout.controller.protocols.Watching; remembers what was there before
+    """Implements rocefort.rollout.controller.protocols.WaveWatch; remembers what was there before
     each wave.
 
     running: what each switch of the plan ran when it was observed last. That was compared with the
@@ -44,13 +44,13 @@ class WaveChecks:
     others: Callable[[Sequence[str]], Mapping[str, str]]
     leave: Callable[[Collection[str]], None] = field(default=lambda _: None)
     monotonic: Callable[[], float] = time.monotonic
-    _meant: MeantNow = field(init=False)
+    _meant: IntendedFabric = field(init=False)
     _unchanged: Mapping[str, str] | None = None
-    _before: dict[tuple[str, ...], Live] = field(default_factory=dict)
+    _before: dict[tuple[str, ...], LiveResult] = field(default_factory=dict)
     _last: tuple[float, Observed] | None = None  # after a wave, and when that reading began
 
     def __post_init__(self) -> None:
-        self._meant = MeantNow(self.network)
+        self._meant = IntendedFabric(self.network)
 
     def _texts(self) -> dict[str, str]:
         running = self.running()
@@ -72,7 +72,7 @@ class WaveChecks:
         devices = self._last[1].devices
         return {seen.name: as_beside(seen) for seen in devices if not seen.failed}
 
-    def __call__(self, devices: Sequence[str], when: str, *, allow_sick: bool) -> Judged:
+    def __call__(self, devices: Sequence[str], when: str, *, allow_sick: bool) -> WaveVerdict:
         """Read a wave's switches and their neighbours, and judge them."""
         began, wave = self.monotonic(), tuple(devices)
         network = self._meant(self._texts())
@@ -85,10 +85,10 @@ class WaveChecks:
             self._before[wave] = found
         if when == AFTER:
             self._before.pop(wave, None)
-        said = counted(len(found.observed.devices), "switch") + " read"
+        said = count_of(len(found.observed.devices), "switch") + " read"
         alone = NOTHING_BEFORE if when != BEFORE and baseline is None else ""
         if refusal := found.refusal(allow_sick=allow_sick):
-            return Judged(passed=False, summary=f"{refusal}{alone}")
-        known = counted(len(found.old or found.new), "error")
+            return WaveVerdict(passed=False, summary=f"{refusal}{alone}")
+        known = count_of(len(found.old or found.new), "error")
         sick = f", {known} that {'were' if known[:2] != '1 ' else 'was'} there before"
-        return Judged(passed=True, summary=said + (sick if found.old or found.new else ""))
+        return WaveVerdict(passed=True, summary=said + (sick if found.old or found.new else ""))

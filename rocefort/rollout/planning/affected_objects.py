@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import gateway_vlan
-from rocefort.models.effect import Timer, Touches
+from rocefort.models.effect import FaultDelay, TouchedObject
 from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.rollout.compare import classify, counts, effect_of
 from rocefort.models.rollout.edits import Edit
@@ -17,7 +17,7 @@ EVERY_SESSION = "*"
 
 
 @dataclass
-class Touched:
+class AffectedPart:
     """What of one switch is touched; `whole`: why all of it is, empty: it is not."""
 
     ports: set[str] = field(default_factory=set)
@@ -27,41 +27,41 @@ class Touched:
     whole: str = ""
 
     @property
-    def any(self) -> bool:
+    def is_any(self) -> bool:
         """Whether there is anything."""
         return bool(self.ports or self.peers or self.vlans or self.prefixes or self.whole)
 
 
 @dataclass(frozen=True)
-class Touch:
+class AffectedObjects:
     """What a change of one switch touches, and what of that it takes down for a while."""
 
-    felt: Touched
-    down: Touched
+    felt: AffectedPart
+    down: AffectedPart
 
 
 def touch_of(
     device: Device, edits: Iterable[Edit], lossless: Iterable[str], disrupts: Mapping[str, str]
-) -> Touch:
+) -> AffectedObjects:
     """What edits of a switch touch. device: before; lossless: names of its lossless ports.
 
     disrupts: of the switch's dialect.
     """
-    felt, down = Touched(), Touched()
+    felt, down = AffectedPart(), AffectedPart()
     names = tuple(lossless)
-    for edit in _felt(edits, disrupts):
+    for edit in _felt_edits(edits, disrupts):
         _add(felt, device, edit, names)
         if counts(edit, effect_of(edit).down):
             _add(down, device, edit, names)
-    return Touch(felt, down)
+    return AffectedObjects(felt, down)
 
 
-def replaced(why: str) -> Touch:
+def replaced(why: str) -> AffectedObjects:
     """The touch of a switch that goes as a whole."""
-    return Touch(Touched(whole=why), Touched(whole=why))
+    return AffectedObjects(AffectedPart(whole=why), AffectedPart(whole=why))
 
 
-def _felt(edits: Iterable[Edit], disrupts: Mapping[str, str]) -> Iterator[Edit]:
+def _felt_edits(edits: Iterable[Edit], disrupts: Mapping[str, str]) -> Iterator[Edit]:
     """Edits that traffic feels; those of one port are judged together."""
     groups: dict[str, list[Edit]] = defaultdict(list)
     for edit in edits:
@@ -73,43 +73,43 @@ def _felt(edits: Iterable[Edit], disrupts: Mapping[str, str]) -> Iterator[Edit]:
 
 def timed(
     device: Device, edits: Iterable[Edit], disrupts: Mapping[str, str]
-) -> dict[Timer, Touched]:
+) -> dict[FaultDelay, AffectedPart]:
     """What edits touch whose faults show only by a timer. device: before.
 
     Of a filter that changes, the routed ports that apply one: it may drop what BGP sends.
     """
-    found: dict[Timer, Touched] = {}
-    for edit in _felt(edits, disrupts):
+    found: dict[FaultDelay, AffectedPart] = {}
+    for edit in _felt_edits(edits, disrupts):
         effect = effect_of(edit)
-        if effect.timer in (None, Timer.NONE) or gateway_vlan(edit.port_and_rest[0]):
+        if effect.timer in (None, FaultDelay.NONE) or gateway_vlan(edit.port_and_rest[0]):
             continue
-        touched = found.setdefault(effect.timer, Touched())
+        touched = found.setdefault(effect.timer, AffectedPart())
         _add(touched, device, edit, ())
-        if effect.touches is Touches.EVERY_VLAN:
+        if effect.touches is TouchedObject.EVERY_VLAN:
             touched.ports |= {i.name for i in device.interfaces if i.filter_in or i.filter_out}
     return found
 
 
-def _add(to: Touched, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:
+def _add(to: AffectedPart, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:
     name = next(iter(edit.keys), "")
     match effect_of(edit).touches:
-        case Touches.PORT:
+        case TouchedObject.PORT:
             vlan = gateway_vlan(name)
             if vlan is None:
                 to.ports.add(name)
             else:
                 to.vlans.add(vlan)
-        case Touches.SPLIT:
+        case TouchedObject.SPLIT:
             to.ports |= {i.name for i in device.interfaces if whole_port(i.name) == name}
-        case Touches.PEER:
+        case TouchedObject.PEER:
             to.peers.add(name)
-        case Touches.EVERY_SESSION:
+        case TouchedObject.EVERY_SESSION:
             to.peers.add(EVERY_SESSION)
-        case Touches.PREFIX:
+        case TouchedObject.PREFIX:
             to.prefixes.add(name)
-        case Touches.LOSSLESS:
+        case TouchedObject.LOSSLESS:
             to.ports.update(lossless)
-        case Touches.VLAN:
+        case TouchedObject.VLAN:
             to.vlans.add(int(name))
-        case Touches.EVERY_VLAN:
+        case TouchedObject.EVERY_VLAN:
             to.vlans |= set(device.vlans)

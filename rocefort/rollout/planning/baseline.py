@@ -24,7 +24,7 @@ HOW = "name a directory of what ran: --running DIR"
 
 
 @dataclass(frozen=True)
-class BothSides:
+class PlannedTexts:
     """Text of every switch before a plan and after it.
 
     backwards: the plan leads away from what its fabric intends, as one that takes another back.
@@ -35,7 +35,9 @@ class BothSides:
     backwards: bool = False
 
 
-def both_sides(plan: Plan, network: Network, running: Mapping[str, str] | None = None) -> BothSides:
+def both_sides(
+    plan: Plan, network: Network, running: Mapping[str, str] | None = None
+) -> PlannedTexts:
     """Texts before and after a plan of this network; running: what ran, where somebody kept it.
 
     Raises Refused with every switch whose text is not the one that the plan was made against.
@@ -48,7 +50,7 @@ def both_sides(plan: Plan, network: Network, running: Mapping[str, str] | None =
         kept = [line.split(" / ") for line in change.kept]
         intended = dialect_of(family).with_kept(render_node(node), kept, family)
         named = None if running is None else running.get(node.name, "")
-        old = _old(intended, change, family) if named is None else named
+        old = _baseline_text(intended, change, family) if named is None else named
         if old is None or not _ran(old, change, family):
             problems.append(Problem(node.name, UNTOLD if named is None else ANOTHER, HOW))
             continue
@@ -57,7 +59,7 @@ def both_sides(plan: Plan, network: Network, running: Mapping[str, str] | None =
         backwards |= not (change.empty or change.only_secrets) and _ran(intended, change, family)
     if problems:
         raise Refused(problems=problems)
-    return BothSides(before, after, backwards)
+    return PlannedTexts(before, after, backwards)
 
 
 def _family(node: Node) -> Family:
@@ -66,7 +68,7 @@ def _family(node: Node) -> Family:
     return node.family
 
 
-def _old(intended: str, change: Change, family: Family) -> str | None:
+def _baseline_text(intended: str, change: Change, family: Family) -> str | None:
     """What ran, by the way back from what is intended; None where that leads nowhere."""
     if _ran(intended, change, family):
         return intended

@@ -12,13 +12,13 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.models.fabric.nodes import ServerIntent
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Network, Node, Role, Segment, Server
-from rocefort.models.results.difference import Difference
-from rocefort.models.results.review import Blast, LostServer, Redundancy
+from rocefort.models.results.difference import FabricDifference
+from rocefort.models.results.review import BlastRadius, LostServer, Redundancy
 from rocefort.models.rollout.plan import Change
 from rocefort.rollout.planning.affected_objects import (
     EVERY_SESSION,
-    Touch,
-    Touched,
+    AffectedObjects,
+    AffectedPart,
     replaced,
     touch_of,
 )
@@ -26,7 +26,9 @@ from rocefort.rollout.planning.affected_objects import (
 Intents = Mapping[str, ServerIntent]
 
 
-def blast_radius(before: Network, after: Network, change: Difference, intents: Intents) -> Blast:
+def blast_radius(
+    before: Network, after: Network, change: FabricDifference, intents: Intents
+) -> BlastRadius:
     """What a change reaches of what is there before it.
 
     intents: servers as the fabric says them, for their owners. What only comes is not reached.
@@ -41,26 +43,26 @@ def blast_radius(before: Network, after: Network, change: Difference, intents: I
         for switch in change.changed
     }
     touches |= {gone.device: replaced("it is removed") for gone in change.only_before}
-    return _Radius(before, after, touches, intents).blast()
+    return _BlastRadiusStudy(before, after, touches, intents).blast()
 
 
-def _touch(node: Node, change: Change, lossless: Iterable[str]) -> Touch:
+def _touch(node: Node, change: Change, lossless: Iterable[str]) -> AffectedObjects:
     return touch_of(node.device, change.edits, lossless, dialect_of(node).disrupts)
 
 
 @dataclass(frozen=True)
-class _Radius:
+class _BlastRadiusStudy:
     before: Network
     after: Network
-    touches: Mapping[str, Touch]
+    touches: Mapping[str, AffectedObjects]
     intents: Intents
 
-    def blast(self) -> Blast:
+    def blast(self) -> BlastRadius:
         """Everything, in order of names."""
         links = [link for link in self._links if self._reached(link)]
         servers = [server for server in self.before.servers or () if self._server_felt(server)]
         pairs, in_all = self._pairs(servers, links)
-        return Blast(
+        return BlastRadius(
             sessions=tuple(sorted(self._sessions(), key=natural)),
             links=tuple(f"{link.a} - {link.b}" for link in links),
             servers=tuple(sorted((server.name for server in servers), key=natural)),
@@ -88,7 +90,7 @@ class _Radius:
             if end.device in self.touches
         )
 
-    def _port_in(self, end: End, touched: Touched) -> bool:
+    def _port_in(self, end: End, touched: AffectedPart) -> bool:
         """Whether a routed port is touched, itself or by its session."""
         if touched.whole or end.interface in touched.ports:
             return True
@@ -140,9 +142,9 @@ class _Radius:
 
     def _server_felt(self, server: Server) -> bool:
         touch = self.touches.get(server.port.device)
-        return bool(touch) and self._server_in(server, touch.felt if touch else Touched())
+        return bool(touch) and self._server_in(server, touch.felt if touch else AffectedPart())
 
-    def _server_in(self, server: Server, touched: Touched) -> bool:
+    def _server_in(self, server: Server, touched: AffectedPart) -> bool:
         ports = {server.port.interface, *(port.interface for port in server.ports)}
         segment = self._segment_of(server)
         return bool(
@@ -190,7 +192,7 @@ class _Radius:
         for name, links in self._links_of.items():
             touched = self.touches[name].down
             out: Counter[str] = Counter()
-            for link in links if touched.any else ():
+            for link in links if touched.is_any else ():
                 near = next(end for end in _ends(link) if end.device == name)
                 if self._port_in(near, touched) or (link.a, link.b) not in self._kept_links:
                     out.update(end.device for end in _ends(link) if end.device in self._leaves)
@@ -238,7 +240,7 @@ class _Radius:
         touch = self.touches.get(leaf)
         return self._why_down(server, touch.down, leaf in alone) if touch else ""
 
-    def _why_down(self, server: Server, down: Touched, alone: bool) -> str:
+    def _why_down(self, server: Server, down: AffectedPart, alone: bool) -> str:
         if down.whole:
             return f"its only leaf changes as a whole: {down.whole}"
         if alone:

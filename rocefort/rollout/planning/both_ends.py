@@ -19,11 +19,11 @@ from rocefort.dialects.words import in_words
 from rocefort.errors import Refused
 from rocefort.models.device.bgp import HOLD_S, BgpSettings
 from rocefort.models.device.device import Device
-from rocefort.models.effect import Timer
+from rocefort.models.effect import FaultDelay
 from rocefort.models.network.network import Link, Network, Role
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.rollout.planning.affected_objects import timed
-from rocefort.rollout.planning.plan import Sides
+from rocefort.rollout.planning.plan import SwitchConfigs
 
 HOW = (
     "close the session first (drain the spine, «a closed session with: ..»), then plan, apply with "
@@ -32,7 +32,7 @@ HOW = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class _CableSession:
     """A session over a cable, as the two ends of it have it."""
 
     peers: tuple[IPv4Address, IPv4Address]  # as the first end calls the other, and the reverse
@@ -40,13 +40,13 @@ class _Joined:
     hold_s: int
 
 
-def refuse_two_sided(network: Network, sides: Mapping[str, Sides]) -> None:
+def refuse_two_sided(network: Network, sides: Mapping[str, SwitchConfigs]) -> None:
     """Raise Refused where a session that is up would be down between the waves of its ends."""
-    found = list(_apart(network, sides))
+    found = list(_disagreements(network, sides))
     if not found:
         return
     leaf, spine, why, hold_s = found[0]
-    more = f" ({counted(len(found), 'session')} in all)" if len(found) > 1 else ""
+    more = f" ({count_of(len(found), 'session')} in all)" if len(found) > 1 else ""
     raise Refused(
         f"its BGP session with {spine} ends within the hold time of {hold_s} s once it changes, "
         f"for {spine} changes in a later wave: {why}{more}",
@@ -55,29 +55,36 @@ def refuse_two_sided(network: Network, sides: Mapping[str, Sides]) -> None:
     )
 
 
-def _apart(network: Network, sides: Mapping[str, Sides]) -> Iterator[tuple[str, str, str, int]]:
+def _disagreements(
+    network: Network, sides: Mapping[str, SwitchConfigs]
+) -> Iterator[tuple[str, str, str, int]]:
     """Leaf, spine, what they do not agree on, hold time."""
     ends = {
         name
         for name, each in sides.items()
-        if Timer.HOLD in timed(each.running, each.whole.edits, dialect_of(each.family).disrupts)
+        if FaultDelay.HOLD
+        in timed(each.running, each.whole.edits, dialect_of(each.family).disrupts)
     }
     for link in network.links or ():
         leaf, spine = _leaf_first(network, link)
         if not {leaf[0], spine[0]} <= ends:
             continue
         one, other = sides[leaf[0]], sides[spine[0]]
-        before = _joined(one.running, leaf[1], other.running, spine[1])
+        before = _cable_session(one.running, leaf[1], other.running, spine[1])
         if before and any(_closed(s, p) for s, p in zip((one, other), before.peers, strict=True)):
             continue
-        after = _joined(one.intended, leaf[1], other.intended, spine[1])
-        if before and after and _joined(one.intended, leaf[1], other.running, spine[1]) is None:
+        after = _cable_session(one.intended, leaf[1], other.intended, spine[1])
+        if (
+            before
+            and after
+            and _cable_session(one.intended, leaf[1], other.running, spine[1]) is None
+        ):
             same = before.authentication == after.authentication
             why = "an address or an AS number" if same else "the authentication"
             yield leaf[0], spine[0], f"{why} differs meanwhile", before.hold_s
 
 
-def _closed(sides: Sides, peer: IPv4Address) -> bool:
+def _closed(sides: SwitchConfigs, peer: IPv4Address) -> bool:
     """Whether a switch keeps a session closed, by its peer or its peer's group."""
     found = set(map(dialect_of(sides.family).closed_peer, sides.kept)) - {None}
     bgp = sides.running.bgp
@@ -91,7 +98,7 @@ def _leaf_first(network: Network, link: Link) -> tuple[tuple[str, str], tuple[st
     return (b, a) if network.by_name[a[0]].role is Role.SPINE else (a, b)
 
 
-def _joined(one: Device, port: str, other: Device, far_port: str) -> _Joined | None:
+def _cable_session(one: Device, port: str, other: Device, far_port: str) -> _CableSession | None:
     """The session over a cable; None: what the two ends say does not fit together."""
     near, far = one.by_interface.get(port), other.by_interface.get(far_port)
     if near is None or far is None or not (near.enabled and far.enabled):
@@ -106,7 +113,7 @@ def _joined(one: Device, port: str, other: Device, far_port: str) -> _Joined | N
             fits = (mine.asn, theirs.asn) == (other.bgp.asn, one.bgp.asn)
             if fits and _authentication(mine) == _authentication(theirs):
                 holds = (HOLD_S if s.hold_s is None else s.hold_s for s in (mine, theirs))
-                return _Joined((there.ip, here.ip), _authentication(mine), min(holds))
+                return _CableSession((there.ip, here.ip), _authentication(mine), min(holds))
     return None
 
 

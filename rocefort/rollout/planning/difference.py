@@ -15,7 +15,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.network.network import Sources, TextLine
 from rocefort.models.results.difference import (
-    Difference,
+    FabricDifference,
     OneSided,
     Ownership,
     Places,
@@ -24,7 +24,7 @@ from rocefort.models.results.difference import (
 )
 from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.plan import Change, Kind
+from rocefort.models.rollout.plan import Change, ChangeKind
 from rocefort.rollout.planning.referenced_acls import with_used
 from rocefort.rollout.planning.secrets import with_known_secrets
 
@@ -32,7 +32,7 @@ Families = Mapping[str, Family]
 
 
 @dataclass(frozen=True)
-class Switch:
+class ComparedSwitch:
     """One switch of a side; what a text does not say of it is None or empty.
 
     `text` is what somebody wrote, empty for a switch of a fabric. `cut_off_at`: its last line,
@@ -75,23 +75,23 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedSide:
     """All switches of one side, in its order. `sources` tell where their values stand."""
 
     name: str
-    switches: Mapping[str, Switch]
+    switches: Mapping[str, ComparedSwitch]
     sources: Sources
     shown: Callable[[str], str] = str  # a place of the sources as a reader knows it
 
 
-def difference(before: Side, after: Side, families: Families) -> Difference:
+def difference(before: ComparedSide, after: ComparedSide, families: Families) -> FabricDifference:
     """What takes each switch from one side to the other, and which switches only one side has.
 
     A secret that a switch keeps encrypted is taken for the one that the other side refers to.
     """
     both = [name for name in after.switches if name in before.switches]
     found = (_switch(name, before, after, families) for name in both)
-    return Difference(
+    return FabricDifference(
         before=before.name,
         after=after.name,
         compared=len(both),
@@ -101,7 +101,7 @@ def difference(before: Side, after: Side, families: Families) -> Difference:
     )
 
 
-def _one_sided(side: Side, other: Side, families: Families) -> Iterator[OneSided]:
+def _one_sided(side: ComparedSide, other: ComparedSide, families: Families) -> Iterator[OneSided]:
     for name, switch in side.switches.items():
         if name not in other.switches:
             text = switch.text or _rendered(
@@ -111,7 +111,9 @@ def _one_sided(side: Side, other: Side, families: Families) -> Iterator[OneSided
             yield OneSided(device=name, where=switch.file, lines=lines)
 
 
-def _switch(name: str, before: Side, after: Side, families: Families) -> SwitchDifference | None:
+def _switch(
+    name: str, before: ComparedSide, after: ComparedSide, families: Families
+) -> SwitchDifference | None:
     old, new = before.switches[name], after.switches[name]
     unowned, facts = tuple(_unowned(old, new)), tuple(_facts(old, new))
     if old.device == new.device and not facts:
@@ -132,10 +134,10 @@ def _switch(name: str, before: Side, after: Side, families: Families) -> SwitchD
 
 
 def _nothing(name: str) -> Change:
-    return _told(name, (), {})
+    return _change_of_edits(name, (), {})
 
 
-def _told(name: str, edits: tuple[Edit, ...], disrupts: Mapping[str, str]) -> Change:
+def _change_of_edits(name: str, edits: tuple[Edit, ...], disrupts: Mapping[str, str]) -> Change:
     kind, reasons = classify(edits, (), disrupts)
     return Change(
         device=name,
@@ -149,7 +151,7 @@ def _told(name: str, edits: tuple[Edit, ...], disrupts: Mapping[str, str]) -> Ch
     )
 
 
-def _comparable(old: Switch, new: Switch, family: Family) -> tuple[Device, Device]:
+def _comparable(old: ComparedSwitch, new: ComparedSwitch, family: Family) -> tuple[Device, Device]:
     """Both Devices in the form in which a switch saves them, as far as they can mean the same."""
     running, intended = old.device, new.device
     if old.is_text or new.is_text:
@@ -163,7 +165,7 @@ def _comparable(old: Switch, new: Switch, family: Family) -> tuple[Device, Devic
 
 
 def _change(
-    old: Switch, running: Device, new: Switch, intended: Device, family: Family
+    old: ComparedSwitch, running: Device, new: ComparedSwitch, intended: Device, family: Family
 ) -> tuple[Change, str]:
     """The change, and why there is no patch if there is none."""
     no_patch = _other_syntax(old, new)
@@ -183,13 +185,13 @@ def _change(
             conditions = conditions_of(change.patch, family)
             return change.model_copy(update={"conditions": conditions}), ""
     disrupts = dialect_of(family).disrupts if old.dialect == new.dialect else {}
-    told = _told(intended.name, compare(running, intended), disrupts)
-    if told.kind is Kind.ADDITIVE:  # what is there does not stay as it is
-        told = told.model_copy(update={"kind": Kind.MODIFYING})
+    told = _change_of_edits(intended.name, compare(running, intended), disrupts)
+    if told.kind is ChangeKind.ADDITIVE:  # what is there does not stay as it is
+        told = told.model_copy(update={"kind": ChangeKind.MODIFYING})
     return told, no_patch
 
 
-def _other_syntax(old: Switch, new: Switch) -> str:
+def _other_syntax(old: ComparedSwitch, new: ComparedSwitch) -> str:
     if old.dialect != new.dialect:
         return f"{_systems(old, new)}: no patch leads from one system to another"
     if old.family and new.family and old.family.name != new.family.name:
@@ -200,17 +202,17 @@ def _other_syntax(old: Switch, new: Switch) -> str:
     return ""
 
 
-def _systems(old: Switch, new: Switch) -> str:
+def _systems(old: ComparedSwitch, new: ComparedSwitch) -> str:
     return " -> ".join(dialect_of(switch).name for switch in (old, new))
 
 
-def _rendered(switch: Switch, device: Device, family: Family) -> str:
+def _rendered(switch: ComparedSwitch, device: Device, family: Family) -> str:
     if device is switch.device and switch.family and family.name == switch.family.name:
         return switch.rendered
     return dialect_of(family).render(device, family, switch.hardware)
 
 
-def _facts(old: Switch, new: Switch) -> Iterator[str]:
+def _facts(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[str]:
     """What both sides know of a switch beside its configuration: system, model, release."""
     if old.dialect != new.dialect:
         yield f"system: {_systems(old, new)}"
@@ -221,7 +223,7 @@ def _facts(old: Switch, new: Switch) -> Iterator[str]:
         yield f"software: {was} -> {will}"
 
 
-def _notes(old: Switch, new: Switch) -> Iterator[str]:
+def _notes(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[str]:
     for switch in (old, new):
         if switch.cut_off_at is not None:
             place = f"{switch.file}:{switch.cut_off_at}"
@@ -229,7 +231,7 @@ def _notes(old: Switch, new: Switch) -> Iterator[str]:
             yield f"{place}: {in_words(what, switch)}"
 
 
-def _unowned(old: Switch, new: Switch) -> Iterator[Unowned]:
+def _unowned(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[Unowned]:
     for text, line in old.unowned.items():
         goes = new.is_text and text not in new.unowned
         if goes or not new.is_text:
@@ -241,19 +243,19 @@ def _unowned(old: Switch, new: Switch) -> Iterator[Unowned]:
             yield Unowned(text=text, ownership=Ownership.COMES, where=where)
 
 
-def _places(name: str, edit: Edit, before: Side, after: Side) -> Places:
+def _places(name: str, edit: Edit, before: ComparedSide, after: ComparedSide) -> Places:
     return Places(
-        before="" if edit.before is None else _place(name, edit, before),
-        after="" if edit.after is None else _place(name, edit, after),
+        before="" if edit.before is None else _edit_place(name, edit, before),
+        after="" if edit.after is None else _edit_place(name, edit, after),
     )
 
 
-def _place(name: str, edit: Edit, side: Side) -> str:
+def _edit_place(name: str, edit: Edit, side: ComparedSide) -> str:
     position = side.sources.find(name, edit.path)
     return side.shown(f"{position.file}:{position.line}") if position else ""
 
 
-def _family(old: Switch, new: Switch, families: Families) -> Family:
+def _family(old: ComparedSwitch, new: ComparedSwitch, families: Families) -> Family:
     """Family of a switch: what a fabric says, else the one in whose words most lines come back."""
     known = new.family or old.family
     if known:
@@ -262,16 +264,16 @@ def _family(old: Switch, new: Switch, families: Families) -> Family:
     likely = released or families  # of two that are as likely, the first of the file
     return max(
         (families[name] for name in likely),
-        key=lambda family: sum(_alike(switch, family) for switch in (old, new)),
+        key=lambda family: sum(_common_lines(switch, family) for switch in (old, new)),
     )
 
 
-def _may_be(switch: Switch, name: str) -> bool:
+def _may_be(switch: ComparedSwitch, name: str) -> bool:
     """Whether a switch's release, where it is known, can be of a family: V300 is none of V200."""
     return switch.software[:4].casefold() in ("", name[:4])
 
 
-def _alike(switch: Switch, family: Family) -> int:
+def _common_lines(switch: ComparedSwitch, family: Family) -> int:
     """How many lines of a text a family writes in the same words; none where it has no words."""
     try:
         text = dialect_of(family).render(switch.device, family)

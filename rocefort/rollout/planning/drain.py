@@ -14,9 +14,9 @@ from rocefort.models.device.bgp import PolicyNode
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.results.reachability import Reachability
-from rocefort.models.rollout.plan import Drained
-from rocefort.models.wording import counted
-from rocefort.rollout.planning.plan import Sides
+from rocefort.models.rollout.plan import DrainedChange
+from rocefort.models.wording import count_of
+from rocefort.rollout.planning.plan import SwitchConfigs
 from rocefort.validators.capacity.bisection import widths
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
@@ -75,12 +75,12 @@ def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return patch.commands, patch.reverse
 
 
-def drained_change(sides: Sides, meanwhile: str) -> Drained:
+def drained_change(sides: SwitchConfigs, meanwhile: str) -> DrainedChange:
     """The three changes of a switch that is drained for the one that is asked for."""
     change = sides.whole
     old, new = silent(sides.running), silent(sides.intended)
     inner = sides.change(old, new)
-    return Drained(
+    return DrainedChange(
         device=change.device,
         drain=sides.change(sides.running, old),
         change=inner.model_copy(
@@ -95,7 +95,7 @@ def drained_change(sides: Sides, meanwhile: str) -> Drained:
 
 
 @dataclass(frozen=True)
-class Left:
+class RemainingCapacity:
     """What the routing engine finds of a fabric in some state of it.
 
     widths: least and most equal-cost paths between leaves. lost: pairs of servers that were
@@ -114,15 +114,17 @@ class Left:
     def __str__(self) -> str:
         found = "-".join(map(str, dict.fromkeys(self.widths or ())))
         width = f"ECMP width {found}" if found else "no path between leaves to count"
-        pairs = counted(self.lost, "server pair") if self.lost else "no server pair"
+        pairs = count_of(self.lost, "server pair") if self.lost else "no server pair"
         return f"{width}, {pairs} lost"
 
 
-def left_of(solution: Solution, start: Reachability, among: Set[str] | None = None) -> Left:
+def left_of(
+    solution: Solution, start: Reachability, among: Set[str] | None = None
+) -> RemainingCapacity:
     """What is left in a state; start: who reached whom before; among: widths of these leaves."""
     now, servers = reachability_of(solution.trips), start.servers
     lost = sum(start.delivers(*pair) for pair in now.lost_pairs() if servers.issuperset(pair))
-    return Left(widths(solution, among), lost, now)
+    return RemainingCapacity(widths(solution, among), lost, now)
 
 
 class Uplinks(NamedTuple):
@@ -168,7 +170,7 @@ def _ends(network: Network) -> Counter[str]:
 
 
 @dataclass(frozen=True)
-class Passage:
+class ServiceDuringRollout:
     """A rollout on its way: what each switch runs, and runs in the end.
 
     running: Devices by switch, before. done: those that run what is intended by now.
@@ -199,7 +201,7 @@ class Passage:
     def _delivered(self) -> Reachability:
         return reachability_of(self.before.trips)
 
-    def without(self, spine: str, done: frozenset[str]) -> Left:
+    def without(self, spine: str, done: frozenset[str]) -> RemainingCapacity:
         """What is left while a spine is drained; raises Refused as `analyse` does."""
         drained = kept_from_traffic(self.at(done), [spine])
         return left_of(analyse(drained), self._delivered)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.models.network.network import Link, Network, Node, Role
-from rocefort.models.results.growth import Stage, Staged
+from rocefort.models.results.growth import GrowthStage, StagedGrowth
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.results.routing import SessionStatus
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.rollout.planning.drain import drain_commands, kept_from_traffic, left_of
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
@@ -24,7 +24,7 @@ ISOLATED, CABLED, SESSIONS, TRAFFIC = "isolated", "cabled", "sessions up", "taki
 
 
 @dataclass(frozen=True)
-class Step:
+class GrowthStep:
     """One part of a growth: the Networks without and with its switches."""
 
     before: Network
@@ -34,21 +34,23 @@ class Step:
 
 
 @dataclass(frozen=True)
-class _Judge:
+class _StageJudge:
     """What must hold in every state: the pairs of servers that there were in the beginning."""
 
     start: Reachability
 
-    def stage(self, network: Network, title: str, spines: int, serving: Sequence[Node]) -> Stage:
+    def stage(
+        self, network: Network, title: str, spines: int, serving: Sequence[Node]
+    ) -> GrowthStage:
         """Solve a state; spines: those that take traffic; serving: leaves that do."""
         solution = analyse(network)
         left = left_of(solution, self.start, {leaf.name for leaf in serving})
         up = sum(session.status is SessionStatus.ESTABLISHED for session in solution.sessions)
         least = spines * min((leaf.links_per_pair or 1 for leaf in serving), default=1)
-        wrong = [f"{counted(left.lost, 'server pair')} lost"] if left.lost else []
+        wrong = [f"{count_of(left.lost, 'server pair')} lost"] if left.lost else []
         if left.widths and left.least < least:
             wrong.append(f"ECMP width {left.least} where {least} must be")
-        return Stage(
+        return GrowthStage(
             title=title,
             sessions=(up, len(solution.sessions)),
             in_service=(spines, len(serving)),
@@ -59,20 +61,20 @@ class _Judge:
         )
 
 
-def staged(steps: Sequence[Step]) -> Staged:
+def staged(steps: Sequence[GrowthStep]) -> StagedGrowth:
     """Every state of a growth, judged; raises Refused where the routing engine refuses one."""
     first = _from_text(steps[0].before)
-    judge = _Judge(reachability_of(analyse(first).trips))
+    judge = _StageJudge(reachability_of(analyse(first).trips))
     serving = first.role(Role.LEAF)
     spines = len(first.role(Role.SPINE))
     stages = [judge.stage(first, "as it is", spines, serving)]
     for step in steps:
         stages += _states(judge, step)
     drain, lift = drain_commands(steps[0].after.by_name[steps[0].new[0]])
-    return Staged(fabric=first.name, stages=tuple(stages), drain=drain, lift=lift)
+    return StagedGrowth(fabric=first.name, stages=tuple(stages), drain=drain, lift=lift)
 
 
-def _states(judge: _Judge, step: Step) -> Iterator[Stage]:
+def _states(judge: _StageJudge, step: GrowthStep) -> Iterator[GrowthStage]:
     old, final = step.before, _from_text(step.after)
     drained = _from_text(kept_from_traffic(step.after, step.new))
     old_devices = {node.name: node.device for node in old.nodes}

@@ -14,12 +14,12 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
-from rocefort.rollout.planning.plan import Sides
+from rocefort.rollout.planning.plan import SwitchConfigs
 
 HOW = "make it at the console, where nothing can be cut off (`rocefort day0` prints it), plan again"
 
 
-class Path(Frozen):
+class ManagementRoute(Frozen):
     """What a session needs: a port with an address, its VRF and routes, SSH, a VTY, a user."""
 
     ports: tuple[tuple[str, bool, str | None, tuple[str, ...]], ...]
@@ -29,7 +29,7 @@ class Path(Frozen):
     users: tuple[str, ...]
 
 
-def refuse_cut_off(sides: Iterable[Sides], users: Mapping[str, str]) -> None:
+def refuse_cut_off(sides: Iterable[SwitchConfigs], users: Mapping[str, str]) -> None:
     """Raise Refused for every change that could end the sessions of a rollout.
 
     users: by switch, who logs in there; of a switch without an entry all users count.
@@ -43,7 +43,7 @@ def refuse_cut_off(sides: Iterable[Sides], users: Mapping[str, str]) -> None:
         raise Refused(problems=problems)
 
 
-def cuts(sides: Sides, user: str | None) -> Iterator[str]:
+def cuts(sides: SwitchConfigs, user: str | None) -> Iterator[str]:
     """What of the way in is other afterwards, and is not provably as wide."""
     ports = _ports(sides.node, sides.running)
     old, new = _path(sides.running, ports, user), _path(sides.intended, ports, user)
@@ -67,14 +67,14 @@ def _ports(node: Node, running: Device) -> tuple[str, ...]:
     return tuple(interface.name for interface in found)
 
 
-def _path(device: Device, ports: Iterable[str], user: str | None) -> Path:
+def _path(device: Device, ports: Iterable[str], user: str | None) -> ManagementRoute:
     known = [device.by_interface.get(name) or Interface(name=name) for name in ports]
     vrfs = {interface.vrf for interface in known}
     people = [u.model_dump_json() for u in device.users if user in (None, u.name)]
     people += [u.model_dump_json() for u in device.ssh.users if user in (None, u.name)]
     groups = {u.group for u in device.users if user in (None, u.name)}
     people += [g.model_dump_json() for g in device.user_groups if g.name in groups]
-    return Path(
+    return ManagementRoute(
         ports=tuple((i.name, i.enabled, i.vrf, tuple(map(str, i.addresses))) for i in known),
         routes=tuple((r.key, r.preference) for r in device.static_routes if r.vrf in vrfs),
         ssh=(device.ssh.stelnet, device.ssh.source_interface),

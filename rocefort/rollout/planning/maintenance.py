@@ -13,8 +13,8 @@ from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirem
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.wording import listing
 from rocefort.rollout.planning.drain import silent
-from rocefort.rollout.planning.plan import Sides
-from rocefort.rollout.planning.wave_impact import named
+from rocefort.rollout.planning.plan import SwitchConfigs
+from rocefort.rollout.planning.wave_impact import names_text
 from rocefort.validators.roce_ports import ends_of
 
 # A trial that ends must leave no trace, and a confirmed one must be in effect.
@@ -27,7 +27,7 @@ PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", re.ASCII)
 TYPE_IT = "In the place of <secret ..> type the secret itself. "
 
 
-class Step(Frozen):
+class ProcedureStep(Frozen):
     """One step of a procedure: what to do, and what to type."""
 
     what: str
@@ -39,7 +39,7 @@ class Procedure(Frozen):
 
     device: str
     why: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ProcedureStep, ...]
 
 
 class NeedsMaintenance(Refused):
@@ -55,7 +55,7 @@ class NeedsMaintenance(Refused):
         )
 
 
-def refuse_beyond_trial(network: Network, sides: Mapping[str, Sides]) -> None:
+def refuse_beyond_trial(network: Network, sides: Mapping[str, SwitchConfigs]) -> None:
     """Raise NeedsMaintenance where a patch needs a save, a restart, or has no way back.
 
     An idle port alone is no reason: a switch that refuses such a line while the port is congested
@@ -70,7 +70,7 @@ def refuse_beyond_trial(network: Network, sides: Mapping[str, Sides]) -> None:
         raise NeedsMaintenance(found)
 
 
-def procedure(network: Network, sides: Sides) -> Procedure:
+def procedure(network: Network, sides: SwitchConfigs) -> Procedure:
     """The steps by hand for a switch, whole: what needs a window, and the rest with it."""
     change, name = sides.whole, sides.node.name
     hard = [line for line in change.conditions if BEYOND_A_TRIAL & {*line.needs}]
@@ -84,21 +84,21 @@ def procedure(network: Network, sides: Sides) -> Procedure:
 
 def _steps(
     network: Network,
-    sides: Sides,
+    sides: SwitchConfigs,
     lines: Iterable[ConditionedLine],
     needs: Iterable[Requirement],
-) -> Iterator[Step]:
+) -> Iterator[ProcedureStep]:
     node, wanted = sides.node, frozenset(needs)
-    yield _keep(node)
+    yield _save_step(node)
     yield _out_of_use(network, sides)
     ports = list(dict.fromkeys(port for line in lines if (port := _port(line))))
     if Requirement.IDLE_PORT in wanted and ports:
         down = _in_views(node, ports, "a port out of use")
-        yield Step(
-            what=f"Shut down {named(ports)}, and see that nothing flows there any more.",
+        yield ProcedureStep(
+            what=f"Shut down {names_text(ports)}, and see that nothing flows there any more.",
             commands=(*_entered(node, down), line(node, "leave"), line(node, "ports in brief")),
         )
-    yield Step(
+    yield ProcedureStep(
         what="Type the change, at the console. "
         + (TYPE_IT if references(sides.whole.patch) else "")
         + in_words("A commit here has no timer: read «changes of the candidate» before it.", node),
@@ -108,21 +108,21 @@ def _steps(
         left = [p for p in ports if p in sides.intended.by_interface]
         up = _in_views(node, left, "an enabled port")
         if up:
-            yield Step(
+            yield ProcedureStep(
                 what="Bring back into use what the change has not taken away.",
                 commands=_entered(node, up),
             )
     if wanted & {Requirement.SAVE, Requirement.REBOOT}:
-        yield Step(what="Save the configuration, and answer y.", commands=_save(node))
+        yield ProcedureStep(what="Save the configuration, and answer y.", commands=_save(node))
     if Requirement.REBOOT in wanted:
-        yield Step(
+        yield ProcedureStep(
             what=f"Restart {node.name}, and answer y. Servers that hang on it alone are away "
             "meanwhile.",
             commands=(line(node, "restart"),),
         )
     yield from _in_use(sides)
-    yield Step(what="Save the configuration, and answer y.", commands=_save(node))
-    yield Step(
+    yield ProcedureStep(what="Save the configuration, and answer y.", commands=_save(node))
+    yield ProcedureStep(
         what="In a shell: judge it, and plan what is left to do.",
         commands=("rocefort health FABRIC --connections FILE", "rocefort plan FABRIC"),
     )
@@ -143,30 +143,30 @@ def _in_views(node: Node, ports: Iterable[str], term: str) -> list[str]:
     return [typed for port in ports for typed in (line(node, "an interface", port), command, leave)]
 
 
-def _in_use(sides: Sides) -> Iterator[Step]:
+def _in_use(sides: SwitchConfigs) -> Iterator[ProcedureStep]:
     """Let a spine announce again."""
     if sides.node.role is Role.SPINE:
         lift = sides.change(silent(sides.intended), sides.intended).patch
-        yield Step(
+        yield ProcedureStep(
             what=f"Let {sides.node.name} take traffic again.",
             commands=_entered(sides.node, lift),
         )
 
 
-def _keep(node: Node) -> Step:
+def _save_step(node: Node) -> ProcedureStep:
     save = line(node, "save in", "before-maintenance.cfg")
-    return Step(
+    return ProcedureStep(
         what=f"Keep what {node.name} runs, and where to go back to: a rollback does not undo all "
         "of it.",
         commands=(save, line(node, "list of commits", 1)),
     )
 
 
-def _out_of_use(network: Network, sides: Sides) -> Step:
+def _out_of_use(network: Network, sides: SwitchConfigs) -> ProcedureStep:
     node, name = sides.node, sides.node.name
     if node.role is Role.SPINE:
         others = [other.name for other in network.role(Role.SPINE) if other.name != name]
-        return Step(
+        return ProcedureStep(
             what=f"Take {name} out of traffic: a first node that denies in each export policy. "
             f"{listing(others) or 'No other spine'} must carry all of it meanwhile.",
             commands=(
@@ -179,8 +179,8 @@ def _out_of_use(network: Network, sides: Sides) -> Step:
         s.name for s in network.servers or () if any(port.device == name for port in s.ports)
     ]
     links = [link for link in network.links or () if name in {e.device for e, _ in ends_of(link)}]
-    return Step(
-        what=f"Ask the owners of {named(servers) or 'its servers'} for a window: {name} has "
+    return ProcedureStep(
+        what=f"Ask the owners of {names_text(servers) or 'its servers'} for a window: {name} has "
         f"{len(links)} uplinks, and what hangs on it alone has no other way."
     )
 

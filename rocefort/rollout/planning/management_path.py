@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from rocefort.models.effect import Access
+from rocefort.models.effect import AccessTopic
 from rocefort.models.network.network import Network, Node
-from rocefort.models.results.difference import Difference
-from rocefort.models.results.review import ManagementAccess, ManagementChange, ManagementPath
+from rocefort.models.results.difference import FabricDifference
+from rocefort.models.results.review import ManagementChange, ManagementPath, SwitchAddress
 from rocefort.models.rollout.compare import effect_of
 from rocefort.models.rollout.edits import Edit
 
 ITSELF = "the switch itself"
 
 
-def management_path(before: Network, after: Network, change: Difference) -> ManagementPath:
+def management_path(before: Network, after: Network, change: FabricDifference) -> ManagementPath:
     """Compare the management path of every switch that both sides have; tell the others' apart.
 
     A switch that is not among the changed ones has an equal Device, so an equal path.
     """
     return ManagementPath(
-        aspects=tuple(Access),
+        aspects=tuple(AccessTopic),
         switches=change.compared,
         changes=tuple(
             found
@@ -40,8 +40,8 @@ def management_path(before: Network, after: Network, change: Difference) -> Mana
     )
 
 
-def _access(node: Node) -> ManagementAccess:
-    return ManagementAccess(
+def _access(node: Node) -> SwitchAddress:
+    return SwitchAddress(
         device=node.name,
         address=str(node.management) if node.management else None,
         port=next(iter(_ports(node)), None),
@@ -51,7 +51,7 @@ def _access(node: Node) -> ManagementAccess:
 def _changes(old: Node, new: Node, edits: tuple[Edit, ...]) -> Iterator[ManagementChange]:
     ports = {*_ports(old), *_ports(new)}
     aspects = [_aspect(edit, ports) for edit in edits]
-    for aspect in Access:
+    for aspect in AccessTopic:
         for edit, of_edit in zip(edits, aspects, strict=True):
             if of_edit is aspect:
                 was, will = (text or "none" for text in (edit.before_text, edit.after_text))
@@ -59,9 +59,9 @@ def _changes(old: Node, new: Node, edits: tuple[Edit, ...]) -> Iterator[Manageme
                 yield ManagementChange(device=old.name, aspect=aspect, what=what)
 
 
-def _aspect(edit: Edit, ports: Container[str]) -> Access | None:
+def _aspect(edit: Edit, ports: Container[str]) -> AccessTopic | None:
     access = effect_of(edit).access
-    return None if access is Access.PORT and edit.keys[0] not in ports else access
+    return None if access is AccessTopic.PORT and edit.keys[0] not in ports else access
 
 
 def _ports(node: Node) -> list[str]:

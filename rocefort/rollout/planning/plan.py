@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from rocefort.dialects.changes import change_of
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
 from rocefort.dialects.commit_conditions import conditions_of
-from rocefort.dialects.data import Parsed
+from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.device.device import Device
@@ -30,23 +30,23 @@ def device_digest(device: Device) -> str:
     return digest_of(as_read_back(device).model_dump(mode="json"))
 
 
-def running_digest(parsed: Parsed, family: Family) -> str:
+def running_digest(parsed: ParsedConfig, family: Family) -> str:
     """Digest of a running configuration: its meaning, and the lines that nobody owns."""
     return digest_of([device_digest(running_device(parsed, family)), *kept_lines(parsed)])
 
 
-def running_device(parsed: Parsed, family: Family) -> Device:
+def running_device(parsed: ParsedConfig, family: Family) -> Device:
     """Device of a running configuration without what holds anyway."""
     return dialect_of(family).normal_form(parsed.device, family)
 
 
-def kept_lines(parsed: Parsed) -> tuple[str, ...]:
+def kept_lines(parsed: ParsedConfig) -> tuple[str, ...]:
     """Lines of a configuration that the models do not know, each with its view."""
     return tuple(" / ".join((*line.path, line.text)) for line in parsed.unmodelled)
 
 
 @dataclass(frozen=True)
-class Sides:
+class SwitchConfigs:
     """A switch before and after its change, in the form in which it saves both.
 
     `kept`: its lines that nobody owns; they stay.
@@ -88,7 +88,7 @@ class Sides:
 
 def sides_of(
     network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
-) -> tuple[Sides, ...]:
+) -> tuple[SwitchConfigs, ...]:
     """Both sides of every switch, in the network's order; raises BadInput for texts that miss.
 
     A secret that a switch has is taken for the one that is meant, which nobody can see; those of
@@ -105,7 +105,7 @@ def sides_of(
     return tuple(_sides(node, running[node.name], rotate) for node in network.nodes)
 
 
-def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
+def _sides(node: Node, running_text: str, rotate: Collection[str]) -> SwitchConfigs:
     if node.family is None or node.hardware is None:
         raise Refused("its syntax family is not known", where=node.name, how="name its hardware")
     dialect = dialect_of(node)
@@ -122,7 +122,7 @@ def _sides(node: Node, running_text: str, rotate: Collection[str]) -> Sides:
     # A default that is said would be planned for ever: no switch repeats it.
     saved = dialect.normal_form(node.device, node.family)
     intended = with_used(saved, running, parsed.unmodelled, node.family)
-    return Sides(node, node.family, running, intended, kept_lines(parsed))
+    return SwitchConfigs(node, node.family, running, intended, kept_lines(parsed))
 
 
 def _refuse_other_system(node: Node, intended: Dialect, running_text: str) -> None:

@@ -39,7 +39,7 @@ def with_used(
     return intended.model_copy(
         update={
             "acls": tuple(sorted((*intended.acls, *basic), key=lambda acl: acl.number)),
-            "filters": _joined(intended.filters, filters),
+            "filters": _merged_filters(intended.filters, filters),
         }
     )
 
@@ -78,7 +78,7 @@ def _used(filters: Filters, uses: Sequence[Uses], acls: Iterable[str]) -> Filter
     )
 
 
-def _joined(intended: Filters, used: Filters) -> Filters:
+def _merged_filters(intended: Filters, used: Filters) -> Filters:
     """Both, where a name is there twice the intended one."""
     update = {}
     for field in Filters.model_fields:

@@ -49,25 +49,25 @@ def attached(sealed: Path, plan: Plan) -> PlanRehearsal:
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsed:
+class RehearsalRecord:
     """What is known of a plan's rehearsal: whether it passed, and a sentence."""
 
     passed: bool
     sentence: str
 
 
-def rehearsed(sealed: Path, plan: Plan) -> Rehearsed:
+def rehearsal_record(sealed: Path, plan: Plan) -> RehearsalRecord:
     """What to tell of a plan's rehearsal, whatever there is."""
     try:
         report = attached(sealed, plan)
     except Refused as error:
         path = RunDirectory.of(sealed).rehearsal
         why = f": {path.name} {error.problem.what}" if path.exists() else ""
-        return Rehearsed(passed=False, sentence=f"none{why}; {REHEARSE}")
+        return RehearsalRecord(passed=False, sentence=f"none{why}; {REHEARSE}")
     when = f"{report.ended:%Y-%m-%d %H:%M:%S} UTC by {report.by} on a twin"
     if report.passed:
-        return Rehearsed(passed=True, sentence=f"passed {when}")
-    return Rehearsed(passed=False, sentence=f"FAILED {when}: {report.failure}")
+        return RehearsalRecord(passed=True, sentence=f"passed {when}")
+    return RehearsalRecord(passed=False, sentence=f"FAILED {when}: {report.failure}")
 
 
 def require_rehearsal(sealed: Path, plan: Plan) -> None:

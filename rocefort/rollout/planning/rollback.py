@@ -8,12 +8,12 @@ from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.errors import Refused
 from rocefort.models.device.secret import PLACEHOLDER, is_reference
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.plan import Change, Drained, Kind, Plan, Wave
+from rocefort.models.rollout.plan import Change, ChangeKind, DrainedChange, Plan, Wave
 
 UNDONE = {
-    Kind.ADDITIVE: Kind.REMOVING,
-    Kind.REMOVING: Kind.ADDITIVE,
-    Kind.MODIFYING: Kind.MODIFYING,
+    ChangeKind.ADDITIVE: ChangeKind.REMOVING,
+    ChangeKind.REMOVING: ChangeKind.ADDITIVE,
+    ChangeKind.MODIFYING: ChangeKind.MODIFYING,
 }
 
 
@@ -43,7 +43,7 @@ def plan_back(plan: Plan, applied: Collection[str], families: Mapping[str, Famil
             update={
                 "devices": devices,
                 "name": f"back: {wave.name}",
-                "drained": tuple(_drained(wave, devices, families)),
+                "drained": tuple(_drained_rollback(wave, devices, families)),
             }
         )
         for wave in reversed(plan.waves)
@@ -52,9 +52,9 @@ def plan_back(plan: Plan, applied: Collection[str], families: Mapping[str, Famil
     return plan.model_copy(update={"changes": changes, "waves": waves}).seal()
 
 
-def _drained(
+def _drained_rollback(
     wave: Wave, devices: Collection[str], families: Mapping[str, Family]
-) -> Iterator[Drained]:
+) -> Iterator[DrainedChange]:
     """The way of a drained switch from its end: what lifted the drain, undone, drains it."""
     for each in wave.drained:
         if each.device in devices:

@@ -29,7 +29,7 @@ def tool() -> str:
 
 def sealed_files(own: Iterable[Path]) -> tuple[SealedFile, ...]:
     """Every file with its digest. own: the fabric's, beside what each fabric is made by."""
-    return tuple(SealedFile(name=name, sha256=_digest(path)) for name, path in _named(own))
+    return tuple(SealedFile(name=name, sha256=_digest(path)) for name, path in _named_files(own))
 
 
 def check_tool(plan: Plan) -> None:
@@ -45,7 +45,7 @@ def check_tool(plan: Plan) -> None:
 def check_files(plan: Plan) -> None:
     """Raise Refused where Rocefort or a file is another than when the plan was made."""
     check_tool(plan)
-    known = {name for name, _ in _named(())}
+    known = {name for name, _ in _named_files(())}
     own = (Path(file.name) for file in plan.files if file.name not in known and _is_own(file))
     now = {file.name: file.sha256 for file in sealed_files(own)}
     sealed = {file.name: file.sha256 for file in plan.files}
@@ -59,7 +59,7 @@ def _is_own(file: SealedFile) -> bool:
     return Path(file.name).is_absolute() and Path(file.name).is_file()
 
 
-def _named(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+def _named_files(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     for path in own:
         yield str(path.resolve()), path
     for owner, directory, pattern in shipped():

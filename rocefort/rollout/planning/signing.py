@@ -32,7 +32,7 @@ def sign(plan: Path, key: Path) -> Path:
     signature.unlink(missing_ok=True)  # ssh-keygen would ask before it overwrites it
     done = _run(("-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(plan)))
     if done.returncode or not signature.is_file():
-        raise BadInput(f"cannot sign: {_said(done)}", where=str(key), how="name an SSH key")
+        raise BadInput(f"cannot sign: {_output_text(done)}", where=str(key), how="name an SSH key")
     signature.chmod(0o600)
     return signature
 
@@ -104,7 +104,7 @@ def sign_text(text: str, key: Path, namespace: str) -> str:
         raise BadInput("no such key", where=str(key), how="make one: ssh-keygen -t ed25519")
     done = _run(("-Y", "sign", "-f", str(key), "-n", namespace), text.encode())
     if done.returncode:
-        raise BadInput(f"cannot sign: {_said(done)}", where=str(key), how="name an SSH key")
+        raise BadInput(f"cannot sign: {_output_text(done)}", where=str(key), how="name an SSH key")
     return done.stdout.decode("ascii", "replace")
 
 
@@ -153,6 +153,6 @@ def _run(words: Sequence[str], given: bytes | None = None) -> subprocess.Complet
         raise ServiceFailed(what, how="unlock the key, and try again") from None
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+def _output_text(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return lines[-1].strip() if lines else "ssh-keygen failed"

@@ -14,11 +14,11 @@ from math import ceil
 from rocefort.dialects.choose import dialect_of
 from rocefort.models.device.bgp import HOLD_S, Bgp
 from rocefort.models.device.device import Device
-from rocefort.models.effect import Timer
+from rocefort.models.effect import FaultDelay
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Soak
-from rocefort.rollout.planning.affected_objects import EVERY_SESSION, Touched, timed
+from rocefort.rollout.planning.affected_objects import EVERY_SESSION, AffectedPart, timed
 
 # Beside the timer itself: switches show and end things in whole seconds, and the far end counts
 # from the last packet that it has heard; assumed.
@@ -34,10 +34,10 @@ def soak_of(old: Device, new: Device, edits: Iterable[Edit], family: Family) -> 
     """How long a change from one Device to another has to soak, and why; None: not at all."""
     touched = timed(old, edits, dialect_of(family).disrupts)
     found = [
-        *_sessions(old, new, touched.get(Timer.HOLD)),
-        *([(ADVERTISE_S, "routes are announced anew")] if Timer.ADVERTISE in touched else []),
-        *([(LACP_S, "LACP of its bonds times out")] if Timer.LACP in touched else []),
-        *(_deadlock(each, family) for each in (old, new) if Timer.DEADLOCK in touched),
+        *_sessions(old, new, touched.get(FaultDelay.HOLD)),
+        *([(ADVERTISE_S, "routes are announced anew")] if FaultDelay.ADVERTISE in touched else []),
+        *([(LACP_S, "LACP of its bonds times out")] if FaultDelay.LACP in touched else []),
+        *(_deadlock(each, family) for each in (old, new) if FaultDelay.DEADLOCK in touched),
     ]
     if not found:
         return None
@@ -45,7 +45,7 @@ def soak_of(old: Device, new: Device, edits: Iterable[Edit], family: Family) -> 
     return Soak(seconds=seconds + MARGIN_S, why=f"{why} ({seconds} s), and {MARGIN_S} s more")
 
 
-def _sessions(old: Device, new: Device, touched: Touched | None) -> Iterator[tuple[int, str]]:
+def _sessions(old: Device, new: Device, touched: AffectedPart | None) -> Iterator[tuple[int, str]]:
     """The longest hold time of the sessions that a change may end.
 
     Both ends agree on the lower of their hold times, so that of this end is an upper bound.
@@ -71,7 +71,7 @@ def _hold_s(bgp: Bgp, peer: IPv4Address) -> int:
     return (settings.hold_s if settings else None) or HOLD_S
 
 
-def _may_end(device: Device, peer: IPv4Address, group: str | None, touched: Touched) -> bool:
+def _may_end(device: Device, peer: IPv4Address, group: str | None, touched: AffectedPart) -> bool:
     if touched.peers & {EVERY_SESSION, str(peer), group}:
         return True
     return any(

@@ -38,14 +38,14 @@ def with_trial_time(
     needed = ceil(longest.whole_s) if longest else 0
     if longest and needed > LONGEST_TRIAL_S:
         raise Refused(
-            f"no trial is as long as it must be, {needed} s: {_why(plan, longest.wave)}",
+            f"no trial is as long as it must be, {needed} s: {_soak_reason(plan, longest.wave)}",
             where=f"wave {longest.wave}",
             how=f"lower that timer first; a trial lasts {LONGEST_TRIAL_S} s at most",
         )
     return plan.model_copy(update={"trial_s": max(policy.trial_s, needed)})
 
 
-def _why(plan: Plan, name: str) -> str:
+def _soak_reason(plan: Plan, name: str) -> str:
     """What a wave has to soak for."""
     wave = next(wave for wave in plan.waves if wave.name == name)
     soaks = [

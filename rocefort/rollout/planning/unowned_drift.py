@@ -14,11 +14,11 @@ from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.device.device import Device
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
-from rocefort.rollout.planning.plan import Sides
+from rocefort.rollout.planning.plan import SwitchConfigs
 from rocefort.rollout.planning.secrets import with_known_secrets
 
 
-def strays(sides: Sides, last: Device | None) -> tuple[Edit, ...]:
+def drift_edits(sides: SwitchConfigs, last: Device | None) -> tuple[Edit, ...]:
     """What a switch runs against its last intent, where the plan would overwrite it.
 
     Of each: the value that it runs, and the one that the last intent had. last: in the form in
@@ -41,15 +41,17 @@ def _overlap(a: str, b: str) -> bool:
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
 
-def adopted(
-    sides: Iterable[Sides], last: Mapping[str, Device], adopt: Sequence[str]
+def adopted_drift(
+    sides: Iterable[SwitchConfigs], last: Mapping[str, Device], adopt: Sequence[str]
 ) -> tuple[str, ...]:
     """Drift that `adopt` names, each `device: path`; raises Refused for all that it does not name.
 
     adopt: `leaf01` for all of a switch, or `leaf01:PATTERN` with `*` for any part of a path.
     Raises BadInput for one that names nothing.
     """
-    found = [(each.node.name, edit) for each in sides for edit in strays(each, _last(each, last))]
+    found = [
+        (each.node.name, edit) for each in sides for edit in drift_edits(each, _last(each, last))
+    ]
     idle = [word for word in adopt if not any(_names(word, n, e.path) for n, e in found)]
     if idle:
         raise BadInput(
@@ -62,7 +64,7 @@ def adopted(
     return tuple(f"{name}: {edit.path}" for name, edit in owned)
 
 
-def _last(sides: Sides, last: Mapping[str, Device]) -> Device | None:
+def _last(sides: SwitchConfigs, last: Mapping[str, Device]) -> Device | None:
     return last.get(sides.node.name)
 
 

@@ -12,36 +12,36 @@ from dataclasses import dataclass, field
 from rocefort.errors import Refused
 from rocefort.models.fabric.fabric import Rollout
 from rocefort.models.network.network import Network, Role
-from rocefort.models.results.capacity import Capacity
+from rocefort.models.results.capacity import CapacityReport
 from rocefort.models.rollout.plan import Wave
 from rocefort.models.wording import listing
 from rocefort.rollout.planning.drain import (
-    Left,
-    Passage,
+    RemainingCapacity,
+    ServiceDuringRollout,
     can_drain,
     drained_change,
     uplinks_without,
 )
-from rocefort.rollout.planning.plan import Sides
+from rocefort.rollout.planning.plan import SwitchConfigs
 
 MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
-class Judge:
+class WaveImpact:
     """Judges the waves of one rollout; capacity: the demand beside the fabric, if there is one."""
 
     network: Network
-    sides: Mapping[str, Sides]
+    sides: Mapping[str, SwitchConfigs]
     policy: Rollout
-    capacity: Capacity | None = None
-    passage: Passage = field(init=False)
+    capacity: CapacityReport | None = None
+    passage: ServiceDuringRollout = field(init=False)
 
     def __post_init__(self) -> None:
         running = {name: sides.running for name, sides in self.sides.items()}
-        object.__setattr__(self, "passage", Passage(self.network, running))
+        object.__setattr__(self, "passage", ServiceDuringRollout(self.network, running))
 
-    def judged(self, waves: Sequence[Wave]) -> tuple[Wave, ...]:
+    def assess(self, waves: Sequence[Wave]) -> tuple[Wave, ...]:
         """The waves with what each means for those who use the fabric; raises Refused."""
         done: set[str] = set()
         found = []
@@ -86,7 +86,7 @@ class Judge:
             update={"drained": (drained,), "unavailable": (meanwhile,), "warnings": warnings}
         )
 
-    def _refuse_loss(self, spine: str, left: Left) -> None:
+    def _refuse_loss(self, spine: str, left: RemainingCapacity) -> None:
         least = self.policy.least_ecmp_width
         if left.least < least:
             raise Refused(
@@ -103,7 +103,7 @@ class Judge:
                 "rollout.least_ecmp_width: 0",
             )
 
-    def _why_not_drained(self, spine: str, left: Left) -> str:
+    def _why_not_drained(self, spine: str, left: RemainingCapacity) -> str:
         sides = self.sides[spine]
         if not self.policy.drain:
             return "rollout.drain is false"
@@ -127,7 +127,7 @@ class Judge:
             return kept, ()
         verb = "is" if len(over) == 1 else "are"
         above = f"above the {limit:g} to 1 of policy.oversubscription"
-        return kept, (f"without {spine}, {named(over)} {verb} oversubscribed {above}",)
+        return kept, (f"without {spine}, {names_text(over)} {verb} oversubscribed {above}",)
 
     def _demand(self, spine: str) -> Iterator[str]:
         """A warning where the demand fits nowhere; raises Refused where it fits but for the spine.
@@ -170,14 +170,14 @@ def away_with(network: Network, devices: Collection[str]) -> Iterator[str]:
         if {port.device for port in server.ports} <= set(gone):
             found.setdefault(server.port.device, []).append(server.name)
     for server_leaf, names in found.items():
-        yield f"servers of {server_leaf}: {named(names)} (single-homed, so it is not drained)"
+        yield f"servers of {server_leaf}: {names_text(names)} (single-homed, so it is not drained)"
     exits = [exit_.name for exit_ in network.exits or () if exit_.leaf in gone]
     if exits:
         every = len(network.exits or ())
         yield f"exits {listing(exits)}: {every - len(exits)} of {every} are left"
 
 
-def named(names: Iterable[str]) -> str:
+def names_text(names: Iterable[str]) -> str:
     """All names, or the first few of very many."""
     every = list(names)
     more = len(every) - MOST_NAMED

@@ -14,7 +14,7 @@ GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that 
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RedundancyGroup:
     """Switches that stand in for each other: at most `most` of them may be away together."""
 
     what: str  # `server a`, `segment storage`, `the exits`
@@ -26,7 +26,7 @@ class Group:
         return len(self.members.intersection(devices)) <= self.most
 
 
-def groups_of(network: Network) -> tuple[Group, ...]:
+def groups_of(network: Network) -> tuple[RedundancyGroup, ...]:
     """Groups of leaves that back each other.
 
     The leaves of one server, border leaves, and leaves of one segment, of which half, rounded
@@ -36,16 +36,16 @@ def groups_of(network: Network) -> tuple[Group, ...]:
     for segment in network.segments or ():
         segments[segment.name].add(segment.leaf)
     servers = (
-        Group(f"server {server.name}", frozenset(leaves))
+        RedundancyGroup(f"server {server.name}", frozenset(leaves))
         for server in network.servers or ()
         if len(leaves := {port.device for port in server.ports}) > 1
     )
     borders = frozenset(exit_.leaf for exit_ in network.exits or ())
     return (
         *servers,
-        *([Group("the exits", borders)] if len(borders) > 1 else []),
+        *([RedundancyGroup("the exits", borders)] if len(borders) > 1 else []),
         *(
-            Group(f"segment {name}", frozenset(leaves), len(leaves) // 2)
+            RedundancyGroup(f"segment {name}", frozenset(leaves), len(leaves) // 2)
             for name, leaves in sorted(segments.items(), key=lambda item: natural(item[0]))
             if len(leaves) > 1
         ),
@@ -78,7 +78,7 @@ def make_waves(
 
 
 def _batches(
-    racks: Iterable[Sequence[str]], most: int, groups: Sequence[Group]
+    racks: Iterable[Sequence[str]], most: int, groups: Sequence[RedundancyGroup]
 ) -> Iterator[list[str]]:
     """Racks packed into waves in their order; one that does not fit beside others begins a wave."""
     batch: list[str] = []
@@ -95,5 +95,5 @@ def _batches(
         yield batch
 
 
-def _together(devices: Sequence[str], most: int, groups: Iterable[Group]) -> bool:
+def _together(devices: Sequence[str], most: int, groups: Iterable[RedundancyGroup]) -> bool:
     return len(devices) <= most and all(group.allows(devices) for group in groups)

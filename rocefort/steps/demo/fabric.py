@@ -14,19 +14,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.documents.read import YamlPath
 from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet.connections import Connections
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Role
-from rocefort.models.rollout.events import Applied
+from rocefort.models.rollout.events import RolloutOutcome
 from rocefort.models.rollout.plan import Plan
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.rollout.events import WaveSummary
 from rocefort.reports.writers.terminal import headed, width_of
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.fabric.subject import Subject, subject_of_derived
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived
 from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal, rehearse
 from rocefort.steps.rollout.apply import apply_plan
 from rocefort.steps.rollout.plan import make_plan, running_of
@@ -42,7 +42,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Teller:
+class DemoWriter:
     """Writes `head  text`, wrapped to the terminal beside its head."""
 
     say: Say
@@ -62,7 +62,7 @@ def expect(is_so: bool, what: str) -> None:
 def run_demo(fabric: Path, engine: engine_choice.Engine, service: Service | None, say: Say) -> None:
     """Walk the whole way; raises RocefortError where a step fails."""
     started = time.monotonic()
-    tell = Teller(say)
+    tell = DemoWriter(say)
     derived = derive(fabric)
     own_profile(derived)
     subject = _design(derived, tell)
@@ -77,20 +77,20 @@ def run_demo(fabric: Path, engine: engine_choice.Engine, service: Service | None
     tell("time", f"{time.monotonic() - started:.0f} s")
 
 
-def _design(derived: Derived, tell: Teller) -> Subject:
+def _design(derived: DerivedNetwork, tell: DemoWriter) -> ReadNetwork:
     network = derived.network
     spines, leaves = len(network.role(Role.SPINE)), len(network.role(Role.LEAF))
     links, servers = len(network.links or ()), len(network.servers or ())
     tell(
         "design",
-        f"{network.name}: {counted(spines, 'spine')}, {counted(leaves, 'leaf')}, "
-        f"{counted(links, 'link')}, {counted(servers, 'server')}",
+        f"{network.name}: {count_of(spines, 'spine')}, {count_of(leaves, 'leaf')}, "
+        f"{count_of(links, 'link')}, {count_of(servers, 'server')}",
     )
     subject = subject_of_derived(derived)
     lines = sum(text.count("\n") for text in subject.texts.values())
     tell(
         "render",
-        f"{counted(len(subject.texts), 'configuration')}, {lines} lines; each parses back to what "
+        f"{count_of(len(subject.texts), 'configuration')}, {lines} lines; each parses back to what "
         "was derived",
     )
     report = check(subject.network, subject.sources)
@@ -101,14 +101,14 @@ def _design(derived: Derived, tell: Teller) -> Subject:
 def _counts(report: Report) -> str:
     counts = Counter(finding.severity for finding in report.findings)
     return (
-        f"{counted(counts[Severity.ERROR], 'error')}, "
-        f"{counted(counts[Severity.WARNING], 'warning')}, {counts[Severity.INFO]} info, "
+        f"{count_of(counts[Severity.ERROR], 'error')}, "
+        f"{count_of(counts[Severity.WARNING], 'warning')}, {counts[Severity.INFO]} info, "
         f"{len(report.not_judged)} not judged for want of vendor facts"
     )
 
 
 def _verify(
-    subject: Subject, engine: engine_choice.Engine, service: Service | None, tell: Teller
+    subject: ReadNetwork, engine: engine_choice.Engine, service: Service | None, tell: DemoWriter
 ) -> None:
     done = engine_choice.run(subject.network, subject.sources, engine, service)
     if done.report.failed:
@@ -125,7 +125,7 @@ def _verify(
     )
 
 
-def own_profile(derived: Derived) -> YamlPath:
+def own_profile(derived: DerivedNetwork) -> YamlPath:
     """Where the fabric's file has its lossless profile; BadInput where it names a shipped one."""
     own = ("profiles", "lossless", derived.fabric.lossless)
     if own not in derived.document.keys:
@@ -137,7 +137,7 @@ def own_profile(derived: Derived) -> YamlPath:
     return own
 
 
-def raise_thresholds(derived: Derived, path: Path, tell: Teller) -> Path:
+def raise_thresholds(derived: DerivedNetwork, path: Path, tell: DemoWriter) -> Path:
     """A copy of the fabric with higher thresholds, edited where they stand in the YAML."""
     lossless, document = derived.lossless, derived.document
     own = own_profile(derived)
@@ -159,14 +159,14 @@ def _plan(fabric: Path, access: Connections) -> Plan:
     return make_plan(fabric, access, running_of(fabric, access, None))
 
 
-def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: Teller) -> Applied:
+def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: DemoWriter) -> RolloutOutcome:
     plan = _plan(fabric, lab.connections)
     changes = [change for change in plan.changes if not change.empty]
     commands = sum(len(change.patch) for change in changes)
     tell(
         "plan",
-        f"{plan.digest[:12]}: {counted(len(changes), 'switch')}, {commands} commands, "
-        f"{counted(len(plan.waves), 'wave')}, commit trial {plan.trial_s} s",
+        f"{plan.digest[:12]}: {count_of(len(changes), 'switch')}, {commands} commands, "
+        f"{count_of(len(plan.waves), 'wave')}, commit trial {plan.trial_s} s",
     )
     journal = RunDirectory.of_journal(state / "good.journal")
     applied = apply_plan(plan, lab.connections, journal, [WaveSummary(tell)])
@@ -174,7 +174,9 @@ def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: Teller) -> Applie
     return applied
 
 
-def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) -> Applied:
+def _broken_gate(
+    derived: DerivedNetwork, lab: Rehearsal, state: Path, tell: DemoWriter
+) -> RolloutOutcome:
     """The way back, with a gate that fails: UDP 4791 is blocked, and perftest still exits 0."""
     lab.replay(BANDWIDTH, BROKEN_RUN)
     plan = _plan(Path(derived.document.file), lab.connections)
@@ -188,7 +190,13 @@ def _broken_gate(derived: Derived, lab: Rehearsal, state: Path, tell: Teller) ->
     return applied
 
 
-def _summary(derived: Derived, good: Applied, bad: Applied, lab: Rehearsal, tell: Teller) -> None:
+def _summary(
+    derived: DerivedNetwork,
+    good: RolloutOutcome,
+    bad: RolloutOutcome,
+    lab: Rehearsal,
+    tell: DemoWriter,
+) -> None:
     raised = f"xoff static {derived.lossless.xoff_kbytes + RAISED_KBYTES}"
     running = sum(
         any(raised in child.text for line in switch.running for _, child in line.walk())
@@ -196,7 +204,7 @@ def _summary(derived: Derived, good: Applied, bad: Applied, lab: Rehearsal, tell
     )
     tell(
         "result",
-        f"{counted(len(good.confirmed), 'switch')} confirmed, read back and saved; "
+        f"{count_of(len(good.confirmed), 'switch')} confirmed, read back and saved; "
         f"{len(bad.rolled_back)} rolled back at a failed RDMA gate; "
         f"{running} of {len(lab.switches)} run the new thresholds",
     )

@@ -17,19 +17,19 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.errors import DeviceFailed
 from rocefort.lab.state.ports import Config
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.events import Act, Event, Phase, event_of
 from rocefort.models.rollout.plan import Plan
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.rollout.events import WaveSummary
 from rocefort.rollout.planning.plan import read_plan
 from rocefort.steps.demo.fabric import (
     BROKEN_RUN,
+    DemoWriter,
     Say,
-    Teller,
     expect,
     own_profile,
     raise_thresholds,
@@ -44,12 +44,12 @@ Ran = Mapping[str, Config]  # what each switch runs
 
 
 @dataclass
-class Stage:
+class RolloutDemo:
     """Where the demonstration plays."""
 
     lab: Rehearsal
     state: Path
-    tell: Teller
+    tell: DemoWriter
     say: Say
 
     def running(self) -> Ran:
@@ -71,7 +71,7 @@ class Stage:
 def run_rollout_demo(fabric: Path, say: Say) -> None:
     """Roll out, fail, be killed and go on; raises DeviceFailed where a switch is not as it must."""
     started = time.monotonic()
-    tell = Teller(say)
+    tell = DemoWriter(say)
     derived = derive(fabric)
     own_profile(derived)
     subject = subject_of_derived(derived)
@@ -79,7 +79,7 @@ def run_rollout_demo(fabric: Path, say: Say) -> None:
         state = Path(directory)
         raised = raise_thresholds(derived, state / "fabric.yaml", tell)
         with rehearse(subject.network, subject.texts, state / "lab") as lab:
-            stage = Stage(lab, state, tell, say)
+            stage = RolloutDemo(lab, state, tell, say)
             old = stage.running()
             new = _in_waves(stage, raised)
             plan = _stopped_at_the_canary(stage, derived, new)
@@ -88,7 +88,7 @@ def run_rollout_demo(fabric: Path, say: Say) -> None:
     tell("time", f"{time.monotonic() - started:.0f} s")
 
 
-def _in_waves(stage: Stage, fabric: Path) -> Ran:
+def _in_waves(stage: RolloutDemo, fabric: Path) -> Ran:
     """The change in all waves; gives what the switches then run."""
     plan, before = _sealed(stage, "raise", fabric), stage.running()
     code = _controller(stage, "apply", "raise")
@@ -97,11 +97,11 @@ def _in_waves(stage: Stage, fabric: Path) -> Ran:
     expect(code == 0, f"the rollout ended with exit code {code}")
     expect(all(new[name] != before[name] for name in changed), "a switch does not run the change")
     _expect_at_rest(stage)
-    stage.tell("proof", f"{counted(len(changed), 'switch')} run it and saved it, none is on trial")
+    stage.tell("proof", f"{count_of(len(changed), 'switch')} run it and saved it, none is on trial")
     return new
 
 
-def _stopped_at_the_canary(stage: Stage, derived: Derived, new: Ran) -> Plan:
+def _stopped_at_the_canary(stage: RolloutDemo, derived: DerivedNetwork, new: Ran) -> Plan:
     """A change after which no RoCE traffic gets through: perftest then still ends with exit 0."""
     stage.say("")
     fault = "back to the old thresholds; from now on no RoCE traffic gets through (UDP 4791)"
@@ -120,7 +120,7 @@ def _stopped_at_the_canary(stage: Stage, derived: Derived, new: Ran) -> Plan:
     return plan
 
 
-def _killed_and_resumed(stage: Stage, plan: Plan, old: Ran, new: Ran) -> None:
+def _killed_and_resumed(stage: RolloutDemo, plan: Plan, old: Ran, new: Ran) -> None:
     """A controller that is killed while a wave is on trial, and the next one."""
     stage.say("")
     stage.tell("kill", "the same plan once more, with traffic; its controller will be killed")
@@ -139,13 +139,13 @@ def _killed_and_resumed(stage: Stage, plan: Plan, old: Ran, new: Ran) -> None:
     expect(code == 0, f"the resumed rollout ended with exit code {code}")
     expect(stage.running() == old, "a switch does not run what was planned")
     _expect_at_rest(stage)
-    stage.tell("proof", f"all {counted(len(old), 'switch')} run what was planned, saved")
+    stage.tell("proof", f"all {count_of(len(old), 'switch')} run what was planned, saved")
 
 
 # --- processes ------------------------------------------------------------------------------------
 
 
-def _sealed(stage: Stage, name: str, fabric: Path) -> Plan:
+def _sealed(stage: RolloutDemo, name: str, fabric: Path) -> Plan:
     """Plan in a process of its own."""
     words = ("plan", str(fabric), "--connections", str(stage.lab.file), "--out", stage.file(name))
     command = (*ROCEFORT, *words)
@@ -153,13 +153,13 @@ def _sealed(stage: Stage, name: str, fabric: Path) -> Plan:
     if done.returncode:
         raise DeviceFailed(f"no plan: {done.stderr.strip()}", where="demo")
     plan = read_plan(Path(stage.file(name)))
-    waves = counted(len(plan.waves), "wave")
-    what = f"{counted(len(plan.changes), 'switch')}, {waves}, commit trial {plan.trial_s} s"
+    waves = count_of(len(plan.waves), "wave")
+    what = f"{count_of(len(plan.changes), 'switch')}, {waves}, commit trial {plan.trial_s} s"
     stage.tell("plan", f"{plan.digest[:12]}: {what}")
     return plan
 
 
-def _controller(stage: Stage, verb: str, name: str, dies: Stop = lambda _: False) -> int:
+def _controller(stage: RolloutDemo, verb: str, name: str, dies: Stop = lambda _: False) -> int:
     """Carry a plan out in a process of its own, or until it is killed; gives its exit code."""
     words = (verb, stage.file(name), "--connections", str(stage.lab.file), "--progress", "json")
     listener = WaveSummary(stage.tell)
@@ -195,7 +195,7 @@ def _commits(switch: EmulatedSwitch, plan: Plan) -> bool:
     return any(plan.digest[:12] in point.description for point in switch.points)
 
 
-def _expect_at_rest(stage: Stage) -> None:
+def _expect_at_rest(stage: RolloutDemo) -> None:
     """Nothing on trial, in a candidate, or unsaved."""
     left = stage.on_trial()
     expect(not left, f"{', '.join(left)}: still on trial")

@@ -16,24 +16,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.lab.guest.qemu import require_qemu
 from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.faults import break_lab, mend_lab
-from rocefort.lab.twin.registry import Record, Registry
+from rocefort.lab.twin.registry import LabRecord, Registry
 from rocefort.lab.twin.requirements import require_host
 from rocefort.lab.twin.status import status_of
 from rocefort.lab.twin.teardown import namespaces_of, processes_of
-from rocefort.lab.twin.twin import Choice, Twin, take_down
-from rocefort.models.rollout.events import Applied
+from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
+from rocefort.models.rollout.events import RolloutOutcome
 from rocefort.models.rollout.plan import Plan
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.rdma.plan.gate import plan_pairs
 from rocefort.reports.rollout.events import WaveSummary
 from rocefort.rollout.journal.run_directory import RunDirectory
-from rocefort.steps.demo.fabric import Say, Teller, expect
+from rocefort.steps.demo.fabric import DemoWriter, Say, expect
 from rocefort.steps.interrupts import raise_on_signals, stop_on_signals
 from rocefort.steps.lab.compare_tables import three_opinions
 from rocefort.steps.lab.guests import build_image
@@ -45,13 +45,13 @@ DESCRIPTION = "demonstrated"
 
 
 @dataclass(frozen=True)
-class Stage:
+class TwinDemo:
     """Where the demonstration plays."""
 
-    derived: Derived
+    derived: DerivedNetwork
     twin: Twin
     state: Path
-    tell: Teller
+    tell: DemoWriter
 
     @property
     def access(self) -> Connections:
@@ -75,29 +75,29 @@ def run_lab_demo(fabric: Path, say: Say) -> None:
     """
     require_host()
     started = time.monotonic()
-    tell = Teller(say)
+    tell = DemoWriter(say)
     derived = derive(fabric)
     pairs = plan_pairs(derived.network)
     if not pairs:
         how = "name a fabric that has RoCE servers on two leaves: heps"
         raise BadInput("no two RoCE servers are on different leaves", how=how)
     pair = pairs[0]
-    edited = _edited(derived, (pair.client, pair.server))
+    edited = _edited_text(derived, (pair.client, pair.server))
     with (
         tempfile.TemporaryDirectory(prefix="rocefort-demo-") as directory,
         raise_on_signals("the demonstration"),
         _twin(fabric, (pair.client, pair.server), tell) as twin,
     ):
-        stage = Stage(derived, twin, Path(directory), tell)
+        stage = TwinDemo(derived, twin, Path(directory), tell)
         _converged(stage)
         before = stage.kernels()
         changed = Path(directory) / "fabric.yaml"
         changed.write_text(edited, encoding="utf-8")
         tell("change", f"in the YAML: another description of {pair.client} and {pair.server}")
-        applied = _applied(stage, _sealed(stage, changed), "there")
+        applied = _apply_plan(stage, _sealed(stage, changed), "there")
         expect(not applied.failure, f"the rollout stopped: {applied.failure}")
         back = _stopped(stage, fabric, pair.client)
-        _mended(stage, back)
+        _repair_and_apply(stage, back)
         expect(stage.kernels() == before, "a kernel does not have the routes that it had before")
         tell("proof", "every kernel has the routes that it had in the beginning")
     left = left_of(Registry(), twin.record)
@@ -113,7 +113,7 @@ def _name() -> str:
     return f"demo-{os.getpid()}"
 
 
-def left_of(registry: Registry, record: Record) -> list[str]:
+def left_of(registry: Registry, record: LabRecord) -> list[str]:
     """What is there of a lab: its record, namespaces, processes, files."""
     directory = registry.directory(record.id)
     return [
@@ -125,18 +125,19 @@ def left_of(registry: Registry, record: Record) -> list[str]:
 
 
 @contextmanager
-def _twin(fabric: Path, servers: tuple[str, str], tell: Teller) -> Iterator[Twin]:
+def _twin(fabric: Path, servers: tuple[str, str], tell: DemoWriter) -> Iterator[Twin]:
     """The lab, until the block ends."""
     guests, why = _guests(servers)
     begun = time.monotonic()
     try:
-        twin = bring_up(fabric, _name(), Choice(), lambda _: None, guests)
+        twin = bring_up(fabric, _name(), TwinOptions(), lambda _: None, guests)
         seconds = time.monotonic() - begun
         topology = twin.topology
         tell(
             "twin",
-            f"{counted(len(topology.switches), 'switch')} with FRR {twin.record.frr}, "
-            f"{counted(len(topology.hosts), 'server')}, {counted(len(topology.cables), 'cable')}: "
+            f"{count_of(len(topology.switches), 'switch')} with FRR {twin.record.frr}, "
+            f"{count_of(len(topology.hosts), 'server')}, "
+            f"{count_of(len(topology.cables), 'cable')}: "
             f"up in {seconds:.1f} s",
         )
         tell("guests", why or f"{' and '.join(servers)} are QEMU guests with Soft-RoCE")
@@ -158,7 +159,7 @@ def _guests(servers: tuple[str, str]) -> tuple[str, str]:
     return ",".join(servers), ""
 
 
-def _converged(stage: Stage) -> None:
+def _converged(stage: TwinDemo) -> None:
     status = status_of(stage.twin.record.name)
     expect(not status.wrong, f"wrong in the lab: {'; '.join(status.wrong)}")
     stage.tell("bgp", f"{status.established} of {status.sessions} session ends are up")
@@ -171,7 +172,7 @@ def _converged(stage: Stage) -> None:
 # --- rollouts -------------------------------------------------------------------------------------
 
 
-def _edited(derived: Derived, servers: tuple[str, str]) -> str:
+def _edited_text(derived: DerivedNetwork, servers: tuple[str, str]) -> str:
     """The text of the fabric in which two servers have another description."""
     document = derived.document
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
@@ -189,21 +190,21 @@ def _edited(derived: Derived, servers: tuple[str, str]) -> str:
     return "".join(lines)
 
 
-def _sealed(stage: Stage, fabric: Path) -> Plan:
+def _sealed(stage: TwinDemo, fabric: Path) -> Plan:
     plan = make_plan(fabric, stage.access, running_of(fabric, stage.access, None))
     changed = [change.device for change in plan.changes if not change.empty]
-    waves = counted(len(plan.waves), "wave")
+    waves = count_of(len(plan.waves), "wave")
     stage.tell("plan", f"{plan.digest[:12]}: {', '.join(changed)} in {waves}")
     return plan
 
 
-def _applied(stage: Stage, plan: Plan, journal: str) -> Applied:
+def _apply_plan(stage: TwinDemo, plan: Plan, journal: str) -> RolloutOutcome:
     listener = WaveSummary(stage.tell)
     run = RunDirectory.of_journal(stage.state / journal)
     return apply_plan(plan, stage.access, run, [listener])
 
 
-def _stopped(stage: Stage, fabric: Path, server: str) -> Plan:
+def _stopped(stage: TwinDemo, fabric: Path, server: str) -> Plan:
     """The way back while a server's port loses everything, which only the gate can see."""
     servers = stage.derived.network.servers or ()
     port = next(each.port for each in servers if each.name == server)
@@ -213,17 +214,17 @@ def _stopped(stage: Stage, fabric: Path, server: str) -> Plan:
         "fault", f"{where} loses every packet of {server} without a word, its light stays on"
     )
     plan = _sealed(stage, fabric)
-    applied = _applied(stage, plan, "back")
+    applied = _apply_plan(stage, plan, "back")
     failed = "the RDMA gate failed" in applied.failure
     expect(failed, f"the gate did not stop it: {applied.failure or 'nothing did'}")
     expect(not (applied.confirmed or applied.unknown), "a switch was left changed")
-    touched = counted(len(applied.rolled_back), "switch")
+    touched = count_of(len(applied.rolled_back), "switch")
     stage.tell("proof", f"{touched} rolled back, no other was touched")
     return plan
 
 
-def _mended(stage: Stage, plan: Plan) -> None:
+def _repair_and_apply(stage: TwinDemo, plan: Plan) -> None:
     mended = mend_lab(stage.twin.registry, stage.twin.record.name)
     stage.tell("mended", f"{', '.join(map(str, mended))}; the same plan once more")
-    applied = _applied(stage, plan, "again")
+    applied = _apply_plan(stage, plan, "again")
     expect(not applied.failure, f"the rollout stopped: {applied.failure}")

@@ -11,26 +11,26 @@ from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.load.load import FABRIC_FILE, load_fabric
 from rocefort.design.load.profiles import shipped_profiles
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.difference import Difference
+from rocefort.models.results.difference import FabricDifference
 from rocefort.paths import HARDWARE, PROFILES
-from rocefort.rollout.planning.difference import Side, Switch, difference
+from rocefort.rollout.planning.difference import ComparedSide, ComparedSwitch, difference
 from rocefort.steps.fabric.git_revisions import checked_out, looks_like_revision, revision_of
 from rocefort.steps.fabric.subject import subject_of_texts
 
 
-def compare_sides(before: str, after: str) -> Difference:
+def compare_sides(before: str, after: str) -> FabricDifference:
     """How two sides differ, each named as on the command line; raises BadInput for what is none."""
     sides = side_of(before, after), side_of(after, before)
     return difference(*sides, load_catalogue().families)
 
 
-def drift_of(fabric: Path, configs: Path) -> Difference:
+def drift_of(fabric: Path, configs: Path) -> FabricDifference:
     """How what runs, as a directory of configurations says, differs from what is intended."""
     intended = side_of_fabric(fabric, str(fabric))
     return difference(side_of_texts(configs, str(configs)), intended, load_catalogue().families)
 
 
-def side_of(text: str, other: str) -> Side:
+def side_of(text: str, other: str) -> ComparedSide:
     """One side; `REV:` alone takes its path from the other. See `git_revisions.py` for what it
     reads.
 
@@ -46,28 +46,28 @@ def side_of(text: str, other: str) -> Side:
 
 def side_of_fabric(
     fabric: Path, name: str, hardware: Path = HARDWARE, profiles: Path = PROFILES
-) -> Side:
+) -> ComparedSide:
     """A fabric as a side, derived and not yet rendered."""
     loaded = load_fabric(fabric)
     derived = derive_loaded(loaded, load_catalogue(hardware), shipped_profiles(profiles))
     switches = dict(switches_of(derived.network, derived.sources, {}))
-    return Side(name, switches, derived.sources)
+    return ComparedSide(name, switches, derived.sources)
 
 
-def side_of_texts(directory: Path, name: str) -> Side:
+def side_of_texts(directory: Path, name: str) -> ComparedSide:
     """A directory of configurations as a side."""
     subject = subject_of_texts(directory)
     switches = dict(switches_of(subject.network, subject.sources, subject.texts))
-    return Side(name, switches, subject.sources)
+    return ComparedSide(name, switches, subject.sources)
 
 
 def switches_of(
     network: Network, sources: Sources, texts: Mapping[str, str]
-) -> Iterator[tuple[str, Switch]]:
+) -> Iterator[tuple[str, ComparedSwitch]]:
     """Switches of a network by name; texts: where somebody wrote them."""
     for node in network.nodes:
         place = sources.find(node.name)
-        switch = Switch(
+        switch = ComparedSwitch(
             device=node.device,
             file=place.file if place else "",
             family=node.family,
@@ -81,7 +81,7 @@ def switches_of(
         yield node.name, switch
 
 
-def _side_of_revision(text: str, other: str) -> Side:
+def _side_of_revision(text: str, other: str) -> ComparedSide:
     revision = revision_of(text, other)
     with checked_out(revision) as files:
         if not files.is_fabric:
@@ -93,4 +93,4 @@ def _side_of_revision(text: str, other: str) -> Side:
         name: replace(switch, file=files.shown(switch.file))
         for name, switch in side.switches.items()
     }
-    return Side(text, switches, side.sources, files.shown)
+    return ComparedSide(text, switches, side.sources, files.shown)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocefort.dialects.choose import dialect_of, load_dialect, reader_of
-from rocefort.dialects.data import Display, Parsed
+from rocefort.dialects.data import Display, ParsedConfig
 from rocefort.dialects.words import in_words
 from rocefort.errors import BadInput, Problem
 
@@ -32,7 +32,7 @@ class ConfigFile:
     """One switch's configuration: its file, what it says, its text."""
 
     path: Path
-    parsed: Parsed
+    parsed: ParsedConfig
     text: str
     read_by: str  # name of the dialect
 
@@ -47,7 +47,7 @@ class DisplayFile:
 
 
 @dataclass(frozen=True)
-class Directory:
+class ConfigDirectory:
     """What a directory holds; notes: what of it is of no use, in sentences."""
 
     configs: tuple[ConfigFile, ...]
@@ -56,22 +56,22 @@ class Directory:
 
 
 @dataclass
-class _Found:
+class _DirectoryFiles:
     configs: dict[str, ConfigFile] = field(default_factory=dict)
     displays: list[tuple[Path, Display]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
-def read_directory(directory: Path) -> Directory:
+def read_directory(directory: Path) -> ConfigDirectory:
     """Read every configuration and output of a directory, in order of names.
 
     Raises BadInput with all problems: files that cannot be read or are no text, text of other
     systems, one sysname twice, an output that does not tell whose it is.
     """
-    found = _Found()
+    found = _DirectoryFiles()
     for path in _files(directory):
         try:
-            _read(path, found)
+            _read_file(path, found)
         except BadInput as error:
             found.problems += error.problems
     if found.problems:
@@ -79,8 +79,8 @@ def read_directory(directory: Path) -> Directory:
     if not found.configs:
         how = f"put {_endings(CONFIG_ENDINGS)} there"
         raise BadInput("no configurations in it", where=str(directory), how=how)
-    displays, notes = _assigned(found)
-    return Directory(tuple(found.configs.values()), displays, notes)
+    displays, notes = _outputs_by_switch(found)
+    return ConfigDirectory(tuple(found.configs.values()), displays, notes)
 
 
 def _endings(endings: Sequence[str]) -> str:
@@ -101,7 +101,7 @@ def _files(directory: Path) -> list[Path]:
     return [path for path in paths if path.suffix in CONFIG_ENDINGS + DISPLAY_ENDINGS]
 
 
-def _read(path: Path, found: _Found) -> None:
+def _read_file(path: Path, found: _DirectoryFiles) -> None:
     text = read_text(path)
     read_by = reader_of(text)
     dialect = load_dialect(read_by)
@@ -164,7 +164,7 @@ def _line(data: bytes, position: int) -> int:
     return data.count(b"\n", 0, position) + 1
 
 
-def _assigned(found: _Found) -> tuple[tuple[DisplayFile, ...], tuple[str, ...]]:
+def _outputs_by_switch(found: _DirectoryFiles) -> tuple[tuple[DisplayFile, ...], tuple[str, ...]]:
     """Outputs by the switch that they are of, and a note on each of a switch that is not here."""
     stems = {config.path.stem: name for name, config in found.configs.items()}
     used: list[DisplayFile] = []

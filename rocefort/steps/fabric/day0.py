@@ -79,7 +79,7 @@ def _passwords(node: Node, references: Sequence[str], *, with_secrets: bool) -> 
     given = _by_user(references, users)
     if not with_secrets:
         # Its blanks are wanted: a switch refuses the line if somebody forgets to fill it in.
-        return {u: f"<password of {u}{_kept(given.get(u))}>" for u in users}
+        return {u: f"<password of {u}{_secret_note(given.get(u))}>" for u in users}
     missing = [user for user in users if user not in given]
     if missing:
         raise BadInput(
@@ -90,7 +90,7 @@ def _passwords(node: Node, references: Sequence[str], *, with_secrets: bool) -> 
     return {u: check(resolve(given[u]).reveal(), u, given[u]) for u in users}
 
 
-def _kept(reference: str | None) -> str:
+def _secret_note(reference: str | None) -> str:
     return f", kept in {reference}" if reference else ""
 
 

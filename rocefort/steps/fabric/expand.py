@@ -6,9 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.derive.derive import Derived, derive_loaded
-from rocefort.design.expand import GROUPS, LEAVES, SERVERS, SPINES, Grown, Model, Wanted, grow
-from rocefort.design.load.load import Loaded, find_fabric, load_catalogue
+from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
+from rocefort.design.expand import (
+    GROUPS,
+    LEAVES,
+    SERVERS,
+    SPINES,
+    GrownFabric,
+    GrowthRequest,
+    NewSwitchModel,
+    grow,
+)
+from rocefort.design.load.load import LoadedFabric, find_fabric, load_catalogue
 from rocefort.documents.edit import replace_file
 from rocefort.documents.read import document_of, read_text
 from rocefort.documents.validate import validate
@@ -18,10 +27,10 @@ from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
-from rocefort.models.results.growth import Cable, Growth, NewSwitch, Staged
-from rocefort.models.wording import counted, listing
-from rocefort.reports.wording import device_ports, grouped, name_ranges
-from rocefort.rollout.planning.growth_stages import Step, staged
+from rocefort.models.results.growth import Growth, NewCable, NewSwitch, StagedGrowth
+from rocefort.models.wording import count_of, listing
+from rocefort.reports.wording import device_ports, group_items, name_ranges
+from rocefort.rollout.planning.growth_stages import GrowthStep, staged
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.validators.capacity.bisection import bandwidth
 from rocefort.validators.checks import check
@@ -35,14 +44,14 @@ class Expansion:
     growth: Growth
     path: Path
     before: str
-    grown: Grown
-    start: Derived
-    end: Derived
+    grown: GrownFabric
+    start: DerivedNetwork
+    end: DerivedNetwork
 
 
 def wanted_of(
     spines: int, leaves: int, servers: int, hardware: Sequence[str], racks: Sequence[str]
-) -> Wanted:
+) -> GrowthRequest:
     """What the options ask for; raises BadInput where they ask for nothing, or for a riddle.
 
     hardware: MODEL, MODEL@RELEASE, or either behind `spines=` or `leaves=`. racks: RACK,RACK in
@@ -56,7 +65,7 @@ def wanted_of(
     new = {SPINES: spines, LEAVES: leaves}
     models = {group: _model(text) for group, text in _by_group("--hardware", hardware, new)}
     places = {group: _racks(text, new[group]) for group, text in _by_group("--racks", racks, new)}
-    return Wanted(spines, leaves, servers, models, places)
+    return GrowthRequest(spines, leaves, servers, models, places)
 
 
 def _by_group(
@@ -83,7 +92,7 @@ def _racks(text: str, number: int) -> list[str]:
     """Racks, of which each takes a switch at least."""
     racks = text.split(",")
     if len(racks) > number:
-        what = f"{len(racks)} racks for {counted(number, 'new switch')}"
+        what = f"{len(racks)} racks for {count_of(number, 'new switch')}"
         raise BadInput(what, where="--racks", how=f"name at most {number}")
     for rack in racks:
         try:
@@ -93,20 +102,20 @@ def _racks(text: str, number: int) -> list[str]:
     return racks
 
 
-def _model(text: str) -> Model:
+def _model(text: str) -> NewSwitchModel:
     hardware, _, software = text.partition("@")
-    return Model(hardware, software)
+    return NewSwitchModel(hardware, software)
 
 
-def expand(name: Path, wanted: Wanted) -> Expansion:
+def expand(name: Path, wanted: GrowthRequest) -> Expansion:
     """Grow a fabric in memory; raises before anything is written, with the numbers."""
     path = find_fabric(name)
     text = read_text(path)
     document = document_of(text, str(path))
-    loaded = Loaded(validate(Fabric, document), document)
+    loaded = LoadedFabric(validate(Fabric, document), document)
     start = derive_loaded(loaded, load_catalogue())
-    grown = _grown(text, loaded, wanted)
-    end = _derived(grown.loaded, path)
+    grown = _grown_fabric(text, loaded, wanted)
+    end = _derived_growth(grown.loaded, path)
     old, new = subject_of_derived(start), subject_of_derived(end)
     proof, moved = prove(old.network, new.network, old.texts, new.texts)
     was, will = check(old.network, old.sources), check(new.network, new.sources)
@@ -133,14 +142,14 @@ def expand(name: Path, wanted: Wanted) -> Expansion:
     return Expansion(growth, path, text, grown, start, end)
 
 
-def _grown(text: str, loaded: Loaded, wanted: Wanted) -> Grown:
+def _grown_fabric(text: str, loaded: LoadedFabric, wanted: GrowthRequest) -> GrownFabric:
     try:
         return grow(text, loaded, load_catalogue(), wanted)
     except Refused as error:
         raise _untouched(error.problems, loaded.document.file) from None
 
 
-def _derived(loaded: Loaded, path: Path) -> Derived:
+def _derived_growth(loaded: LoadedFabric, path: Path) -> DerivedNetwork:
     try:
         return derive_loaded(loaded, load_catalogue())
     except BadInput as error:
@@ -169,13 +178,14 @@ def _idle(network: Network, leaves: Sequence[str]) -> Iterator[str]:
     idle = [leaf for leaf in leaves if leaf in gateways and leaf not in used]
     if idle:
         yield (
-            f"{counted(len(idle), 'new leaf')} without a server: a gateway is down until a port of "
+            f"{count_of(len(idle), 'new leaf')} without a server: a gateway is down until a port "
+            f"of "
             "its VLAN is up, and `verify` says so (BGP102); --servers adds some"
         )
 
 
 def _refuse(path: Path, findings: Sequence[Finding]) -> None:
-    alike = grouped(findings, lambda finding: (finding.rule, finding.message, finding.hint))
+    alike = group_items(findings, lambda finding: (finding.rule, finding.message, finding.hint))
     problems = [
         Problem(f"{rule} {listing(_places(same))}".rstrip(), message, hint)
         for (rule, message, hint), same in alike.items()
@@ -220,11 +230,11 @@ def _new_switches(before: Network, after: Network) -> Iterator[NewSwitch]:
             )
 
 
-def _new_cables(before: Network, after: Network) -> Iterator[Cable]:
+def _new_cables(before: Network, after: Network) -> Iterator[NewCable]:
     links, servers = set(before.links or ()), {server.name for server in before.servers or ()}
     for link in after.links or ():
         if link not in links:
-            yield Cable(
+            yield NewCable(
                 near=link.a,
                 far=link.b,
                 length_m=link.cable_m,
@@ -235,7 +245,7 @@ def _new_cables(before: Network, after: Network) -> Iterator[Cable]:
             )
     for server in after.servers or ():
         for port in server.ports if server.name not in servers else ():
-            yield Cable(
+            yield NewCable(
                 near=port,
                 far=server.name,
                 length_m=server.cable_m,
@@ -245,7 +255,7 @@ def _new_cables(before: Network, after: Network) -> Iterator[Cable]:
             )
 
 
-def _by_place(cable: Cable) -> tuple[object, ...]:
+def _by_place(cable: NewCable) -> tuple[object, ...]:
     """Links by spine and port, then servers by leaf and port."""
     near = natural(cable.near.device), natural(cable.near.interface)
     return (not isinstance(cable.far, End), *near)
@@ -260,22 +270,22 @@ def write(expansion: Expansion) -> None:
     replace_file(expansion.path, expansion.before, expansion.grown.text)
 
 
-def stages_of(expansion: Expansion) -> Staged:
+def stages_of(expansion: Expansion) -> StagedGrowth:
     """The states on the way: one new spine after the other, then all new leaves."""
     return staged(list(_steps(expansion)))
 
 
-def _steps(expansion: Expansion) -> Iterator[Step]:
+def _steps(expansion: Expansion) -> Iterator[GrowthStep]:
     loaded, before = expansion.grown.loaded, expansion.start.network
     fabric, old = loaded.fabric, expansion.start.fabric
     leaves = expansion.grown.new.get(LEAVES, ())
     for spine in expansion.grown.new.get(SPINES, ()):
         number = next(i for i, one in enumerate(fabric.spines) if one.name == spine) + 1
         part = {"spines": fabric.spines[:number], "leaves": old.leaves, "servers": old.servers}
-        smaller = Loaded(fabric.model_copy(update=part), loaded.document)
+        smaller = LoadedFabric(fabric.model_copy(update=part), loaded.document)
         after = derive_loaded(smaller, load_catalogue()).network
-        yield Step(before, after, (spine,), spine)
+        yield GrowthStep(before, after, (spine,), spine)
         before = after
     if leaves:
         title = leaves[0] if len(leaves) == 1 else f"{leaves[0]} to {leaves[-1]}"
-        yield Step(before, expansion.end.network, tuple(leaves), title)
+        yield GrowthStep(before, expansion.end.network, tuple(leaves), title)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rocefort.models.finding import Report
 from rocefort.models.results.routing import FailureStudy
-from rocefort.steps.fabric.subject import Subject
+from rocefort.steps.fabric.subject import ReadNetwork
 from rocefort.validators.failures.study import SINGLE, count_singles, study
 from rocefort.validators.routing.engine import Solution
 from rocefort.validators.rules.verification.failures import verify_failures
@@ -16,7 +16,7 @@ QUICK = 2_000  # single failures that are studied unasked: some seconds with 8 s
 
 
 @dataclass(frozen=True)
-class Failing:
+class FailureReport:
     """A study with what is judged of it; or a note on why there is none."""
 
     study: FailureStudy | None = None
@@ -24,17 +24,19 @@ class Failing:
     note: str = ""
 
 
-def study_failures(subject: Subject, scope: str | None, solution: Solution | None) -> Failing:
+def study_failures(
+    subject: ReadNetwork, scope: str | None, solution: Solution | None
+) -> FailureReport:
     """Study what is asked for; unasked, every single failure where the engine has a solution.
 
     solution: of the embedded engine, None where it was not asked. Raises as `study` does.
     """
     if scope == NONE or (scope is None and solution is None):
-        return Failing()
+        return FailureReport()
     if scope is None and solution is not None:
         count = count_singles(subject.network, solution)
         if count > QUICK:
             note = f"{count:,} single failures not studied: ask `rocefort verify --failures single`"
-            return Failing(note=note)
+            return FailureReport(note=note)
     done = study(subject.network, scope or SINGLE, subject.sources, solution)
-    return Failing(done, verify_failures(subject.network, done, subject.sources))
+    return FailureReport(done, verify_failures(subject.network, done, subject.sources))

@@ -73,7 +73,7 @@ def revision_of(text: str, other: str) -> Revision:
     Raises BadInput where there is no repository, no such revision, or no path to take.
     """
     name, _, path = text.partition(":")
-    beside = _place(other) if not path else Path()
+    beside = _repository_path(other) if not path else Path()
     top = Path(git(beside if beside.is_dir() else beside.parent, "rev-parse", "--show-toplevel"))
     if not name:
         raise BadInput("no revision before the colon", where=text, how="for example: HEAD~1:")
@@ -85,7 +85,7 @@ def revision_of(text: str, other: str) -> Revision:
     return Revision(top, name, commit, str(PurePosixPath(path)))
 
 
-def _place(other: str) -> Path:
+def _repository_path(other: str) -> Path:
     """Where the other side lies, to find the repository of `REV:`."""
     if looks_like_revision(other):
         return Path()
@@ -98,7 +98,9 @@ def _path_of_other(top: Path, text: str, other: str) -> str:
         if not path:
             raise BadInput("no path on either side", where=f"{text} {other}", how="give one a path")
         return path
-    return _below(top, _place(other) if _place(other) != Path() else Path(other))
+    return _below(
+        top, _repository_path(other) if _repository_path(other) != Path() else Path(other)
+    )
 
 
 def _below(top: Path, path: Path) -> str:
@@ -145,7 +147,7 @@ def checked_out(revision: Revision) -> Iterator[Checkout]:
 
 def _take(revision: Revision, directory: Path, shown: Callable[[str], str]) -> Checkout:
     found = _files(revision, (revision.path, f"{DATA}/{revision.path}", HARDWARE, PROFILES))
-    path, wanted, is_fabric = _wanted(revision, found)
+    path, wanted, is_fabric = _required_paths(revision, found)
     beside = [p for p in found if p.startswith((f"{HARDWARE}/", f"{PROFILES}/"))]
     _write(revision.repository, {p: found[p] for p in (*wanted, *beside)}, directory)
     has_hardware = f"{HARDWARE}/{FAMILY_FILE}" in found
@@ -173,7 +175,7 @@ def _files(revision: Revision, paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _wanted(revision: Revision, found: Iterable[str]) -> tuple[str, list[str], bool]:
+def _required_paths(revision: Revision, found: Iterable[str]) -> tuple[str, list[str], bool]:
     """What to take: the path of a fabric's file or of a directory, and the files it needs."""
     known = set(found)
     for path in (revision.path, f"{DATA}/{revision.path}"):

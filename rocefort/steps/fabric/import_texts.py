@@ -7,30 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rocefort.design.derive.derive import Derived, derive
-from rocefort.design.importing.assumptions import Source
+from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.importing.assumptions import SwitchText
 from rocefort.design.importing.build import draft
-from rocefort.design.importing.hardware import Facts, given, read_facts
+from rocefort.design.importing.hardware import SwitchInputs, option_values, read_facts
 from rocefort.design.importing.write import fabric_text, one_line
 from rocefort.design.load.load import FABRIC_FILE, load_catalogue
 from rocefort.design.load.profiles import shipped_profiles
 from rocefort.design.new import write_new
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.data import Parsed, sources_of
+from rocefort.dialects.data import ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.network.network import Node, Sources, TextLine
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Items, Note, Section
 from rocefort.rollout.planning.secrets import with_known_secrets
-from rocefort.steps.fabric.config_directory import ConfigFile, Directory, read_directory
+from rocefort.steps.fabric.config_directory import ConfigDirectory, ConfigFile, read_directory
 from rocefort.steps.fabric.subject import board_of
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     """A fabric that was written, and everything that a person must know of it.
 
     assumed: values that no text says, with their YAML paths. differences: what switches say
@@ -45,9 +45,11 @@ class Imported:
     added: tuple[str, ...]
 
 
-def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | None) -> Facts:
+def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | None) -> SwitchInputs:
     """What a person tells of switches: options, then the rows of a CSV file."""
-    told = Facts(given("--hardware", hardware), given("--software", software))
+    told = SwitchInputs(
+        option_values("--hardware", hardware), option_values("--software", software)
+    )
     if table is None:
         return told
     try:
@@ -59,7 +61,7 @@ def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | Non
     return told.over(read_facts(text, str(table)))
 
 
-def import_fabric(directory: Path, out: Path, facts: Facts) -> Imported:
+def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResult:
     """Write out/fabric.yaml from a directory of configurations, whole or not at all.
 
     Raises Refused where there is one already, and BadInput where the texts are none of a fabric.
@@ -72,22 +74,22 @@ def import_fabric(directory: Path, out: Path, facts: Facts) -> Imported:
     sources = [_source(config, found) for config in found.configs]
     data, notes = draft(name, sources, facts, load_catalogue(), shipped_profiles())
     text = fabric_text(data, notes, directory.name)
-    derived = _derived(text, out)
+    derived = _derived_import(text, out)
     left, added = _not_carried(derived, found.configs)
     path = write_new(name, text + _comments(left, added), out.absolute().parent)
-    return Imported(path, tuple(notes.sentences()), tuple(notes.differences), left, added)
+    return ImportResult(path, tuple(notes.sentences()), tuple(notes.differences), left, added)
 
 
-def _source(config: ConfigFile, found: Directory) -> Source:
+def _source(config: ConfigFile, found: ConfigDirectory) -> SwitchText:
     """A switch by its text, and by outputs beside it that name model and release."""
     parsed = config.parsed
     own = [file.display for file in found.displays if file.device == parsed.device.name]
     model = next((display.model for display in own if display.model), board_of(parsed))
     software = next((display.software for display in own if display.software), parsed.software)
-    return Source(parsed.device, str(config.path), software, model)
+    return SwitchText(parsed.device, str(config.path), software, model)
 
 
-def _derived(text: str, out: Path) -> Derived:
+def _derived_import(text: str, out: Path) -> DerivedNetwork:
     """The fabric of a text that is not written yet; its problems name the file that it would be."""
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / FABRIC_FILE
@@ -105,7 +107,7 @@ def _derived(text: str, out: Path) -> Derived:
 
 
 def _not_carried(
-    derived: Derived, configs: Sequence[ConfigFile]
+    derived: DerivedNetwork, configs: Sequence[ConfigFile]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(lines that the fabric does not say, what it says beside them), switch by switch."""
     found = {c.parsed.device.name: (c.path, c.parsed) for c in configs}
@@ -117,7 +119,7 @@ def _not_carried(
             if edit.before is None:
                 added.append(f"{node.name}: {edit.path} {edit.after_text}")
             else:
-                left.append(f"{_place(path, parsed, edit)}: {_said(edit)}")
+                left.append(f"{_edit_place(path, parsed, edit)}: {_edit_text(edit)}")
         dialect = dialect_of(node)
         left += [f"{path}:{line.line}: {_unmodelled(line, dialect)}" for line in parsed.unmodelled]
     return tuple(left), tuple(added)
@@ -129,7 +131,7 @@ def _unmodelled(line: TextLine, dialect: Dialect) -> str:
     return f"{' / '.join((*line.path, line.text))} {why}"
 
 
-def _edits(node: Node, parsed: Parsed) -> Iterator[Edit]:
+def _edits(node: Node, parsed: ParsedConfig) -> Iterator[Edit]:
     """How the fabric's switch differs from the text."""
     if node.family is None:
         return
@@ -138,12 +140,12 @@ def _edits(node: Node, parsed: Parsed) -> Iterator[Edit]:
     yield from compare(running, node.device)
 
 
-def _place(path: Path, parsed: Parsed, edit: Edit) -> str:
+def _edit_place(path: Path, parsed: ParsedConfig, edit: Edit) -> str:
     position = Sources(sources_of(parsed, str(path))).find(parsed.device.name, edit.path)
     return f"{path}:{position.line}" if position else str(path)
 
 
-def _said(edit: Edit) -> str:
+def _edit_text(edit: Edit) -> str:
     if edit.after is None:
         return f"{edit.path} {edit.before_text} is not carried over"
     return f"{edit.path} {edit.before_text} becomes {edit.after_text}"
@@ -161,7 +163,7 @@ def _comments(left: Sequence[str], added: Sequence[str]) -> str:
     return "\n".join([*lines, ""]) if lines else ""
 
 
-def imported_report(done: Imported) -> Iterator[Block]:
+def imported_report(done: ImportResult) -> Iterator[Block]:
     """Values that an import assumed, what it left and what it added."""
     for noun, what, rows in (
         ("value", " assumed", done.assumed),
@@ -171,5 +173,5 @@ def imported_report(done: Imported) -> Iterator[Block]:
     ):
         if rows:
             items = Items(tuple(map(one_line, rows)))
-            yield Section(f"{counted(len(rows), noun)}{what}:", (items,))
+            yield Section(f"{count_of(len(rows), noun)}{what}:", (items,))
     yield Note(f"written to {done.path}")

@@ -19,10 +19,10 @@ from rocefort.reports.formats.sarif import as_sarif
 from rocefort.reports.page.content import DeviceBudget, PageContent, PortBudget
 from rocefort.reports.page.page import page
 from rocefort.reports.writers.markdown import markdown_of
-from rocefort.steps.fabric.capacity import Given, capacity_of
+from rocefort.steps.fabric.capacity import DemandFile, capacity_of
 from rocefort.steps.fabric.failures import study_failures
 from rocefort.steps.fabric.rule_texts import rule_texts
-from rocefort.steps.fabric.subject import Subject, write_files
+from rocefort.steps.fabric.subject import ReadNetwork, write_files
 from rocefort.validators.checks import check, titles
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.lossless.buffer_budget import PortDemand, port_demands
@@ -55,7 +55,7 @@ def _for_programs(report: Report, form: str, subject: str) -> str:
     return as_json(report)
 
 
-def fabric_page(subject: Subject, given: Given | None = None) -> str:
+def fabric_page(subject: ReadNetwork, given: DemandFile | None = None) -> str:
     """The page of a fabric: drawn, judged, verified by the embedded engine, with every text.
 
     given: a demand, which is held against it.

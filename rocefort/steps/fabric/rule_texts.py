@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rocefort.dialects.words import in_words
 from rocefort.reports.formats.rule_text import RuleText
-from rocefort.validators.rules.registry import Judged, registered
+from rocefort.validators.rules.registry import SubjectKind, registered
 
 
-def rule_texts(*judges: type[Judged]) -> tuple[RuleText, ...]:
+def rule_texts(*judges: type[SubjectKind]) -> tuple[RuleText, ...]:
     """Words of the rules that judge one of these, by default of all, by family and number."""
     return tuple(
         RuleText(

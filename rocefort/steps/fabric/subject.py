@@ -7,33 +7,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.infer import infer, with_hardware
-from rocefort.design.infer_cabling import Heard
+from rocefort.design.infer_cabling import LldpNeighbour
 from rocefort.dialects.choose import load_dialect
-from rocefort.dialects.data import Parsed, sources_of
+from rocefort.dialects.data import ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import read_back, render_all
-from rocefort.dialects.placeholders import filled, takers
+from rocefort.dialects.placeholders import filled_line, takers
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.network.network import Network, Node, Position, Sources, TextLine
 from rocefort.steps.fabric.config_directory import (
     CONFIG_ENDINGS,
+    ConfigDirectory,
     ConfigFile,
-    Directory,
     DisplayFile,
     read_directory,
 )
 
-__all__ = ["CONFIG_ENDINGS", "Subject", "parse_directory", "subject_of"]
+__all__ = ["CONFIG_ENDINGS", "ReadNetwork", "parse_directory", "subject_of"]
 
 # Saved by V200R005C10 on a CE6880: FIELD, published configurations.
 BOARD = re.compile(r"device board \d+ board-type (CE\S+)", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Subject:
+class ReadNetwork:
     """What is judged: a Network whose Devices were read from text, and where values stand."""
 
     network: Network
@@ -42,7 +42,7 @@ class Subject:
     notes: tuple[str, ...] = ()  # on the files: how much of each is understood, which are not used
 
 
-def subject_of(fabric: Path | None, configs: Path | None) -> Subject:
+def subject_of(fabric: Path | None, configs: Path | None) -> ReadNetwork:
     """A fabric by way of its rendered text, or a directory of text."""
     if (fabric is None) == (configs is None):
         raise BadInput(
@@ -53,13 +53,13 @@ def subject_of(fabric: Path | None, configs: Path | None) -> Subject:
     return subject_of_derived(derive(fabric or Path()))
 
 
-def subject_of_derived(derived: Derived) -> Subject:
+def subject_of_derived(derived: DerivedNetwork) -> ReadNetwork:
     """Render, read back, and judge what was read: what is verified is what ships."""
     texts = render_all(derived.network)
-    return Subject(read_back(derived.network, texts), derived.sources, texts)
+    return ReadNetwork(read_back(derived.network, texts), derived.sources, texts)
 
 
-def subject_of_texts(directory: Path) -> Subject:
+def subject_of_texts(directory: Path) -> ReadNetwork:
     """Infer a Network from a directory of configurations, and outputs of switches beside them."""
     found = read_directory(directory)
     table: dict[str, Position] = {}
@@ -70,9 +70,11 @@ def subject_of_texts(directory: Path) -> Subject:
             position = Position(str(file.path), neighbour.line)
             table[f"{file.device}/interfaces[{neighbour.local}].lldp"] = position
     nodes = [_node(config, found.displays) for config in found.configs]
-    network = infer(directory.resolve().name, nodes, _heard(found))
+    network = infer(directory.resolve().name, nodes, _lldp_neighbours(found))
     texts = {config.parsed.device.name: config.text for config in found.configs}
-    return Subject(network, Sources(table), texts, (*_understood(found, nodes), *found.notes))
+    return ReadNetwork(
+        network, Sources(table), texts, (*_coverage_notes(found, nodes), *found.notes)
+    )
 
 
 def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
@@ -97,36 +99,36 @@ def with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine
     return tuple(replace(line, command=dialect.command_of(line)) for line in lines)
 
 
-def _is_campus(parsed: Parsed) -> bool:
+def _is_campus(parsed: ParsedConfig) -> bool:
     """Whether ports are named as no CloudEngine does: campus switches have V200 releases, too."""
     return any("GigabitEthernet" in interface.name for interface in parsed.device.interfaces)
 
 
-def board_of(parsed: Parsed) -> str | None:
+def board_of(parsed: ParsedConfig) -> str | None:
     """Model that a fixed switch saves as the type of its one board; a chassis has several."""
     found = [match for line in parsed.unmodelled if (match := BOARD.fullmatch(line.text))]
     return found[0][1] if len(found) == 1 else None
 
 
-def _heard(found: Directory) -> list[Heard]:
+def _lldp_neighbours(found: ConfigDirectory) -> list[LldpNeighbour]:
     return [
-        Heard(file.device, neighbour.local, neighbour.device, neighbour.port or None)
+        LldpNeighbour(file.device, neighbour.local, neighbour.device, neighbour.port or None)
         for file in found.displays
         for neighbour in file.display.neighbours
     ]
 
 
-def _understood(found: Directory, nodes: Sequence[Node]) -> tuple[str, ...]:
+def _coverage_notes(found: ConfigDirectory, nodes: Sequence[Node]) -> tuple[str, ...]:
     """A sentence on each file of which not every line lands in a Device."""
     pairs = zip(found.configs, nodes, strict=True)
     return tuple(
-        understood(node.name, config.parsed.total_lines, node.unmodelled)
+        coverage_note(node.name, config.parsed.total_lines, node.unmodelled)
         for config, node in pairs
         if node.unmodelled
     )
 
 
-def understood(name: str, total: int, unmodelled: Sequence[TextLine]) -> str:
+def coverage_note(name: str, total: int, unmodelled: Sequence[TextLine]) -> str:
     """How many lines of a text land in its Device, and what is known of the others."""
     count = total - len(unmodelled)
     share = count * 100 // total  # never 100 % where a line is missing
@@ -136,7 +138,7 @@ def understood(name: str, total: int, unmodelled: Sequence[TextLine]) -> str:
     return f"{name}: {count} of {total} lines understood ({share} %); {', '.join(rest)}"
 
 
-def parse_directory(directory: Path) -> list[tuple[Path, Parsed, str]]:
+def parse_directory(directory: Path) -> list[tuple[Path, ParsedConfig, str]]:
     """Every configuration of a directory with its file and text; raises BadInput, all problems."""
     found = read_directory(directory)
     return [(config.path, config.parsed, config.text) for config in found.configs]
@@ -156,7 +158,7 @@ def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
     """
     wanted = takers((network.by_name[name], text.splitlines()) for name, text in texts.items())
     known = {name: secret.reveal() for name, secret in read_secrets(wanted).items()}
-    return {name: filled(text, known) for name, text in texts.items()}
+    return {name: filled_line(text, known) for name, text in texts.items()}
 
 
 def read_secrets(wanted: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:

@@ -11,7 +11,7 @@ from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT, Flow
 from rocefort.models.network.network import End
 from rocefort.models.results.routing import Failure
 from rocefort.models.results.trace import Endpoint, Trace
-from rocefort.steps.fabric.subject import Subject
+from rocefort.steps.fabric.subject import ReadNetwork
 from rocefort.validators.failures.study import dense
 from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.trace import trace
@@ -34,7 +34,7 @@ def flow_of(protocol: str, port: int | None) -> Flow:
 
 
 def trace_between(
-    subject: Subject, ends: tuple[str, str], flow: Flow, down: Sequence[str] = ()
+    subject: ReadNetwork, ends: tuple[str, str], flow: Flow, down: Sequence[str] = ()
 ) -> Trace:
     """Follow a flow between two ends, after what is `down` has failed.
 

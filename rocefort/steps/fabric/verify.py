@@ -15,11 +15,11 @@ from rocefort.models.results.routing import FailureStudy
 from rocefort.paths import HARDWARE, PROFILES
 from rocefort.steps.fabric.failures import NONE, study_failures
 from rocefort.steps.fabric.git_revisions import checked_out, looks_like_revision, revision_of
-from rocefort.steps.fabric.subject import Subject, subject_of_derived, subject_of_texts
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, subject_of_texts
 from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import LIMIT_S, Service, service_at
-from rocefort.validators.engine_choice import Engine, Verified, Wishes
-from rocefort.validators.rules.verification.change import lend
+from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
+from rocefort.validators.rules.verification.change import with_servers_of
 from rocefort.validators.rules.verification.failures import verify_failures
 from rocefort.validators.verification.batfish_failures import DEFAULT, disagreeing
 
@@ -27,7 +27,7 @@ TOKEN = "ROCEFORT_BATFISH_TOKEN"  # noqa: S105 - the name of a variable
 
 
 @dataclass(frozen=True)
-class Asked:
+class VerifyRequest:
     """As it was asked for on the command line."""
 
     engine: Engine
@@ -38,10 +38,10 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Done:
+class VerifyResult:
     """All that came of it."""
 
-    verified: Verified
+    verified: VerificationResult
     report: Report
     studies: tuple[FailureStudy, ...] = ()
     notes: tuple[str, ...] = ()
@@ -52,49 +52,53 @@ def service_of(address: str | None, limit_s: float = LIMIT_S) -> Service | None:
     return None if address is None else service_at(address, os.environ.get(TOKEN, ""), limit_s)
 
 
-def verify_subject(subject: Subject, name: str, asked: Asked) -> Done:
+def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> VerifyResult:
     """Verify; name: of the subject on the command line, for `--against REV:`."""
     service = service_of(asked.batfish, asked.limit_s)
     before = None
     if asked.against is not None:
         before = subject_of_side(asked.against, name).network
         # Text that tells of no servers is asked about those of the other side.
-        subject = replace(subject, network=lend(before, subject.network))
-        before = lend(subject.network, before)
-    wishes = Wishes(_forks(asked), before)
+        subject = replace(subject, network=with_servers_of(before, subject.network))
+        before = with_servers_of(subject.network, before)
+    wishes = StudyOptions(_forks(asked), before)
     verified = engine_choice.run(subject.network, subject.sources, asked.engine, service, wishes)
     return _with_failures(subject, verified, asked)
 
 
-def _forks(asked: Asked) -> str | None:
+def _forks(asked: VerifyRequest) -> str | None:
     """Failures that Batfish is asked about: unasked a sample, and none where it is one of many."""
     if asked.failures == NONE or asked.engine is Engine.EMBEDDED:
         return None
     return asked.failures or (None if asked.engine is Engine.AUTO else DEFAULT)
 
 
-def subject_of_side(text: str, other: str) -> Subject:
+def subject_of_side(text: str, other: str) -> ReadNetwork:
     """A fabric, a directory of configurations, or either at a git revision, from its text."""
     if looks_like_revision(text):
         with checked_out(revision_of(text, other)) as files:
             if not files.is_fabric:
                 return subject_of_texts(files.source)
-            return _derived(files.source, files.hardware or HARDWARE, files.profiles or PROFILES)
+            return _derived_subject(
+                files.source, files.hardware or HARDWARE, files.profiles or PROFILES
+            )
     path = Path(text)
     if path.is_dir() and not (path / FABRIC_FILE).exists():
         return subject_of_texts(path)
-    return _derived(path, HARDWARE, PROFILES)
+    return _derived_subject(path, HARDWARE, PROFILES)
 
 
-def _derived(fabric: Path, hardware: Path, profiles: Path) -> Subject:
+def _derived_subject(fabric: Path, hardware: Path, profiles: Path) -> ReadNetwork:
     loaded = load_fabric(fabric)
     return subject_of_derived(
         derive_loaded(loaded, load_catalogue(hardware), shipped_profiles(profiles))
     )
 
 
-def _with_failures(subject: Subject, verified: Verified, asked: Asked) -> Done:
-    done = Done(verified, verified.report)
+def _with_failures(
+    subject: ReadNetwork, verified: VerificationResult, asked: VerifyRequest
+) -> VerifyResult:
+    done = VerifyResult(verified, verified.report)
     theirs = verified.asked.study if verified.asked else None
     if asked.engine is not Engine.BATFISH:
         failing = study_failures(subject, asked.failures, verified.solution)
@@ -108,10 +112,12 @@ def _with_failures(subject: Subject, verified: Verified, asked: Asked) -> Done:
     if not done.studies:
         judged = verify_failures(subject.network, theirs, subject.sources)
         return replace(done, report=done.report.joined(judged), studies=(theirs,))
-    return _compared(subject, done, theirs)
+    return _compared_studies(subject, done, theirs)
 
 
-def _compared(subject: Subject, done: Done, theirs: FailureStudy) -> Done:
+def _compared_studies(
+    subject: ReadNetwork, done: VerifyResult, theirs: FailureStudy
+) -> VerifyResult:
     """Both engines' effects of the same failures, held against each other."""
     names = (done.verified.engines[0], done.verified.engines[-1])
     both, findings = disagreeing(done.studies[0], theirs, names, subject.sources)

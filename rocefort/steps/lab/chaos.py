@@ -10,15 +10,15 @@ from random import Random
 from time import monotonic
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin.faults import Broken, break_lab, mend_lab, require_mended
+from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.registry import write_whole
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.models.results.lab_experiments import Chaos, ChaosStep
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.lab_experiments import chaos_head, step_text
 from rocefort.steps.lab.network import (
-    Verdict,
+    PredictionCheck,
     await_law,
     detection_s,
     running_network,
@@ -50,7 +50,7 @@ WITH_ANOTHER = (OF_NODES, OF_PORTS, OF_LINES)
 
 
 @dataclass(frozen=True)
-class Drawing:
+class FaultSampler:
     """Draws faults of a fabric; the same seed draws the same ones, however long each takes."""
 
     network: Network
@@ -103,7 +103,7 @@ class Drawing:
 
 
 @dataclass
-class Running:
+class ChaosRun:
     """A chaos that is under way; say: is told after each step."""
 
     twin: Twin
@@ -116,7 +116,7 @@ class Running:
 
     def all(self, seed: int) -> None:
         """Round by round, until the time is over, somebody stops it, or the law does not hold."""
-        for faults in Drawing(self.network, Random(seed)).rounds():  # noqa: S311 - no secret
+        for faults in FaultSampler(self.network, Random(seed)).rounds():  # noqa: S311 - no secret
             if self.stop() or monotonic() - self.begun > self.chaos.minutes * 60:
                 return
             self._round(faults)
@@ -125,7 +125,7 @@ class Running:
                 return
 
     def _round(self, faults: Sequence[Fault]) -> None:
-        broken: list[Broken] = []
+        broken: list[ActiveFault] = []
         for fault, where in faults:
             if self.stop() or self.chaos.failed:
                 break
@@ -134,13 +134,13 @@ class Running:
             self._judge(at, f"broken: {fault} {where}", broken)
         at = monotonic()
         mended = mend_lab(self.twin.registry, self.twin.record.name)
-        self._judge(at, f"mended: {counted(len(mended), 'fault')}", ())
+        self._judge(at, f"mended: {count_of(len(mended), 'fault')}", ())
 
-    def _judge(self, at: float, done: str, broken: Sequence[Broken]) -> None:
+    def _judge(self, at: float, done: str, broken: Sequence[ActiveFault]) -> None:
         limit = self.chaos.deadline_s
         verdict = await_law(self.twin, self.network, broken, limit, self.stop)
         if self.stop() and not verdict.holds and verdict.seconds < limit:
-            done, verdict = f"{done} (not judged: stopped)", Verdict(verdict.nothing, 0)
+            done, verdict = f"{done} (not judged: stopped)", PredictionCheck(verdict.nothing, 0)
         different = verdict.opinions.differences
         step = ChaosStep(
             number=next(self.numbers),
@@ -157,7 +157,7 @@ class Running:
         self.chaos = self.chaos.model_copy(update=changes)
         self.say(self.chaos)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Leave nothing broken, and see that the lab is whole."""
         mend_lab(self.twin.registry, self.twin.record.name)
         if self.stop():
@@ -191,16 +191,16 @@ def run_chaos(twin: Twin, seed: int, minutes: float, stop: Callable[[], bool], s
         deadline_s=deadline,
         timers=tuple(sorted(map(str, timers_of(twin)))),
     )
-    running = Running(twin, network, begin, stop, say)
+    running = ChaosRun(twin, network, begin, stop, say)
     say(begin)
     try:
         running.all(seed)
     finally:
-        running.mend()
+        running.repair()
     return running.chaos
 
 
-class Telling:
+class ChaosReporter:
     """Says what is new in a chaos, and keeps the whole in a file, if there is to be one."""
 
     def __init__(self, say: Callable[[str], None], journal: Path | None) -> None:

@@ -17,7 +17,7 @@ Ties = Callable[[str, IPv4Network], Hops]
 
 
 @dataclass(frozen=True)
-class Difference:
+class NextHopDifference:
     """One prefix of one switch to which two opinions send packets by other next hops.
 
     who: has the tables that were compared, and what they were compared with.
@@ -48,7 +48,7 @@ class Opinions:
 
     engine: str
     compared: int
-    differences: tuple[Difference, ...]
+    differences: tuple[NextHopDifference, ...]
 
 
 def three_opinions(network: Network, tables: Tables) -> Opinions:
@@ -68,7 +68,9 @@ def compare_tables(
     none: Hops = frozenset()
     wanted = tables_of(state, tables)
     pairs = [
-        Difference(name, prefix, table.get(prefix, none), wanted[name].get(prefix, none), who)
+        NextHopDifference(
+            name, prefix, table.get(prefix, none), wanted[name].get(prefix, none), who
+        )
         for name, table in tables.items()
         for prefix in sorted({*table, *wanted[name]})
     ]

@@ -17,9 +17,9 @@ from rocefort.lab.twin.namespaces import inside
 from rocefort.lab.twin.teardown import namespace
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT
-from rocefort.models.results.lab_experiments import Spread, SpreadRow
+from rocefort.models.results.lab_experiments import FlowSpread, SpreadRow
 from rocefort.models.results.routing import RoutingState
-from rocefort.steps.lab.failover import Pair, pair_of
+from rocefort.steps.lab.failover import ServerPair, pair_of
 from rocefort.steps.lab.network import running_network
 from rocefort.validators.routing.engine import analyse
 
@@ -30,7 +30,7 @@ BURST = 100  # packets between two pauses
 
 
 @dataclass(frozen=True)
-class Path:
+class EqualPath:
     """One equal path: the next hop, whose it is, and the port where packets come in."""
 
     hop: IPv4Address
@@ -38,7 +38,7 @@ class Path:
     link: str  # kernel name
 
 
-def measure_spread(twin: Twin, source: str | None, target: str | None, flows: int) -> Spread:
+def measure_spread(twin: Twin, source: str | None, target: str | None, flows: int) -> FlowSpread:
     """Send one packet of each flow and count them where the equal paths end.
 
     Raises BadInput for names that are no servers of different leaves, Refused where the engine
@@ -51,7 +51,7 @@ def measure_spread(twin: Twin, source: str | None, target: str | None, flows: in
     counted = count(twin, pair, paths, flows)
     fair = flows / len(paths)
     chi_square = sum((counted[path] - fair) ** 2 / fair for path in paths)
-    return Spread(
+    return FlowSpread(
         lab=twin.record.name,
         source=pair.source,
         destination=pair.target,
@@ -74,7 +74,7 @@ def measure_spread(twin: Twin, source: str | None, target: str | None, flows: in
     )
 
 
-def paths_of(twin: Twin, state: RoutingState, pair: Pair) -> list[Path]:
+def paths_of(twin: Twin, state: RoutingState, pair: ServerPair) -> list[EqualPath]:
     """The equal paths that the engine predicts from the source's leaf to the destination."""
     address = IPv4Address(twin.topology.by_host[pair.target].address)
     routes = [r for r in state.routes if r.device == pair.near and address in r.prefix]
@@ -82,10 +82,10 @@ def paths_of(twin: Twin, state: RoutingState, pair: Pair) -> list[Path]:
     if best is None or best.width < 2:
         what = f"has {best.width if best else 0} paths to {address}: nothing to spread"
         raise Refused(what, where=pair.near, how="name servers of leaves with several spines")
-    return [Path(hop, *twin.topology.owners[str(hop)]) for hop in best.next_hops]
+    return [EqualPath(hop, *twin.topology.owners[str(hop)]) for hop in best.next_hops]
 
 
-def ask_leaf(twin: Twin, pair: Pair, flows: int) -> Counter[IPv4Address]:
+def ask_leaf(twin: Twin, pair: ServerPair, flows: int) -> Counter[IPv4Address]:
     """Flows by next hop, as the leaf's kernel says of each."""
     hosts, plan = twin.topology.by_host, twin.topology.by_switch[pair.near]
     source, target = hosts[pair.source].address, hosts[pair.target].address
@@ -107,11 +107,13 @@ def ask_leaf(twin: Twin, pair: Pair, flows: int) -> Counter[IPv4Address]:
     return Counter(IPv4Address(row["gateway"]) for row in rows)
 
 
-def count(twin: Twin, pair: Pair, paths: Sequence[Path], flows: int) -> Counter[Path]:
+def count(
+    twin: Twin, pair: ServerPair, paths: Sequence[EqualPath], flows: int
+) -> Counter[EqualPath]:
     """Send the flows, one packet each, and count where they come in."""
     hosts = twin.topology.by_host
     source, target = hosts[pair.source].address, hosts[pair.target].address
-    spines: dict[str, list[Path]] = {}
+    spines: dict[str, list[EqualPath]] = {}
     for path in paths:
         spines.setdefault(path.spine, []).append(path)
     only = f"ip saddr {source} ip daddr {target} udp dport {ROCE_PORT}"
@@ -121,10 +123,10 @@ def count(twin: Twin, pair: Pair, paths: Sequence[Path], flows: int) -> Counter[
         work = partial(_send, target, flows)
         inside([(namespace(twin.record.id, pair.source), work)])
         until = monotonic() + PATIENCE_S
-        found = _counted(twin, spines)
+        found = _packets_by_path(twin, spines)
         while found.total() < flows and monotonic() < until:
             sleep(0.05)
-            found = _counted(twin, spines)
+            found = _packets_by_path(twin, spines)
     finally:
         for spine in spines:
             twin.run(spine, ["nft", "delete", "table", "ip", TABLE])
@@ -141,8 +143,8 @@ def _install(twin: Twin, spine: str, rules: Sequence[str]) -> None:
         raise ServiceFailed(f"nft failed: {said.splitlines()[0]}", where=spine)
 
 
-def _counted(twin: Twin, spines: Mapping[str, Sequence[Path]]) -> Counter[Path]:
-    found: Counter[Path] = Counter()
+def _packets_by_path(twin: Twin, spines: Mapping[str, Sequence[EqualPath]]) -> Counter[EqualPath]:
+    found: Counter[EqualPath] = Counter()
     for spine, own in spines.items():
         _, text = twin.run(spine, ["nft", "-j", "list", "chain", "ip", TABLE, "seen"])
         rules = [row["rule"] for row in json.loads(text)["nftables"] if "rule" in row]

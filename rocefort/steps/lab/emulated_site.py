@@ -13,13 +13,13 @@ from pathlib import Path
 
 from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused
-from rocefort.fleet.connections import Access, Connections, ServerAccess, save_connections
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess, save_connections
 from rocefort.fleet.ssh_exec import guarded_words
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.servers.sandbox import RdmaRoot, write_servers
 from rocefort.lab.servers.ssh_hosts import RdmaHosts, Sample, read_sample
-from rocefort.lab.state.model import Model
-from rocefort.lab.switch.audit_log import Deeds
+from rocefort.lab.state.model import EmulatedState
+from rocefort.lab.switch.audit_log import AuditLog
 from rocefort.lab.switch.shared_lines import Pool, start
 from rocefort.lab.switch.store import Store, lose_power
 from rocefort.lab.switch.switch import EmulatedSwitch
@@ -31,7 +31,7 @@ from rocefort.steps.lab.state_model import model_of
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
 GOOD = {BANDWIDTH: "ib_write_bw.gbits", LATENCY: "ib_write_lat.iters"}
 # What takes the place of the model, and the deeds that carry on what the switches do.
-Couple = Callable[[Mapping[str, EmulatedSwitch], Model], tuple[Model, Deeds]]
+Couple = Callable[[Mapping[str, EmulatedSwitch], EmulatedState], tuple[EmulatedState, AuditLog]]
 SPEED_NOTE = "replayed Soft-RoCE runs: correctness is judged, speed is not"
 EMULATED_NOTE = "emulated servers, figures of a model: correctness is judged, speed is not"
 STATE_FILE = "switches.db"
@@ -52,7 +52,7 @@ class Rehearsal:
     hosts: RdmaHosts
     connections: Connections
     file: Path  # the connections as a file
-    model: Model  # the state behind the switches: faults are injected there
+    model: EmulatedState  # the state behind the switches: faults are injected there
     server: LabServer
     restored: tuple[str, ...] = ()  # switches that go on from where they were
 
@@ -81,7 +81,7 @@ def rehearse(
         store = opened.enter_context(Store(state / STATE_FILE)) if chosen.keep else None
         switches, restored = _switches(network, texts, chosen, store)
         model = model_of(network, switches)
-        deeds = Deeds(chosen.log) if chosen.log else None
+        deeds = AuditLog(chosen.log) if chosen.log else None
         if couple is not None:
             model, deeds = couple(switches, model)
         inject(faults, switches, model)
@@ -142,7 +142,7 @@ def _switches(
     """Every switch, and the names of those that a lab before has left a state of."""
     pool, switches, restored = Pool(), {}, []
     for node in network.nodes:
-        known = store is not None and store.knows(node.name)
+        known = store is not None and store.has_state(node.name)
         # What it has saved comes from the state then: reading a start-up text takes its time.
         switch = switch_of(network, node.name, "" if known else texts[node.name], options, pool)
         if store is not None and store.restore(switch, pool):
@@ -186,7 +186,7 @@ def connections_of(server: LabServer, hosts: RdmaHosts, state: Path) -> Connecti
         known_hosts=known_hosts.resolve(),
         speed_note=SPEED_NOTE,
         devices=tuple(
-            Access(
+            SshAccess(
                 name=name, host=server.listen[0], port=port, user=server.user, credential=credential
             )
             for credential in [f"file:{(state / server.user).resolve()}.secret"]

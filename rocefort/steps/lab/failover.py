@@ -8,10 +8,10 @@ from time import monotonic, sleep
 
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin.faults import Broken, break_lab, mend_lab, require_mended
+from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.teardown import namespace
 from rocefort.lab.twin.topology import Host
-from rocefort.lab.twin.traffic.flows import Flow, Gap, Load, flows_between, running
+from rocefort.lab.twin.traffic.flows import FlowLoad, PacketGap, ProbeFlow, flows_between, running
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.models.results.lab_experiments import Failover, FailoverRow
@@ -30,7 +30,7 @@ MOST_PACKETS_S = 20_000  # of all flows: more than this a sender in Python does 
 
 
 @dataclass(frozen=True)
-class Pair:
+class ServerPair:
     """Two servers on different leaves, and where a fault may be between them."""
 
     source: str
@@ -43,7 +43,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Wish:
+class FailoverOptions:
     """What is measured: so many flows, packets a second of each, seconds for routes to rest."""
 
     flows: int = 16
@@ -51,14 +51,14 @@ class Wish:
     limit_s: float = 60.0
 
 
-def check_wish(wish: Wish) -> None:
+def check_wish(wish: FailoverOptions) -> None:
     """See that so many packets can be sent. Raises BadInput."""
     if wish.flows * wish.rate > MOST_PACKETS_S:
         how = f"at most {MOST_PACKETS_S} packets/s, all flows together"
         raise BadInput(f"{wish.flows} flows of {wish.rate} packets/s", how=how)
 
 
-def pair_of(twin: Twin, network: Network, source: str | None, target: str | None) -> Pair:
+def pair_of(twin: Twin, network: Network, source: str | None, target: str | None) -> ServerPair:
     """Two servers with a spine between them; by default the first that there are.
 
     Raises BadInput for names that are no servers of different leaves, Refused where the lab has no
@@ -82,7 +82,7 @@ def pair_of(twin: Twin, network: Network, source: str | None, target: str | None
     for spine, near_port in _uplinks(network, near):
         for other, far_port in _uplinks(network, far):
             if spine == other:
-                return Pair(*found, near, far, spine, near_port, far_port)
+                return ServerPair(*found, near, far, spine, near_port, far_port)
     raise Refused(f"no spine has both {near} and {far}", where=twin.record.name)
 
 
@@ -98,7 +98,7 @@ def _uplinks(network: Network, leaf: str) -> list[tuple[str, str]]:
     return [(ends[end].device, end.interface) for end in own]
 
 
-def faults_between(pair: Pair) -> tuple[tuple[str, str, str], ...]:
+def faults_between(pair: ServerPair) -> tuple[tuple[str, str, str], ...]:
     """What is broken one after another: in words, the fault, its place."""
     near, far = f"{pair.near}:{pair.near_port}", f"{pair.far}:{pair.far_port}"
     return (
@@ -113,7 +113,7 @@ def faults_between(pair: Pair) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def flows_of(twin: Twin, pairs: Sequence[tuple[str, str]], count: int) -> tuple[Flow, ...]:
+def flows_of(twin: Twin, pairs: Sequence[tuple[str, str]], count: int) -> tuple[ProbeFlow, ...]:
     """So many flows between pairs of servers."""
     hosts, lab = twin.topology.by_host, twin.record.id
     ends = [(namespace(lab, a), namespace(lab, b), hosts[b].address) for a, b in pairs]
@@ -124,7 +124,7 @@ def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, what is wished, and wh
     twin: Twin,
     source: str | None,
     target: str | None,
-    wish: Wish,
+    wish: FailoverOptions,
     say: Callable[[str], None],
     stop: Callable[[], bool],
 ) -> Failover:
@@ -136,7 +136,7 @@ def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, what is wished, and wh
     require_mended(twin.registry, twin.record)
     network = running_network(twin)
     pair = pair_of(twin, network, source, target)
-    work = Measuring(twin, network, pair, wish, stop)
+    work = FailoverRun(twin, network, pair, wish, stop)
     rows = []
     for fault in faults_between(pair):
         if stop():
@@ -156,13 +156,13 @@ def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, what is wished, and wh
 
 
 @dataclass(frozen=True)
-class Measuring:
+class FailoverRun:
     """One fault at a time, under load."""
 
     twin: Twin
     network: Network
-    pair: Pair
-    wish: Wish
+    pair: ServerPair
+    wish: FailoverOptions
     stop: Callable[[], bool]
 
     def row(self, words: str, fault: str, where: str) -> FailoverRow:
@@ -172,7 +172,7 @@ class Measuring:
             sleep(QUIET_S)
             broken_at = monotonic()
             try:
-                made: list[Broken] = []
+                made: list[ActiveFault] = []
                 if fault:
                     made.append(break_lab(self.twin.registry, self.twin.record.name, fault, where))
                 verdict = await_law(self.twin, self.network, made, self.wish.limit_s, self.stop)
@@ -191,7 +191,7 @@ class Measuring:
 
 
 def row_of(
-    what: tuple[str, str], load: Load, at: tuple[float, float], settled: float | None
+    what: tuple[str, str], load: FlowLoad, at: tuple[float, float], settled: float | None
 ) -> FailoverRow:
     """What a fault did to the flows; at: when it was broken, and when it was mended."""
     during = [(flow, gap) for flow, gap in load.gaps if gap.begin_s < at[1]]
@@ -208,7 +208,7 @@ def row_of(
     )
 
 
-def longest_ms(gaps: Iterable[Gap]) -> float | None:
+def longest_ms(gaps: Iterable[PacketGap]) -> float | None:
     """The longest of some gaps; 0 without any, None where one did not end."""
     spans = [gap.seconds for gap in gaps]
     if None in spans:

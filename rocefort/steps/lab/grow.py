@@ -12,7 +12,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused, ServiceFailed
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.cli_process import grow_file, grown_file, lines_run
-from rocefort.lab.twin.grow import grow_lab, grown, shrink_lab
+from rocefort.lab.twin.grow import grow_lab, grown_topology, shrink_lab
 from rocefort.lab.twin.registry import write_whole
 from rocefort.lab.twin.topology import BACKSTAGE, Topology, topology_of
 from rocefort.lab.twin.twin import Twin
@@ -26,7 +26,7 @@ PATIENCE_S = 60.0  # for the command lines to listen for what is new
 
 
 @dataclass(frozen=True)
-class Gained:
+class TopologyGrowth:
     """What a lab has more than before."""
 
     switches: tuple[str, ...]
@@ -34,7 +34,7 @@ class Gained:
     cables: int
 
 
-def grow_running(twin: Twin, fabric: Path) -> Gained:
+def grow_running(twin: Twin, fabric: Path) -> TopologyGrowth:
     """Give a running lab what a fabric has more; new switches run their day 0, old ones go on.
 
     Raises Refused where the fabric has not all of the lab, something is broken, or the lab is not
@@ -47,11 +47,11 @@ def grow_running(twin: Twin, fabric: Path) -> Gained:
     wanted = subject_of(fabric, None).network
     now = running_network(twin)
     texts = {n.name: day0_of(n) for n in wanted.nodes if n.name not in now.by_name}
-    network = _standing(wanted, now, texts)
+    network = _grown_network(wanted, now, texts)
     planned = topology_of(
         with_outside(network), requirements.features_of(requirements.probe()), bfd=twin.record.bfd
     )
-    new = grown(twin.topology, planned)
+    new = grown_topology(twin.topology, planned)
     if new == twin.topology:
         raise Refused("this fabric has nothing that the lab has not", where=twin.record.name)
     old = grow_lab(twin.registry, twin.record, new)
@@ -63,7 +63,7 @@ def grow_running(twin: Twin, fabric: Path) -> Gained:
     twin.topology = new
     if twin.record.guests:
         lead_to_guests(twin)
-    return _gained(old, new)
+    return _topology_growth(old, new)
 
 
 def day0_of(node: Node) -> str:
@@ -74,7 +74,7 @@ def day0_of(node: Node) -> str:
     return dialect.render(dialect.day0_device(node.device), node.family, node.hardware)
 
 
-def _standing(wanted: Network, now: Network, texts: dict[str, str]) -> Network:
+def _grown_network(wanted: Network, now: Network, texts: dict[str, str]) -> Network:
     """The larger fabric with what its switches run: old ones as they are, new ones their day 0."""
     running = {node.name: node.device for node in now.nodes}
     fresh = {
@@ -104,13 +104,13 @@ def _grow_lines(twin: Twin, network: Network, texts: dict[str, str]) -> None:
         raise ServiceFailed(problem, where=twin.record.name)
 
 
-def _gained(old: Topology, new: Topology) -> Gained:
+def _topology_growth(old: Topology, new: Topology) -> TopologyGrowth:
     def names(nodes: Iterable[str], before: Iterable[str]) -> tuple[str, ...]:
         known = set(before)
         return tuple(name for name in nodes if name not in known)
 
     real = [c for c in new.cables if BACKSTAGE not in (c.a, c.b)]
-    return Gained(
+    return TopologyGrowth(
         names(new.by_switch, old.by_switch),
         names(new.by_host, old.by_host),
         sum(cable not in old.cables for cable in real),

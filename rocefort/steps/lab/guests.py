@@ -14,7 +14,7 @@ from rocefort.lab.twin.port_forwarding import LOOPBACK
 from rocefort.lab.twin.registry import Registry, write_whole
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 
 EVERY = "all"
 DEVICE, GID_INDEX = "rxe0", 1  # GID 0 is of the link-local address
@@ -38,7 +38,7 @@ def build_image(say: Callable[[str], None]) -> Image:
     with cache.lock(say):
         in_use = {Path(labs.find(name).image) for name in labs.names()}
         if gone := cache.prune(in_use):
-            say(f"removed {counted(gone, 'old image')}; the newest two are kept")
+            say(f"removed {count_of(gone, 'old image')}; the newest two are kept")
     return image
 
 

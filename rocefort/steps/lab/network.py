@@ -8,7 +8,7 @@ from time import monotonic, sleep
 
 from rocefort.errors import Refused
 from rocefort.lab.twin.cli_process import devices_directory, network_file
-from rocefort.lab.twin.faults import Broken
+from rocefort.lab.twin.faults import ActiveFault
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import End, Link, Network
@@ -59,7 +59,7 @@ def ends_of(where: str) -> list[End]:
     return [End(device=node, interface=port) for node, _, port in places]
 
 
-def failure_of(network: Network, broken: Sequence[Broken]) -> Failure:
+def failure_of(network: Network, broken: Sequence[ActiveFault]) -> Failure:
     """What is lost to routing while these faults are there; most of them cost it nothing."""
     far, links, nodes = far_ends(network), [], []
     for one in broken:
@@ -72,7 +72,7 @@ def failure_of(network: Network, broken: Sequence[Broken]) -> Failure:
     return Failure(links=tuple(links), nodes=tuple(nodes))
 
 
-def recabled(network: Network, broken: Sequence[Broken]) -> Network:
+def recabled(network: Network, broken: Sequence[ActiveFault]) -> Network:
     """The fabric with its cables as they are plugged."""
     links = list(network.links or ())
     for one in broken:
@@ -87,7 +87,7 @@ def recabled(network: Network, broken: Sequence[Broken]) -> Network:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PredictionCheck:
     """Whether the kernels have what the engine predicts; seconds: how long it took them."""
 
     opinions: Opinions
@@ -107,10 +107,10 @@ class Verdict:
 def await_law(
     twin: Twin,
     network: Network,
-    broken: Sequence[Broken],
+    broken: Sequence[ActiveFault],
     deadline_s: float,
     stop: Callable[[], bool] = lambda: False,
-) -> Verdict:
+) -> PredictionCheck:
     """Wait until the kernels have what the engine predicts with these faults, twice in a row.
 
     stop: whether somebody does not want to wait any longer.
@@ -124,7 +124,7 @@ def await_law(
         found = compare_tables(solution.state, tables, solution.ties)
         seconds = monotonic() - begin
         if (not found.differences and agreed) or seconds > deadline_s or stop():
-            return Verdict(found, seconds)
+            return PredictionCheck(found, seconds)
         agreed = not found.differences
         sleep(PAUSE_S)
 
@@ -135,7 +135,7 @@ def detection_s(twin: Twin) -> float:
 
 
 @dataclass(frozen=True)
-class Timers:
+class SessionTimers:
     """Of one session of a running bgpd. bfd: `3 x 300 ms`, empty without."""
 
     keepalive_s: float
@@ -148,7 +148,7 @@ class Timers:
         return f"{bgp}, BFD {self.bfd}" if self.bfd else f"{bgp}, no BFD"
 
 
-def timers_of(twin: Twin) -> set[Timers]:
+def timers_of(twin: Twin) -> set[SessionTimers]:
     """Timers in use, as bgpd and bfdd tell them."""
     found = set()
     for switch in twin.topology.sessions:
@@ -159,8 +159,8 @@ def timers_of(twin: Twin) -> set[Timers]:
             hold = told["bgpTimerHoldTimeMsecs"] / 1000
             bfd = told.get("peerBfdInfo")
             if bfd is None:
-                found.add(Timers(keepalive, hold, detection_s=hold))
+                found.add(SessionTimers(keepalive, hold, detection_s=hold))
             else:
                 count, ms = bfd["detectMultiplier"], bfd["rxMinInterval"]
-                found.add(Timers(keepalive, hold, f"{count} x {ms} ms", count * ms / 1000))
+                found.add(SessionTimers(keepalive, hold, f"{count} x {ms} ms", count * ms / 1000))
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocefort.errors import BadInput, ServiceFailed
-from rocefort.lab.twin.faults import Broken, break_lab, mend_lab, require_mended
+from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab, require_mended
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.models.results.lab_experiments import OpinionRow
@@ -173,7 +173,7 @@ def after(
     return row
 
 
-def break_all(twin: Twin, failure: Failure) -> Iterator[Broken]:
+def break_all(twin: Twin, failure: Failure) -> Iterator[ActiveFault]:
     """Unplug the cables and cut off the nodes of a failure."""
     places: Sequence[tuple[str, str]] = [
         *(("link-down", f"{a.device}:{a.interface}") for a, _ in failure.links),

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocefort.errors import BadInput, Problem, Refused
-from rocefort.lab.state.model import Model
+from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.state.state_faults import STATE_FAULTS, StateFault, read_state_fault
-from rocefort.lab.switch.faults import FAULTS, Fault, read_fault
+from rocefort.lab.switch.faults import FAULTS, LineFault, read_fault
 from rocefort.lab.switch.personality import DEFAULT, Personality
 from rocefort.lab.switch.switch import CandidateMode, EmulatedSwitch
 
@@ -61,13 +61,13 @@ def read_listen(text: str, *, others: bool) -> tuple[str, int]:
 
 def read_faults(
     texts: Iterable[str], switches: Collection[str]
-) -> list[tuple[str, Fault | StateFault]]:
+) -> list[tuple[str, LineFault | StateFault]]:
     """Read faults, each with its switch; raises BadInput with every one that is in error."""
     problems: list[Problem] = []
     found = []
     for text in texts:
         try:
-            found.append(_read(text, switches))
+            found.append(_parsed_fault(text, switches))
         except BadInput as error:
             problems += [replace(problem, where=f"--fault {text}") for problem in error.problems]
     if problems:
@@ -75,7 +75,7 @@ def read_faults(
     return found
 
 
-def _read(text: str, switches: Collection[str]) -> tuple[str, Fault | StateFault]:
+def _parsed_fault(text: str, switches: Collection[str]) -> tuple[str, LineFault | StateFault]:
     found = FAULT.fullmatch(text)
     if found is None:
         raise BadInput("is no fault", how="write SWITCH:NAME or SWITCH:NAME@WHAT")
@@ -91,9 +91,9 @@ def _read(text: str, switches: Collection[str]) -> tuple[str, Fault | StateFault
 
 
 def inject(
-    faults: Iterable[tuple[str, Fault | StateFault]],
+    faults: Iterable[tuple[str, LineFault | StateFault]],
     switches: Mapping[str, EmulatedSwitch],
-    model: Model,
+    model: EmulatedState,
 ) -> None:
     """Let faults begin; raises BadInput for a port that is not there."""
     for name, fault in faults:

@@ -20,7 +20,7 @@ from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Gate
 from rocefort.rdma.run.gate import DEADLINE_S, run_gate
-from rocefort.rollout.controller.protocols import Verdict
+from rocefort.rollout.controller.protocols import GateVerdict
 
 ENOUGH = 200  # packets of a test in one direction: more than what else leaves a port meanwhile
 UNDER_LOAD = "ROCEFORT_UNDER_LOAD"  # the lab in which `lab load` sends while a command runs
@@ -29,7 +29,7 @@ Passed = Mapping[tuple[str, str], Mapping[int, int]]  # by leaf and port: packet
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class QueueVerdict:
     """What the gate says."""
 
     passed: bool
@@ -42,21 +42,21 @@ class QueueGate:
 
     network: Network
 
-    def __call__(self, nornir: Nornir, gate: Gate) -> Verdict:
+    def __call__(self, nornir: Nornir, gate: Gate) -> GateVerdict:
         """Run a gate and judge what perftest says, then what the leaves counted."""
         if lab := os.environ.get(UNDER_LOAD):
             ran = run_gate(nornir, gate, DEADLINE_S)
-            return Said(ran.passed, f"{ran.summary}; {NOT_COUNTED.format(lab)}")
+            return QueueVerdict(ran.passed, f"{ran.summary}; {NOT_COUNTED.format(lab)}")
         leaves = self._leaves(gate)
-        before = _read(nornir, self.network, leaves)
+        before = _passed_counts(nornir, self.network, leaves)
         ran = run_gate(nornir, gate, DEADLINE_S)
         if not ran.passed or self.network.lossless is None:
             return ran
         queue = self.network.lossless.queue
-        wrong = list(wrong_queues(before, _read(nornir, self.network, leaves), queue))
+        wrong = list(wrong_queues(before, _passed_counts(nornir, self.network, leaves), queue))
         if wrong:
-            return Said(passed=False, summary="; ".join(wrong))
-        return Said(passed=True, summary=f"{ran.summary}; RoCE left by queue {queue}")
+            return QueueVerdict(passed=False, summary="; ".join(wrong))
+        return QueueVerdict(passed=True, summary=f"{ran.summary}; RoCE left by queue {queue}")
 
     def _leaves(self, gate: Gate) -> tuple[str, ...]:
         names = {name for pair in gate.pairs for name in (pair.client, pair.server)}
@@ -81,7 +81,7 @@ def wrong_queues(before: Passed, after: Passed, queue: int) -> Iterator[str]:
         )
 
 
-def _read(nornir: Nornir, network: Network, leaves: Collection[str]) -> Passed:
+def _passed_counts(nornir: Nornir, network: Network, leaves: Collection[str]) -> Passed:
     """What left the RoCE ports of leaves by now. Raises DeviceFailed where one does not tell."""
 
     def read(task: Task) -> Result:

@@ -12,7 +12,7 @@ from rocefort.models.device.bgp import HOLD_S
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import ETHERNET_MTU
 from rocefort.validators.routing.engine import Solution
-from rocefort.validators.routing.sessions import Session
+from rocefort.validators.routing.sessions import ConfiguredSession
 
 UPDATE_BYTES = 60  # of one prefix with attributes of its own: an UPDATE of RFC 4271, assumed
 
@@ -46,7 +46,7 @@ def session_facts(solution: Solution, running: Mapping[str, Config]) -> Iterator
         )
 
 
-def _port(solution: Solution, session: Session) -> tuple[str, str]:
+def _port(solution: Solution, session: ConfiguredSession) -> tuple[str, str]:
     local = solution.peerings.ends[session.device][int(session.peer)].local
     assert local is not None  # noqa: S101 - it is established
     return local[0]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rocefort.errors import BadInput, Refused
-from rocefort.lab.state.model import Model, Routed, Routing, no_routing
+from rocefort.lab.state.model import ComputedRoutes, EmulatedState, Routing, no_routing
 from rocefort.lab.state.ports import Cabling, Config, PortsOfSwitch, read_running
 from rocefort.lab.state.routes import BgpRoute
 from rocefort.lab.state.state_faults import Port
@@ -24,9 +24,9 @@ OWN_HOP = "0.0.0.0"  # noqa: S104 - what a BGP table shows; nothing listens ther
 OUTSIDE = "outside"  # what the cables of exits lead to, which no lab runs
 
 
-def model_of(network: Network, switches: Mapping[str, EmulatedSwitch]) -> Model:
+def model_of(network: Network, switches: Mapping[str, EmulatedSwitch]) -> EmulatedState:
     """The model of a fabric: cabled as designed, with the ports of its hardware."""
-    return Model(
+    return EmulatedState(
         switches,
         cabling=None if network.links is None else _cabling(network),
         ports={
@@ -80,10 +80,10 @@ def routing_of(network: Network) -> Routing:
                 nodes[name] = node.model_copy(update={"device": device})
                 read[name] = config
         return bare.model_copy(
-            update={"nodes": tuple(_without(node, dead) for node in nodes.values())}
+            update={"nodes": tuple(_node_without(node, dead) for node in nodes.values())}
         )
 
-    def routed(running: Mapping[str, Config], dead: frozenset[Port]) -> Routed:
+    def routed(running: Mapping[str, Config], dead: frozenset[Port]) -> ComputedRoutes:
         try:
             now = at(running, dead)
             solution = analyse(now)
@@ -99,7 +99,7 @@ def routing_of(network: Network) -> Routing:
     return routed
 
 
-def _without(node: Node, dead: frozenset[Port]) -> Node:
+def _node_without(node: Node, dead: frozenset[Port]) -> Node:
     """The node with its ports shut that have no working cable."""
     own = {interface for switch, interface in dead if switch == node.name}
     if not own:
@@ -139,7 +139,7 @@ def _paths(network: Network, switch: str) -> list[BgpPath]:
 
 def _routed(
     network: Network, state: RoutingState, paths: Callable[[str], Sequence[BgpPath]]
-) -> Routed:
+) -> ComputedRoutes:
     learned = Counter((r.device, hop) for r in state.routes for hop in r.next_hops)
     peers: dict[str, list[PeerState]] = {node.name: [] for node in network.nodes}
     routes: dict[str, list[BgpRoute]] = {node.name: [] for node in network.nodes}
@@ -160,4 +160,4 @@ def _routed(
                     prefixes=learned[session.device, session.peer],
                 )
             )
-    return Routed(peers, routes, paths)
+    return ComputedRoutes(peers, routes, paths)

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from rocefort.errors import BadInput, Refused, ServiceFailed
-from rocefort.lab.twin.faults import Broken, break_lab, mend_lab
+from rocefort.lab.twin.faults import ActiveFault, break_lab, mend_lab
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host, require_root
 from rocefort.lab.twin.status import status_of
-from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network
 from rocefort.models.results.routing import SessionStatus
 from rocefort.models.results.twin import LabStatus
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.steps.fabric.subject import subject_of
 from rocefort.steps.lab.guests import guest_names, lead_to_guests, speed_note
 from rocefort.steps.lab.recorded_runs import TWIN_NOTE
@@ -25,7 +25,11 @@ from rocefort.validators.routing.external_peers import with_outside
 
 
 def bring_up(
-    fabric: Path, name: str | None, choice: Choice, say: Callable[[str], None], guests: str = ""
+    fabric: Path,
+    name: str | None,
+    choice: TwinOptions,
+    say: Callable[[str], None],
+    guests: str = "",
 ) -> Twin:
     """Bring a fabric's twin up with its command lines, and say what it leaves out.
 
@@ -78,7 +82,7 @@ def notes_of(twin: Twin) -> list[str]:
         for note in plan.notes:
             found.setdefault(note, []).append(plan.name)
     return [
-        f"{note} ({names[0] if len(names) == 1 else counted(len(names), 'switch')})"
+        f"{note} ({names[0] if len(names) == 1 else count_of(len(names), 'switch')})"
         for note, names in found.items()
     ]
 
@@ -117,7 +121,7 @@ def one_lab(name: str | None) -> LabStatus:
     return status_of(the_lab(name))
 
 
-def break_one(name: str, fault: str, where: str) -> Broken:
+def break_one(name: str, fault: str, where: str) -> ActiveFault:
     """Break something in a lab on purpose."""
     require_root()
     return break_lab(Registry(), name, fault, where)
@@ -130,7 +134,7 @@ def require_all(what: str) -> None:
         raise BadInput(f"{what!r} cannot be mended alone", how=how)
 
 
-def mend(name: str) -> tuple[Broken, ...]:
+def repair_faults(name: str) -> tuple[ActiveFault, ...]:
     """Mend what was broken in a lab on purpose; the routes may take a while to come back."""
     require_root()
     return mend_lab(Registry(), name)

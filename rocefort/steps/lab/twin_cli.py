@@ -20,17 +20,17 @@ from time import sleep
 
 from rocefort.errors import RocefortError, ServiceFailed
 from rocefort.lab.cli.server import LabServer
-from rocefort.lab.state.model import Model
-from rocefort.lab.switch.audit_log import Deeds
+from rocefort.lab.state.model import EmulatedState
+from rocefort.lab.switch.audit_log import AuditLog
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.lab.twin import requirements
 from rocefort.lab.twin.cli_faults import LineFaults, told_file
 from rocefort.lab.twin.cli_process import lines_directory, log_file, network_file, pid_file
-from rocefort.lab.twin.config_sync import Following
+from rocefort.lab.twin.config_sync import ConfigSync
 from rocefort.lab.twin.faults import broken_file
-from rocefort.lab.twin.processes import Standing, say_ready
-from rocefort.lab.twin.registry import Record, Registry, write_whole
-from rocefort.lab.twin.state_source import GREETING, TwinBehind
+from rocefort.lab.twin.processes import LabProcess, say_ready
+from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
+from rocefort.lab.twin.state_source import GREETING, TwinStateSource
 from rocefort.models.network.network import Network
 from rocefort.steps.lab.emulated_site import rehearse
 from rocefort.steps.lab.options import LabOptions
@@ -41,7 +41,7 @@ WATCH_S = 0.1  # at the latest a trial's end reaches the kernel so much later
 
 
 def start_lines(
-    registry: Registry, record: Record, network: Network, texts: Mapping[str, str]
+    registry: Registry, record: LabRecord, network: Network, texts: Mapping[str, str]
 ) -> Path:
     """Start the command lines of a lab, and wait until they listen; gives the connections file.
 
@@ -52,12 +52,12 @@ def start_lines(
     design = state / "design.json"
     design.touch(mode=0o600)
     design.write_text(json.dumps([network.model_dump_json(), dict(texts)]), encoding="utf-8")
-    standing = Standing(record.id, record.name, "the command lines", log_file(registry, record))
+    standing = LabProcess(record.id, record.name, "the command lines", log_file(registry, record))
     standing.start("rocefort.steps.lab.twin_cli", (str(registry.root), record.name))
     return state / "connections.yaml"
 
 
-def serve(registry: Registry, record: Record, pipe: int) -> None:
+def serve(registry: Registry, record: LabRecord, pipe: int) -> None:
     """Run the command lines until the process is killed."""
     state = lines_directory(registry, record)
     design = state / "design.json"
@@ -72,7 +72,7 @@ def serve(registry: Registry, record: Record, pipe: int) -> None:
         pid_file(registry, record).write_text(str(os.getpid()), encoding="ascii")
         say_ready(pipe)
         following = lab.server.deeds
-        assert isinstance(following, Following)  # noqa: S101 - couple_twin made it
+        assert isinstance(following, ConfigSync)  # noqa: S101 - couple_twin made it
         faults = LineFaults(
             noted=broken_file(registry, record),
             told=told_file(registry, record),
@@ -99,16 +99,19 @@ def follow_faults(faults: LineFaults, server: LabServer) -> None:
 
 
 def couple_twin(
-    registry: Registry, record: Record, switches: Mapping[str, EmulatedSwitch], model: Model
-) -> tuple[Model, Deeds]:
+    registry: Registry,
+    record: LabRecord,
+    switches: Mapping[str, EmulatedSwitch],
+    model: EmulatedState,
+) -> tuple[EmulatedState, AuditLog]:
     """Put a lab that is up behind its switches, which begin with what it runs."""
     state = lines_directory(registry, record)
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     for switch in switches.values():
         switch.greeting = GREETING
     kept = {one.name: getattr(model, one.name) for one in fields(model) if one.name[0] != "_"}
-    behind = TwinBehind(**kept, registry=registry, lab=record.name)
-    following = Following(
+    behind = TwinStateSource(**kept, registry=registry, lab=record.name)
+    following = ConfigSync(
         state / "deeds.jsonl",
         registry=registry,
         lab=record.name,

@@ -12,7 +12,7 @@ from rocefort.lab.servers.ssh_hosts import RdmaHosts
 from rocefort.lab.switch.shared_lines import Pool
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.lab.twin.cli_process import grow_file, grown_file, network_file
-from rocefort.lab.twin.registry import Record, Registry, write_whole
+from rocefort.lab.twin.registry import LabRecord, Registry, write_whole
 from rocefort.models.network.network import Network
 from rocefort.steps.lab.emulated_site import Rehearsal, connections_of, hosts_of, switch_of
 from rocefort.steps.lab.options import LabOptions
@@ -20,7 +20,7 @@ from rocefort.steps.lab.state_model import model_of
 
 
 def grow_lines(
-    lab: Rehearsal, registry: Registry, record: Record, opened: ExitStack, greeting: str
+    lab: Rehearsal, registry: Registry, record: LabRecord, opened: ExitStack, greeting: str
 ) -> None:
     """Take up what a file asks for, if there is one, and say how it went; opened: ends it."""
     asked = grow_file(registry, record)

@@ -14,11 +14,11 @@ from rocefort.lab.twin.traffic.roce_probes import SMALL, not_delivered, pair_len
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Gate, GatePair
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.rdma.plan.gate import SHORT, plan_pairs
 from rocefort.rdma.run.gate import run_gate
-from rocefort.rollout.controller.protocols import Verdict
-from rocefort.steps.lab.queue_gate import QueueGate, Said
+from rocefort.rollout.controller.protocols import GateVerdict
+from rocefort.steps.lab.queue_gate import QueueGate, QueueVerdict
 
 PATIENCE_S = 5.0  # sessions may still be coming back
 REPLAY_S = 10.0  # what is replayed hangs at once or never: no need to wait as long as for RDMA
@@ -32,7 +32,7 @@ class TwinGate:
     twin: Twin
     note: str
 
-    def __call__(self, nornir: Nornir, gate: Gate) -> Verdict:
+    def __call__(self, nornir: Nornir, gate: Gate) -> GateVerdict:
         """Measure what can be measured of a gate."""
         guests = set(self.twin.record.guests)
         pairs = self._of_guests(gate) if guests else gate.pairs
@@ -44,15 +44,15 @@ class TwinGate:
             ran = self._ran(nornir, short, guests=bool(guests))
             names = f"RDMA between {', '.join(sorted(guests))}: " if guests else ""
             if not ran.passed:
-                return Said(passed=False, summary=names + ran.summary)
+                return QueueVerdict(passed=False, summary=names + ran.summary)
             said.append(names + ran.summary)
         if lost := self._lost(others, gate.traffic_class):
-            return Said(passed=False, summary=lost)
+            return QueueVerdict(passed=False, summary=lost)
         if others:
-            said.append(f"packets of RoCE cross between {counted(len(others), 'other pair')}")
-        return Said(passed=True, summary="; ".join(said) or "no server to measure between")
+            said.append(f"packets of RoCE cross between {count_of(len(others), 'other pair')}")
+        return QueueVerdict(passed=True, summary="; ".join(said) or "no server to measure between")
 
-    def _ran(self, nornir: Nornir, gate: Gate, *, guests: bool) -> Verdict:
+    def _ran(self, nornir: Nornir, gate: Gate, *, guests: bool) -> GateVerdict:
         return QueueGate(self.network)(nornir, gate) if guests else run_gate(nornir, gate, REPLAY_S)
 
     def _of_guests(self, gate: Gate) -> tuple[GatePair, ...]:

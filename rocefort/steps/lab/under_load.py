@@ -13,21 +13,21 @@ from rocefort.errors import BadInput, Refused
 from rocefort.lab.twin.traffic.flows import running
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.results.lab_experiments import UnderLoad
-from rocefort.steps.lab.failover import Wish, check_wish, flows_of, longest_ms, speaks
+from rocefort.steps.lab.failover import FailoverOptions, check_wish, flows_of, longest_ms, speaks
 from rocefort.steps.lab.queue_gate import UNDER_LOAD
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Life:
+class SessionCounts:
     """Of a session, as its bgpd counts it: how often it came up and was lost, how long it is up."""
 
     established: int
     dropped: int
     up_ms: int
 
-    def goes_on(self, later: Life | None) -> bool:
+    def goes_on(self, later: SessionCounts | None) -> bool:
         """Whether it is the same session later."""
         return (
             later is not None
@@ -36,7 +36,7 @@ class Life:
         )
 
 
-def under_load(twin: Twin, wish: Wish, work: Callable[[], T]) -> tuple[UnderLoad, T]:
+def under_load(twin: Twin, wish: FailoverOptions, work: Callable[[], T]) -> tuple[UnderLoad, T]:
     """Do something while flows run between all servers; a flow goes to a server of another leaf.
 
     Raises Refused where no two servers are on different leaves, BadInput for too many packets.
@@ -77,7 +77,7 @@ def pairs_of(twin: Twin) -> list[tuple[str, str]]:
     return found
 
 
-def lives_of(twin: Twin) -> dict[str, Life]:
+def lives_of(twin: Twin) -> dict[str, SessionCounts]:
     """Every session that is up: `leaf01 to 10.1.0.0`."""
     found = {}
     for switch in twin.topology.by_switch:
@@ -87,7 +87,7 @@ def lives_of(twin: Twin) -> dict[str, Life]:
             for peer, told in vty.read("show bgp neighbors json").items():
                 if told["bgpState"] == "Established":
                     counts = told["connectionsEstablished"], told["connectionsDropped"]
-                    found[f"{switch} to {peer}"] = Life(*counts, told["bgpTimerUpMsec"])
+                    found[f"{switch} to {peer}"] = SessionCounts(*counts, told["bgpTimerUpMsec"])
     return found
 
 

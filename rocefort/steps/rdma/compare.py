@@ -10,20 +10,20 @@ from rocefort.models.results.rdma_plan import Program
 from rocefort.models.results.rdma_result import Measurement, RdmaResult
 from rocefort.rdma.judge.paired_test import paired
 from rocefort.rdma.judge.published_comparison import (
+    Comparability,
     Comparison,
-    Status,
     compare,
     load_reference,
     reference_names,
     shared_reasons,
 )
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
-from rocefort.rdma.judge.run_store import LAST, History
+from rocefort.rdma.judge.run_store import LAST, RdmaHistory
 from rocefort.rdma.judge.verdicts import GoodRuns, measured_words
 
 
 @dataclass(frozen=True)
-class Compared:
+class RunComparison:
     """A comparison in words: what it is of, what holds for all of it, and line by line.
 
     slower: whether any of it is a regression; None: nothing says what would be one.
@@ -35,7 +35,7 @@ class Compared:
     slower: bool | None = None
 
 
-def compare_with(past: History, run: str, other: str, *, judged: bool = False) -> Compared:
+def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = False) -> RunComparison:
     """A run beside a reference that ships, or beside another run; raises BadInput.
 
     judged: whether it must be told what is a regression, as of a published figure none is.
@@ -53,8 +53,8 @@ def compare_with(past: History, run: str, other: str, *, judged: bool = False) -
     earlier = past.load(other)
     if earlier.id == result.id:
         raise BadInput(f"run {result.id} cannot be compared with itself", where="--with")
-    told = tuple(_beside(result, earlier, past.good(result)))
-    return Compared(
+    told = tuple(_comparison_lines(result, earlier, past.good(result)))
+    return RunComparison(
         f"run {result.id} beside run {earlier.id} of {earlier.began:%Y-%m-%d %H:%M} UTC",
         tuple(_unlike(result, earlier)),
         tuple(each.sentence for each in told),
@@ -65,7 +65,7 @@ def compare_with(past: History, run: str, other: str, *, judged: bool = False) -
 # --- published figures ----------------------------------------------------------------------------
 
 
-def _with_reference(result: RdmaResult, name: str) -> Compared:
+def _with_reference(result: RdmaResult, name: str) -> RunComparison:
     reference = load_reference(name)
     compared = compare(result, reference)
     shared = shared_reasons(compared)
@@ -73,8 +73,10 @@ def _with_reference(result: RdmaResult, name: str) -> Compared:
     notes += [f"here: {name}: {value}" for name, value in result.conditions.items()]
     if shared.sentences:
         notes.append(f"of every figure: {'; '.join(shared.sentences)}")
-    rows = [each.besides(shared) for each in compared if each.status is not Status.NOT_MEASURED]
-    return Compared(
+    rows = [
+        each.row_text(shared) for each in compared if each.status is not Comparability.NOT_MEASURED
+    ]
+    return RunComparison(
         f"run {result.id} beside {reference.title} ({reference.source})",
         tuple(notes),
         (*rows, *_not_measured(compared)),
@@ -82,7 +84,7 @@ def _with_reference(result: RdmaResult, name: str) -> Compared:
 
 
 def _not_measured(compared: Iterable[Comparison]) -> Iterator[str]:
-    lacking = [c.published for c in compared if c.status is Status.NOT_MEASURED]
+    lacking = [c.published for c in compared if c.status is Comparability.NOT_MEASURED]
     if lacking:
         yield f"not measured here: {'; '.join(lacking)}"
 
@@ -101,19 +103,21 @@ Key = tuple[Program, str, int | None, str]
 
 
 @dataclass(frozen=True)
-class _Line:
+class _ComparisonLine:
     """One line of the comparison; slower: it is a regression."""
 
     sentence: str
     slower: bool = False
 
 
-def _beside(result: RdmaResult, earlier: RdmaResult, good: GoodRuns) -> Iterator[_Line]:
+def _comparison_lines(
+    result: RdmaResult, earlier: RdmaResult, good: GoodRuns
+) -> Iterator[_ComparisonLine]:
     """All pairs together, then each against its own history; what only one run has is counted."""
     then, now = _by_key(earlier), _by_key(result)
     both = [key for key in now if key in then]
     if not both:
-        yield _Line("nothing that both have measured under the same load")
+        yield _ComparisonLine("nothing that both have measured under the same load")
     for program in dict.fromkeys(key[0] for key in both):
         yield _together(program, [(key, then[key], now[key]) for key in both if key[0] is program])
     short = 0
@@ -121,9 +125,9 @@ def _beside(result: RdmaResult, earlier: RdmaResult, good: GoodRuns) -> Iterator
         past = good.get((key[0].value, *key[1:]), ())
         short += len(past) < LEAST_HISTORY
         for before, after in zip(then[key], now[key], strict=False):
-            yield _one(before, after, past)
+            yield _pair_line(before, after, past)
     if short:
-        yield _Line(
+        yield _ComparisonLine(
             f"no history of its own that is long enough: {short} of {len(both)} kinds of runs, "
             f"{LEAST_HISTORY} good ones before it are needed"
         )
@@ -131,7 +135,7 @@ def _beside(result: RdmaResult, earlier: RdmaResult, good: GoodRuns) -> Iterator
     gone = sum(len(then[key]) for key in then if key not in now)
     if alone or gone:
         said = f"{alone} runs that only the first has, {gone} that only the other has"
-        yield _Line(f"not compared: {said}")
+        yield _ComparisonLine(f"not compared: {said}")
 
 
 def _by_key(result: RdmaResult) -> dict[Key, list[Measurement]]:
@@ -145,7 +149,7 @@ def _by_key(result: RdmaResult) -> dict[Key, list[Measurement]]:
 
 def _together(
     program: Program, both: list[tuple[Key, list[Measurement], list[Measurement]]]
-) -> _Line:
+) -> _ComparisonLine:
     """One test over the pairs; all values of a pair stand in the same order on both sides."""
     before: dict[str, list[float]] = {}
     now: dict[str, list[float]] = {}
@@ -154,10 +158,10 @@ def _together(
             before.setdefault(pair, []).append(one.value or 0.0)
             now.setdefault(pair, []).append(other.value or 0.0)
     found = paired(before, now, higher_is_better=not program.measures_latency)
-    return _Line(f"{program}, {found.sentence}", bool(found.slower))
+    return _ComparisonLine(f"{program}, {found.sentence}", bool(found.slower))
 
 
-def _one(before: Measurement, after: Measurement, good: Sequence[float]) -> _Line:
+def _pair_line(before: Measurement, after: Measurement, good: Sequence[float]) -> _ComparisonLine:
     """One pair: how far it is from then, and against its own history where that is long enough."""
     then, now = before.value or 0.0, after.value or 0.0
     higher = not after.run.program.measures_latency
@@ -166,4 +170,4 @@ def _one(before: Measurement, after: Measurement, good: Sequence[float]) -> _Lin
     unit = "Gb/s" if higher else "us"
     what = f"{after.run.pair} {measured_words(after.run)}"
     change = f"{then:.2f} {unit}, now {now:.2f} ({now / then - 1:+.1%})"
-    return _Line(f"{what}: {change}{own}", bool(past.slower))
+    return _ComparisonLine(f"{what}: {change}{own}", bool(past.slower))

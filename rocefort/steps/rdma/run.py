@@ -13,7 +13,7 @@ from napalm.base.exceptions import CommandErrorException, ConnectionException
 from nornir.core import Nornir
 from nornir.core.task import Task
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.choose import dialect_of
 from rocefort.errors import BadInput, DeviceFailed, Problem, Refused, RocefortError, ServiceFailed
 from rocefort.fleet.connections import Connections
@@ -21,20 +21,26 @@ from rocefort.fleet.inventory import NEW_SESSION
 from rocefort.fleet.nornir_session import on_hosts, open_fleet
 from rocefort.models.fabric.rdma import is_within
 from rocefort.models.network.network import Network, Server
-from rocefort.models.network.observed import Topic
+from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import NicCounters, SwitchCounters
 from rocefort.models.results.rdma_plan import UNPROBED, RdmaHost, RdmaPlan, Suite
-from rocefort.models.results.rdma_result import Judged, Measurement, RawEnd, RdmaResult, Stopped
+from rocefort.models.results.rdma_result import (
+    DerivedVerdict,
+    EndedProcesses,
+    Measurement,
+    RawEnd,
+    RdmaResult,
+)
 from rocefort.rdma.judge import run_store
 from rocefort.rdma.judge.counter_rules import judge_nics, judge_switches
 from rocefort.rdma.judge.verdicts import verdicts
 from rocefort.rdma.plan.kubernetes import refuse_undrained
-from rocefort.rdma.plan.probe import Probed, conditions, probe
-from rocefort.rdma.plan.site import PlanOptions, allowed_servers
+from rocefort.rdma.plan.probe import ServerProbe, conditions, probe
+from rocefort.rdma.plan.site import RdmaPlanOptions, allowed_servers
 from rocefort.rdma.plan.suites import plan_suite
-from rocefort.rdma.run.executor import Ran, Terms, execute
+from rocefort.rdma.run.executor import RunConditions, RunResult, execute
 from rocefort.rdma.run.nic_counters import read_nics
-from rocefort.rdma.run.server_lock import held, stop_all
+from rocefort.rdma.run.server_lock import hold_servers, stop_all
 
 WITHOUT_PERFTEST = (Suite.STORAGE, Suite.MPI)
 
@@ -42,18 +48,18 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Asked:
+class RdmaRequest:
     """What a person asks of a run. servers: named on the command line; drained: said to be so."""
 
     suite: Suite
     servers: tuple[str, ...] = ()
-    options: PlanOptions = field(default_factory=PlanOptions)
+    options: RdmaPlanOptions = field(default_factory=RdmaPlanOptions)
     drained: tuple[str, ...] = ()
     switches: bool = True  # read their counters
     deadline_s: float | None = None
 
 
-class NotKept(ServiceFailed):
+class HistoryNotWritten(ServiceFailed):
     """A run was measured and judged, and its history could not be written: here it is."""
 
     def __init__(self, error: ServiceFailed, result: RdmaResult) -> None:
@@ -62,14 +68,14 @@ class NotKept(ServiceFailed):
 
 
 @dataclass(frozen=True)
-class Talk:
+class RunDialogue:
     """How a run talks to a person: what it says as it goes, and whether it is to stop."""
 
     say: Say
     stopped: Callable[[], bool] = lambda: False
 
 
-def make_plan(fabric: Path, asked: Asked, access: Connections | None = None) -> RdmaPlan:
+def make_plan(fabric: Path, asked: RdmaRequest, access: Connections | None = None) -> RdmaPlan:
     """The plan of a run; without an access as far as the design alone says it, and nobody is asked.
 
     With one the servers are asked what they have, as for a run, and none is loaded or held. Raises
@@ -80,7 +86,7 @@ def make_plan(fabric: Path, asked: Asked, access: Connections | None = None) -> 
     names = allowed_servers(derived.network, rdma, asked.servers)
     if access is not None:
         with open_fleet(derived.network, access) as nornir:
-            probed = _probed(nornir, _servers(derived, names), asked)
+            probed = _server_probes(nornir, _servers(derived, names), asked)
         plan = _plan(derived, asked, probed, {})
         return plan.model_copy(update={"unmeasured": (*plan.unmeasured, *_useless(probed, {}))})
     hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
@@ -90,29 +96,36 @@ def make_plan(fabric: Path, asked: Asked, access: Connections | None = None) -> 
 def run_tests(
     fabric: Path,
     access: Connections,
-    asked: Asked,
+    asked: RdmaRequest,
     kept: Path,
-    talk: Talk,
+    talk: RunDialogue,
 ) -> RdmaResult:
     """Probe, plan, measure, judge and keep one run.
 
     Raises Refused before any server is loaded that must not be, DeviceFailed where none can be,
-    NotKept, with the run in it, where it is all done and cannot be kept.
+    HistoryNotWritten, with the run in it, where it is all done and cannot be kept.
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
     names = allowed_servers(derived.network, rdma, asked.servers)
     _refuse_outside(rdma.window, derived.network.name)
-    with run_store.opened(kept, make=True) as past, open_fleet(derived.network, access) as nornir:
+    with (
+        run_store.open_history(kept, make=True) as past,
+        open_fleet(derived.network, access) as nornir,
+    ):
         run = new_id()
-        probed = _probed(nornir, _servers(derived, names), asked)
-        with held(nornir, [n for n, p in probed.items() if p.host is not None], run) as hold:
+        probed = _server_probes(nornir, _servers(derived, names), asked)
+        with hold_servers(
+            nornir, [n for n, p in probed.items() if p.host is not None], run
+        ) as hold:
             busy = hold.refused
             plan = _plan(derived, asked, probed, busy)
             for line in _beginning(run, plan):
                 talk.say(line)
-            terms = Terms(rdma, run, access.speed_note, talk.stopped, asked.deadline_s, hold.lost)
-            bench = _Bench(nornir, derived, plan, switches=asked.switches)
+            terms = RunConditions(
+                rdma, run, access.speed_note, talk.stopped, asked.deadline_s, hold.lost
+            )
+            bench = _PreparedRun(nornir, derived, plan, switches=asked.switches)
             result, raw = bench.carry_out(terms, talk.say)
             facts = conditions([probed[host.name] for host in plan.hosts])
             facts |= {"servers": access.speed_note} if access.speed_note else {}
@@ -123,11 +136,11 @@ def run_tests(
         try:
             past.keep(result, raw)
         except ServiceFailed as error:
-            raise NotKept(error, result) from None
+            raise HistoryNotWritten(error, result) from None
     return result
 
 
-def _servers(derived: Derived, names: Sequence[str]) -> tuple[Server, ...]:
+def _servers(derived: DerivedNetwork, names: Sequence[str]) -> tuple[Server, ...]:
     return tuple(server for server in derived.network.servers or () if server.name in names)
 
 
@@ -146,19 +159,24 @@ def _refuse_outside(window: str | None, fabric: str) -> None:
         )
 
 
-def _probed(nornir: Nornir, servers: Sequence[Server], asked: Asked) -> dict[str, Probed]:
+def _server_probes(
+    nornir: Nornir, servers: Sequence[Server], asked: RdmaRequest
+) -> dict[str, ServerProbe]:
     found = probe(nornir, servers, perftest=asked.suite not in WITHOUT_PERFTEST)
     refuse_undrained(found.values(), asked.drained)
     return found
 
 
-def _useless(probed: dict[str, Probed], busy: dict[str, str]) -> tuple[str, ...]:
+def _useless(probed: dict[str, ServerProbe], busy: dict[str, str]) -> tuple[str, ...]:
     """Servers that are left out, each with the reason."""
     return (*(each.why for each in probed.values() if each.host is None), *busy.values())
 
 
 def _plan(
-    derived: Derived, asked: Asked, probed: dict[str, Probed], busy: dict[str, str]
+    derived: DerivedNetwork,
+    asked: RdmaRequest,
+    probed: dict[str, ServerProbe],
+    busy: dict[str, str],
 ) -> RdmaPlan:
     """The plan of the servers that can measure; DeviceFailed where too few are left of them."""
     hosts = [p.host for p in probed.values() if p.host is not None and p.server not in busy]
@@ -186,15 +204,15 @@ def _beginning(run: str, plan: RdmaPlan) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Bench:
+class _PreparedRun:
     """A plan on its servers, with the switches between them where they are to be read."""
 
     nornir: Nornir
-    derived: Derived
+    derived: DerivedNetwork
     plan: RdmaPlan
     switches: bool
 
-    def carry_out(self, terms: Terms, say: Say) -> tuple[RdmaResult, list[RawEnd]]:
+    def carry_out(self, terms: RunConditions, say: Say) -> tuple[RdmaResult, list[RawEnd]]:
         """All rounds between two readings of the counters."""
         before = self._counters()
         began, measurements, raw = datetime.now(UTC), list[Measurement](), list[RawEnd]()
@@ -210,7 +228,7 @@ class _Bench:
             began=began,
             ended=ended,
             measurements=tuple(measurements),
-            judged=tuple(_judged(self.derived, before, self._counters(), seconds)),
+            judged=tuple(_counter_verdicts(self.derived, before, self._counters(), seconds)),
         )
         return result, raw
 
@@ -221,7 +239,7 @@ class _Bench:
         return _Counters(nics, read_switches(self.nornir, network, switches), lacking)
 
 
-def _round_line(number: int, rounds: int, note: str, rans: Sequence[Ran]) -> str:
+def _round_line(number: int, rounds: int, note: str, rans: Sequence[RunResult]) -> str:
     measured = sum(ran.measurement.value is not None for ran in rans)
     lost = "" if measured == len(rans) else f", {len(rans) - measured} not measured"
     return f"round {number} of {rounds}: {note or 'runs'}: {measured} measured{lost}"
@@ -236,10 +254,12 @@ class _Counters:
     lacking: tuple[str, ...]
 
 
-def _judged(derived: Derived, before: _Counters, after: _Counters, seconds: float) -> list[Judged]:
+def _counter_verdicts(
+    derived: DerivedNetwork, before: _Counters, after: _Counters, seconds: float
+) -> list[DerivedVerdict]:
     lossless, most = derived.network.lossless, derived.fabric.rdma.pause_rate_pps
     lacking = dict.fromkeys((*before.lacking, *after.lacking))
-    found = [Judged(subject="counters", ok=None, sentence=sentence) for sentence in lacking]
+    found = [DerivedVerdict(subject="counters", ok=None, sentence=sentence) for sentence in lacking]
     if lossless is None:
         return found
     queue = lossless.queue
@@ -250,7 +270,7 @@ def _judged(derived: Derived, before: _Counters, after: _Counters, seconds: floa
 
 def stop_everything(
     fabric: Path, access: Connections, servers: Sequence[str]
-) -> tuple[Stopped, ...]:
+) -> tuple[EndedProcesses, ...]:
     """End all that any run has started on servers that can be logged in to, by default on all."""
     network = derive(fabric).network
     known = [access_.name for access_ in access.servers]
@@ -308,13 +328,13 @@ def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # no
 
     return SwitchCounters(
         device=name,
-        pfc=_told(lambda: dialect.read_topic(driver, Topic.PFC_COUNTERS, name)),
-        queues=_told(lambda: dialect.read_topic(driver, Topic.QUEUES, name, ports)),
-        marked=_told(lambda: tuple(dialect.ecn_marks(driver, name))),
+        pfc=_reading_or_none(lambda: dialect.read_topic(driver, StateTopic.PFC_COUNTERS, name)),
+        queues=_reading_or_none(lambda: dialect.read_topic(driver, StateTopic.QUEUES, name, ports)),
+        marked=_reading_or_none(lambda: tuple(dialect.ecn_marks(driver, name))),
     )
 
 
-def _told(read: Callable[[], T]) -> T | None:
+def _reading_or_none(read: Callable[[], T]) -> T | None:
     """What a reading gives; None where the release does not know it, or shows it otherwise."""
     try:
         return read()

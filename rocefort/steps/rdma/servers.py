@@ -10,18 +10,18 @@ from shlex import quote
 from nornir.core import Nornir
 from nornir.core.task import Task
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.derive.host_plans import host_plans
 from rocefort.dialects.host.parse import read_host
 from rocefort.dialects.host.render import SCRIPT, host_files, reader_of
-from rocefort.documents.suggest import chosen
+from rocefort.documents.suggest import chosen_names
 from rocefort.errors import BadInput, RocefortError, ServiceFailed
 from rocefort.fleet import ssh_exec
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import on_hosts, open_fleet
 from rocefort.models.finding import Report
 from rocefort.models.network.servers import HostPlan, HostSeen, HostsSeen
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.steps.fabric.subject import write_files
 from rocefort.validators.checks import check_hosts
 
@@ -48,14 +48,14 @@ class HostCheck:
         if not self.left:
             return ""
         names = ", ".join(self.left)
-        return f"{counted(len(self.left), 'server')} not asked, without an access: {names}"
+        return f"{count_of(len(self.left), 'server')} not asked, without an access: {names}"
 
 
-def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[Derived, dict[str, HostPlan]]:
+def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[DerivedNetwork, dict[str, HostPlan]]:
     """A fabric with the plans of some servers, by default all; raises BadInput for a wrong name."""
     derived = derive(fabric)
     plans = host_plans(derived)
-    names = chosen("--server", servers, plans, f"no server {{!r}} in {derived.network.name}")
+    names = chosen_names("--server", servers, plans, f"no server {{!r}} in {derived.network.name}")
     return derived, {name: plans[name] for name in names}
 
 
@@ -73,7 +73,7 @@ def write_hosts(plans: Mapping[str, HostPlan], out: Path) -> list[str]:
     for name, plan in plans.items():
         paths = write_files(host_files(plan), out / name)
         _executable(out / name / SCRIPT)
-        lines.append(f"{name}: {counted(len(paths), 'file')} in {out / name}")
+        lines.append(f"{name}: {count_of(len(paths), 'file')} in {out / name}")
         sentences = [f"left out: {sentence}" for sentence in plan.left_out]
         sentences += [f"assumed or not confirmed: {sentence}" for sentence in plan.unconfirmed]
         for sentence in sentences:
@@ -120,7 +120,7 @@ def observe_hosts(
     def read(task: Task) -> HostSeen:
         plan = plans[task.host.name]
         try:
-            return _read(task, plan, deadline_s)
+            return _host_reading(task, plan, deadline_s)
         except RocefortError as error:
             what = f"{error.problem.what}; {error.problem.how}".removesuffix("; ")
             return HostSeen(name=plan.server, failed=what)
@@ -133,7 +133,7 @@ def reader_command(plan: HostPlan) -> str:
     return f"sh -c {quote(reader_of(plan))}"
 
 
-def _read(task: Task, plan: HostPlan, deadline_s: float) -> HostSeen:
+def _host_reading(task: Task, plan: HostPlan, deadline_s: float) -> HostSeen:
     session = ssh_exec.session(task.host, task.nornir.config)
     done = session.run(reader_command(plan), deadline_s)
     if done.timed_out:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rocefort.errors import BadInput
 from rocefort.models.results.rdma_result import Measurement, RdmaExport, RdmaResult
-from rocefort.rdma.judge.run_store import History
+from rocefort.rdma.judge.run_store import RdmaHistory
 from rocefort.reports.rdma.page import RdmaPageContent, Series, rdma_page
 from rocefort.reports.rdma.tables import figure, label
 from rocefort.steps.fabric.subject import write_files
@@ -21,7 +21,7 @@ COLUMNS = (
 )
 
 
-def pair_history(past: History, pair: str) -> list[tuple[str, str, str, str]]:
+def pair_history(past: RdmaHistory, pair: str) -> list[tuple[str, str, str, str]]:
     """All values between two servers, either way, the oldest first; raises BadInput for none."""
     names = [name.strip() for name in pair.split(",")]
     if len(names) != 2:
@@ -38,7 +38,7 @@ def pair_history(past: History, pair: str) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def exported(past: History, result: RdmaResult, form: str, *, raw: bool) -> str:
+def exported(past: RdmaHistory, result: RdmaResult, form: str, *, raw: bool) -> str:
     """A run as JSON or CSV; raises BadInput for raw outputs in CSV."""
     if form == "json":
         outputs = tuple(past.outputs(result.id)) if raw else ()
@@ -72,7 +72,7 @@ def _csv_rows(
         yield (*what, run.size_bytes, *ended, *values, each.sentence)
 
 
-def write_page(past: History, result: RdmaResult, path: Path) -> None:
+def write_page(past: RdmaHistory, result: RdmaResult, path: Path) -> None:
     """The page of a run, with the values of its pairs up to it, under the same load."""
     series = []
     shapes = result.plan.shapes

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from rocefort.dialects.words import line
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.results.advice import Advice, AdviceKind, AdviceStep
-from rocefort.models.results.difference import Difference, SwitchDifference
+from rocefort.models.results.difference import FabricDifference, SwitchDifference
 from rocefort.models.results.review import IntentChange
 from rocefort.models.rollout.compare import compare
-from rocefort.models.wording import counted, listing
-from rocefort.reports.wording import grouped
+from rocefort.models.wording import count_of, listing
+from rocefort.reports.wording import group_items
 from rocefort.steps.review.drain import (
-    Sight,
+    DrainStudy,
     apply_steps,
     drain_steps,
     drain_unconfirmed,
@@ -31,7 +31,7 @@ NO_LIVE_PATCH = "{}: its whole configuration is loaded, see `rocefort replace`"
 PORTS_NAMED = 16
 
 
-def advice_on(sight: Sight, intent: Sequence[IntentChange]) -> tuple[Advice, ...]:
+def advice_on(sight: DrainStudy, intent: Sequence[IntentChange]) -> tuple[Advice, ...]:
     """Advice on every part of a change that is no growth; places are taken from the intent."""
     found = (
         *_removals(sight),
@@ -42,12 +42,14 @@ def advice_on(sight: Sight, intent: Sequence[IntentChange]) -> tuple[Advice, ...
         *values(sight),
     )
     return tuple(
-        advice if advice.place else advice.model_copy(update={"place": _place(advice, intent)})
+        advice
+        if advice.place
+        else advice.model_copy(update={"place": _intent_place(advice, intent)})
         for advice in found
     )
 
 
-def without_live_patches(change: Difference) -> Difference:
+def without_live_patches(change: FabricDifference) -> FabricDifference:
     """No patch for a switch that becomes another box: the new one has nothing to patch."""
     switches = tuple(
         switch.model_copy(
@@ -71,7 +73,7 @@ def _another_box(facts: Iterable[str]) -> str:
     return listing(list(filter(None, kinds)))
 
 
-def _place(advice: Advice, intent: Iterable[IntentChange]) -> str:
+def _intent_place(advice: Advice, intent: Iterable[IntentChange]) -> str:
     """Line of the first value of the intent that is about it and is there at the head."""
     names = {*advice.devices, *advice.servers}
     return next(
@@ -85,7 +87,7 @@ def _first(advice: Advice, intent: Iterable[IntentChange]) -> str:
     return next((c.after_at for c in intent if c.after_at), "") if whole else ""
 
 
-def _removals(sight: Sight) -> Iterator[Advice]:
+def _removals(sight: DrainStudy) -> Iterator[Advice]:
     gone: list[str] = []
     for side in sight.change.only_before:
         node = sight.before.by_name[side.device]
@@ -96,7 +98,7 @@ def _removals(sight: Sight) -> Iterator[Advice]:
             yield _leaf_goes(sight, node)
 
 
-def _spine_goes(sight: Sight, node: Node, gone: Sequence[str]) -> Advice:
+def _spine_goes(sight: DrainStudy, node: Node, gone: Sequence[str]) -> Advice:
     first = f"{names_of(gone)} went before. " if gone else ""
     neighbours = names_of(_neighbours(sight.before, node.name))
     return Advice(
@@ -107,14 +109,14 @@ def _spine_goes(sight: Sight, node: Node, gone: Sequence[str]) -> Advice:
         steps=(
             *drain_steps(node),
             apply_steps(sight, f"Apply the change: {neighbours} lose their ports and peers to it."),
-            _off(sight, node),
+            _shutdown_step(sight, node),
             *_keep_id(sight, node),
         ),
         unconfirmed=drain_unconfirmed(node),
     )
 
 
-def _leaf_goes(sight: Sight, node: Node) -> Advice:
+def _leaf_goes(sight: DrainStudy, node: Node) -> Advice:
     servers = sight.servers_on.get(node.name, [])
     later = {server.name: server.port.device for server in sight.after.servers or ()}
     moving = [s.name for s in servers if later.get(s.name, node.name) != node.name]
@@ -134,14 +136,14 @@ def _leaf_goes(sight: Sight, node: Node) -> Advice:
             *_agree(sight, node),
             *drain_steps(node),
             apply_steps(sight, f"Apply the change: {spines} lose their ports and peers to it."),
-            _off(sight, node),
+            _shutdown_step(sight, node),
             *_keep_id(sight, node),
         ),
         unconfirmed=drain_unconfirmed(node)[:1],
     )
 
 
-def _cannot_be_drained(sight: Sight, node: Node) -> Iterator[str]:
+def _cannot_be_drained(sight: DrainStudy, node: Node) -> Iterator[str]:
     """Whom a leaf out of traffic cuts off: whoever has no other leaf."""
     servers = sight.servers_on.get(node.name, [])
     if servers:
@@ -159,7 +161,7 @@ def _cannot_be_drained(sight: Sight, node: Node) -> Iterator[str]:
         yield "The other leaves keep all their uplinks."
 
 
-def _agree(sight: Sight, node: Node) -> Iterator[AdviceStep]:
+def _agree(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:
     servers = sight.servers_on.get(node.name, [])
     if servers:
         asked = "; ".join(windows(sight, servers))
@@ -168,7 +170,7 @@ def _agree(sight: Sight, node: Node) -> Iterator[AdviceStep]:
         )
 
 
-def _off(sight: Sight, node: Node) -> AdviceStep:
+def _shutdown_step(sight: DrainStudy, node: Node) -> AdviceStep:
     cables = [
         f"{link.a} - {link.b}"
         for link in sight.before.links or ()
@@ -177,12 +179,12 @@ def _off(sight: Sight, node: Node) -> AdviceStep:
     more = len(cables) - PORTS_NAMED
     rest = f" and {more} more" if more > 0 else ""
     return AdviceStep(
-        text=f"Switch {node.name} off and unplug {counted(len(cables), 'cable')}: "
+        text=f"Switch {node.name} off and unplug {count_of(len(cables), 'cable')}: "
         f"{', '.join(cables[:PORTS_NAMED])}{rest}. What it ran stays on it until it is erased."
     )
 
 
-def _keep_id(sight: Sight, node: Node) -> Iterator[AdviceStep]:
+def _keep_id(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:
     """What an author forgets: only the fabric can tell `expand` that an id had an owner."""
     if node.role is None or node.id is None or (node.role, node.id) in sight.retired:
         return
@@ -199,16 +201,16 @@ def _neighbours(network: Network, name: str) -> Iterator[str]:
     yield from dict.fromkeys(b if a == name else a for a, b in ends if name in (a, b))
 
 
-def _renames(sight: Sight) -> Iterator[Advice]:
+def _renames(sight: DrainStudy) -> Iterator[Advice]:
     for new, old in sight.renames.items():
         yield _rename(sight, old, new)
 
 
-def _rename(sight: Sight, old: str, new: str) -> Advice:
+def _rename(sight: DrainStudy, old: str, new: str) -> Advice:
     was, will = sight.before.by_name[new], sight.after.by_name[new]
     bgp = will.device.bgp
     loopback = bgp.router_id if bgp else None
-    about = [s for s in sight.change.changed if s.device == new or _says(s, old)]
+    about = [s for s in sight.change.changed if s.device == new or _is_mentioned(s, old)]
     others = [name for s in about if (name := s.device) != new]
     more = sum(not _only_names(edit.path) for edit in compare(was.device, will.device))
     own = f"id {will.id}, loopback {loopback}, AS number {bgp.asn if bgp else 'none'} and ports"
@@ -216,7 +218,7 @@ def _rename(sight: Sight, old: str, new: str) -> Advice:
     traffic = [
         f"It stays one switch, by its id. {own[:1].upper()}{own[1:]} are what they were."
         if not more
-        else f"It stays one switch, by its id {will.id}. {counted(more, 'value')} of it "
+        else f"It stays one switch, by its id {will.id}. {count_of(more, 'value')} of it "
         "change beside its name, and do what the other parts of this review say.",
         f"Its sysname changes{descriptions}.",
     ]
@@ -243,7 +245,7 @@ def _rename(sight: Sight, old: str, new: str) -> Advice:
     )
 
 
-def _says(switch: SwitchDifference, name: str) -> bool:
+def _is_mentioned(switch: SwitchDifference, name: str) -> bool:
     return any(
         edit.path.endswith(".description") and name in (edit.before_text or "").split()
         for edit in switch.change.edits
@@ -254,7 +256,7 @@ def _only_names(path: str) -> bool:
     return path == "name" or path.endswith(".description")
 
 
-def _not_renames(sight: Sight) -> Iterator[Advice]:
+def _not_renames(sight: DrainStudy) -> Iterator[Advice]:
     """A switch that goes and one that comes in its place, by another id."""
     fresh = [sight.after.by_name[side.device] for side in sight.change.only_after]
     for side in sight.change.only_before:
@@ -269,7 +271,7 @@ def _not_renames(sight: Sight) -> Iterator[Advice]:
             yield _not_a_rename(was, node)
 
 
-def _in_its_place(sight: Sight, old: Node, new: Node) -> bool:
+def _in_its_place(sight: DrainStudy, old: Node, new: Node) -> bool:
     """Whether one has the other's model and rack, or its servers."""
     if old.role is not new.role:
         return False
@@ -302,16 +304,18 @@ def _not_a_rename(old: Node, new: Node) -> Advice:
     )
 
 
-def _other_boxes(sight: Sight) -> Iterator[Advice]:
+def _other_boxes(sight: DrainStudy) -> Iterator[Advice]:
     """Switches that become another model, or run another release."""
     changed = [switch for switch in sight.change.changed if switch.facts]
-    alike = grouped(changed, lambda s: (s.facts, sight.before.by_name[s.device].role))
+    alike = group_items(changed, lambda s: (s.facts, sight.before.by_name[s.device].role))
     for (facts, role), same in alike.items():
         nodes = [sight.before.by_name[switch.device] for switch in same]
         yield _other_box(sight, nodes, facts, spine=role is Role.SPINE)
 
 
-def _other_box(sight: Sight, nodes: Sequence[Node], facts: Sequence[str], *, spine: bool) -> Advice:
+def _other_box(
+    sight: DrainStudy, nodes: Sequence[Node], facts: Sequence[str], *, spine: bool
+) -> Advice:
     box = _another_box(facts)
     names = names_of(node.name for node in nodes)
     left: list[str] = []
@@ -330,26 +334,26 @@ def _other_box(sight: Sight, nodes: Sequence[Node], facts: Sequence[str], *, spi
         title=f"{names} get{'' if nodes[1:] else 's'} {box or 'another release'}: {said}",
         devices=tuple(node.name for node in nodes),
         servers=tuple(s.name for node in nodes for s in sight.servers_on.get(node.name, ())),
-        traffic=tuple(dict.fromkeys((*_meanwhile(sight, nodes, replaced=bool(box)), *left))),
+        traffic=tuple(dict.fromkeys((*_interim_lines(sight, nodes, replaced=bool(box)), *left))),
         steps=tuple(steps),
         unconfirmed=unconfirmed if spine else unconfirmed[:1],
     )
 
 
-def _meanwhile(sight: Sight, nodes: Sequence[Node], *, replaced: bool) -> Iterator[str]:
+def _interim_lines(sight: DrainStudy, nodes: Sequence[Node], *, replaced: bool) -> Iterator[str]:
     """What a switch has of the one before, and what it carries until it is there."""
     if not replaced:
         yield "It restarts with the other release, and carries nothing meanwhile."
         return
     for node in nodes:
-        yield from _kept(sight, node)
+        yield from _inherited_lines(sight, node)
     yield (
         "No live patch: it is maintenance, and the switch carries nothing from power off until "
         "the new one is configured."
     )
 
 
-def _kept(sight: Sight, old: Node) -> Iterator[str]:
+def _inherited_lines(sight: DrainStudy, old: Node) -> Iterator[str]:
     """What another box has of the one before, and what it has not."""
     new = sight.after.by_name[old.name]
     was, will = old.device.bgp, new.device.bgp
@@ -365,7 +369,7 @@ def _kept(sight: Sight, old: Node) -> Iterator[str]:
         yield f"Every cable of {new.name} keeps the name of its port."
 
 
-def _ports_moved(sight: Sight, name: str) -> Iterator[str]:
+def _ports_moved(sight: DrainStudy, name: str) -> Iterator[str]:
     was, will = _cables(sight.before, name), _cables(sight.after, name)
     for far, ports in was.items():
         later = will.get(far, [])
@@ -386,7 +390,7 @@ def _cables(network: Network, name: str) -> dict[str, list[str]]:
     return found
 
 
-def _swap(sight: Sight, node: Node) -> Iterator[AdviceStep]:
+def _swap(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:
     others = [s.device for s in sight.change.changed if s.device != node.name and s.change.edits]
     beside = f" Its plan has {names_of(others)}, too, as this review shows." if others else ""
     yield AdviceStep(
@@ -395,7 +399,7 @@ def _swap(sight: Sight, node: Node) -> Iterator[AdviceStep]:
     )
 
 
-def _upgrade(sight: Sight, node: Node) -> Iterator[AdviceStep]:
+def _upgrade(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:
     no_patch = next((s.no_patch for s in sight.change.switches if s.device == node.name), "")
     yield AdviceStep(
         text="Save, so that it is still drained when it comes back; then install the release and "

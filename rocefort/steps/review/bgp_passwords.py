@@ -10,10 +10,10 @@ from rocefort.dialects.words import in_words, line
 from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.network.network import Network, Node, Role
 from rocefort.models.results.advice import Advice, AdviceKind, AdviceStep
-from rocefort.models.wording import counted
-from rocefort.reports.wording import grouped
+from rocefort.models.wording import count_of
+from rocefort.reports.wording import group_items
 from rocefort.steps.review.drain import (
-    Sight,
+    DrainStudy,
     apply_steps,
     drain_steps,
     drain_unconfirmed,
@@ -32,7 +32,7 @@ ONE_END_FIRST = (
 
 
 @dataclass(frozen=True)
-class _Ended:
+class _SessionEnd:
     """One end of a session, with what it had to authenticate by, and has now."""
 
     device: str
@@ -43,14 +43,14 @@ class _Ended:
     place: str
 
 
-def passwords(sight: Sight) -> Iterator[Advice]:
+def passwords(sight: DrainStudy) -> Iterator[Advice]:
     """One Advice for all sessions whose password or keychain goes from one to another."""
     ends = list(_ends(sight))
-    for (before, after), same in grouped(ends, lambda end: (end.before, end.after)).items():
+    for (before, after), same in group_items(ends, lambda end: (end.before, end.after)).items():
         yield _advice(sight, before, after, same)
 
 
-def _ends(sight: Sight) -> Iterator[_Ended]:
+def _ends(sight: DrainStudy) -> Iterator[_SessionEnd]:
     owners = _owners(sight.before)
     for switch in sight.change.changed:
         edits = [e for e in switch.change.edits if e.path.endswith((".password", ".keychain"))]
@@ -71,7 +71,7 @@ def _ends(sight: Sight) -> Iterator[_Ended]:
             old, new = _proof(was, peer), _proof(will, now) if now else ""
             if now and old != new:
                 far = owners.get(peer.address, str(peer.address))
-                yield _Ended(switch.device, far, str(peer.address), old, new, place)
+                yield _SessionEnd(switch.device, far, str(peer.address), old, new, place)
 
 
 def _owners(network: Network) -> dict[object, str]:
@@ -89,7 +89,7 @@ def _proof(bgp: Bgp, peer: BgpPeer) -> str:
     return settings.password or (f"keychain {settings.keychain}" if settings.keychain else "none")
 
 
-def _advice(sight: Sight, before: str, after: str, ends: Sequence[_Ended]) -> Advice:
+def _advice(sight: DrainStudy, before: str, after: str, ends: Sequence[_SessionEnd]) -> Advice:
     sessions = Counter(frozenset((end.device, end.far)) for end in ends)
     one_ended = sum(count % 2 for count in sessions.values())
     number = len(ends) - sum(count // 2 for count in sessions.values())
@@ -105,9 +105,9 @@ def _advice(sight: Sight, before: str, after: str, ends: Sequence[_Ended]) -> Ad
         title=f"BGP password: {before} -> {after}",
         devices=tuple(devices),
         traffic=(
-            f"{counted(number, 'session')}, {both}, between {names_of(devices)}.",
+            f"{count_of(number, 'session')}, {both}, between {names_of(devices)}.",
             in_words(ENDS.format(f"{seconds} s" if seconds else "by default 180 s"), first),
-            *_meanwhile(sight, cut, ends),
+            *_interim_lines(sight, cut, ends),
             ONE_END_FIRST,
             "This review has references only, nothing of a password.",
         ),
@@ -117,7 +117,7 @@ def _advice(sight: Sight, before: str, after: str, ends: Sequence[_Ended]) -> Ad
     )
 
 
-def _cut_off(sight: Sight, ends: Sequence[_Ended]) -> Iterator[str]:
+def _cut_off(sight: DrainStudy, ends: Sequence[_SessionEnd]) -> Iterator[str]:
     """Leaves of which every session changes."""
     changed = Counter(end.device for end in ends)
     for leaf in sight.before.role(Role.LEAF):
@@ -126,7 +126,9 @@ def _cut_off(sight: Sight, ends: Sequence[_Ended]) -> Iterator[str]:
             yield leaf.name
 
 
-def _meanwhile(sight: Sight, cut: Sequence[str], ends: Sequence[_Ended]) -> Iterator[str]:
+def _interim_lines(
+    sight: DrainStudy, cut: Sequence[str], ends: Sequence[_SessionEnd]
+) -> Iterator[str]:
     if cut:
         each = "each of them" if cut[1:] else "it"
         yield (
@@ -134,7 +136,7 @@ def _meanwhile(sight: Sight, cut: Sequence[str], ends: Sequence[_Ended]) -> Iter
             "none, and its servers reach no other leaf."
         )
     changed = Counter(end.device for end in ends)
-    kept = grouped(
+    kept = group_items(
         (n for n in sight.before.role(Role.LEAF) if changed[n.name] and n.name not in cut),
         lambda n: (changed[n.name], len(n.device.bgp.peers) if n.device.bgp else 0),
     )
@@ -145,7 +147,7 @@ def _meanwhile(sight: Sight, cut: Sequence[str], ends: Sequence[_Ended]) -> Iter
 
 
 def _steps(
-    sight: Sight, spines: Sequence[Node], ends: Sequence[_Ended], *, whole: bool
+    sight: DrainStudy, spines: Sequence[Node], ends: Sequence[_SessionEnd], *, whole: bool
 ) -> Iterator[AdviceStep]:
     if not spines:
         yield apply_steps(sight, "Apply it, with the other end's owner at hand.")
@@ -171,7 +173,7 @@ def _steps(
         yield AdviceStep(text=f"{more}{last}".strip())
 
 
-def _closed(sight: Sight, spine: Node, peers: Sequence[str]) -> Iterator[AdviceStep]:
+def _closed(sight: DrainStudy, spine: Node, peers: Sequence[str]) -> Iterator[AdviceStep]:
     """Change both ends while the sessions of a spine are closed on purpose."""
     bgp = spine.device.bgp
     view = line(spine, "BGP of AS", bgp.asn if bgp else "AS")

@@ -11,12 +11,12 @@ from rocefort.errors import Refused
 from rocefort.models.fabric.nodes import ServerIntent
 from rocefort.models.network.network import Network, Node, Role, Server
 from rocefort.models.results.advice import AdviceStep
-from rocefort.models.results.difference import Difference
+from rocefort.models.results.difference import FabricDifference
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.wording import listing
-from rocefort.reports.wording import grouped, name_ranges
+from rocefort.reports.wording import group_items, name_ranges
 from rocefort.rollout.planning.drain import (
-    Left,
+    RemainingCapacity,
     Uplinks,
     drain_commands,
     kept_from_traffic,
@@ -30,7 +30,7 @@ MOST_NAMED = 12
 
 
 @dataclass(eq=False)
-class Sight:
+class DrainStudy:
     """Both sides of a change, switches by the names of the head. `renames`: see `renames.py`.
 
     intents: servers as the fabric says them, for their owners. file: the fabric's, from the top.
@@ -38,7 +38,7 @@ class Sight:
 
     before: Network
     after: Network
-    change: Difference
+    change: FabricDifference
     intents: Mapping[str, ServerIntent]
     renames: Mapping[str, str]
     file: str
@@ -50,14 +50,14 @@ class Sight:
     @cached_property
     def servers_on(self) -> Mapping[str, list[Server]]:
         """Servers of the base by their leaf."""
-        return grouped(self.before.servers or (), lambda server: server.port.device)
+        return group_items(self.before.servers or (), lambda server: server.port.device)
 
     @cached_property
     def start(self) -> Reachability:
         """Who reaches whom at the base; raises Refused where the routing engine does."""
         return (self.solved or analyse(self.before)).state.reachability
 
-    def drained(self, names: Collection[str]) -> Left | None:
+    def drained(self, names: Collection[str]) -> RemainingCapacity | None:
         """What is left with some switches drained; None where enough of them were solved."""
         if self._solved >= MOST_JUDGED:
             return None
@@ -72,11 +72,11 @@ def names_of(names: Iterable[str]) -> str:
     return listing([*runs[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
-def left_while(sight: Sight, spine: str, *, gone: Collection[str]) -> Iterator[str]:
+def left_while(sight: DrainStudy, spine: str, *, gone: Collection[str]) -> Iterator[str]:
     """What leaves keep while a spine is drained; gone: spines that left before."""
     uplinks = uplinks_without(sight.before, spine, gone)
     leaves = [name for name, each in uplinks.items() if each.links != each.links_left]
-    for each, same in grouped(leaves, uplinks.__getitem__).items():
+    for each, same in group_items(leaves, uplinks.__getitem__).items():
         who = names_of(same)
         keep = "keeps" if len(same) == 1 else "keep"
         if not each.links_left:
@@ -88,7 +88,7 @@ def left_while(sight: Sight, spine: str, *, gone: Collection[str]) -> Iterator[s
         links = f"{each.links_left} of {each.links} uplinks ({speed}{alike})"
         against = _against_policy(each, sight.before.oversubscription)
         yield f"While {spine} is drained, {who} {keep} {links}{against}"
-    yield from _judged(sight, spine, gone)
+    yield from _drain_impact(sight, spine, gone)
 
 
 def _against_policy(uplinks: Uplinks, limit: float | None) -> str:
@@ -100,7 +100,7 @@ def _against_policy(uplinks: Uplinks, limit: float | None) -> str:
     return f", so {load / now:.2f} Gb/s of servers for each Gb/s of uplinks{allowed}.{over}"
 
 
-def _judged(sight: Sight, spine: str, gone: Collection[str]) -> Iterator[str]:
+def _drain_impact(sight: DrainStudy, spine: str, gone: Collection[str]) -> Iterator[str]:
     """ECMP width and lost pairs while it is drained, by the routing engine."""
     try:
         left = sight.drained([*gone, spine])
@@ -159,7 +159,7 @@ def drain_unconfirmed(node: Node) -> tuple[str, ...]:
     )
 
 
-def apply_steps(sight: Sight, what: str) -> AdviceStep:
+def apply_steps(sight: DrainStudy, what: str) -> AdviceStep:
     """Plan and apply the change."""
     fabric = sight.file
     return AdviceStep(
@@ -171,15 +171,15 @@ def apply_steps(sight: Sight, what: str) -> AdviceStep:
     )
 
 
-def windows(sight: Sight, servers: Iterable[Server]) -> Iterator[str]:
+def windows(sight: DrainStudy, servers: Iterable[Server]) -> Iterator[str]:
     """Whom to ask, one sentence for each owner and window."""
-    found = grouped(servers, lambda server: owner_of(sight, server.name))
+    found = group_items(servers, lambda server: owner_of(sight, server.name))
     for (owner, window), same in found.items():
         names = names_of(server.name for server in same)
         yield f"{names}: owner {owner or 'not known'}, maintenance {window or 'not known'}"
 
 
-def owner_of(sight: Sight, server: str) -> tuple[str | None, str | None]:
+def owner_of(sight: DrainStudy, server: str) -> tuple[str | None, str | None]:
     """A server's owner and when they allow work."""
     intent = sight.intents.get(server)
     return (intent.owner, intent.maintenance) if intent else (None, None)

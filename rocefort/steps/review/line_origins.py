@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rocefort.dialects.data import Line
+from rocefort.dialects.data import ExtraLine
 from rocefort.models.network.network import EVERY, Network, Sources
 from rocefort.models.network.sources import on_lines
-from rocefort.models.results.review import ChangedLine, IntentChange, SwitchLines
+from rocefort.models.results.review import IntentChange, ReviewLine, SwitchLines
 from rocefort.validators.roce_ports import ends_of
 
 OWNER = re.compile(r"(?:interfaces|bgp\.peers)\[[^]]+\]")  # what a cable brings
@@ -24,7 +24,7 @@ SWITCH = re.compile(r"(?:spines|leaves)\[([^]]+)\]")  # a whole item of the fabr
 
 
 @dataclass(frozen=True)
-class Origins:
+class ValueOrigins:
     """Where the values of one side stand. changed: file:line of those that the other has not.
 
     brought: place of a switch that only this side has, by its neighbour and what leads to it there.
@@ -34,7 +34,7 @@ class Origins:
     changed: Collection[str]
     brought: Mapping[tuple[str, str], str]
 
-    def place(self, device: str, line: Line) -> str:
+    def place(self, device: str, line: ExtraLine) -> str:
         """File and line; empty: nothing of the intent says it."""
         first = self._at(device, line.path)
         if first in self.changed:
@@ -66,7 +66,7 @@ class Origins:
         return f"{found.file}:{found.line}" if found else ""
 
 
-def _owner(line: Line) -> str:
+def _owner(line: ExtraLine) -> str:
     """The port or peer that a line belongs to."""
     if match := OWNER.match(line.path):
         return match[0]
@@ -76,7 +76,7 @@ def _owner(line: Line) -> str:
 
 def origins(
     sources: Sources, network: Network, intent: Iterable[IntentChange], *, head: bool
-) -> Origins:
+) -> ValueOrigins:
     """Of one side of a change; head: of the later."""
     changed: set[str] = set()
     switches: dict[str, str] = {}
@@ -88,10 +88,10 @@ def origins(
             changed.add(place)
             if other is None and (match := SWITCH.fullmatch(change.path)):
                 switches[match[1]] = place
-    return Origins(sources, changed, dict(_brought(network, switches)))
+    return ValueOrigins(sources, changed, dict(_interface_switches(network, switches)))
 
 
-def _brought(
+def _interface_switches(
     network: Network, switches: Mapping[str, str]
 ) -> Iterator[tuple[tuple[str, str], str]]:
     for link in network.links or () if switches else ():
@@ -104,12 +104,14 @@ def _brought(
                 yield (near.device, f"bgp.peers[{address.ip}]"), place
 
 
-def switch_lines(device: str, lines: Iterable[Line], old: Origins, new: Origins) -> SwitchLines:
+def switch_lines(
+    device: str, lines: Iterable[ExtraLine], old: ValueOrigins, new: ValueOrigins
+) -> SwitchLines:
     """Changed lines of one switch, each with its line of YAML."""
     return SwitchLines(
         device=device,
         lines=tuple(
-            ChangedLine(
+            ReviewLine(
                 added=line.added,
                 view=" / ".join(line.views),
                 text=line.text,

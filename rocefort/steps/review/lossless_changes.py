@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocefort.dialects.words import in_words, line
-from rocefort.models.effect import Topic
+from rocefort.models.effect import LosslessTopic
 from rocefort.models.results.advice import Advice, AdviceKind, AdviceStep
 from rocefort.models.results.difference import SwitchDifference
 from rocefort.models.rollout.compare import effect_of, put_into_service
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.steps.review.bgp_passwords import passwords
-from rocefort.steps.review.drain import Sight, apply_steps, names_of
+from rocefort.steps.review.drain import DrainStudy, apply_steps, names_of
 
 XOFF = "interfaces[].thresholds[].xoff_kbytes"
 SHARED = (
@@ -49,55 +49,55 @@ def _loss(what: str) -> str:
 
 
 ASPECTS = {
-    Topic.THRESHOLDS: _Aspect(
+    LosslessTopic.THRESHOLDS: _Aspect(
         "{name} of queue {key}, kbytes",
         (REFUSED,),
         _loss("a PFC threshold changes"),
         "thresholds of ports",
     ),
-    Topic.PORT_PFC: _Aspect(
+    LosslessTopic.PORT_PFC: _Aspect(
         "{path}",
         (REFUSED, "Until it has PFC again, a port drops what it cannot hold."),
         _loss("PFC of a port is switched"),
         "thresholds of ports",
     ),
-    Topic.WEIGHTS: _Aspect(
+    LosslessTopic.WEIGHTS: _Aspect(
         "DRR weight of queue {key}",
         (SHARED,),
         _loss("weights change"),
         "services of ports",
     ),
-    Topic.QUEUE_ECN: _Aspect(
+    LosslessTopic.QUEUE_ECN: _Aspect(
         "marking of queue {key}",
         ("NICs see other marks at once and settle at other rates.",),
         _loss("a drop profile is exchanged"),
         "thresholds of ECN",
     ),
-    Topic.ECN_THRESHOLDS: _Aspect(
+    LosslessTopic.ECN_THRESHOLDS: _Aspect(
         "{path}",
         ("NICs see other marks at once and settle at other rates.",),
         _loss("a drop profile changes"),
         "drop profiles",
     ),
-    Topic.ECN_MODEL: _Aspect(
+    LosslessTopic.ECN_MODEL: _Aspect(
         "{path}",
         ("NICs see other marks, as soon as the switch computes by the other model.",),
         _loss("the model changes"),
         "state of AI-ECN",
     ),
-    Topic.PRIORITY_MAP: _Aspect(
+    LosslessTopic.PRIORITY_MAP: _Aspect(
         "{path}",
         (MIXED,),
         _loss("a map changes"),
         "domains",
     ),
-    Topic.DEADLOCK_TIMERS: _Aspect(
+    LosslessTopic.DEADLOCK_TIMERS: _Aspect(
         "{path}",
         ("Traffic feels it in a deadlock only: what is stuck is let go sooner or later.",),
         _loss("a timer changes"),
         "counters of PFC",
     ),
-    Topic.SWITCH_PFC: _Aspect(
+    LosslessTopic.SWITCH_PFC: _Aspect(
         "{path}",
         ("Other queues are paused, or by other rules, on every port that applies it.",),
         _loss("it changes"),
@@ -107,7 +107,7 @@ ASPECTS = {
 
 
 @dataclass(frozen=True)
-class _Felt:
+class _LosslessEdit:
     """One edit of a lossless value; port is empty for one of the whole switch."""
 
     device: str
@@ -117,20 +117,20 @@ class _Felt:
     place: str
 
 
-def values(sight: Sight) -> Iterator[Advice]:
+def values(sight: DrainStudy) -> Iterator[Advice]:
     """One Advice for each aspect of lossless traffic that changes, then those on passwords."""
-    found: dict[Topic, list[_Felt]] = defaultdict(list)
+    found: dict[LosslessTopic, list[_LosslessEdit]] = defaultdict(list)
     for switch in sight.change.changed:
         if not switch.facts:  # another box gets all of it anew
-            for topic, felt in _felt(switch):
+            for topic, felt in _lossless_edits(switch):
                 found[topic].append(felt)
-    for topic in Topic:
+    for topic in LosslessTopic:
         if topic in found:
             yield _advice(sight, topic, found[topic])
     yield from passwords(sight)
 
 
-def _felt(switch: SwitchDifference) -> Iterator[tuple[Topic, _Felt]]:
+def _lossless_edits(switch: SwitchDifference) -> Iterator[tuple[LosslessTopic, _LosslessEdit]]:
     fresh = put_into_service(switch.change.edits)
     for number, edit in enumerate(switch.change.edits):
         port, path = edit.port_and_rest
@@ -139,10 +139,10 @@ def _felt(switch: SwitchDifference) -> Iterator[tuple[Topic, _Felt]]:
             name = path.rpartition(".")[2].removesuffix("_kbytes")
             key = edit.keys[-1] if edit.keys else ""
             what = ASPECTS[topic].what.format(path=path, name=name, key=key)
-            yield topic, _Felt(switch.device, port, what, edit, switch.places[number].after)
+            yield topic, _LosslessEdit(switch.device, port, what, edit, switch.places[number].after)
 
 
-def _advice(sight: Sight, topic: Topic, felt: Sequence[_Felt]) -> Advice:
+def _advice(sight: DrainStudy, topic: LosslessTopic, felt: Sequence[_LosslessEdit]) -> Advice:
     aspect = ASPECTS[topic]
     devices = list(dict.fromkeys(each.device for each in felt))
     canary = sight.canary if sight.canary in devices else ""
@@ -162,9 +162,9 @@ def _advice(sight: Sight, topic: Topic, felt: Sequence[_Felt]) -> Advice:
     )
 
 
-def _lines(felt: Iterable[_Felt]) -> Iterator[str]:
+def _lines(felt: Iterable[_LosslessEdit]) -> Iterator[str]:
     """`xoff of queue 4, kbytes: 600 -> 640 on 44 ports of leaf01 to leaf08`."""
-    alike: dict[tuple[str, str, str], list[_Felt]] = defaultdict(list)
+    alike: dict[tuple[str, str, str], list[_LosslessEdit]] = defaultdict(list)
     for each in felt:
         before, after = (
             text or "as by default" for text in (each.edit.before_text, each.edit.after_text)
@@ -173,11 +173,11 @@ def _lines(felt: Iterable[_Felt]) -> Iterator[str]:
     for (what, before, after), same in alike.items():
         ports = len({(each.device, each.port) for each in same if each.port})
         of = names_of(dict.fromkeys(each.device for each in same))
-        where = f"on {counted(ports, 'port')} of {of}" if ports else f"on {of}"
+        where = f"on {count_of(ports, 'port')} of {of}" if ports else f"on {of}"
         yield f"{what}: {before} -> {after} {where}."
 
 
-def _direction(felt: Iterable[_Felt]) -> Iterator[str]:
+def _direction(felt: Iterable[_LosslessEdit]) -> Iterator[str]:
     """What a higher or lower xoff means."""
     ways: Counter[bool] = Counter()
     for each in felt:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rocefort.models.network.network import End, Network, Node, Sources
-from rocefort.rollout.planning.difference import Side
-from rocefort.steps.review.sides import ReviewSide, Sides
+from rocefort.rollout.planning.difference import ComparedSide
+from rocefort.steps.review.sides import ReviewSide, ReviewSides
 
 Renames = Mapping[str, str]  # the name at the base, by the one at the head
 
@@ -28,7 +28,7 @@ def renames_of(before: Network, after: Network) -> Renames:
     }
 
 
-def under_new_names(sides: Sides) -> tuple[Sides, Renames]:
+def under_new_names(sides: ReviewSides) -> tuple[ReviewSides, Renames]:
     """The sides, with switches of the base by the names that they have at the head."""
     base, head = sides.base, sides.head
     if base is None or base.derived is None or head.derived is None:
@@ -37,7 +37,7 @@ def under_new_names(sides: Sides) -> tuple[Sides, Renames]:
     return (replace(sides, base=_renamed_side(base, names)), names) if names else (sides, names)
 
 
-def with_old_sysnames(side: Side, names: Renames) -> Side:
+def with_old_sysnames(side: ComparedSide, names: Renames) -> ComparedSide:
     """A side whose Devices say the names that the switches still have."""
     switches = {
         name: replace(switch, device=switch.device.model_copy(update={"name": names[name]}))
@@ -92,7 +92,9 @@ def _renamed(network: Network, later: Mapping[str, str]) -> Network:
     )
     return network.model_copy(
         update={
-            "nodes": tuple(_named(node, later.get(node.name, node.name)) for node in network.nodes),
+            "nodes": tuple(
+                _renamed_node(node, later.get(node.name, node.name)) for node in network.nodes
+            ),
             "links": links,
             "servers": servers,
             "segments": segments,
@@ -102,7 +104,7 @@ def _renamed(network: Network, later: Mapping[str, str]) -> Network:
     )
 
 
-def _named(node: Node, name: str) -> Node:
+def _renamed_node(node: Node, name: str) -> Node:
     if node.name == name:
         return node
     return node.model_copy(update={"device": node.device.model_copy(update={"name": name})})

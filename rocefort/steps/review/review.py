@@ -15,35 +15,40 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.routing import Capacity
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node, Role, Sources
-from rocefort.models.results.difference import Difference
+from rocefort.models.results.difference import FabricDifference
 from rocefort.models.results.review import (
-    Blast,
+    BlastRadius,
     FindingsChange,
     IntentChange,
     ManagementPath,
     Review,
-    Reworded,
+    RewordedFinding,
     SwitchLines,
 )
 from rocefort.reports.review.files import review_json, review_markdown, review_page
 from rocefort.reports.review.sarif import review_sarif
 from rocefort.rollout.planning.blast_radius import blast_radius
-from rocefort.rollout.planning.difference import Side, Switch, difference
+from rocefort.rollout.planning.difference import ComparedSide, ComparedSwitch, difference
 from rocefort.rollout.planning.management_path import management_path
 from rocefort.steps.atomic_files import put_together
 from rocefort.steps.fabric.compare import switches_of
 from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.steps.fabric.verify import service_of
 from rocefort.steps.review.advice import advice_on, without_live_patches
-from rocefort.steps.review.drain import Sight
+from rocefort.steps.review.drain import DrainStudy
 from rocefort.steps.review.line_origins import origins, switch_lines
 from rocefort.steps.review.renames import (
     Renames,
     under_new_names,
     with_old_sysnames,
 )
-from rocefort.steps.review.sides import ReviewSide, Sides, read_sides
-from rocefort.steps.review.verification import Asking, Outcome, Version, verify_both
+from rocefort.steps.review.sides import ReviewSide, ReviewSides, read_sides
+from rocefort.steps.review.verification import (
+    ReviewVerification,
+    VerificationOptions,
+    VerifiedSide,
+    verify_both,
+)
 from rocefort.validators.checks import check, titles
 from rocefort.validators.engine_choice import Engine
 
@@ -78,15 +83,15 @@ def make_review(asked: ReviewRequest) -> Review:
     asked_for = list(will.switches) if base and not before else [*touched, *fresh]
     network = after.network
     _read_back(network, will, asked_for)
-    version = Version(before.network, base.sources) if base and before else None
-    asking = Asking(asked.engine, service, asked.failures)
-    verified = verify_both(version, Version(network, head.sources), changed, asking)
+    version = VerifiedSide(before.network, base.sources) if base and before else None
+    asking = VerificationOptions(asked.engine, service, asked.failures)
+    verified = verify_both(version, VerifiedSide(network, head.sources), changed, asking)
     report = check(network, head.sources)
     found = _findings(version, network, report, verified)
     intent = tuple(_intent(sides))
-    sight = _sight(sides, names, changed, network, verified)
+    sight = _drain_study(sides, names, changed, network, verified)
     lines: tuple[SwitchLines, ...] = ()
-    blast, management = Blast(), ManagementPath()
+    blast, management = BlastRadius(), ManagementPath()
     if sight is not None:
         lines = tuple(_lines(sight, was, will, touched, intent))
         blast = blast_radius(sight.before, network, changed, sight.intents)
@@ -125,14 +130,18 @@ def write_review(review: Review, directory: Path, page_url: str = PAGE) -> list[
     return put_together(files, directory)
 
 
-def _sight(
-    sides: Sides, names: Renames, changed: Difference, network: Network, verified: Outcome
-) -> Sight | None:
+def _drain_study(
+    sides: ReviewSides,
+    names: Renames,
+    changed: FabricDifference,
+    network: Network,
+    verified: ReviewVerification,
+) -> DrainStudy | None:
     """What the effects of a change are judged by; None where there is nothing to compare with."""
     before, after = sides.base.derived if sides.base else None, sides.head.derived
     if before is None or after is None:
         return None
-    return Sight(
+    return DrainStudy(
         before=before.network,
         after=network,
         change=changed,
@@ -146,9 +155,9 @@ def _sight(
 
 
 def _lines(
-    sight: Sight,
-    was: Side,
-    will: Side,
+    sight: DrainStudy,
+    was: ComparedSide,
+    will: ComparedSide,
     names: Sequence[str],
     intent: Sequence[IntentChange],
 ) -> Iterator[SwitchLines]:
@@ -168,28 +177,28 @@ def _retired(capacity: Capacity) -> Iterator[tuple[Role, int]]:
     yield from ((Role.LEAF, id_) for id_ in capacity.retired_leaves)
 
 
-def _switches(sides: Sides, names: Renames) -> tuple[Side, Side]:
+def _switches(sides: ReviewSides, names: Renames) -> tuple[ComparedSide, ComparedSide]:
     """The switches of both sides; each is rendered once, when its text is first asked for."""
     if sides.base is None:
-        return Side(sides.base_title, {}, Sources()), _side(sides.head)
+        return ComparedSide(sides.base_title, {}, Sources()), _side(sides.head)
     return with_old_sysnames(_side(sides.base), names), _side(sides.head)
 
 
-def _difference(sides: Sides, was: Side, will: Side) -> Difference:
+def _difference(sides: ReviewSides, was: ComparedSide, will: ComparedSide) -> FabricDifference:
     """The change of every switch; none is told where the base could not be derived."""
     if sides.base is not None and sides.base.derived is None:
-        return Difference(before=sides.base_title, after=will.name, compared=0, switches=())
+        return FabricDifference(before=sides.base_title, after=will.name, compared=0, switches=())
     return difference(was, will, sides.head.families)
 
 
-def _side(side: ReviewSide) -> Side:
+def _side(side: ReviewSide) -> ComparedSide:
     derived = side.derived
     network = derived.network if derived else None
     switches = dict(switches_of(network, side.sources, {})) if network else {}
-    return Side(side.title, switches, side.sources)
+    return ComparedSide(side.title, switches, side.sources)
 
 
-def _read_back(network: Network, will: Side, names: Collection[str]) -> None:
+def _read_back(network: Network, will: ComparedSide, names: Collection[str]) -> None:
     """Read the texts of some switches; raises BadInput where one does not say what was derived.
 
     So the network is also what the texts say. A switch that the base has, too, was read back when
@@ -199,20 +208,20 @@ def _read_back(network: Network, will: Side, names: Collection[str]) -> None:
     problems = [
         Problem(node.name, "its text does not say what was derived")
         for node in network.nodes
-        if node.name in wanted and not _says(node, will.switches[node.name])
+        if node.name in wanted and not _text_matches(node, will.switches[node.name])
     ]
     if problems:
         raise BadInput(problems=problems)
 
 
-def _says(node: Node, now: Switch) -> bool:
+def _text_matches(node: Node, now: ComparedSwitch) -> bool:
     """Whether the text of a switch says what was derived."""
     parsed = dialect_of(now).parse(now.rendered, f"{node.name}.cfg")
     return not parsed.unmodelled and parsed.device == node.device
 
 
 def _findings(
-    base: Version | None, network: Network, report: Report, verified: Outcome
+    base: VerifiedSide | None, network: Network, report: Report, verified: ReviewVerification
 ) -> FindingsChange:
     """Findings of the head against those of the base; all are new where there is no base."""
     now = report.joined(verified.head).findings
@@ -224,7 +233,7 @@ def _findings(
     return findings_change(before.findings, now)
 
 
-def _intent(sides: Sides) -> Iterator[IntentChange]:
+def _intent(sides: ReviewSides) -> Iterator[IntentChange]:
     """What differs in the fabric, then in the repository's hardware and profiles."""
     base, head = sides.base, sides.head
     if base is None:  # all of it is new, which a note says
@@ -267,7 +276,7 @@ def findings_change(before: Iterable[Finding], after: Iterable[Finding]) -> Find
     for finding in left:
         alike = by_place[_but_figures(finding)]
         if alike:
-            changed.append(Reworded(before=alike.pop(0), after=finding))
+            changed.append(RewordedFinding(before=alike.pop(0), after=finding))
         else:
             fresh.append(finding)
     fixed = _rest(gone, [pair.before for pair in changed])

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rocefort.models.network.network import Network, Server
 from rocefort.models.results.advice import Advice, AdviceKind, AdviceStep
 from rocefort.models.wording import listing
-from rocefort.steps.review.drain import Sight, apply_steps, windows
+from rocefort.steps.review.drain import DrainStudy, apply_steps, windows
 
 
-def moves(sight: Sight) -> Iterator[Advice]:
+def moves(sight: DrainStudy) -> Iterator[Advice]:
     """One Advice for each server that is on other ports at the head."""
     later = {server.name: server for server in sight.after.servers or ()}
     for server in sight.before.servers or ():
@@ -19,7 +19,7 @@ def moves(sight: Sight) -> Iterator[Advice]:
             yield _move(sight, server, new)
 
 
-def _move(sight: Sight, old: Server, new: Server) -> Advice:
+def _move(sight: DrainStudy, old: Server, new: Server) -> Advice:
     was, will = _ports(old), _ports(new)
     cable = f"{new.cable_m:g} m" if new.cable_m is not None else "length not known"
     medium = f" {new.medium}" if new.medium else ""
@@ -49,7 +49,7 @@ def _ports(server: Server) -> str:
     return f"{leaf} {listing(end.interface for end in server.ports)}"
 
 
-def _traffic(sight: Sight, old: Server, new: Server) -> Iterator[str]:
+def _traffic(sight: DrainStudy, old: Server, new: Server) -> Iterator[str]:
     yield (
         f"All traffic of {old.name} stops, from the moment at which {old.port.device} changes "
         "until it is replugged"
@@ -74,7 +74,7 @@ def _gateway(network: Network, server: Server) -> str:
     return next(found, "none")
 
 
-def _readdress(sight: Sight, old: Server, new: Server) -> Iterator[AdviceStep]:
+def _readdress(sight: DrainStudy, old: Server, new: Server) -> Iterator[AdviceStep]:
     gateway = _gateway(sight.after, new)
     if old.address != new.address:
         yield AdviceStep(

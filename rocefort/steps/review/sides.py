@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
-from rocefort.design.derive.derive import Derived, derive_loaded
+from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import FABRIC_FILE, Loaded, shortest
+from rocefort.design.load.load import FABRIC_FILE, LoadedFabric, shortest
 from rocefort.design.load.profiles import shipped_profiles
 from rocefort.documents.read import Document, read_document, read_text
 from rocefort.documents.validate import validate
@@ -37,7 +37,7 @@ ALIKE = 0.5  # share of lines that two files have at least to be one that was re
 
 
 @dataclass(frozen=True)
-class Names:
+class RepositoryNames:
     """Files below a directory by their path in it, after a prefix such as `main:`."""
 
     directory: str
@@ -66,7 +66,7 @@ class Names:
 class PlacedSources(Sources):
     """A side table whose files are named as a reader of the repository knows them."""
 
-    names: Names = Names("", "", {})
+    names: RepositoryNames = RepositoryNames("", "", {})
 
     def find(self, device: str, path: str = "") -> Position | None:
         """As `Sources.find`, with the file's name in the repository."""
@@ -79,11 +79,11 @@ class ReviewSide:
     """One side, all of it read. `derived` is None where it does not parse: `problems` say why."""
 
     title: str
-    names: Names
+    names: RepositoryNames
     path: str  # of the fabric, from the top
     document: Document | None
     others: dict[str, Document | None]  # hardware and profile files of the repository, by path
-    derived: Derived | None
+    derived: DerivedNetwork | None
     families: dict[str, Family]
     problems: tuple[str, ...] = ()
 
@@ -95,7 +95,7 @@ class ReviewSide:
 
 
 @dataclass(frozen=True)
-class Sides:
+class ReviewSides:
     """Both sides; `base` is None where the fabric is new. `notes`: what to know of them."""
 
     top: Path
@@ -105,7 +105,7 @@ class Sides:
     notes: tuple[str, ...]
 
 
-def read_sides(fabric: Path | None, base: str, head: str) -> Sides:
+def read_sides(fabric: Path | None, base: str, head: str) -> ReviewSides:
     """Read both sides; raises BadInput for what is no repository, revision, path, or head.
 
     A base that does not parse is told in its side; a head that does not is refused.
@@ -122,16 +122,16 @@ def read_sides(fabric: Path | None, base: str, head: str) -> Sides:
     if was is not None:
         with checked_out(Revision(top, base, commit, was)) as files:
             root = _root_of(files.source, was)
-            side = _read(root, was, title, f"{base}:", may_fail=True)
+            side = _review_side(root, was, title, f"{base}:", may_fail=True)
     if head_commit is None:
         name = f"{WORKTREE} of {top.name}"
-        newer = _read(top, path, name, "", may_fail=False)
+        newer = _review_side(top, path, name, "", may_fail=False)
     else:
         with checked_out(Revision(top, head, head_commit, path)) as files:
             root = _root_of(files.source, path)
             name = f"{head} ({head_commit[:7]})"
-            newer = _read(root, path, name, "", may_fail=False)
-    return Sides(top, side, title, newer, tuple(notes))
+            newer = _review_side(root, path, name, "", may_fail=False)
+    return ReviewSides(top, side, title, newer, tuple(notes))
 
 
 def _root_of(source: Path, path: str) -> Path:
@@ -224,12 +224,12 @@ def _path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[st
     return nearest, f"{path} was {nearest} at the base ({alike[nearest]:.0%} of its lines)"
 
 
-def _read(root: Path, path: str, title: str, prefix: str, *, may_fail: bool) -> ReviewSide:
+def _review_side(root: Path, path: str, title: str, prefix: str, *, may_fail: bool) -> ReviewSide:
     """One side below a directory, all of it."""
-    names = Names(str(root.resolve()), prefix, {})
+    names = RepositoryNames(str(root.resolve()), prefix, {})
     problems: tuple[str, ...] = ()
     document: Document | None = None
-    derived: Derived | None = None
+    derived: DerivedNetwork | None = None
     hardware = root / HARDWARE if (root / HARDWARE / FAMILY_FILE).exists() else SHIPPED_HARDWARE
     families = dict(load_catalogue(SHIPPED_HARDWARE).families)
     try:
@@ -237,21 +237,23 @@ def _read(root: Path, path: str, title: str, prefix: str, *, may_fail: bool) -> 
         profiles = root / PROFILES if _has_profiles(root) else SHIPPED_PROFILES
         catalogue = load_catalogue(hardware)
         families = dict(catalogue.families)
-        loaded = Loaded(validate(Fabric, document), document)
+        loaded = LoadedFabric(validate(Fabric, document), document)
         derived = derive_loaded(loaded, catalogue, shipped_profiles(profiles))
     except BadInput as error:
         if not may_fail:
             raise
         temporary = re.compile(rf"[^\s:'\"]*{re.escape(root.name)}/")
         problems = tuple(temporary.sub(prefix, str(problem)) for problem in error.problems)
-    return ReviewSide(title, names, path, document, _others(root), derived, families, problems)
+    return ReviewSide(
+        title, names, path, document, _side_documents(root), derived, families, problems
+    )
 
 
 def _has_profiles(root: Path) -> bool:
     return (root / PROFILES).is_dir() and any((root / PROFILES).iterdir())
 
 
-def _others(root: Path) -> dict[str, Document | None]:
+def _side_documents(root: Path) -> dict[str, Document | None]:
     """Hardware and profiles of the repository; None for a file that is no YAML mapping."""
     found: dict[str, Document | None] = {}
     for folder in (HARDWARE, PROFILES):

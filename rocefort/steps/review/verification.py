@@ -6,30 +6,34 @@ from collections import Counter
 from dataclasses import dataclass
 from operator import itemgetter
 
-from rocefort.models.effect import Readers
+from rocefort.models.effect import StudyKind
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.difference import Difference
+from rocefort.models.results.difference import FabricDifference
 from rocefort.models.results.review import (
     FailureChange,
     FailuresChange,
     Verification,
     VerifiedState,
 )
-from rocefort.models.results.routing import Effect, FailureStudy, RoutingState, SessionStatus
+from rocefort.models.results.routing import FailureEffect, FailureStudy, RoutingState, SessionStatus
 from rocefort.models.rollout.compare import effect_of
-from rocefort.steps.fabric.failures import Failing, study_failures
-from rocefort.steps.fabric.subject import Subject
+from rocefort.steps.fabric.failures import FailureReport, study_failures
+from rocefort.steps.fabric.subject import ReadNetwork
 from rocefort.validators import engine_choice
 from rocefort.validators.batfish.access import Service
-from rocefort.validators.engine_choice import Engine, Verified, Wishes
+from rocefort.validators.engine_choice import Engine, StudyOptions, VerificationResult
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.verification.change import change_since, standing, verify_change
+from rocefort.validators.rules.verification.change import (
+    change_since,
+    common_switches,
+    verify_change,
+)
 from rocefort.validators.rules.verification.reachability import verify
 
 
 @dataclass(frozen=True)
-class Asking:
+class VerificationOptions:
     """Who is asked, and about which failures."""
 
     engine: Engine
@@ -38,7 +42,7 @@ class Asking:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReviewVerification:
     """What came of it: reports of both sides, and what a review tells."""
 
     told: Verification
@@ -48,7 +52,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Version:
+class VerifiedSide:
     """One side that is verified."""
 
     network: Network
@@ -56,8 +60,11 @@ class Version:
 
 
 def verify_both(
-    base: Version | None, head: Version, difference: Difference, asking: Asking
-) -> Outcome:
+    base: VerifiedSide | None,
+    head: VerifiedSide,
+    difference: FabricDifference,
+    asking: VerificationOptions,
+) -> ReviewVerification:
     """Verify the head, and the base as far as they differ in what routing reads.
 
     Raises as `engines.run` does.
@@ -65,37 +72,41 @@ def verify_both(
     same = base is not None and _same(base.network, head.network, difference, buffers=True)
     both = asking.engine in (Engine.BATFISH, Engine.BOTH)
     before = base.network if base and both and not same else None
-    wishes = Wishes(None, before)
+    wishes = StudyOptions(None, before)
     done = engine_choice.run(head.network, head.sources, asking.engine, asking.service, wishes)
     failing = _study(head, asking, done.solution)
     report = done.report.joined(failing.report) if failing.report else done.report
     if base is None:
-        return Outcome(_told(done, failing, Failing(), None), report, None)
+        return ReviewVerification(
+            _review_verification(done, failing, FailureReport(), None), report, None
+        )
     if same:
         quiet = _same(base.network, head.network, difference, buffers=False)
         earlier = failing
         if failing.study and not quiet:  # buffers differ, and whom they can make wait
             earlier = _study(base, asking, analyse(base.network, base.sources))
-        told = _told(done, failing, earlier, done.state, done.solution)
-        return Outcome(told.model_copy(update={"same": True}), report, report, done.solution)
+        told = _review_verification(done, failing, earlier, done.state, done.solution)
+        return ReviewVerification(
+            told.model_copy(update={"same": True}), report, report, done.solution
+        )
     solved = analyse(base.network, base.sources)
     was = verify(base.network, solved.state, base.sources, solved)
     changes = done.changes
     if not both:
-        both_have = standing(base.network, head.network)
+        both_have = common_switches(base.network, head.network)
         changes = (change_since(solved, done.state, done.solution, both_have),)
         judged = verify_change(head.network, changes[0], head.sources, done.solution)
         report = report.joined(judged)
-    earlier = _study(base, asking, solved) if failing.study else Failing()
+    earlier = _study(base, asking, solved) if failing.study else FailureReport()
     was = was.joined(earlier.report) if earlier.report else was
-    told = _told(done, failing, earlier, solved.state, solved)
-    return Outcome(told.model_copy(update={"changes": changes}), report, was, solved)
+    told = _review_verification(done, failing, earlier, solved.state, solved)
+    return ReviewVerification(told.model_copy(update={"changes": changes}), report, was, solved)
 
 
-def _told(
-    done: Verified,
-    failing: Failing,
-    earlier: Failing,
+def _review_verification(
+    done: VerificationResult,
+    failing: FailureReport,
+    earlier: FailureReport,
     before: RoutingState | None,
     solved: Solution | None = None,
 ) -> Verification:
@@ -110,12 +121,14 @@ def _told(
     )
 
 
-def _study(version: Version, asking: Asking, solution: Solution | None) -> Failing:
-    subject = Subject(version.network, version.sources, {})
+def _study(
+    version: VerifiedSide, asking: VerificationOptions, solution: Solution | None
+) -> FailureReport:
+    subject = ReadNetwork(version.network, version.sources, {})
     return study_failures(subject, asking.failures, solution)
 
 
-def _same(base: Network, head: Network, difference: Difference, *, buffers: bool) -> bool:
+def _same(base: Network, head: Network, difference: FabricDifference, *, buffers: bool) -> bool:
     """Whether nothing that is read differs; buffers: those of lossless queues may."""
     if difference.only_before or difference.only_after:
         return False
@@ -124,7 +137,7 @@ def _same(base: Network, head: Network, difference: Difference, *, buffers: bool
         getattr(base, name) != getattr(head, name) for name in beside[: None if not buffers else -1]
     ):
         return False
-    unread = (Readers.NONE, Readers.BUFFERS) if buffers else (Readers.NONE,)
+    unread = (StudyKind.NONE, StudyKind.BUFFERS) if buffers else (StudyKind.NONE,)
     return all(
         effect_of(edit).readers in unread
         for switch in difference.changed
@@ -179,11 +192,11 @@ def _failures(was: FailureStudy | None, now: FailureStudy | None, note: str) -> 
     )
 
 
-def _parts(effect: Effect) -> bool:
+def _parts(effect: FailureEffect) -> bool:
     """Whether a failure takes pairs of switches that stand, joined by a cable or not."""
     return bool(effect.lost or effect.cut_off)
 
 
-def _loses(effect: Effect) -> bool:
+def _loses(effect: FailureEffect) -> bool:
     """Whether a failure takes a pair that cabling still joins."""
     return any(not loss.expected for loss in effect.lost)

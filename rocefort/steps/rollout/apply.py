@@ -15,7 +15,7 @@ from rocefort.fleet.nornir_session import end_fleet, open_fleet, refuse_ended
 from rocefort.models.fabric.approvals import Approvals
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed
-from rocefort.models.rollout.events import Applied, Rules, Seen
+from rocefort.models.rollout.events import ApplyRules, RolloutOutcome, SwitchState
 from rocefort.models.rollout.fabric_snapshot import KeptFabric
 from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import Gate, Plan
@@ -23,11 +23,11 @@ from rocefort.rdma.run.gate import run_gate
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.approvals import allowed_by, rules_for
 from rocefort.rollout.controller.config import RolloutConfig
-from rocefort.rollout.controller.controller import Rollout
+from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches, collect_running
-from rocefort.rollout.controller.protocols import Verdict
+from rocefort.rollout.controller.protocols import GateVerdict
 from rocefort.rollout.controller.trial_label import label_of
-from rocefort.rollout.journal.journal import Listener, SqliteJournal, open_journal
+from rocefort.rollout.journal.journal import EventListener, SqliteJournal, open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.text_store import KeptTexts
 from rocefort.rollout.live.checks import LiveChecks
@@ -39,7 +39,12 @@ from rocefort.steps.fabric.subject import read_secrets
 from rocefort.steps.interrupts import stop_on_signals
 from rocefort.steps.lab.queue_gate import QueueGate
 from rocefort.steps.rollout.base_policy import policy_of_base
-from rocefort.steps.rollout.fabric_of_run import Ground, ground_of_plan, ground_of_run, keep_fabric
+from rocefort.steps.rollout.fabric_of_run import (
+    SealedFabric,
+    ground_of_plan,
+    ground_of_run,
+    keep_fabric,
+)
 from rocefort.steps.rollout.rederive import refuse_forged
 from rocefort.steps.rollout.site_lock import holding
 
@@ -48,9 +53,9 @@ def apply_plan(
     plan: Plan,
     access: Connections,
     run: RunDirectory,
-    listeners: Sequence[Listener],
+    listeners: Sequence[EventListener],
     options: ApplyOptions | None = None,
-) -> Applied:
+) -> RolloutOutcome:
     """Carry a plan out, or go on with its run; Ctrl-C rolls the wave under way back.
 
     A run that is gone on with works on the fabric and by the rules that it began with. Raises
@@ -68,9 +73,9 @@ def apply_plan(
         secrets = read_secrets(references_of(plan))  # before anything is touched
         ground = None if run.journal.is_file() else ground_of_plan(plan)
         journal = opened.enter_context(open_journal(run.journal, plan.digest))
-        ground = ground or _ground(plan, run, journal, resume=options.resume)
+        ground = ground or _sealed_fabric(plan, run, journal, resume=options.resume)
         rules = None if options.resume else _rules(plan, run, ground.fabric, options)
-        reached = ground.reached(access)
+        reached = ground.reachable_hosts(access)
         network = ground.fabric.network
         label = label_of(plan.digest, journal.events(), resume=options.resume)
         nornir = opened.enter_context(open_fleet(network, reached))
@@ -79,7 +84,7 @@ def apply_plan(
         clock = Clock(reached.time_scale)
         switches = NapalmSwitches(nornir, network, label, secrets, plan.settle_s, clock)
 
-        def check_plan(seen: Mapping[str, Seen]) -> None:
+        def check_plan(seen: Mapping[str, SwitchState]) -> None:
             if options.derives:
                 refuse_forged(plan, access, seen, switches.running, again=label.left_trials)
 
@@ -103,10 +108,10 @@ def apply_plan(
             end_checks=lambda: end_fleet(beside),
             check_plan=check_plan,
         )
-        return Rollout(config).run()
+        return RolloutLoop(config).run()
 
 
-def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOptions) -> Rules:
+def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOptions) -> ApplyRules:
     """Rules of a new run, by the policy that counts and what its caller asks for."""
     if options.rules is not None:
         return options.rules
@@ -128,7 +133,9 @@ def _author(plan: Plan, run: RunDirectory, policy: Approvals, options: ApplyOpti
     return author
 
 
-def _ground(plan: Plan, run: RunDirectory, journal: SqliteJournal, *, resume: bool) -> Ground:
+def _sealed_fabric(
+    plan: Plan, run: RunDirectory, journal: SqliteJournal, *, resume: bool
+) -> SealedFabric:
     """What a run stands on whose journal is there.
 
     Refuses to begin anew over a run that did not end, and to go on with one that did. What lies
@@ -149,7 +156,7 @@ def _ground(plan: Plan, run: RunDirectory, journal: SqliteJournal, *, resume: bo
     return ground_of_run(plan, run, history.fabric)
 
 
-def _check_signer(plan: Plan, run: RunDirectory, rules: Rules) -> None:
+def _check_signer(plan: Plan, run: RunDirectory, rules: ApplyRules) -> None:
     """Raise BadInput or Refused where the plan is not signed by an allowed signer."""
     try:
         if rules.signers or (rules.keys and run.signature.exists()):
@@ -163,13 +170,13 @@ def _check_signer(plan: Plan, run: RunDirectory, rules: Rules) -> None:
         raise type(error)(what, where=where, how=f"{how}; {back}") from None
 
 
-def _gate_for(network: Network, access: Connections) -> Callable[[Nornir, Gate], Verdict]:
+def _gate_for(network: Network, access: Connections) -> Callable[[Nornir, Gate], GateVerdict]:
     """perftest; between guests of a lab, where nothing else sends, also what left which queue."""
     return QueueGate(network) if access.servers_note else run_gate
 
 
 def _live(
-    nornir: Nornir, ground: Ground, switches: NapalmSwitches, settle_s: float, clock: Clock
+    nornir: Nornir, ground: SealedFabric, switches: NapalmSwitches, settle_s: float, clock: Clock
 ) -> WaveChecks:
     """The live checks, over sessions of their own."""
     network = ground.fabric.network

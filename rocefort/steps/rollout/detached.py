@@ -22,14 +22,14 @@ LOOK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Detached:
+class DetachedController:
     """A detached controller: under way, or ended before its run began. text: to be shown."""
 
     text: str
     code: int = 0
 
 
-def detach(words: Sequence[str], run: RunDirectory) -> Detached:
+def detach(words: Sequence[str], run: RunDirectory) -> DetachedController:
     """Run a command line in a process of its own; returns once its run is in the journal.
 
     It takes the locks itself. Its output goes to a file beside the journal, after what is there.
@@ -37,8 +37,8 @@ def detach(words: Sequence[str], run: RunDirectory) -> Detached:
     ServiceFailed where it cannot be started.
     """
     plan = read_plan(run.plan)
-    earlier = len(_lives(run.journal, plan.digest))
-    output = _opened(run.log)
+    earlier = len(_live_controllers(run.journal, plan.digest))
+    output = _log_descriptor(run.log)
     try:
         begin = os.fstat(output).st_size
         process = _spawned([word for word in words if word != FLAG], output)
@@ -46,29 +46,29 @@ def detach(words: Sequence[str], run: RunDirectory) -> Detached:
         os.close(output)
     mine = operator.host(), process  # somebody else may begin a run of the same plan meanwhile
     try:
-        while mine not in _lives(run.journal, plan.digest)[earlier:]:
+        while mine not in _live_controllers(run.journal, plan.digest)[earlier:]:
             ended, state = os.waitpid(process, os.WNOHANG)
             if ended:
                 said = run.log.read_bytes()[begin:].decode("utf-8", "replace")
-                return Detached(said, os.waitstatus_to_exitcode(state))
+                return DetachedController(said, os.waitstatus_to_exitcode(state))
             time.sleep(LOOK_S)
     except KeyboardInterrupt:
         os.kill(process, signal.SIGTERM)
         raise
-    return Detached(
+    return DetachedController(
         f"process {process} goes on without this terminal; its output is in {run.log}\n"
-        f"to watch it: {shlex.join(['rocefort', 'status', '--follow', *run.named()])}\n"
-        f"to stop it:  {shlex.join(['rocefort', 'abort', *run.named()])}\n"
+        f"to watch it: {shlex.join(['rocefort', 'status', '--follow', *run.arguments()])}\n"
+        f"to stop it:  {shlex.join(['rocefort', 'abort', *run.arguments()])}\n"
     )
 
 
-def _lives(journal: Path, plan: str) -> list[tuple[str, int]]:
+def _live_controllers(journal: Path, plan: str) -> list[tuple[str, int]]:
     """Host and process of every controller that has begun or resumed a run of a plan."""
     runs = contents_of(journal, plan).runs if journal.is_file() else ()
     return [(life.host, life.process) for run in runs for life in run.lives]
 
 
-def _opened(log: Path) -> int:
+def _log_descriptor(log: Path) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
     try:
         number = os.open(log, flags, 0o600)

@@ -23,7 +23,7 @@ from rocefort.steps.rollout.plan import sealed_fabric
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class SealedFabric:
     """The fabric that a run stands on.
 
     sources: where its values stand in files; None for a kept one, of which those may say else now.
@@ -32,7 +32,7 @@ class Ground:
     fabric: KeptFabric
     sources: Sources | None = None
 
-    def reached(self, access: Connections) -> Connections:
+    def reachable_hosts(self, access: Connections) -> Connections:
         """Connections without what a kept fabric did not have yet; those of files must fit it."""
         if self.sources is not None:
             return access
@@ -60,23 +60,23 @@ def read_fabric(place: Path) -> KeptFabric:
         raise Refused("is no fabric of this version", where=str(place), how=how) from None
 
 
-def ground_of_plan(plan: Plan) -> Ground:
+def ground_of_plan(plan: Plan) -> SealedFabric:
     """What a new run stands on; raises Refused where anything that the plan was made from changed.
 
     A plan back was made from what the run that it takes back has kept, and not from the files.
     """
     if plan.kept:
         try:
-            return Ground(read_fabric(Path(plan.kept)))
+            return SealedFabric(read_fabric(Path(plan.kept)))
         except BadInput as lost:
             how = "bring it back as it was, or make the way back anew: `rocefort rollback`"
             raise BadInput(lost.problem.what, where=plan.kept, how=how) from None
     derived = sealed_fabric(plan)
     fabric = KeptFabric(network=derived.network, policy=derived.fabric.rollout)
-    return Ground(fabric, derived.sources)
+    return SealedFabric(fabric, derived.sources)
 
 
-def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> Ground:
+def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabric:
     """What a run that has begun stands on, whatever became of the fabric's files.
 
     digest: under which the run has kept it. Where that file is lost, those of the plan will do as
@@ -85,7 +85,7 @@ def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> Ground:
     """
     place = run.fabrics / digest
     try:
-        return Ground(read_fabric(place))
+        return SealedFabric(read_fabric(place))
     except BadInput as lost:
         try:
             return ground_of_plan(plan)
@@ -97,7 +97,7 @@ def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> Ground:
             ) from None
 
 
-def back_stands_on(plan: Plan, run: RunDirectory, ground: Ground) -> Plan:
+def back_stands_on(plan: Plan, run: RunDirectory, ground: SealedFabric) -> Plan:
     """The plan whose way back is to be made, standing on what its run has kept."""
     digest = keep_fabric(run, ground.fabric)
     return plan.model_copy(update={"kept": str((run.fabrics / digest).resolve())})

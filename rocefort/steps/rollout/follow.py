@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rocefort.models.rollout.plan import Plan
-from rocefort.models.rollout.runs import Happened, RolloutStatus
+from rocefort.models.rollout.runs import RolloutStatus, TimedEvent
 from rocefort.steps.rollout.operate import status_of_plan
 
 LOOK_S = 0.5
@@ -16,7 +16,7 @@ LOOK_S = 0.5
 def follow(
     plan: Plan,
     journal: Path,
-    tell: Callable[[Happened], None],
+    tell: Callable[[TimedEvent], None],
     wait: Callable[[float], None] = time.sleep,
 ) -> RolloutStatus:
     """Tell every event of a plan's last run, old and new, until no controller carries it.

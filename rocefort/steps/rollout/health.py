@@ -11,26 +11,26 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rocefort.design.derive.derive import derive
-from rocefort.documents.suggest import chosen
+from rocefort.documents.suggest import chosen_names
 from rocefort.errors import BadInput
 from rocefort.fleet.connections import Connections
 from rocefort.fleet.nornir_session import open_fleet
 from rocefort.models.finding import Report
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import Observed
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.rollout.live.checks import errors_of, new_errors
 from rocefort.rollout.live.readings import observe
 from rocefort.steps.fabric.subject import write_files
 from rocefort.validators.checks import check_live
-from rocefort.validators.rules.live.subject import Limits, Readings
+from rocefort.validators.rules.live.subject import HealthLimits, Readings
 from rocefort.validators.rules.registry import Rule
 
 UNREADABLE = "LIV001"
 
 
 @dataclass(frozen=True)
-class Health:
+class HealthReport:
     """A judged reading; notes: on the baseline. exit_code as of the whole command line."""
 
     observed: Observed
@@ -47,10 +47,10 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
     baseline: Path | None = None,
     interval_s: float | None = None,
     save: Path | None = None,
-    limits: Limits | None = None,
+    limits: HealthLimits | None = None,
     run: Sequence[Rule] | None = None,
     sleep: Callable[[float], None] = time.sleep,
-) -> Health:
+) -> HealthReport:
     """Read and judge; 3 where a switch could not be read, 1 for errors that the baseline lacks.
 
     devices: none for all. interval_s: between two readings; None: one reading. Raises BadInput
@@ -59,7 +59,7 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
     derived = derive(fabric)
     network = derived.network
     switches = [node.name for node in network.nodes]
-    names = chosen("--device", devices, switches, f"no switch {{!r}} in {network.name}")
+    names = chosen_names("--device", devices, switches, f"no switch {{!r}} in {network.name}")
     reference = read_baseline(baseline, network) if baseline else None
     with open_fleet(network, access) as nornir:
         earlier = reference
@@ -71,16 +71,16 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
         save_reading(now, save)
 
     def judged(reading: Observed, before: Observed | None) -> Report:
-        readings = Readings(reading, before, limits or Limits())
+        readings = Readings(reading, before, limits or HealthLimits())
         return check_live(network, readings, derived.sources, run=run)
 
     report = judged(now, earlier)
     new, notes = errors_of(report), tuple[str, ...]()
     if reference is not None:
         new, old = new_errors(report, judged(reference, None))
-        notes = (f"{counted(len(new), 'error')} new, {len(old)} as in the baseline",)
+        notes = (f"{count_of(len(new), 'error')} new, {len(old)} as in the baseline",)
     unreadable = any(finding.rule == UNREADABLE for finding in new)
-    return Health(now, report, notes, 3 if unreadable else int(bool(new)))
+    return HealthReport(now, report, notes, 3 if unreadable else int(bool(new)))
 
 
 def save_reading(observed: Observed, path: Path) -> None:

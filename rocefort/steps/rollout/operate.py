@@ -12,19 +12,19 @@ from pathlib import Path
 from rocefort.errors import BadInput, Refused
 from rocefort.fleet.connections import Connections, load_connections
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.events import Rules
+from rocefort.models.rollout.events import ApplyRules
 from rocefort.models.rollout.plan import Plan
 from rocefort.models.rollout.runs import JournalContents, RolloutStatus
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.reports.rollout.events import JsonLines, WaveLines
 from rocefort.rollout.controller import requests
 from rocefort.rollout.controller.approvals import allowed_by
 from rocefort.rollout.journal import run_history
-from rocefort.rollout.journal.journal import Listener, restore_head
+from rocefort.rollout.journal.journal import EventListener, restore_head
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.plan import read_plan, write_plan
-from rocefort.rollout.planning.rehearsal import rehearsed, require_rehearsal
+from rocefort.rollout.planning.rehearsal import rehearsal_record, require_rehearsal
 from rocefort.rollout.planning.signing import principals_of
 
 LIVE, PLAIN, JSON, AUTO = "live", "plain", "json", "auto"
@@ -47,7 +47,7 @@ def plan_and_connections(sealed: Path, connections: Path) -> tuple[Plan, Connect
 @contextmanager
 def watched(
     kind: str, plan: Plan, access: Connections, journal: Path, say: Say
-) -> Iterator[Listener]:
+) -> Iterator[EventListener]:
     """A listener that shows progress: drawn on a terminal, as lines, or as JSON lines."""
     if kind == AUTO:
         kind = LIVE if sys.stdout.isatty() else PLAIN
@@ -92,7 +92,7 @@ def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
     """
     place = Path(contents_at(sealed, journal).path)
     rows = restore_head(place, link)
-    return f"{place}: its head is written anew; its chain of {counted(rows, 'row')} ends in {link}"
+    return f"{place}: its head is written anew; its chain of {count_of(rows, 'row')} ends in {link}"
 
 
 def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
@@ -144,10 +144,10 @@ def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
     plan = read_plan(sealed)
     if required:
         require_rehearsal(sealed, plan)
-    return rehearsed(sealed, plan).sentence
+    return rehearsal_record(sealed, plan).sentence
 
 
-def _owner_of(key: Path, rules: Rules | None) -> str:
+def _owner_of(key: Path, rules: ApplyRules | None) -> str:
     """The name that the allowed signers of a run give to a key."""
     names: tuple[str, ...] = ()
     if rules and rules.who_signs:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import find_fabric
 from rocefort.dialects.choose import dialect_of
 from rocefort.documents.suggest import nearest
@@ -25,17 +25,17 @@ from rocefort.rollout.planning.both_ends import refuse_two_sided
 from rocefort.rollout.planning.lockout import refuse_cut_off
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
 from rocefort.rollout.planning.pending_trials import trial_notes
-from rocefort.rollout.planning.plan import Sides, sides_of
+from rocefort.rollout.planning.plan import SwitchConfigs, sides_of
 from rocefort.rollout.planning.sealed_files import check_files, sealed_files, tool
 from rocefort.rollout.planning.secrets import check_rotation
 from rocefort.rollout.planning.signing import sign
 from rocefort.rollout.planning.trial_timer import with_trial_time
-from rocefort.rollout.planning.unowned_drift import adopted
-from rocefort.rollout.planning.wave_impact import Judge
+from rocefort.rollout.planning.unowned_drift import adopted_drift
+from rocefort.rollout.planning.wave_impact import WaveImpact
 from rocefort.rollout.planning.waves import make_waves
 from rocefort.steps.fabric.capacity import capacity_of, demand_of
 from rocefort.steps.fabric.compare import side_of
-from rocefort.steps.fabric.subject import Subject, running_texts, subject_of_derived
+from rocefort.steps.fabric.subject import ReadNetwork, running_texts, subject_of_derived
 from rocefort.steps.rollout.base_policy import pinned
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import Solution, analyse
@@ -43,7 +43,7 @@ from rocefort.validators.rules.verification.reachability import verify
 
 
 @dataclass(frozen=True)
-class Wishes:
+class PlanOptions:
     """What a person asks of a plan beside its fabric.
 
     rotate: references whose secrets are set again on every switch that has them. base: the intent
@@ -56,7 +56,7 @@ class Wishes:
     adopt: Sequence[str] = ()
 
 
-def intent_digest(derived: Derived) -> str:
+def intent_digest(derived: DerivedNetwork) -> str:
     """Digest of all that a fabric means; comments and order of its file do not count."""
     network = derived.network.model_dump(mode="json", exclude={"nodes": {"__all__": {"hardware"}}})
     return digest_of(
@@ -64,7 +64,7 @@ def intent_digest(derived: Derived) -> str:
     )
 
 
-def sealed_fabric(plan: Plan) -> Derived:
+def sealed_fabric(plan: Plan) -> DerivedNetwork:
     """The fabric of a plan; raises Refused where anything that it was made from has changed."""
     derived = derive(Path(plan.source))
     if intent_digest(derived) != plan.intent_digest:
@@ -99,7 +99,7 @@ def make_plan(
     fabric: Path,
     access: Connections,
     running: Mapping[str, str],
-    wishes: Wishes | None = None,
+    wishes: PlanOptions | None = None,
     *,
     changed: Collection[str] = (),
 ) -> Plan:
@@ -111,20 +111,20 @@ def make_plan(
     that the others cannot stand in for, trials that end before their checks could;
     NeedsMaintenance for a change that no trial can make.
     """
-    wishes = wishes or Wishes()
+    wishes = wishes or PlanOptions()
     derived = derive(fabric)
     check_rotation(derived.network, wishes.rotate)
     subject = subject_of_derived(derived)
     solution = _refuse_errors(subject)
     sides = {each.node.name: each for each in sides_of(subject.network, running, wishes.rotate)}
-    owned = adopted(sides.values(), _last(wishes.base, fabric, sides), wishes.adopt)
+    owned = adopted_drift(sides.values(), _last(wishes.base, fabric, sides), wishes.adopt)
     refuse_beyond_trial(subject.network, sides)
     refuse_two_sided(subject.network, sides)
     refuse_cut_off(sides.values(), {device.name: device.user for device in access.devices})
     demand = demand_of(fabric, None, subject.network)
     capacity = capacity_of(subject, demand, solution) if _asks(subject, sides) else None
     policy = derived.fabric.rollout
-    judge = Judge(subject.network, sides, policy, capacity if demand.demand else None)
+    judge = WaveImpact(subject.network, sides, policy, capacity if demand.demand else None)
     changing = [n for n, each in sides.items() if n in changed or not each.whole.empty]
     waves = _waves(derived, subject, changing, access)
     plan = Plan(
@@ -140,13 +140,13 @@ def make_plan(
         trial_s=policy.trial_s,
         settle_s=policy.settle_s,
         changes=tuple(each.whole for each in sides.values()),
-        waves=judge.judged(waves),
+        waves=judge.assess(waves),
     )
     return with_trial_time(plan, policy, gate_s, str(find_fabric(fabric))).seal()
 
 
 def _waves(
-    derived: Derived, subject: Subject, changing: Sequence[str], access: Connections
+    derived: DerivedNetwork, subject: ReadNetwork, changing: Sequence[str], access: Connections
 ) -> tuple[Wave, ...]:
     rdma, policy = derived.fabric.rdma, derived.fabric.rollout
     servers = [server.name for server in access.servers]
@@ -161,13 +161,13 @@ def _waves(
     )
 
 
-def _asks(subject: Subject, sides: Mapping[str, Sides]) -> bool:
+def _asks(subject: ReadNetwork, sides: Mapping[str, SwitchConfigs]) -> bool:
     """Whether a spine is to be changed so that the others must carry its traffic."""
     spines = subject.network.role(Role.SPINE)
     return any(sides[node.name].whole.service_affecting for node in spines)
 
 
-def _last(base: str, fabric: Path, sides: Mapping[str, Sides]) -> Mapping[str, Device]:
+def _last(base: str, fabric: Path, sides: Mapping[str, SwitchConfigs]) -> Mapping[str, Device]:
     """Devices of the intent that was rolled out last; none where nobody names it."""
     if not base:
         return {}
@@ -179,7 +179,7 @@ def _last(base: str, fabric: Path, sides: Mapping[str, Sides]) -> Mapping[str, D
     }
 
 
-def _refuse_errors(subject: Subject) -> Solution:
+def _refuse_errors(subject: ReadNetwork) -> Solution:
     report = check(subject.network, subject.sources)
     solution = analyse(subject.network, subject.sources)
     verified = verify(subject.network, solution.state, subject.sources, solution)

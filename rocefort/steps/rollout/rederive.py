@@ -15,10 +15,10 @@ from rocefort.design.derive.derive import derive
 from rocefort.dialects.choose import dialect_of
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections
-from rocefort.models.rollout.events import Runs, Seen, Whose
+from rocefort.models.rollout.events import RunningConfig, SwitchState, TrialOwner
 from rocefort.models.rollout.plan import Change, Gate, Plan, Wave
 from rocefort.steps.fabric.subject import subject_of_derived
-from rocefort.steps.rollout.plan import Wishes, make_plan
+from rocefort.steps.rollout.plan import PlanOptions, make_plan
 from rocefort.steps.rollout.rollback import refuse_forged_back
 
 HOW = "do not apply it: plan again, and compare both"
@@ -38,7 +38,7 @@ FIELDS = (
 def refuse_forged(
     plan: Plan,
     access: Connections,
-    seen: Mapping[str, Seen],
+    seen: Mapping[str, SwitchState],
     running: Mapping[str, str],
     *,
     again: bool,
@@ -51,8 +51,8 @@ def refuse_forged(
     if plan.kept:
         refuse_forged_back(plan)
         return
-    old = {name for name, each in seen.items() if each.runs is Runs.OLD}
-    between = [name for name, each in seen.items() if each.runs is Runs.BETWEEN]
+    old = {name for name, each in seen.items() if each.runs is RunningConfig.BASELINE}
+    between = [name for name, each in seen.items() if each.runs is RunningConfig.INTERMEDIATE]
     if between and not again:
         what = "is between two states of this plan, and this journal has no run that left it there"
         raise Refused(what, where=between[0], how="name the journal of that run, or plan again")
@@ -61,18 +61,24 @@ def refuse_forged(
     subject = subject_of_derived(derive(Path(plan.source)))
     nodes = subject.network.by_name
     texts = {n: dialect_of(nodes[n]).as_saved(t) for n, t in subject.texts.items()}
-    texts |= {n: running[n] for n, each in seen.items() if each.runs is not Runs.BETWEEN}
-    made = make_plan(Path(plan.source), access, texts, Wishes(plan.rotated), changed=seen)
+    texts |= {
+        n: running[n] for n, each in seen.items() if each.runs is not RunningConfig.INTERMEDIATE
+    }
+    made = make_plan(Path(plan.source), access, texts, PlanOptions(plan.rotated), changed=seen)
     for difference in _differences(plan, made, seen, old):
         raise Refused(difference, where=f"plan {plan.digest[:12]}", how=HOW)
 
 
-def _stops(seen: Seen) -> bool:
+def _stops(seen: SwitchState) -> bool:
     """Whether the rollout does nothing because of this switch, and says why."""
-    return bool(seen.trouble) or seen.runs is Runs.OTHER or seen.trial is Whose.FOREIGN
+    return (
+        bool(seen.trouble) or seen.runs is RunningConfig.UNKNOWN or seen.trial is TrialOwner.OTHER
+    )
 
 
-def _differences(plan: Plan, made: Plan, seen: Mapping[str, Seen], old: set[str]) -> Iterator[str]:
+def _differences(
+    plan: Plan, made: Plan, seen: Mapping[str, SwitchState], old: set[str]
+) -> Iterator[str]:
     """Sentences on what differs, the first one first."""
     derived = {change.device: change for change in made.changes}
     for change in plan.changes:
@@ -92,9 +98,9 @@ def _differences(plan: Plan, made: Plan, seen: Mapping[str, Seen], old: set[str]
         yield from _of_wave(sealed, again, old)
 
 
-def seen_new(seen: Mapping[str, Seen], change: Change) -> bool:
+def seen_new(seen: Mapping[str, SwitchState], change: Change) -> bool:
     """Whether a switch runs what is intended."""
-    return change.device in seen and seen[change.device].runs is Runs.NEW
+    return change.device in seen and seen[change.device].runs is RunningConfig.TARGET
 
 
 def _of_change(sealed: Change, derived: Change) -> Iterator[str]:

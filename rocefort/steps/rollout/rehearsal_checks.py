@@ -10,14 +10,14 @@ from rocefort.lab.twin.traffic.roce_probes import (
     FLOWS,
     SMALL,
     Pair,
-    Wires,
+    RoceProbes,
     not_delivered,
     pair_length,
 )
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.rehearsal import RehearsedCheck
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.steps.lab.compare_tables import three_opinions
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
@@ -38,7 +38,7 @@ def speakers_of(network: Network, twin: Twin, without: Collection[str] = ()) -> 
 
 
 def delivered_pairs(
-    found: Wires, twin: Twin, pairs: Sequence[Pair], patience_s: float
+    found: RoceProbes, twin: Twin, pairs: Sequence[Pair], patience_s: float
 ) -> set[Pair]:
     """Pairs between which RoCE packets arrive, small ones and of full size, from every port."""
     lost = set(not_delivered(found, pairs, SMALL, patience_s))
@@ -48,33 +48,33 @@ def delivered_pairs(
 
 
 def checks_after(
-    network: Network, twin: Twin, found: Wires, before: Collection[Pair]
+    network: Network, twin: Twin, found: RoceProbes, before: Collection[Pair]
 ) -> Iterator[RehearsedCheck]:
     """All checks of a twin that has to be as a network is meant to be.
 
     before: pairs that delivered before the plan.
     """
-    yield _of("command lines", lambda: _followed(twin))
-    yield _of("BGP sessions", lambda: _sessions(twin))
-    yield _of("kernel routes", lambda: _routes(network, twin))
-    yield _of("server pairs", lambda: _pairs(network, twin, found, before))
+    yield _rehearsed_check("command lines", lambda: _sync_message(twin))
+    yield _rehearsed_check("BGP sessions", lambda: _sessions(twin))
+    yield _rehearsed_check("kernel routes", lambda: _routes(network, twin))
+    yield _rehearsed_check("server pairs", lambda: _pairs(network, twin, found, before))
 
 
-class _Wrong(Exception):  # noqa: N818 - what a check found, in a sentence
+class _CheckFailed(Exception):  # noqa: N818 - what a check found, in a sentence
     """Something is not as it is meant to be."""
 
 
-def _of(what: str, look: Callable[[], str]) -> RehearsedCheck:
+def _rehearsed_check(what: str, look: Callable[[], str]) -> RehearsedCheck:
     try:
         return RehearsedCheck(what=what, passed=True, found=look())
-    except _Wrong as wrong:
+    except _CheckFailed as wrong:
         return RehearsedCheck(what=what, passed=False, found=str(wrong))
 
 
-def _followed(twin: Twin) -> str:
+def _sync_message(twin: Twin) -> str:
     refused = refusals(twin.registry, twin.record)
     for switch, why in refused.items():
-        raise _Wrong(f"{switch} runs what no twin does: {why}")
+        raise _CheckFailed(f"{switch} runs what no twin does: {why}")
     return "what every switch runs is done in its kernel"
 
 
@@ -82,7 +82,7 @@ def _sessions(twin: Twin) -> str:
     try:
         twin.converge(CONVERGED_S)
     except ServiceFailed as error:
-        raise _Wrong(error.problem.what) from None
+        raise _CheckFailed(error.problem.what) from None
     wanted = twin.topology.sessions if twin.choice.expected is None else twin.choice.expected
     return f"all {sum(map(len, wanted.values()))} that are meant to be up are up"
 
@@ -93,26 +93,26 @@ def _routes(network: Network, twin: Twin) -> str:
     except Refused as error:
         return f"not judged by the embedded engine: {error.problem.what}"
     if opinions.differences:
-        count = counted(len(opinions.differences), "route")
-        raise _Wrong(f"{count} not as intended, the first: {opinions.differences[0]}")
+        count = count_of(len(opinions.differences), "route")
+        raise _CheckFailed(f"{count} not as intended, the first: {opinions.differences[0]}")
     return f"{opinions.compared} as the embedded engine has them"
 
 
-def _pairs(network: Network, twin: Twin, found: Wires, before: Collection[Pair]) -> str:
+def _pairs(network: Network, twin: Twin, found: RoceProbes, before: Collection[Pair]) -> str:
     names = list(found.senders)
     pairs = [(one, other) for one in names for other in names if one != other]
-    meant = _meant(network, pairs, before)
+    meant = _expected_pairs(network, pairs, before)
     now = delivered_pairs(found, twin, pairs, PATIENCE_S)
     if lost := [pair for pair in pairs if pair in meant and pair not in now]:
         one, other = lost[0]
         was = "as it did before the plan" if lost[0] in before else "as intended"
-        count = counted(len(lost), "pair")
-        raise _Wrong(f"{count} lost, the first: {one} does not deliver to {other} {was}")
+        count = count_of(len(lost), "pair")
+        raise _CheckFailed(f"{count} lost, the first: {one} does not deliver to {other} {was}")
     size = "small and of full size"
     return f"{len(now)} of {len(pairs)} deliver RoCE packets, {size}, from {FLOWS} ports each"
 
 
-def _meant(network: Network, pairs: Sequence[Pair], before: Collection[Pair]) -> set[Pair]:
+def _expected_pairs(network: Network, pairs: Sequence[Pair], before: Collection[Pair]) -> set[Pair]:
     """Pairs that have to deliver: as the engine has it; where it refuses, as it was."""
     try:
         reach = reachability_of(analyse(network).trips)

@@ -24,20 +24,20 @@ from rocefort.lab.twin.cli_process import connections_of
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host
 from rocefort.lab.twin.teardown import namespace
-from rocefort.lab.twin.traffic.flows import Load, flows_between, running
-from rocefort.lab.twin.traffic.roce_probes import Pair, Wires, wires
-from rocefort.lab.twin.twin import Choice, Twin, take_down
+from rocefort.lab.twin.traffic.flows import FlowLoad, flows_between, running
+from rocefort.lab.twin.traffic.roce_probes import Pair, RoceProbes, wires
+from rocefort.lab.twin.twin import Twin, TwinOptions, take_down
 from rocefort.models.network.network import Network, Node
-from rocefort.models.rollout.events import Applied, Event, Rules
+from rocefort.models.rollout.events import ApplyRules, Event, RolloutOutcome
 from rocefort.models.rollout.history import STOP
 from rocefort.models.rollout.plan import Plan
-from rocefort.models.rollout.progress import Progress
+from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.rollout.rehearsal import Loss, PlanRehearsal, RehearsedCheck, RehearsedWave
 from rocefort.rdma.plan.gate import traffic_class
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import host, user
-from rocefort.rollout.planning.baseline import BothSides, both_sides
+from rocefort.rollout.planning.baseline import PlannedTexts, both_sides
 from rocefort.rollout.planning.plan import read_plan
 from rocefort.rollout.planning.rehearsal import attach
 from rocefort.rollout.planning.sealed_files import tool
@@ -49,7 +49,7 @@ from rocefort.steps.lab.twin import expected_sessions, notes_of
 from rocefort.steps.lab.twin_cli import start_lines
 from rocefort.steps.lab.twin_gate import TwinGate
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.fabric_of_run import Ground, ground_of_plan
+from rocefort.steps.rollout.fabric_of_run import SealedFabric, ground_of_plan
 from rocefort.steps.rollout.rehearsal_checks import checks_after, delivered_pairs, speakers_of
 from rocefort.validators.routing.external_peers import with_outside
 
@@ -69,7 +69,7 @@ Listener = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RehearsalOptions:
     """How a plan is rehearsed.
 
     running: directory of what ran, where the plan alone cannot tell. guests: servers that QEMU
@@ -78,14 +78,14 @@ class Wishes:
 
     running: Path | None = None
     guests: str = ""
-    choice: Choice = field(default_factory=Choice)
+    choice: TwinOptions = field(default_factory=TwinOptions)
 
 
 @dataclass
-class _Watch:
+class _RehearsalListener:
     """Listener that remembers how far a rollout came, how long each wave took, who stopped it."""
 
-    progress: Progress
+    progress: RunProgress
     times: dict[str, list[float]] = field(default_factory=dict)
     interrupted: bool = False
 
@@ -116,11 +116,11 @@ class _Watch:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _RehearsalRun:
     """What came of the plan on the twin."""
 
-    applied: Applied
-    watch: _Watch
+    applied: RolloutOutcome
+    watch: _RehearsalListener
     loss: Loss | None
     checks: tuple[RehearsedCheck, ...]
 
@@ -132,7 +132,7 @@ class _Run:
 
 
 def rehearse_plan(
-    sealed: Path, wishes: Wishes, say: Say, listener: Listener | None = None
+    sealed: Path, wishes: RehearsalOptions, say: Say, listener: Listener | None = None
 ) -> PlanRehearsal:
     """Rehearse a sealed plan and attach the report to it.
 
@@ -173,14 +173,14 @@ def rehearse_plan(
     return attach(report, sealed)
 
 
-def meant(network: Network, texts: Mapping[str, str]) -> Network:
+def network_of_texts(network: Network, texts: Mapping[str, str]) -> Network:
     """The network with every switch as a text has it."""
     return network.model_copy(
-        update={"nodes": tuple(_meant(node, texts[node.name]) for node in network.nodes)}
+        update={"nodes": tuple(_node_of_text(node, texts[node.name]) for node in network.nodes)}
     )
 
 
-def _meant(node: Node, text: str) -> Node:
+def _node_of_text(node: Node, text: str) -> Node:
     device = dialect_of(node).parse(text, node.name).device
     return node.model_copy(update={"device": device})
 
@@ -190,13 +190,13 @@ def _meant(node: Node, text: str) -> Node:
 
 @contextmanager
 def _twin_before(
-    plan: Plan, ground: Ground, sides: BothSides, wishes: Wishes, say: Say
+    plan: Plan, ground: SealedFabric, sides: PlannedTexts, wishes: RehearsalOptions, say: Say
 ) -> Iterator[Twin]:
     """A twin of the fabric before the plan, under a name of its own; it ends with the block."""
     registry = Registry()
     _clear_left_behind(registry, say)
     name = f"{PREFIX}{plan.digest[:8]}-{os.getpid()}"
-    plain = meant(ground.fabric.network, sides.before)
+    plain = network_of_texts(ground.fabric.network, sides.before)
     network = with_outside(plain)
     guests = guest_names(network, wishes.guests)
     choice = replace(wishes.choice, expected=expected_sessions(network), guests=guests)
@@ -241,23 +241,23 @@ def _reports(plan: Plan) -> Iterator[None]:
 
 
 def _carried_out(
-    plan: Plan, ground: Ground, sides: BothSides, twin: Twin, listener: Listener | None
-) -> _Run:
+    plan: Plan, ground: SealedFabric, sides: PlannedTexts, twin: Twin, listener: Listener | None
+) -> _RehearsalRun:
     """Apply the plan under load, then look at what the twin became."""
     network = ground.fabric.network
     speakers = speakers_of(network, twin, twin.record.guests)
     pairs = [(one, other) for one in speakers for other in speakers if one != other]
     lossless = network.lossless
     tclass = traffic_class(lossless.roce_dscp) if lossless else 0
-    watch = _Watch(Progress(plan))
+    watch = _RehearsalListener(RunProgress(plan))
     with wires(twin, speakers, tclass) as found:
         before = delivered_pairs(found, twin, pairs, BEGINNING_S)
         with _streams(twin, loaded_pairs(speakers, before, twin.record.guests)) as load:
-            applied = _applied(plan, ground, twin, [watch, *([listener] if listener else [])])
+            applied = _apply_on_twin(plan, ground, twin, [watch, *([listener] if listener else [])])
         if watch.interrupted:
             raise ServiceFailed("was interrupted", how=ANEW)
         checks = () if applied.failure else tuple(_checks(ground, sides, twin, found, before))
-    return _Run(applied, watch, _loss(load, twin), checks)
+    return _RehearsalRun(applied, watch, _loss(load, twin), checks)
 
 
 def loaded_pairs(
@@ -275,10 +275,10 @@ def loaded_pairs(
 
 
 @contextmanager
-def _streams(twin: Twin, pairs: Sequence[Pair]) -> Iterator[Load]:
+def _streams(twin: Twin, pairs: Sequence[Pair]) -> Iterator[FlowLoad]:
     """Packets between servers while the block runs; none where there is no pair."""
     if not pairs:
-        yield Load((), RATE)
+        yield FlowLoad((), RATE)
         return
     lab, hosts = twin.record.id, twin.topology.by_host
     ends = [(namespace(lab, a), namespace(lab, b), hosts[b].address) for a, b in pairs]
@@ -286,7 +286,7 @@ def _streams(twin: Twin, pairs: Sequence[Pair]) -> Iterator[Load]:
         yield load
 
 
-def _loss(load: Load, twin: Twin) -> Loss | None:
+def _loss(load: FlowLoad, twin: Twin) -> Loss | None:
     """What was lost; a stream that did not come back is counted by its packets."""
     if not load.heard:
         return None
@@ -305,12 +305,14 @@ def _loss(load: Load, twin: Twin) -> Loss | None:
     )
 
 
-def _applied(plan: Plan, ground: Ground, twin: Twin, listeners: Sequence[Listener]) -> Applied:
+def _apply_on_twin(
+    plan: Plan, ground: SealedFabric, twin: Twin, listeners: Sequence[Listener]
+) -> RolloutOutcome:
     file = connections_of(twin.registry, twin.record)
     if file is None:
         raise ServiceFailed("the command lines of the twin are gone", where=twin.record.name)
     access = load_connections(file)
-    rules = Rules(ground.fabric.policy.max_unavailable)
+    rules = ApplyRules(ground.fabric.policy.max_unavailable)
     gate = TwinGate(ground.fabric.network, twin, access.speed_note)
     with tempfile.TemporaryDirectory(prefix="rocefort-rehearsal-") as directory:
         run = RunDirectory.of_journal(Path(directory) / "journal")
@@ -319,12 +321,16 @@ def _applied(plan: Plan, ground: Ground, twin: Twin, listeners: Sequence[Listene
 
 
 def _checks(
-    ground: Ground, sides: BothSides, twin: Twin, found: Wires, before: Collection[Pair]
+    ground: SealedFabric,
+    sides: PlannedTexts,
+    twin: Twin,
+    found: RoceProbes,
+    before: Collection[Pair],
 ) -> Iterator[RehearsedCheck]:
     """The twin behind the last wave against what is intended."""
     plain = ground.fabric.network
     texts = sides.after if sides.backwards else render_all(plain)
-    network = with_outside(meant(plain, texts))
+    network = with_outside(network_of_texts(plain, texts))
     now = Twin.find(twin.record.name, twin.registry)
     now.choice = replace(twin.choice, expected=expected_sessions(network))
     return checks_after(network, now, found, before)

@@ -9,13 +9,13 @@ from pathlib import Path
 from rocefort.design.derive.derive import derive
 from rocefort.design.load.load import find_fabric
 from rocefort.errors import BadInput, DeviceFailed, Problem, Refused
-from rocefort.fleet.connections import Access, Connections
+from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.errors import Unreachable
-from rocefort.fleet.host_keys import HostKey, Standing, add_to_record, collect
+from rocefort.fleet.host_keys import HostKey, KeyStatus, add_to_record, collect
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedKeys:
     """The host keys of a fabric, and the hosts that showed none."""
 
     known_hosts: Path
@@ -25,17 +25,17 @@ class Collected:
     @property
     def new(self) -> tuple[HostKey, ...]:
         """Those that are not on record."""
-        return tuple(key for key in self.keys if key.standing is Standing.NEW)
+        return tuple(key for key in self.keys if key.standing is KeyStatus.NEW)
 
 
-def collect_keys(fabric: Path, connections: Connections, known_hosts: Path | None) -> Collected:
+def collect_keys(fabric: Path, connections: Connections, known_hosts: Path | None) -> CollectedKeys:
     """Ask every switch of the fabric, and every server with an access, for its host key."""
     record = known_hosts or connections.known_hosts
     accesses = _accesses(fabric, connections)
-    return Collected(record, *collect(accesses, record, connections.connect_timeout_s))
+    return CollectedKeys(record, *collect(accesses, record, connections.connect_timeout_s))
 
 
-def _accesses(fabric: Path, connections: Connections) -> tuple[Access, ...]:
+def _accesses(fabric: Path, connections: Connections) -> tuple[SshAccess, ...]:
     network = derive(find_fabric(fabric)).network
     switches = {access.name: access for access in connections.devices}
     names = [node.name for node in network.nodes]
@@ -54,7 +54,7 @@ def key_rows(keys: Sequence[HostKey]) -> list[tuple[str, ...]]:
     return [(key.name, key.place, key.kind, key.fingerprint, key.standing.value) for key in keys]
 
 
-def refuse_changed(collected: Collected) -> None:
+def refuse_changed(collected: CollectedKeys) -> None:
     """Raise Refused where a host shows another key than the one on record."""
     problems = [
         Problem(
@@ -65,13 +65,13 @@ def refuse_changed(collected: Collected) -> None:
             f"ssh-keygen -R '{key.place}' -f '{collected.known_hosts}'",
         )
         for key in collected.keys
-        if key.standing is Standing.CHANGED
+        if key.standing is KeyStatus.CHANGED
     ]
     if problems:
         raise Refused(problems=problems)
 
 
-def trust(collected: Collected, *, agreed: bool) -> None:
+def trust(collected: CollectedKeys, *, agreed: bool) -> None:
     """Put the new keys on record; raises Refused where the user did not agree."""
     if not agreed:
         raise Refused(
@@ -82,7 +82,7 @@ def trust(collected: Collected, *, agreed: bool) -> None:
     add_to_record(collected.known_hosts, collected.new)
 
 
-def fail_silent(collected: Collected) -> None:
+def fail_silent(collected: CollectedKeys) -> None:
     """Raise DeviceFailed with every host that showed no key."""
     if collected.silent:
         raise DeviceFailed(problems=[error.problem for error in collected.silent])

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from canonical import canonical
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.paths import HARDWARE, PROFILES
 from rocefort.reports.blocks import Section
-from rocefort.reports.fabric.diff import Shown, diff_report
+from rocefort.reports.fabric.diff import DifferenceOptions, diff_report
 from rocefort.reports.writers.markdown import markdown_of
 from rocefort.steps.fabric import git_revisions
 from rocefort.steps.fabric.compare import compare_sides
@@ -32,7 +32,7 @@ Git = Callable[..., str]
 
 
 @pytest.fixture
-def configs(heps: Derived, tmp_path: Path) -> Edits:
+def configs(heps: DerivedNetwork, tmp_path: Path) -> Edits:
     """A directory of HEPS's configurations, with pieces of one switch's text replaced."""
 
     def write(*edits: tuple[str, str, str], name: str = "configs") -> Path:
@@ -95,7 +95,7 @@ def test_text_and_fabric_may_stand_on_either_side(
 
 
 def test_the_patch_and_the_way_back_do_what_they_say(
-    rocefort: Rocefort, heps: Derived, configs: Edits
+    rocefort: Rocefort, heps: DerivedNetwork, configs: Edits
 ) -> None:
     """Between two directories the family is found from the text; an interpreter judges."""
     old, new = configs(name="old"), configs(("leaf05", "xoff static 600", "xoff static 640"))
@@ -215,7 +215,7 @@ def test_rev_alone_takes_the_way_back_too(rocefort: Rocefort, repository: Path) 
 
 
 def test_a_directory_of_configurations_at_a_revision(
-    git: Git, rocefort: Rocefort, repository: Path, heps: Derived, edit_heps: EditHeps
+    git: Git, rocefort: Rocefort, repository: Path, heps: DerivedNetwork, edit_heps: EditHeps
 ) -> None:
     write_texts(render_all(heps.network), repository / "running")
     (repository / ".gitattributes").write_text("running export-ignore\n")
@@ -419,7 +419,7 @@ def test_a_text_that_no_return_ends_is_noted(rocefort: Rocefort, configs: Edits)
 
 def test_a_long_comment_is_cut_at_a_section(edit_heps: EditHeps) -> None:
     difference = compare_sides("heps", str(edit_heps(XOFF)))
-    comment = Section("changes", tuple(diff_report(difference, Shown(patch=True))))
+    comment = Section("changes", tuple(diff_report(difference, DifferenceOptions(patch=True))))
     whole = markdown_of(comment)
     assert whole.count("<details>") == whole.count("</details>") == 4
     short = markdown_of(Section("", (comment,)), limit=3000)

@@ -11,8 +11,8 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived, derive, derive_loaded
-from rocefort.design.load.load import Loaded, load_catalogue
+from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
+from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
@@ -203,7 +203,7 @@ def fabric(spine_split: bool, leaves: list[int], extra: dict[str, str]) -> Netwo
     )
     catalogue = type(shipped)({**shipped.hardware, "SPINE400": own}, shipped.families)
     document = Document(HEPS.file, data, HEPS.values, HEPS.keys)
-    return derive_loaded(Loaded(validate(Fabric, document), document), catalogue).network
+    return derive_loaded(LoadedFabric(validate(Fabric, document), document), catalogue).network
 
 
 def test_split_spine_ports_take_four_times_the_leaves() -> None:
@@ -239,5 +239,5 @@ def test_growth_and_further_splits_move_nothing(
     assert read_back(after, later).nodes == after.nodes
 
 
-def test_heps_splits_nothing(heps: Derived) -> None:
+def test_heps_splits_nothing(heps: DerivedNetwork) -> None:
     assert not any(node.device.splits for node in heps.network.nodes)

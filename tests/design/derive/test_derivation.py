@@ -11,9 +11,9 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived, derive, derive_loaded
+from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.derive.lossless import Multiples, multiples
-from rocefort.design.load.load import Loaded, load_catalogue
+from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
 from rocefort.models.device.device import Device
@@ -27,7 +27,7 @@ Edit = Callable[..., Path]
 HEPS = read_document(INVENTORY / "heps" / "fabric.yaml")
 
 
-def test_heps_is_the_published_fabric(heps: Derived) -> None:
+def test_heps_is_the_published_fabric(heps: DerivedNetwork) -> None:
     network = heps.network
     assert [n.name for n in network.role(Role.SPINE)] == ["spine01", "spine02"]
     assert len(network.role(Role.LEAF)) == 8
@@ -39,7 +39,7 @@ def test_heps_is_the_published_fabric(heps: Derived) -> None:
     }
 
 
-def test_the_seven_published_servers_have_pairs_across_the_spines(heps: Derived) -> None:
+def test_the_seven_published_servers_have_pairs_across_the_spines(heps: DerivedNetwork) -> None:
     published = {"transfer01", "k8sgn08", "k8sgn09", "k8sgn12"} | {
         "daisycn01",
         "daisygn02",
@@ -50,7 +50,7 @@ def test_the_seven_published_servers_have_pairs_across_the_spines(heps: Derived)
     assert len(set(leaves.values())) == 4
 
 
-def test_no_two_switches_share_a_leaf_asn_and_the_spines_share_one(heps: Derived) -> None:
+def test_no_two_switches_share_a_leaf_asn_and_the_spines_share_one(heps: DerivedNetwork) -> None:
     asns = {n.name: n.device.bgp.asn for n in heps.network.nodes if n.device.bgp}
     leaves = [asns[n.name] for n in heps.network.role(Role.LEAF)]
     assert len(set(leaves)) == 8
@@ -69,7 +69,7 @@ def grown(spine_ids: list[int], leaf_ids: list[int]) -> Network:
     ]
     data["rollout"] = {"canary": f"leaf{leaf_ids[0]:02}"}
     document = Document(HEPS.file, data, HEPS.values, HEPS.keys)
-    loaded = Loaded(validate(Fabric, document), document)
+    loaded = LoadedFabric(validate(Fabric, document), document)
     return derive_loaded(loaded, load_catalogue()).network
 
 
@@ -185,7 +185,7 @@ def test_links_are_31_bits_or_30_by_option(
     ],
 )
 def test_every_value_knows_its_line_of_yaml(
-    heps: Derived, device: str, field: str, text: str
+    heps: DerivedNetwork, device: str, field: str, text: str
 ) -> None:
     position = heps.sources.find(device, field)
     assert position

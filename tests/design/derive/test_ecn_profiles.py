@@ -10,14 +10,14 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived, derive, derive_loaded
-from rocefort.design.load.load import Loaded, load_catalogue
+from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
+from rocefort.design.load.load import LoadedFabric, load_catalogue
 from rocefort.design.load.profiles import shipped_profiles
 from rocefort.dialects.network_text import render_all
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
-from rocefort.models.device.drop_profile import DropProfile, Limits, QueueMarking
+from rocefort.models.device.drop_profile import DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.lossless import AiEcn, AiEcnQueue
 from rocefort.models.fabric.ecn import AiEcnProfile, StaticEcn
 from rocefort.models.fabric.fabric import Fabric
@@ -47,7 +47,7 @@ def own(edit_heps: Edit) -> Path:
     return edit_heps((ECN, "ecn: own"), (BLOCK, f"profiles:\n{OWN}"))
 
 
-def test_heps_marks_by_ai_ecn_and_by_nothing_else(heps: Derived) -> None:
+def test_heps_marks_by_ai_ecn_and_by_nothing_else(heps: DerivedNetwork) -> None:
     model = AiEcn(enabled=True, queues=(AiEcnQueue(queue=4, model="ai_ecn_hpc"),))
     for node in heps.network.nodes:
         assert node.device.ai_ecn == model
@@ -67,8 +67,12 @@ def test_static_thresholds_by_the_speed_of_the_port(edit_heps: Edit) -> None:
         speed = port.partition("GE")[0]
         assert markings == (QueueMarking(queue=4, profile=f"own-{speed}g", ecn=True),)
     assert leaf.drop_profiles == (
-        DropProfile(name="own-25g", ecn=Limits(low=10240, high=102400, percent=5, unit="bytes")),
-        DropProfile(name="own-100g", ecn=Limits(low=40960, high=409600, percent=5, unit="bytes")),
+        DropProfile(
+            name="own-25g", ecn=DropLimits(low=10240, high=102400, percent=5, unit="bytes")
+        ),
+        DropProfile(
+            name="own-100g", ecn=DropLimits(low=40960, high=409600, percent=5, unit="bytes")
+        ),
     )
     assert (leaf.ai_ecn, leaf.ecn_enabled) == (AiEcn(), True)
     spine = derived.network.by_name["spine01"].device  # V200, 100 Gb/s only
@@ -177,7 +181,7 @@ def grown(leaf_ids: list[int]) -> dict[str, str]:
     ]
     data["rollout"] = {"canary": f"leaf{leaf_ids[0]:02}"}
     document = Document(HEPS.file, data, HEPS.values, HEPS.keys)
-    loaded = Loaded(validate(Fabric, document), document)
+    loaded = LoadedFabric(validate(Fabric, document), document)
     return render_all(derive_loaded(loaded, load_catalogue()).network)
 
 

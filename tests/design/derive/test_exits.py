@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.day0 import day0_device
 from rocefort.errors import BadInput
@@ -18,7 +18,7 @@ EditBorder = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def border() -> Derived:
+def border() -> DerivedNetwork:
     return derive(SAMPLE)
 
 
@@ -38,7 +38,7 @@ def edit(tmp_path: Path) -> EditBorder:
     return edited
 
 
-def _lists(derived: Derived, name: str) -> dict[str, list[str]]:
+def _lists(derived: DerivedNetwork, name: str) -> dict[str, list[str]]:
     device = derived.network.by_name[name].device
     return {
         found.name: [f"{e.index} {e.action} {e.prefix} {e.lengths}" for e in found.entries]
@@ -46,7 +46,7 @@ def _lists(derived: Derived, name: str) -> dict[str, list[str]]:
     }
 
 
-def test_lists_of_a_border_leaf_are_numbered_by_permanent_ids(border: Derived) -> None:
+def test_lists_of_a_border_leaf_are_numbered_by_permanent_ids(border: DerivedNetwork) -> None:
     assert _lists(border, "leaf01") == {
         "EXIT-beamline-IN": ["10001 permit 10.90.0.0/16 (16, 16)"],
         "EXIT-beamline-OUT": ["130 permit 10.66.0.0/16 (16, 16)"],
@@ -65,7 +65,7 @@ def test_lists_of_a_border_leaf_are_numbered_by_permanent_ids(border: Derived) -
     }
 
 
-def test_spines_pass_on_what_any_exit_lets_in(border: Derived) -> None:
+def test_spines_pass_on_what_any_exit_lets_in(border: DerivedNetwork) -> None:
     assert _lists(border, "spine01")["FABRIC"][4:] == [
         "5000 permit 0.0.0.0/0 (0, 0)",
         "11001 permit 172.16.0.0/12 (12, 24)",
@@ -77,12 +77,12 @@ def test_spines_pass_on_what_any_exit_lets_in(border: Derived) -> None:
     }
 
 
-def test_every_switch_shares_over_border_leaves(border: Derived) -> None:
+def test_every_switch_shares_over_border_leaves(border: DerivedNetwork) -> None:
     processes = [node.device.bgp for node in border.network.nodes]
     assert all(bgp is not None and bgp.as_path_relax for bgp in processes)
 
 
-def test_whole_segments_are_made_by_static_routes(border: Derived) -> None:
+def test_whole_segments_are_made_by_static_routes(border: DerivedNetwork) -> None:
     device = border.network.by_name["leaf01"].device
     made = [r.key for r in device.static_routes]
     assert made == [
@@ -94,7 +94,7 @@ def test_whole_segments_are_made_by_static_routes(border: Derived) -> None:
     assert {IPv4Network("10.65.0.0/16"), IPv4Network("10.66.0.0/16")} <= set(device.bgp.networks)
 
 
-def test_pfc_ends_at_an_exit_unless_it_is_lossless(border: Derived) -> None:
+def test_pfc_ends_at_an_exit_unless_it_is_lossless(border: DerivedNetwork) -> None:
     ports = border.network.by_name["leaf01"].device.by_interface
     wan, beamline = ports["100GE1/0/10"], ports["100GE1/0/11"]
     assert (wan.pfc, wan.thresholds, wan.domain) == (None, (), "none")
@@ -102,14 +102,14 @@ def test_pfc_ends_at_an_exit_unless_it_is_lossless(border: Derived) -> None:
     assert (beamline.domain, [t.queue for t in beamline.thresholds]) == ("roce", [4])
 
 
-def test_text_says_all_of_it(border: Derived) -> None:
+def test_text_says_all_of_it(border: DerivedNetwork) -> None:
     texts = render_all(border.network)
     back = read_back(border.network, texts)
     assert [n.device for n in back.nodes] == [n.device for n in border.network.nodes]
     assert all(not n.unmodelled for n in back.nodes)
 
 
-def test_day_0_finds_the_way_beyond_the_management_network(border: Derived) -> None:
+def test_day_0_finds_the_way_beyond_the_management_network(border: DerivedNetwork) -> None:
     device = day0_device(border.network.by_name["leaf01"].device)
     assert [v.name for v in device.vrfs] == ["MGMT"]
     assert [i.vrf for i in device.interfaces] == ["MGMT"]
@@ -135,7 +135,7 @@ servers:
 """
 
 
-def test_another_border_leaf_only_adds_lines(border: Derived, edit: EditBorder) -> None:
+def test_another_border_leaf_only_adds_lines(border: DerivedNetwork, edit: EditBorder) -> None:
     before = render_all(border.network)
     after = render_all(derive(edit(("servers:\n", MORE))).network)
     for name, text in before.items():

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.errors import BadInput
-from rocefort.reports.fabric.tables import Kind, show_json
+from rocefort.reports.fabric.tables import ShowTable, show_json
 from rocefort.steps.lab.state_model import routing_of
 from rocefort.validators.checks import check
 from rocefort.validators.rules.lossless.buffer_budget import port_demands
@@ -76,7 +76,7 @@ def edit(tmp_path: Path) -> Edit:
     return edited
 
 
-def same_after_text(derived: Derived) -> dict[str, str]:
+def same_after_text(derived: DerivedNetwork) -> dict[str, str]:
     """The texts, which say the Devices whole."""
     texts = render_all(derived.network)
     back = read_back(derived.network, texts)
@@ -114,7 +114,7 @@ def test_a_medium_of_an_exit_is_judged(edit: Edit) -> None:
 
 def test_cabling_lists_exits(edit: Edit) -> None:
     network = derive(edit((CABLE, CABLE + "        cable: {medium: sr4}\n"))).network
-    rows = json.loads(show_json(network, Kind.CABLING))["rows"]
+    rows = json.loads(show_json(network, ShowTable.CABLING))["rows"]
     exits = {row["peer"]: row for row in rows if row["peer"].startswith("exit ")}
     assert set(exits) == {"exit wan-a", "exit wan-b", "exit beamline"}
     row = exits["exit beamline"]

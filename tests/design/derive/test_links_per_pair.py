@@ -12,8 +12,8 @@ from efforts import tries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived, derive, derive_loaded
-from rocefort.design.load.load import Catalogue, Loaded, load_catalogue
+from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
+from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
@@ -25,7 +25,7 @@ from rocefort.models.network.network import Network, Role
 from rocefort.models.results.routing import SessionStatus
 from rocefort.models.rollout.compare import compare
 from rocefort.paths import INVENTORY
-from rocefort.reports.fabric.tables import Kind, show_csv
+from rocefort.reports.fabric.tables import ShowTable, show_csv
 from rocefort.validators.checks import check
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.verification.reachability import verify
@@ -38,7 +38,7 @@ DOUBLE = "  spines: 4\n  leaves: 64\n  links_per_pair: 2\nlinks_per_pair: 2\n"
 
 def grown(
     links: int, most: int, spines: list[int], leaves: list[int], own: dict[int, int] | None = None
-) -> Derived:
+) -> DerivedNetwork:
     """HEPS with other switches and numbers of links; own: those of single leaves."""
     data: dict[str, Any] = dict(HEPS.data) if isinstance(HEPS.data, dict) else {}
     spine, leaf = data["spines"][0], data["leaves"][4]
@@ -52,7 +52,7 @@ def grown(
     data["servers"] = []
     data["rollout"] = {"canary": f"leaf{leaves[0]:02}"}
     document = Document(HEPS.file, data, HEPS.values, HEPS.keys)
-    return derive_loaded(Loaded(validate(Fabric, document), document), load_catalogue())
+    return derive_loaded(LoadedFabric(validate(Fabric, document), document), load_catalogue())
 
 
 def assert_only_added(before: Network, after: Network) -> None:
@@ -86,7 +86,7 @@ def test_a_further_link_moves_nothing(
         assert set(pairs.values()) == {wanted} == {leaf.links_per_pair}
 
 
-def test_with_one_link_ports_and_addresses_are_those_of_ever(heps: Derived) -> None:
+def test_with_one_link_ports_and_addresses_are_those_of_ever(heps: DerivedNetwork) -> None:
     """HEPS with room for two links, in a pool of twice the size, is HEPS."""
     data: dict[str, Any] = dict(HEPS.data) if isinstance(HEPS.data, dict) else {}
     data["capacity"] = {"spines": 4, "leaves": 64, "links_per_pair": 2}
@@ -95,7 +95,9 @@ def test_with_one_link_ports_and_addresses_are_those_of_ever(heps: Derived) -> N
     for content in (one, data):
         document = Document(HEPS.file, content, HEPS.values, HEPS.keys)
         networks.append(
-            derive_loaded(Loaded(validate(Fabric, document), document), load_catalogue()).network
+            derive_loaded(
+                LoadedFabric(validate(Fabric, document), document), load_catalogue()
+            ).network
         )
     assert networks[0].links == networks[1].links
     assert networks[0].nodes == networks[1].nodes
@@ -165,7 +167,7 @@ def test_ports_and_subnets_of_second_links_follow_all_first_ones(edit_heps: Edit
     ]
     addresses = [str(i.addresses[0]) for x in pair if (i := network.interface(x.a))]
     assert addresses == ["10.1.0.18/31", "10.1.2.18/31"]
-    rows = show_csv(network, Kind.PORTS).splitlines()
+    rows = show_csv(network, ShowTable.PORTS).splitlines()
     assert 'spine01,100GE1/1/9,100,reserved,"leaf id 9, link 1"' in rows
     assert 'spine01,100GE1/3/9,100,reserved,"leaf id 9, link 2"' in rows
     assert 'leaf03,100GE1/0/31,100,reserved,"spine id 3, link 2"' in rows
@@ -183,7 +185,7 @@ def test_one_leaf_may_be_ahead_of_the_others(edit_heps: Edit) -> None:
     assert Counter(x.b.device for x in network.links or ())["leaf07"] == 2
     said = [f.message for f in check(network).findings if f.rule.startswith("TOP")]
     assert said == []
-    rows = show_csv(network, Kind.PORTS).splitlines()
+    rows = show_csv(network, ShowTable.PORTS).splitlines()
     assert 'spine01,100GE1/3/7,100,reserved,"leaf id 7, link 2"' in rows
     assert "spine01,100GE1/3/8,100,used,link to leaf08 100GE1/0/5" in rows
 
@@ -260,7 +262,7 @@ def test_hardware_that_would_do_is_named(edit_heps: Edit) -> None:
     path = edit_heps((CAPACITY, "  spines: 2\n  leaves: 150\n"))
     document = read_document(path)
     with pytest.raises(BadInput) as caught:
-        derive_loaded(Loaded(validate(Fabric, document), document), catalogue)
+        derive_loaded(LoadedFabric(validate(Fabric, document), document), catalogue)
     (told,) = str(caught.value).splitlines()
     assert told.partition(": ")[2] == (
         "spines[0].hardware: CE9860-4C-EI has 128 fabric ports, enough for 128 leaves with 1 link "

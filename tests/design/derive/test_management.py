@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import render_all
 from rocefort.models.device.interface import DrrQueue
 from rocefort.models.device.management import Acl, AclRule, Netconf, Snmp, Syslog
@@ -25,7 +25,7 @@ READER = (
 )
 
 
-def test_every_switch_of_heps_is_managed_alike(heps: Derived) -> None:
+def test_every_switch_of_heps_is_managed_alike(heps: DerivedNetwork) -> None:
     rule = AclRule(index=5, source=IPv4Network("10.255.0.0/24"))
     for node in heps.network.nodes:
         device = node.device
@@ -90,13 +90,13 @@ def test_a_network_keeps_its_rule_when_others_come_and_go(edit_heps: Edit) -> No
         ("interfaces[100GE1/0/25].drr[4].weight", "- {queue: 4, weight: 65}"),
     ],
 )
-def test_a_value_leads_to_its_line(heps: Derived, field: str, text: str) -> None:
+def test_a_value_leads_to_its_line(heps: DerivedNetwork, field: str, text: str) -> None:
     position = heps.sources.find("leaf03", field)
     assert position is not None
     assert text in Path(position.file).read_text(encoding="utf-8").splitlines()[position.line - 1]
 
 
-def test_only_ports_of_roce_are_scheduled_and_cnp_is_served_first(heps: Derived) -> None:
+def test_only_ports_of_roce_are_scheduled_and_cnp_is_served_first(heps: DerivedNetwork) -> None:
     weights = {0: 5, 1: 15, 2: 1, 3: 1, 4: 65, 5: 1}
     expected = tuple(DrrQueue(queue=queue, weight=weight) for queue, weight in weights.items())
     for node in heps.network.nodes:
@@ -104,7 +104,7 @@ def test_only_ports_of_roce_are_scheduled_and_cnp_is_served_first(heps: Derived)
             assert port.drr == (expected if port.pfc is not None else ())
 
 
-def test_no_key_nor_where_it_is_reaches_a_text(heps: Derived) -> None:
+def test_no_key_nor_where_it_is_reaches_a_text(heps: DerivedNetwork) -> None:
     for text in render_all(heps.network).values():
         assert "snmp-agent usm-user v3 monitor group monitoring" in text
         assert not any(

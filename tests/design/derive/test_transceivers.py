@@ -11,7 +11,7 @@ import pytest
 from rocefort.design.derive.derive import derive
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.errors import BadInput
-from rocefort.reports.fabric.tables import Kind, show_json, show_report
+from rocefort.reports.fabric.tables import ShowTable, show_json, show_report
 from rocefort.reports.writers.terminal import text_of
 from rocefort.validators.checks import check
 
@@ -107,7 +107,7 @@ def test_cabling_tells_medium_and_fec(edit_heps: Edit) -> None:
     network = derive(edit_heps(cables("fabric: {medium: sr4}", "server: {medium: dac}"))).network
     rows = {
         (row["device"], row["port"]): row
-        for row in json.loads(show_json(network, Kind.CABLING))["rows"]
+        for row in json.loads(show_json(network, ShowTable.CABLING))["rows"]
     }
     link, server = rows["spine01", "100GE1/1/5"], rows["leaf05", "25GE1/0/1"]
     assert (link["medium"], link["fec"], link["length_m"]) == ("100GBASE-SR4", "rs", 50)
@@ -116,7 +116,10 @@ def test_cabling_tells_medium_and_fec(edit_heps: Edit) -> None:
         25,
         "readout01 / leaf05 25GE1/0/1",
     )
-    assert max(map(len, text_of(*show_report(network, Kind.CABLING), width=80).splitlines())) <= 80
+    assert (
+        max(map(len, text_of(*show_report(network, ShowTable.CABLING), width=80).splitlines()))
+        <= 80
+    )
 
 
 BAD: list[tuple[str, str]] = [

@@ -17,14 +17,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from planned import make_changes
 
-from rocefort.design.derive.derive import Derived, derive
-from rocefort.design.importing.hardware import Facts
+from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.importing.hardware import SwitchInputs
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.fabric.import_texts import Imported, import_fabric
+from rocefort.steps.fabric.import_texts import ImportResult, import_fabric
 
 BORDER = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
 LEAVES = ["CE8850-64CQ-EI", "CE6865-48S8CQ-EI", "CE8851-32CQ8DQ-P", "CE6866-48S8CQ-P"]
@@ -37,9 +37,9 @@ Data = dict[str, Any]
 class RoundTrip:
     """A Network, what an import said of its texts, and the fabric that came of them."""
 
-    done: Imported
+    done: ImportResult
     before: Network
-    after: Derived
+    after: DerivedNetwork
 
     def changes(self) -> dict[str, tuple[str, ...]]:
         """Commands that the imported fabric would send, by switch that gets any."""
@@ -53,7 +53,7 @@ def there_and_back(network: Network, place: Path) -> RoundTrip:
     configs.mkdir()
     for name, text in render_all(network).items():
         (configs / f"{name}.cfg").write_text(text, encoding="utf-8")
-    facts = Facts(
+    facts = SwitchInputs(
         {node.name: node.hardware.model for node in network.nodes if node.hardware},
         {node.name: node.software for node in network.nodes if node.software},
     )

@@ -8,36 +8,41 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
-from rocefort.design.importing.hardware import Facts, read_facts
+from rocefort.design.derive.derive import DerivedNetwork, derive
+from rocefort.design.importing.hardware import SwitchInputs, read_facts
 from rocefort.dialects.network_text import render_all
 from rocefort.errors import BadInput, Refused
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.import_texts import Imported, facts_of, import_fabric, imported_report
+from rocefort.steps.fabric.import_texts import (
+    ImportResult,
+    facts_of,
+    import_fabric,
+    imported_report,
+)
 
 Edit = Callable[[dict[str, str]], None]
-Import = Callable[[Edit], Imported]
+Import = Callable[[Edit], ImportResult]
 
 
 @pytest.fixture(scope="module")
-def texts(heps: Derived) -> Mapping[str, str]:
+def texts(heps: DerivedNetwork) -> Mapping[str, str]:
     return render_all(heps.network)
 
 
 @pytest.fixture(scope="module")
-def facts(heps: Derived) -> Facts:
+def facts(heps: DerivedNetwork) -> SwitchInputs:
     nodes = heps.network.nodes
-    return Facts(
+    return SwitchInputs(
         {node.name: node.hardware.model for node in nodes if node.hardware},
         {node.name: node.software for node in nodes if node.software},
     )
 
 
 @pytest.fixture
-def imported(texts: Mapping[str, str], facts: Facts, tmp_path: Path) -> Import:
+def imported(texts: Mapping[str, str], facts: SwitchInputs, tmp_path: Path) -> Import:
     """Import the texts of HEPS after an edit of them."""
 
-    def run(edit: Edit) -> Imported:
+    def run(edit: Edit) -> ImportResult:
         mine = dict(texts)
         edit(mine)
         configs = tmp_path / "configs"
@@ -45,7 +50,7 @@ def imported(texts: Mapping[str, str], facts: Facts, tmp_path: Path) -> Import:
         for name, text in mine.items():
             (configs / f"{name}.cfg").write_text(text, encoding="utf-8")
         known = {name: model for name, model in facts.hardware.items() if name in mine}
-        told = Facts(known, {name: facts.software[name] for name in known})
+        told = SwitchInputs(known, {name: facts.software[name] for name in known})
         return import_fabric(configs, tmp_path / "inventory" / "site", told)
 
     return run

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import load_catalogue
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.vrp.parse.parser import parse
@@ -199,7 +199,7 @@ def test_a_port_that_is_not_there_or_of_another_speed(
     assert said(path) == f"fabric.yaml:{line}:11: servers[0].port: {sentence}"
 
 
-def test_a_server_on_a_port_of_its_speed(edit_heps: Edit, heps: Derived) -> None:
+def test_a_server_on_a_port_of_its_speed(edit_heps: Edit, heps: DerivedNetwork) -> None:
     path = edit_heps((TRANSFER, f"{TRANSFER}    speed_gbps: 100\n"))
     assert derive(path).network == heps.network
 

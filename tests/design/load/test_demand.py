@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.demand import demand_beside, load_demand
 from rocefort.errors import BadInput
 from rocefort.models.network.demand import GBPS_OF_TB_A_DAY, gbps, terabytes
@@ -21,7 +21,7 @@ def _flow(senders: str) -> str:
     return FLOW % senders
 
 
-def _load(text: str, heps: Derived, directory: Path) -> list[str]:
+def _load(text: str, heps: DerivedNetwork, directory: Path) -> list[str]:
     path = directory / "demand.yaml"
     path.write_text(text, encoding="utf-8")
     try:
@@ -161,12 +161,12 @@ BAD: list[tuple[str, list[str]]] = [
 
 @pytest.mark.parametrize(("text", "wanted"), BAD)
 def test_each_bad_demand_has_its_sentence(
-    text: str, wanted: list[str], heps: Derived, tmp_path: Path
+    text: str, wanted: list[str], heps: DerivedNetwork, tmp_path: Path
 ) -> None:
     assert _load(text, heps, tmp_path) == wanted
 
 
-def test_a_segment_or_a_leaf_without_servers_is_said(heps: Derived, tmp_path: Path) -> None:
+def test_a_segment_or_a_leaf_without_servers_is_said(heps: DerivedNetwork, tmp_path: Path) -> None:
     network = heps.network
     rest = tuple(s for s in network.servers or () if s.port.device != "leaf05")
     rest = tuple(s for s in rest if s.segment != "transfer")
@@ -183,12 +183,12 @@ def test_a_segment_or_a_leaf_without_servers_is_said(heps: Derived, tmp_path: Pa
     ]
 
 
-def test_all_problems_are_told_at_once(heps: Derived, tmp_path: Path) -> None:
+def test_all_problems_are_told_at_once(heps: DerivedNetwork, tmp_path: Path) -> None:
     text = _flow("leaves: [leaf99], servers: [nobody]") + "daily: 99 PB\n"
     assert len(_load(text, heps, tmp_path)) == 3
 
 
-def test_the_published_numbers_of_heps(heps: Derived) -> None:
+def test_the_published_numbers_of_heps(heps: DerivedNetwork) -> None:
     path = INVENTORY / "heps" / "demand.yaml"
     assert demand_beside(INVENTORY / "heps") is not None
     demand = load_demand(path, heps.network).demand

@@ -13,7 +13,7 @@ import pytest
 from rocefort.design.derive.check_consistency import check_intent
 from rocefort.design.derive.check_profiles import REFERENCES
 from rocefort.design.derive.context import Context
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.load import load_catalogue, load_fabric
 from rocefort.design.load.profiles import KINDS, shipped_profiles
 from rocefort.dialects.network_text import render_all
@@ -175,7 +175,7 @@ def test_each_error_says_where_what_and_how(
     assert said(path) == [placed(path, sentence) for sentence in sentences]
 
 
-def planned(edit_heps_without_nics: Edit, nic: str = "connectx-dscp24") -> Derived:
+def planned(edit_heps_without_nics: Edit, nic: str = "connectx-dscp24") -> DerivedNetwork:
     """HEPS in the vendor's plan."""
     return derive(
         edit_heps_without_nics(
@@ -211,7 +211,7 @@ def test_values_of_a_shipped_profile_point_at_its_file(edit_heps_without_nics: E
     ]
 
 
-def test_a_value_of_an_own_profile_points_at_the_fabric(heps: Derived) -> None:
+def test_a_value_of_an_own_profile_points_at_the_fabric(heps: DerivedNetwork) -> None:
     position = heps.sources.find("leaf01", "interfaces[100GE1/0/1].thresholds")
     assert position is not None
     assert position == heps.document.key_at(("profiles", "lossless", "heps", "xoff_kbytes"))
@@ -239,7 +239,7 @@ def test_an_error_in_a_shipped_value_points_at_its_file(
     )
 
 
-def hst(derived: Derived) -> list[str]:
+def hst(derived: DerivedNetwork) -> list[str]:
     report = check(derived.network, derived.sources)
     return [f"{f.rule} {f.message}" for f in report.findings if f.rule.startswith("HST")]
 

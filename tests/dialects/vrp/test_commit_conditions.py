@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from planned import make_changes
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.design.load.load import load_catalogue
 from rocefort.dialects.commit_conditions import conditions_of
 from rocefort.dialects.network_text import render_all
@@ -70,7 +70,7 @@ def test_every_condition_names_a_source(family: SyntaxFamily) -> None:
     assert (unsure == {c.command for c in conditions} - {"low-latency fabric"}) == (family is V200)
 
 
-def test_a_plan_tells_it(heps: Derived) -> None:
+def test_a_plan_tells_it(heps: DerivedNetwork) -> None:
     texts = render_all(heps.network)
     pfc = " dcb pfc enable mode manual\n"
     running = {**texts, "leaf03": texts["leaf03"].replace(pfc, "", 1)}

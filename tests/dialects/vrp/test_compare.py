@@ -36,7 +36,7 @@ from rocefort.models.device.users import LocalUser, Ssh, SshUser, Vty
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.rollout.compare import classify, compare
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.plan import Kind, digest_of
+from rocefort.models.rollout.plan import ChangeKind, digest_of
 from rocefort.syntax_families import load_families
 
 PORT = "interfaces[100GE1/0/1]"
@@ -99,13 +99,13 @@ def prefixes(*entries: PrefixEntry) -> Device:
 
 
 # what changes, the edits, the kind, what a person is told
-TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, list[str]]] = [
-    ("nothing", LEAF, [], Kind.ADDITIVE, []),
+TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], ChangeKind, list[str]]] = [
+    ("nothing", LEAF, [], ChangeKind.ADDITIVE, []),
     (
         "thresholds",
         port(thresholds=(PfcThreshold(queue=4, xoff_kbytes=700, xon_kbytes=550),)),
         [(f"{PORT}.thresholds[4].xoff_kbytes", "600", "700")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         [
             "PFC thresholds of 100GE1/0/1 change under traffic; "
             "the port may refuse them while congested"
@@ -115,84 +115,84 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
         "weights",
         port(drr=(DrrQueue(queue=4, weight=65),)),
         [(f"{PORT}.drr[4]", None, "queue=4, weight=65")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         ["100GE1/0/1 shares its bandwidth among the queues in another way"],
     ),
     (
         "a network less may log in",
         but(acls=(Acl(number=2000),)),
         [("acls[2000].rules[5]", "index=5, source=10.255.0.0/24", None)],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["ACL 2000 admits other addresses: management sessions may be cut off"],
     ),
     (
         "a network more may log in",
         but(acls=(Acl(number=2000, rules=(*ACCESS, AclRule(index=10))),)),
         [("acls[2000].rules[10]", None, "index=10")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         ["ACL 2000 admits other addresses: management sessions may be cut off"],
     ),
     (
         "NETCONF off",
         but(netconf=Netconf()),
         [("netconf.server", "yes", None)],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["NETCONF sessions may be cut off"],
     ),
     (
         "another log host",
         but(syslog=Syslog(hosts=(IPv4Address("10.255.0.7"),))),
         [("syslog.hosts[10.255.0.7]", None, "10.255.0.7")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         [],
     ),
     (
         "SNMP off",
         but(snmp=Snmp()),
         [("snmp.enabled", "yes", None)],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["monitoring by SNMP may lose the switch"],
     ),
     (
         "flow control",
         port(flow_control=True),
         [(f"{PORT}.flow_control", None, "yes")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         ["100GE1/0/1 begins or ceases to answer pauses of the whole link (802.3x)"],
     ),
     (
         "mtu",
         port(mtu=9216),
         [(f"{PORT}.mtu", "9000", "9216")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["the MTU of 100GE1/0/1 changes: larger frames are dropped"],
     ),
     (
         "shut down",
         port(enabled=False),
         [(f"{PORT}.enabled", "yes", "no")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["100GE1/0/1 is shut down or brought up"],
     ),
     (
         "description",
         port(description="to spine01"),
         [(f"{PORT}.description", None, "to spine01")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         [],
     ),
     (
         "domain off the port",
         port(domain=None),
         [(f"{PORT}.domain", "roce", None)],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["100GE1/0/1 classifies traffic differently: RoCE may enter another queue"],
     ),
     (
         "PFC off the port",
         port(pfc=None),
         [(f"{PORT}.pfc", "as by default", None)],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["PFC on 100GE1/0/1 changes under traffic"],
     ),
     (
@@ -213,36 +213,36 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
             ("interfaces[100GE1/0/2].addresses[10.1.0.3/31]", None, "10.1.0.3/31"),
             ("interfaces[100GE1/0/2].mtu", None, "9000"),
         ],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         [],
     ),
-    ("VLAN added", but(vlans=(10, 20)), [("vlans[20]", None, "20")], Kind.ADDITIVE, []),
+    ("VLAN added", but(vlans=(10, 20)), [("vlans[20]", None, "20")], ChangeKind.ADDITIVE, []),
     (
         "AS number",
         bgp(asn=65102),
         [("bgp.asn", "65101", "65102")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["the AS number changes: BGP is deleted and built again, with a commit in between"],
     ),
     (
         "peer removed",
         bgp(peers=BGP.peers[:1]),
         [("bgp.peers[10.1.0.2]", "asn=65001, active=yes, address=10.1.0.2", None)],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["BGP peer 10.1.0.2 is removed: its session goes down"],
     ),
     (
         "peer added",
         bgp(peers=(*BGP.peers, BgpPeer(address=IPv4Address("10.1.0.4"), asn=65001))),
         [("bgp.peers[10.1.0.4]", None, "asn=65001, address=10.1.0.4")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         [],
     ),
     (
         "ECMP width",
         bgp(maximum_paths=1),
         [("bgp.maximum_paths", "2", None)],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["traffic spreads over other paths (ECMP width)"],
     ),
     (
@@ -257,7 +257,7 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
                 None,
             )
         ],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["BGP is removed: every session goes down"],
     ),
     (
@@ -267,28 +267,28 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
             ("pfc.profiles[default].queues[4]", "4", None),
             ("pfc.profiles[default].queues[3]", None, "3"),
         ],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         ["PFC profile default pauses other queues on every port that applies it"],
     ),
     (
         "deadlock timer",
         but(pfc=LEAF.pfc.model_copy(update={"detect_ms": 20})),
         [("pfc.detect_ms", "10", "20")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["PFC deadlock timers change under traffic"],
     ),
     (
         "AI-ECN model",
         but(ai_ecn=AiEcn(enabled=True, queues=(AiEcnQueue(queue=4),))),
         [("ai_ecn.queues[4].model", "ai_ecn_hpc", "none")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["ECN marks RoCE traffic by another model or not at all"],
     ),
     (
         "priority map",
         but(domains=(DiffservDomain(name="roce", dscp=(DscpMap(value=34, phb="af3"),)),)),
         [("domains[roce].dscp[34].phb", "af4", "af3")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["diffserv domain roce maps traffic to other queues on every port that uses it"],
     ),
     (
@@ -299,21 +299,21 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
             )
         ),
         [("domains[roce].dscp[34].colour", "green", "red")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["diffserv domain roce maps traffic to other queues on every port that uses it"],
     ),
     (
         "PFC by another profile",
         port(pfc=InterfacePfc(profile="nof", mode="auto")),
         [(f"{PORT}.pfc.profile", "default", "nof"), (f"{PORT}.pfc.mode", "manual", "auto")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["PFC on 100GE1/0/1 changes under traffic"],
     ),
     (
         "deadlock timer beside the default",
         but(pfc=LEAF.pfc.model_copy(update={"recovery_ms": 20})),
         [("pfc.recovery_ms", None, "20")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         ["PFC deadlock timers change under traffic"],
     ),
     (
@@ -323,42 +323,42 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
             (f"{PORT}.addresses[10.1.0.5/31]", None, "10.1.0.5/31"),
             (f"{PORT}.addresses.order", "10.1.0.1/31", "10.1.0.5/31 10.1.0.1/31"),
         ],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["the primary address of 100GE1/0/1 changes: what uses it is interrupted"],
     ),
     (
         "a second address",
         port(addresses=(*UPLINK.addresses, IPv4Interface("10.1.0.5/31"))),
         [(f"{PORT}.addresses[10.1.0.5/31]", None, "10.1.0.5/31")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         [],
     ),
     (
         "a prefix of a list is denied",
         prefixes(PrefixEntry(index=10, prefix=LOCAL, action="deny")),
         [("prefix_lists[LOCAL].entries[10].action", "permit", "deny")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["LOCAL filters routes differently"],
     ),
     (
         "a prefix of a list takes longer ones",
         prefixes(PrefixEntry(index=10, prefix=LOCAL, less_equal=32)),
         [("prefix_lists[LOCAL].entries[10].less_equal", "none", "32")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["LOCAL filters routes differently"],
     ),
     (
         "a prefix more",
         prefixes(ENTRY, PrefixEntry(index=20, prefix=OTHER)),
         [("prefix_lists[LOCAL].entries[20]", None, "index=20, prefix=10.66.0.0/16")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         [],
     ),
     (
         "a prefix more, denied",
         prefixes(ENTRY, PrefixEntry(index=5, prefix=OTHER, action="deny")),
         [("prefix_lists[LOCAL].entries[5]", None, "index=5, action=deny, prefix=10.66.0.0/16")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         ["LOCAL filters routes differently"],
     ),
     (
@@ -369,14 +369,14 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
             )
         ),
         [("route_policies[EXPORT].nodes[10].match_prefix_list", None, "LOCAL")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         ["EXPORT filters routes differently"],
     ),
     (
         "an internal group",
         bgp(groups=(BgpGroup(name="SPINE", external=False),)),
         [("bgp.groups[SPINE].external", "yes", "no")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["the sessions of BGP group SPINE reset"],
     ),
     (
@@ -386,7 +386,7 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
             ("users[netops].service_types[ssh]", "ssh", None),
             ("ssh.users[netops]", "name=netops", None),
         ],
-        Kind.REMOVING,
+        ChangeKind.REMOVING,
         [
             "user netops may log in by other means than before",
             "user netops can no longer log in",
@@ -396,14 +396,14 @@ TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], Kind, l
         "terminal lines",
         but(vty=(Vty(first=0, last=4, authentication="password"),)),
         [("vty[0].authentication", "aaa", "password")],
-        Kind.MODIFYING,
+        ChangeKind.MODIFYING,
         ["management sessions may be cut off"],
     ),
     (
         "terminal lines that had no setting get an ACL that is there already",
         but(vty=(*LEAF.vty, Vty(first=16, last=20, acl=2000))),
         [("vty[16]", None, "first=16, last=20, acl=2000")],
-        Kind.ADDITIVE,
+        ChangeKind.ADDITIVE,
         ["management sessions may be cut off"],
     ),
 ]
@@ -413,7 +413,7 @@ def test_a_first_source_interface_of_ssh_may_cut_off_sessions_elsewhere() -> Non
     everywhere = but(ssh=Ssh(stelnet=True))
     one = but(ssh=Ssh(stelnet=True, source_interface="MEth0/0/0"))
     kind, reasons = classify(compare(everywhere, one), (), DISRUPTS)
-    assert (kind, reasons) == (Kind.ADDITIVE, ("management sessions may be cut off",))
+    assert (kind, reasons) == (ChangeKind.ADDITIVE, ("management sessions may be cut off",))
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_a_first_source_interface_of_ssh_may_cut_off_sessions_elsewhere() -> Non
 def test_a_change_is_told_in_the_words_of_the_fabric(
     intended: Device,
     edits: list[tuple[str, str | None, str | None]],
-    kind: Kind,
+    kind: ChangeKind,
     reasons: list[str],
 ) -> None:
     found = compare(LEAF, intended)
@@ -451,31 +451,31 @@ def test_a_timer_that_goes_is_no_profile_that_goes() -> None:
     edits = compare(but(pfc=Pfc(profiles=(timed,), detect_ms=10)), LEAF)
     assert [edit.path for edit in edits] == ["pfc.profiles[default].timers[4]"]
     reason = "PFC deadlock timers change under traffic"
-    assert classify(edits, (), DISRUPTS) == (Kind.REMOVING, (reason,))
+    assert classify(edits, (), DISRUPTS) == (ChangeKind.REMOVING, (reason,))
 
 
 def test_a_built_in_profile_that_gets_its_first_line_pauses_other_queues() -> None:
     edits = compare(but(pfc=Pfc(detect_ms=10)), LEAF)
     assert [(edit.path, edit.before) for edit in edits] == [("pfc.profiles[default]", None)]
     reason = "PFC profile default pauses other queues on every port that applies it"
-    assert classify(edits, (), DISRUPTS) == (Kind.ADDITIVE, (reason,))
+    assert classify(edits, (), DISRUPTS) == (ChangeKind.ADDITIVE, (reason,))
 
 
 def test_a_queue_that_gets_another_model_is_modified() -> None:
     edits = compare(but(ai_ecn=AiEcn(enabled=True, queues=(AiEcnQueue(queue=4),))), LEAF)
     reason = "ECN marks RoCE traffic by another model or not at all"
-    assert classify(edits, (), DISRUPTS) == (Kind.MODIFYING, (reason,))
+    assert classify(edits, (), DISRUPTS) == (ChangeKind.MODIFYING, (reason,))
 
 
 def test_a_port_brought_up_is_modified_and_felt() -> None:
     edits = compare(port(enabled=False), LEAF)
     assert edits == (Edit(path=f"{PORT}.enabled", before=False, after=True),)
     reason = "100GE1/0/1 is shut down or brought up"
-    assert classify(edits, (), DISRUPTS) == (Kind.MODIFYING, (reason,))
+    assert classify(edits, (), DISRUPTS) == (ChangeKind.MODIFYING, (reason,))
 
 
 def test_commands_without_an_edit_are_no_addition() -> None:
-    assert classify((), ("undo x",), DISRUPTS) == (Kind.MODIFYING, ())
+    assert classify((), ("undo x",), DISRUPTS) == (ChangeKind.MODIFYING, ())
 
 
 def test_a_change_carries_both_digests_and_both_ways() -> None:
@@ -490,7 +490,11 @@ def test_a_change_carries_both_digests_and_both_ways() -> None:
     )
     assert change.patch == ("ntp unicast-server 10.0.0.2", "undo ntp unicast-server 10.0.0.1")
     assert change.reverse == ("ntp unicast-server 10.0.0.1", "undo ntp unicast-server 10.0.0.2")
-    assert (change.device, change.kind, change.kept) == ("leaf01", Kind.REMOVING, ("snmp-agent",))
+    assert (change.device, change.kind, change.kept) == (
+        "leaf01",
+        ChangeKind.REMOVING,
+        ("snmp-agent",),
+    )
     assert change.running_digest == digest_of(running)
     assert change.intended_digest == digest_of(intended)
     assert not change.empty

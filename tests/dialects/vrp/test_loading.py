@@ -16,11 +16,16 @@ from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.commands import index
 from rocefort.dialects.vrp.commands.catalogue import SYSTEM, rows_by_view
 from rocefort.dialects.vrp.commands.command import Row
-from rocefort.dialects.vrp.commands.format import Reading, Trace, read_all, words_of
+from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.match import identify, readings
 from rocefort.dialects.vrp.interpreter.execute import VrpRefusal, view_kind
-from rocefort.dialects.vrp.interpreter.interpreter import Applied, apply_line, apply_lines, replay
-from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, put, remove
+from rocefort.dialects.vrp.interpreter.interpreter import (
+    LineResult,
+    apply_line,
+    apply_lines,
+    replay,
+)
+from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, put_line, remove
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -88,11 +93,11 @@ def views_indexed_from(lines: int) -> Iterator[None]:
 NEVER, ALWAYS = 10**9, 1
 
 
-def typed_in(lines: list[str]) -> list[Applied | tuple[int, str]]:
+def typed_in(lines: list[str]) -> list[LineResult | tuple[int, str]]:
     """What each line leads to; of a refused one the place of the caret and the message."""
     config: Lines = ()
     view: View = ()
-    found: list[Applied | tuple[int, str]] = []
+    found: list[LineResult | tuple[int, str]] = []
     for line in lines:
         try:
             applied = apply_line(config, view, line, G1)
@@ -151,7 +156,7 @@ def test_lines_are_found_after_every_change(
         for writes, text in changes:
             if writes:
                 expected = written_plainly(config, ConfigLine(text))
-                config = put(config, (), ConfigLine(text), SYSTEM, G1)
+                config = put_line(config, (), ConfigLine(text), SYSTEM, G1)
             else:
                 expected = tuple(line for line in config if line.text != text)
                 config = remove(config, (), [text])
@@ -165,12 +170,12 @@ def test_lines_are_found_after_every_change(
             assert index.begins(config, "sysname") == (sysnames[0] if sysnames else None)
 
 
-def read_plainly(kind: str, words: tuple[str, ...]) -> tuple[tuple[Row, Reading], ...]:
+def read_plainly(kind: str, words: tuple[str, ...]) -> tuple[tuple[Row, FormatMatch], ...]:
     return tuple(
         (row, reading)
         for row in rows_by_view().get(kind, ())
         if G1 in row.families and words[0].casefold() in row.first_words
-        for reading in read_all(row.nodes, words, Trace())
+        for reading in read_all(row.nodes, words, MatchFailure())
     )
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_node
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of
@@ -311,7 +311,7 @@ def test_growth_adds_lines_and_changes_none() -> None:
     assert [line for line in large if line in small] == small
 
 
-def test_every_switch_of_heps_reads_back(heps: Derived) -> None:
+def test_every_switch_of_heps_reads_back(heps: DerivedNetwork) -> None:
     for node in heps.network.nodes:
         assert node.family is not None
         assert node.hardware is not None
@@ -320,7 +320,7 @@ def test_every_switch_of_heps_reads_back(heps: Derived) -> None:
         assert (parsed.device, parsed.unmodelled) == (node.device, ())
 
 
-def test_hardware_without_a_template_is_one_error(heps: Derived) -> None:
+def test_hardware_without_a_template_is_one_error(heps: DerivedNetwork) -> None:
     """It was written as a CE8850, which leaves all to the family."""
     node = heps.network.by_name["leaf03"]
     assert node.hardware is not None

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.dialects.placeholders import filled, references
+from rocefort.dialects.placeholders import filled_line, references
 from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import as_saved, check_typed, masked, stated
+from rocefort.dialects.vrp.text.secrets import as_saved, check_typed, masked_text, stated_secret
 from rocefort.errors import BadInput, Refused
 from rocefort.models.device.bgp import Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
@@ -76,7 +76,7 @@ def test_a_reference_renders_as_two_words_which_no_switch_takes() -> None:
     ],
 )
 def test_what_a_device_says_of_a_word(form: str, value: str, said: str) -> None:
-    assert stated(form, value) == said
+    assert stated_secret(form, value) == said
 
 
 def test_no_field_of_a_device_and_no_error_holds_the_secret() -> None:
@@ -118,7 +118,7 @@ def test_no_field_of_a_device_and_no_error_holds_the_secret() -> None:
     ],
 )
 def test_masks_take_secrets_and_leave_references(line: str, shown: str) -> None:
-    assert masked(line) == shown
+    assert masked_text(line) == shown
 
 
 TYPEABLE = st.text(
@@ -126,10 +126,12 @@ TYPEABLE = st.text(
 )
 
 
-@given(TYPEABLE.filter(lambda value: len(value) < 256 and stated("cipher", value) == "readable"))
+@given(
+    TYPEABLE.filter(lambda value: len(value) < 256 and stated_secret("cipher", value) == "readable")
+)
 def test_a_secret_becomes_one_word_of_one_line_and_the_switch_hides_it(secret: str) -> None:
     known = {"env:P": check_typed(secret, "env:P")}
-    line = filled(f"peer SPINE password cipher {placeholder('env:P version 3')}", known)
+    line = filled_line(f"peer SPINE password cipher {placeholder('env:P version 3')}", known)
     assert line == f"peer SPINE password cipher {secret}"
     after = apply_lines(parse_tree(text()), ["bgp 65101", line], G1)
     read = parse(tree_text(after), "leaf01.cfg")
@@ -169,10 +171,10 @@ def test_a_secret_that_looks_like_a_cipher_is_refused() -> None:
 
 def test_only_what_was_read_is_filled_in() -> None:
     with pytest.raises(Refused) as caught:
-        filled("peer S password cipher <secret encrypted>", {})
+        filled_line("peer S password cipher <secret encrypted>", {})
     assert str(caught.value).startswith("<secret encrypted>: only the switch knows it; nothing was")
     with pytest.raises(Refused, match="<secret env:P>: was not read before"):
-        filled("peer S password cipher <secret env:P>", {"env:Q": "x"})
+        filled_line("peer S password cipher <secret env:P>", {"env:Q": "x"})
     lines = [
         text(password=p) for p in ("env:P", "env:P version 2", "file:/k", "encrypted", "readable")
     ]
@@ -256,7 +258,7 @@ def test_a_password_and_a_keychain_exclude_each_other() -> None:
     ],
 )
 def test_secrets_are_masked(text: str, shown: str) -> None:
-    assert masked(text).endswith(shown)
+    assert masked_text(text).endswith(shown)
 
 
 def test_secrets_are_masked_wherever_a_line_is_shown() -> None:

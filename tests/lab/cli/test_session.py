@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocefort.errors import BadInput
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.personality import Personality, TrialMode
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -464,7 +464,7 @@ def test_facts_and_states_of_the_switch(
 
 def test_faults_by_name(make_switch: MakeSwitch, open_talk: OpenTalk) -> None:
     switch = make_switch(
-        faults=(Fault("refuse-line", "mtu 9100"), Fault("unknown-question", "lldp"))
+        faults=(LineFault("refuse-line", "mtu 9100"), LineFault("unknown-question", "lldp"))
     )
     talk = open_talk(switch)
     assert talk(*MTU).endswith("Error: Unrecognized command found at '^' position.")
@@ -472,15 +472,15 @@ def test_faults_by_name(make_switch: MakeSwitch, open_talk: OpenTalk) -> None:
     talk("n")
     assert talk.prompt == "[~leaf01]"
     with pytest.raises(BadInput, match="refuse-line needs to know which line"):
-        Fault("refuse-line")
+        LineFault("refuse-line")
 
-    hung = make_switch(faults=(Fault("hang-on-commit"),))
+    hung = make_switch(faults=(LineFault("hang-on-commit"),))
     talk = open_talk(hung)
     talk(*MTU)
     assert talk.session.handle("commit").hangs
     assert mtu_of(hung) == "mtu 9000"
 
-    dropped = make_switch(faults=(Fault("drop-session-on-commit"),))
+    dropped = make_switch(faults=(LineFault("drop-session-on-commit"),))
     talk = open_talk(dropped)
     talk(*MTU)
     assert talk.session.handle("commit trial").closes

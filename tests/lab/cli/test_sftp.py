@@ -13,7 +13,7 @@ import asyncssh
 import pytest
 
 from rocefort.lab.cli.server import LabServer
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]
@@ -172,7 +172,7 @@ def test_only_save_writes_the_saved_configuration(switch: EmulatedSwitch, tmp_pa
 
 
 def test_a_full_flash_takes_no_file(make_switch: MakeSwitch, tmp_path: Path) -> None:
-    switch = make_switch(faults=(Fault("full-flash"),))
+    switch = make_switch(faults=(LineFault("full-flash"),))
 
     async def work(client: asyncssh.SFTPClient, _: asyncssh.SSHClientConnection) -> None:
         with pytest.raises(asyncssh.SFTPFailure, match="no room on flash:/"):

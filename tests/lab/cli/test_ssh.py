@@ -15,9 +15,9 @@ import pytest
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.cli.server import LabServer, run_in_thread
 from rocefort.lab.servers.ssh_hosts import RdmaHosts
-from rocefort.lab.state.model import Model, Routed
+from rocefort.lab.state.model import ComputedRoutes, EmulatedState
 from rocefort.lab.state.state_faults import Port
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.personality import Personality
 from rocefort.lab.switch.state_source import PeerState
 from rocefort.lab.switch.switch import EmulatedSwitch
@@ -106,7 +106,7 @@ def test_a_trial_over_ssh_expires_by_the_injected_clock(
 def test_a_commit_whose_answer_is_lost_ends_the_session_after_the_deed(
     make_switch: MakeSwitch, tmp_path: Path
 ) -> None:
-    switch = make_switch(faults=(Fault("drop-session-on-commit"),))
+    switch = make_switch(faults=(LineFault("drop-session-on-commit"),))
 
     async def work(shell: Shell) -> None:
         await shell.until("<leaf01>")
@@ -139,16 +139,16 @@ def test_a_client_that_vanishes_leaves_no_candidate_and_by_option_no_trial(
 def test_bgp_states_come_from_the_model_of_all_switches(
     make_switch: MakeSwitch, tmp_path: Path
 ) -> None:
-    def routing(running: Mapping[str, Any], _dead: frozenset[Port]) -> Routed:
+    def routing(running: Mapping[str, Any], _dead: frozenset[Port]) -> ComputedRoutes:
         assert set(running) == {"leaf01", "spine01"}
         peer = PeerState(IPv4Address("10.1.0.0"), "65001", "Established", 7)
-        return Routed({"leaf01": [peer]})
+        return ComputedRoutes({"leaf01": [peer]})
 
     switches = {"leaf01": make_switch(), "spine01": second(make_switch)}
 
     async def ask() -> tuple[str, str]:
         async with (
-            LabServer(switches, tmp_path, behind=Model(switches, routing=routing)) as lab,
+            LabServer(switches, tmp_path, behind=EmulatedState(switches, routing=routing)) as lab,
             connect(lab, "leaf01") as leaf,
             connect(lab, "spine01") as spine,
         ):
@@ -193,7 +193,7 @@ def test_a_lab_that_ends_takes_its_connections_with_it(
 def test_a_commit_that_is_never_answered_is_not_done(
     make_switch: MakeSwitch, tmp_path: Path
 ) -> None:
-    switch = make_switch(faults=(Fault("hang-on-commit"),))
+    switch = make_switch(faults=(LineFault("hang-on-commit"),))
 
     async def work(shell: Shell) -> None:
         await shell.until("<leaf01>")

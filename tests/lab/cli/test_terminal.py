@@ -12,7 +12,7 @@ import pytest
 
 from rocefort.lab.cli.server import LabServer
 from rocefort.lab.cli.terminal import ERASE, MORE
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 MakeSwitch = Callable[..., EmulatedSwitch]
@@ -283,7 +283,7 @@ def test_a_session_too_many_a_killed_one_and_an_idle_one(
 def test_a_fault_after_the_reply_is_seen_with_the_reply(
     make_switch: MakeSwitch, tmp_path: Path
 ) -> None:
-    switch = make_switch(faults=(Fault("drop-after", "esn"),))
+    switch = make_switch(faults=(LineFault("drop-after", "esn"),))
 
     async def work(keys: Keys) -> None:
         keys.process.stdin.write(b"display device esn\r")

@@ -9,11 +9,11 @@ from ipaddress import IPv4Network
 import pytest
 from shared_lab import SharedLab
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.show.routing import BGP_COLUMNS, BGP_HEAD, bgp_table
-from rocefort.lab.state.model import Model, Routed
+from rocefort.lab.state.model import ComputedRoutes, EmulatedState
 from rocefort.lab.state.state_faults import Port, read_state_fault
 from rocefort.lab.switch.state_source import BgpPath
 from rocefort.lab.switch.switch import EmulatedSwitch
@@ -40,10 +40,10 @@ SAMPLE = """\
 def with_table(switch: EmulatedSwitch, *paths: BgpPath) -> EmulatedSwitch:
     """A switch of which nothing is known but its BGP table."""
 
-    def routing(_running: Mapping[str, Lines], _dead: frozenset[Port]) -> Routed:
-        return Routed({}, paths=lambda _: paths)
+    def routing(_running: Mapping[str, Lines], _dead: frozenset[Port]) -> ComputedRoutes:
+        return ComputedRoutes({}, paths=lambda _: paths)
 
-    switch.behind = Model({switch.name: switch}, routing=routing)
+    switch.behind = EmulatedState({switch.name: switch}, routing=routing)
     return switch
 
 
@@ -56,7 +56,7 @@ def lab(hall_shared: SharedLab) -> Iterator[Rehearsal]:
 def table_of(lab: Rehearsal, name: str) -> str:
     """What somebody who logs in is shown."""
     switch = lab.switches[name]
-    session = Session(switch, "somebody")
+    session = CliSession(switch, "somebody")
     shown = session.handle("display bgp routing-table").text
     session.close()
     return shown
@@ -94,7 +94,7 @@ ROW = re.compile(r" (\*>?) +(\S+/\d+)? +(\d+\.\d+\.\d+\.\d+) +(0 +)?0 +((?:\d+ ?
 
 @pytest.mark.parametrize("name", ["leaf07", "spine01"])
 def test_every_way_of_the_routing_engine_is_there_with_its_as_path(
-    lab: Rehearsal, hall: Derived, name: str
+    lab: Rehearsal, hall: DerivedNetwork, name: str
 ) -> None:
     solution = analyse(hall.network)
     shown = table_of(lab, name).splitlines()

@@ -13,19 +13,19 @@ from recorded_driver import RecordedDriver
 from napalm_cloudengine.displays.bgp import read_peers
 from napalm_cloudengine.displays.interfaces import read_names
 from napalm_cloudengine.displays.lldp import Neighbor
-from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.shown import DisplayAnswer
 from napalm_cloudengine.displays.system import read_clock, read_version
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.running_state import read_topic
 from rocefort.dialects.vrp.saved_displays import read_display
 from rocefort.errors import BadInput
-from rocefort.lab.state.model import Model, Routed
+from rocefort.lab.state.model import ComputedRoutes, EmulatedState
 from rocefort.lab.state.routes import BgpRoute
 from rocefort.lab.state.state_faults import STATE_FAULTS, Port, read_state_fault
 from rocefort.lab.switch.state_source import PeerState
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.network.observed import Topic
+from rocefort.models.network.observed import StateTopic
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "lab"
 LEAF = """\
@@ -91,7 +91,7 @@ PORTS = {f"100GE1/0/{number}": 100_000 for number in (1, 2, 3, 4, 25, 26)}
 UPLINK = "100GE1/0/25"
 
 
-def routed(running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:
+def routed(running: Mapping[str, Lines], dead: frozenset[Port]) -> ComputedRoutes:
     """Sessions of the leaf are up where their port is not dead; both bring one prefix."""
     hops = {"100GE1/0/25": "10.1.0.0", "100GE1/0/26": "10.1.0.2"}
     up = [hop for port, hop in hops.items() if ("leaf01", port) not in dead]
@@ -100,11 +100,11 @@ def routed(running: Mapping[str, Lines], dead: frozenset[Port]) -> Routed:
         for hop in hops.values()
     ]
     route = BgpRoute(IPv4Network("10.8.0.0/24"), tuple(map(IPv4Address, up)))
-    return Routed({"leaf01": peers}, {"leaf01": [route] if up else []})
+    return ComputedRoutes({"leaf01": peers}, {"leaf01": [route] if up else []})
 
 
 @pytest.fixture
-def fabric(make_switch: Callable[..., EmulatedSwitch]) -> Model:
+def fabric(make_switch: Callable[..., EmulatedSwitch]) -> EmulatedState:
     """A leaf with a bonded server, and two spines."""
     texts = {
         "leaf01": LEAF,
@@ -113,7 +113,7 @@ def fabric(make_switch: Callable[..., EmulatedSwitch]) -> Model:
     }
     switches = {name: make_switch(name=name, startup=text) for name, text in texts.items()}
     cabling = CABLES | {far: end for end, far in CABLES.items()}
-    model = Model(switches, cabling, {"leaf01": PORTS}, routed)
+    model = EmulatedState(switches, cabling, {"leaf01": PORTS}, routed)
     for switch in switches.values():
         assert not switch.startup_refusals
         switch.behind = model
@@ -121,20 +121,20 @@ def fabric(make_switch: Callable[..., EmulatedSwitch]) -> Model:
 
 
 @pytest.fixture
-def ask(fabric: Model, open_talk: Any) -> Callable[[str], str]:
+def ask(fabric: EmulatedState, open_talk: Any) -> Callable[[str], str]:
     """Ask the leaf."""
     leaf = fabric.switches["leaf01"]
     talk = open_talk(leaf)
     return lambda command: str(talk(command))
 
 
-def read(topic: Topic, command: str, text: str) -> Any:
+def read(topic: StateTopic, command: str, text: str) -> Any:
     """The topic that the driver reads of a command's answer."""
     return read_topic(RecordedDriver({command: text}), topic, "leaf01", (UPLINK,))
 
 
 def counters(text: str) -> Any:
-    return read(Topic.PFC_COUNTERS, "display dcb pfc", text)
+    return read(StateTopic.PFC_COUNTERS, "display dcb pfc", text)
 
 
 COMMANDS = [
@@ -198,16 +198,17 @@ def test_the_queues_of_a_slot_are_those_of_its_ports_each_under_its_name(
 
 
 def test_the_drivers_readers_take_what_is_shown(ask: Callable[[str], str]) -> None:
-    table = read_peers(Shown("display bgp peer", ask("display bgp peer")))
+    table = read_peers(DisplayAnswer("display bgp peer", ask("display bgp peer")))
     assert (table.router_id, table.local_as) == ("10.0.0.11", 65101)
     assert [(p.address, p.state, p.prefixes_received) for p in table.peers] == [
         ("10.1.0.0", "Established", 1),
         ("10.1.0.2", "Established", 1),
     ]
     assert (
-        read_version(Shown("display version", ask("display version"))).model == "CE8851-32CQ8DQ-P"
+        read_version(DisplayAnswer("display version", ask("display version"))).model
+        == "CE8851-32CQ8DQ-P"
     )
-    names = read_names(Shown("display interface brief", ask("display interface brief")))
+    names = read_names(DisplayAnswer("display interface brief", ask("display interface brief")))
     assert set(names) == {*PORTS, "Eth-Trunk10", "LoopBack0", "NULL0", "Vlanif10"}
     lldp = read_display(ask("display lldp neighbor brief"))
     assert lldp is not None
@@ -218,35 +219,35 @@ def test_the_drivers_readers_take_what_is_shown(ask: Callable[[str], str]) -> No
 
 
 def test_the_readers_of_live_checks_take_what_is_shown(ask: Callable[[str], str]) -> None:
-    def read_of(topic: Topic, command: str) -> Any:
+    def read_of(topic: StateTopic, command: str) -> Any:
         return read(topic, command, ask(command))
 
-    ports = {p.name: p for p in read_of(Topic.PORTS, "display interface")}
+    ports = {p.name: p for p in read_of(StateTopic.PORTS, "display interface")}
     assert ports["100GE1/0/25"].mtu == 9000
     assert ports["100GE1/0/25"].speed_mbps == 100_000
     assert ports["100GE1/0/3"].shut
     assert not ports["100GE1/0/4"].up, "it has no cable"
-    routes = {r.prefix: r for r in read_of(Topic.ROUTES, "display ip routing-table")}
+    routes = {r.prefix: r for r in read_of(StateTopic.ROUTES, "display ip routing-table")}
     assert routes[IPv4Network("10.8.0.0/24")].next_hops == (
         IPv4Address("10.1.0.0"),
         IPv4Address("10.1.0.2"),
     )
     assert routes[IPv4Network("10.99.0.0/16")].protocol == "Static"
-    profiles = read_of(Topic.PFC_PROFILES, "display dcb pfc-profile")
+    profiles = read_of(StateTopic.PFC_PROFILES, "display dcb pfc-profile")
     assert [(p.name, p.queues) for p in profiles] == [("default", (4,))]
-    thresholds = read_of(Topic.THRESHOLDS, "display dcb pfc buffer")
+    thresholds = read_of(StateTopic.THRESHOLDS, "display dcb pfc buffer")
     assert [(t.interface, t.xon_kbytes, t.xoff_kbytes) for t in thresholds] == [
         ("100GE1/0/1", 550, 600),
         ("100GE1/0/25", 100, 125),
     ]
-    [bonded, uplink] = read_of(Topic.AI_ECN, "display ai-ecn calculated state")
+    [bonded, uplink] = read_of(StateTopic.AI_ECN, "display ai-ecn calculated state")
     assert (bonded.interface, uplink.interface) == ("100GE1/0/1", "100GE1/0/25")
     assert (uplink.queue, uplink.mode, uplink.model) == (4, "BBR", "AI_ECN_HPC")
     assert (
-        read_clock(Shown("display clock", ask("display clock"))).isoformat()
+        read_clock(DisplayAnswer("display clock", ask("display clock"))).isoformat()
         == "2026-01-02T03:04:05+00:00"
     )
-    assert read_of(Topic.DISK, "dir") > 800_000
+    assert read_of(StateTopic.DISK, "dir") > 800_000
 
 
 def cell(text: str, name: str) -> str:
@@ -304,7 +305,9 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
         "display qos queue statistics interface 100GE1/0/25",
         lambda text: [
             q.queue
-            for q in read(Topic.QUEUES, f"display qos queue statistics interface {UPLINK}", text)
+            for q in read(
+                StateTopic.QUEUES, f"display qos queue statistics interface {UPLINK}", text
+            )
             if q.dropped_packets
         ],
         [4],
@@ -335,7 +338,7 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
         "100GE1/0/25",
         "display ai-ecn calculated state interface 100GE1/0/25",
         lambda text: [
-            row.mode for row in read(Topic.AI_ECN, "display ai-ecn calculated state", text)
+            row.mode for row in read(StateTopic.AI_ECN, "display ai-ecn calculated state", text)
         ],
         ["-"],
     ),
@@ -343,7 +346,9 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
         "link-down",
         "100GE1/0/25",
         "display bgp peer",
-        lambda text: [peer.state for peer in read_peers(Shown("display bgp peer", text)).peers],
+        lambda text: [
+            peer.state for peer in read_peers(DisplayAnswer("display bgp peer", text)).peers
+        ],
         ["Idle", "Established"],
     ),
     (
@@ -365,7 +370,7 @@ FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
 
 @pytest.mark.parametrize(("name", "what", "command", "read", "expected"), FAULTS)
 def test_a_fault_shows_in_its_display_and_heals(
-    fabric: Model,
+    fabric: EmulatedState,
     ask: Callable[[str], str],
     clock: Any,
     name: str,
@@ -388,18 +393,18 @@ def test_every_fault_has_a_case() -> None:
 
 
 def test_a_cut_cable_takes_both_ends_and_its_routes_down(
-    fabric: Model, ask: Callable[[str], str]
+    fabric: EmulatedState, ask: Callable[[str], str]
 ) -> None:
     fabric.inject("leaf01", read_state_fault("link-down", UPLINK))
     far = {state.name: state.physical for state in fabric.interfaces("spine01")}
     assert far["100GE1/0/1"] == "down"
     text = ask("display ip routing-table 10.8.0.0 24")
     text = text.replace("Summary Count : 1", "Destinations : 1 Routes : 1")
-    hops = read(Topic.ROUTES, "display ip routing-table", text)
+    hops = read(StateTopic.ROUTES, "display ip routing-table", text)
     assert [route.next_hops for route in hops] == [(IPv4Address("10.1.0.2"),)]
 
 
-def test_shutting_a_port_shows_at_the_other_end(fabric: Model, open_talk: Any) -> None:
+def test_shutting_a_port_shows_at_the_other_end(fabric: EmulatedState, open_talk: Any) -> None:
     spine = open_talk(fabric.switches["spine01"])
     leaf = open_talk(fabric.switches["leaf01"])
     assert f"{UPLINK} current state : UP" in leaf(f"display interface {UPLINK}")
@@ -409,7 +414,7 @@ def test_shutting_a_port_shows_at_the_other_end(fabric: Model, open_talk: Any) -
     assert [n.device for n in fabric.neighbours("leaf01")] == ["spine02"]
 
 
-def test_an_eth_trunk_needs_its_members(fabric: Model, ask: Callable[[str], str]) -> None:
+def test_an_eth_trunk_needs_its_members(fabric: EmulatedState, ask: Callable[[str], str]) -> None:
     for port in ("100GE1/0/1", "100GE1/0/2"):
         assert "Operate status: up" in ask("display eth-trunk 10")
         fabric.inject("leaf01", read_state_fault("link-down", port))
@@ -451,7 +456,7 @@ def test_a_fault_that_says_nothing_is_refused(name: str, what: str, sentence: st
     assert sentence in str(raised.value)
 
 
-def test_faults_of_what_is_not_there_are_refused(fabric: Model) -> None:
+def test_faults_of_what_is_not_there_are_refused(fabric: EmulatedState) -> None:
     fault = read_state_fault("link-down", "100GE1/0/99")
     with pytest.raises(BadInput, match=r"leaf01: no port is called 100GE1/0/99"):
         fabric.inject("leaf01", fault)

@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rocefort import tasks
-from rocefort.design.derive.derive import Derived
-from rocefort.lab.cli.session import Session
+from rocefort.design.derive.derive import DerivedNetwork
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.state.hold_timers import CONNECT_RETRY_S
-from rocefort.lab.state.model import Model
+from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.switch.shared_lines import Pool
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -32,14 +32,14 @@ class Site:
     """All switches of HEPS without SSH; time passes only when a test says so."""
 
     switches: dict[str, EmulatedSwitch]
-    model: Model
+    model: EmulatedState
     now: float = 0.0
-    sessions: dict[str, Session] = field(default_factory=dict)
+    sessions: dict[str, CliSession] = field(default_factory=dict)
 
     def type(self, switch: str, *lines: str) -> None:
         """Type lines in one session of a switch, and commit them."""
         if switch not in self.sessions:
-            self.sessions[switch] = Session(self.switches[switch], "netops")
+            self.sessions[switch] = CliSession(self.switches[switch], "netops")
         for line in ("system-view", *lines, "commit", "return"):
             reply = self.sessions[switch].handle(line)
             assert "Error" not in reply.text, (line, reply.text)
@@ -54,7 +54,7 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def switches(heps: Derived) -> dict[str, EmulatedSwitch]:
+def switches(heps: DerivedNetwork) -> dict[str, EmulatedSwitch]:
     subject, pool = subject_of_derived(heps), Pool()
     return {
         name: switch_of(subject.network, name, text, LabOptions(), pool)
@@ -63,7 +63,7 @@ def switches(heps: Derived) -> dict[str, EmulatedSwitch]:
 
 
 @pytest.fixture
-def site(heps: Derived, switches: dict[str, EmulatedSwitch]) -> Iterator[Site]:
+def site(heps: DerivedNetwork, switches: dict[str, EmulatedSwitch]) -> Iterator[Site]:
     before = {name: switch.running for name, switch in switches.items()}
     found = Site(switches, model_of(subject_of_derived(heps).network, switches))
     for switch in switches.values():
@@ -126,7 +126,7 @@ def test_nobody_needs_to_look_for_the_time_to_pass(site: Site) -> None:
 
 
 def test_a_trial_that_takes_the_password_back_in_time_saves_the_session(site: Site) -> None:
-    session = Session(site.switches["leaf08"], "netops")
+    session = CliSession(site.switches["leaf08"], "netops")
     for line in ("system-view", "bgp 65108", f"peer {LEAF[1]} password cipher one"):
         session.handle(line)
     assert "trial configuration mode" in session.handle("commit trial 60").text
@@ -182,7 +182,7 @@ def test_all_timers_of_a_switch_run_by_its_scale_and_its_calendar_does_not() -> 
         now=lambda: noon + timedelta(seconds=now),
         time_scale=20,
     )
-    session = Session(switch, "netops")
+    session = CliSession(switch, "netops")
     for line in ("system-view", "sysname other", "commit trial 600"):
         session.handle(line)
     now = 29.0

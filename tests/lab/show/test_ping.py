@@ -11,11 +11,11 @@ import pytest
 
 from napalm_cloudengine import pinging
 from napalm_cloudengine.displays import lldp
-from napalm_cloudengine.displays.shown import Shown
+from napalm_cloudengine.displays.shown import DisplayAnswer
 from rocefort.lab.show.ping import printed
-from rocefort.lab.state.model import Model
+from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.state.state_faults import Port, read_state_fault
-from rocefort.lab.switch.state_source import Echo, EchoReply
+from rocefort.lab.switch.state_source import EchoReply, EchoRequest
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 RECORDED = Path(__file__).parents[2] / "napalm_cloudengine" / "mocked_data"
@@ -68,10 +68,10 @@ WRONG = "Error: Wrong parameter found at '^' position."
 
 
 @pytest.fixture
-def chain(make_switch: Callable[..., EmulatedSwitch]) -> Model:
+def chain(make_switch: Callable[..., EmulatedSwitch]) -> EmulatedState:
     """leaf01 - spine01 - leaf02, by static routes; a server at leaf01."""
     switches = {name: make_switch(name=name, startup=text) for name, text in TEXTS.items()}
-    model = Model(switches, CABLES | {far: end for end, far in CABLES.items()})
+    model = EmulatedState(switches, CABLES | {far: end for end, far in CABLES.items()})
     for switch in switches.values():
         assert not switch.startup_refusals
         switch.behind = model
@@ -79,7 +79,7 @@ def chain(make_switch: Callable[..., EmulatedSwitch]) -> Model:
 
 
 @pytest.fixture
-def ask(chain: Model, open_talk: Any) -> Callable[[str], str]:
+def ask(chain: EmulatedState, open_talk: Any) -> Callable[[str], str]:
     """Ask leaf01."""
     talk = open_talk(chain.switches["leaf01"])
     return lambda command: str(talk(command))
@@ -88,7 +88,7 @@ def ask(chain: Model, open_talk: Any) -> Callable[[str], str]:
 def test_the_form_is_that_of_the_recorded_reply() -> None:
     (path,) = (RECORDED / "test_ping" / "normal").glob("ping*.txt")
     replies = [EchoReply(60, 2), None, EchoReply(60, 4), EchoReply(60, 2), EchoReply(60, 4)]
-    echo = Echo(IPv4Address("8.8.8.8"), size=100)
+    echo = EchoRequest(IPv4Address("8.8.8.8"), size=100)
     assert printed(echo, replies) + "\n" == path.read_text(encoding="utf-8")
 
 
@@ -121,13 +121,15 @@ def test_what_answers(
     ask: Callable[[str], str], typed: str, received: int, ttl: int | None
 ) -> None:
     text = ask(f"ping {typed}")
-    said = pinging.result(text, pinging.Echo(typed.rsplit(maxsplit=1)[-1]))["success"]
+    said = pinging.result(text, pinging.PingRequest(typed.rsplit(maxsplit=1)[-1]))["success"]
     assert (said["probes_sent"], said["packet_loss"]) == (5, 5 - received)
     assert text.count("ttl=") == received
     assert ttl is None or f"ttl={ttl} " in text
 
 
-def test_a_cut_or_wrong_cable_is_a_way_no_more(chain: Model, ask: Callable[[str], str]) -> None:
+def test_a_cut_or_wrong_cable_is_a_way_no_more(
+    chain: EmulatedState, ask: Callable[[str], str]
+) -> None:
     typed = "ping -a 10.0.0.1 10.0.0.2"
     for name, what in (("link-down", DOWN), ("wrong-cable", f"{DOWN}=leaf01:100GE1/0/3")):
         assert "  0.00% packet loss" in ask(typed)
@@ -156,10 +158,10 @@ def test_what_it_cannot_ping_is_one_error(
 
 
 def heard(text: str) -> list[lldp.Neighbor]:
-    return lldp.read_detail(Shown("display lldp neighbor", text))
+    return lldp.read_detail(DisplayAnswer("display lldp neighbor", text))
 
 
-def test_the_driver_reads_what_neighbours_say(chain: Model, open_talk: Any) -> None:
+def test_the_driver_reads_what_neighbours_say(chain: EmulatedState, open_talk: Any) -> None:
     talk = open_talk(chain.switches["leaf01"])
     (said,) = heard(talk("display lldp neighbor"))
     assert talk("display lldp neighbor interface 100GE1/0/3") == "100GE1/0/3 has 0 neighbor(s)"
@@ -202,7 +204,7 @@ def test_neighbours_of_what_is_no_port(
     assert ask(f"display lldp neighbor {typed}") == sentence
 
 
-def test_nobody_is_heard_where_lldp_is_off(chain: Model, open_talk: Any) -> None:
+def test_nobody_is_heard_where_lldp_is_off(chain: EmulatedState, open_talk: Any) -> None:
     spine = open_talk(chain.switches["spine01"])
     spine("system-view", "undo lldp enable", "commit")
     assert spine("display lldp neighbor") == ""

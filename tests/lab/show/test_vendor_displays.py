@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from vendor_displays import vendor_display
 
-from rocefort.lab.state.model import Model, Routed
+from rocefort.lab.state.model import ComputedRoutes, EmulatedState
 from rocefort.lab.switch.state_source import PeerState
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -92,8 +92,11 @@ def shown(make_switch: Callable[..., EmulatedSwitch], open_talk: Any, clock: Any
         states = (("Established", 13), ("Idle", 0))
         peers = [PeerState(a, "65001", *s) for a, s in zip(addresses, states, strict=True)]
         known = {"leaf01": dict(ports)}
-        switch.behind = Model(
-            {"leaf01": switch}, None, known, lambda _running, _dead: Routed({"leaf01": peers})
+        switch.behind = EmulatedState(
+            {"leaf01": switch},
+            None,
+            known,
+            lambda _running, _dead: ComputedRoutes({"leaf01": peers}),
         )
         return str(open_talk(switch)(command))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.errors import ServiceFailed
-from rocefort.lab.cli.server import Kept
-from rocefort.lab.switch.audit_log import GONE, Deed, Deeds, read_deeds
+from rocefort.lab.cli.server import DurableSession
+from rocefort.lab.switch.audit_log import GONE, AuditLog, AuditRecord, read_deeds
 from rocefort.lab.switch.personality import Personality, TrialMode
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -23,7 +23,7 @@ class Clock:
         return self.now
 
 
-def session(deeds: Deeds, clock: Clock, mode: TrialMode = "survives") -> Kept:
+def session(deeds: AuditLog, clock: Clock, mode: TrialMode = "survives") -> DurableSession:
     switch = EmulatedSwitch(
         "leaf01",
         "sysname leaf01\n",
@@ -32,15 +32,15 @@ def session(deeds: Deeds, clock: Clock, mode: TrialMode = "survives") -> Kept:
         personality=Personality(mode),
     )
     deeds.begin(switch)
-    return Kept(switch, "netops", None, deeds)
+    return DurableSession(switch, "netops", None, deeds)
 
 
-def type_in(kept: Kept, *lines: str) -> None:
+def type_in(kept: DurableSession, *lines: str) -> None:
     for line in lines:
         kept.handle(line)
 
 
-def changes(rows: list[Deed]) -> list[tuple[str, bool, bool, bool, bool]]:
+def changes(rows: list[AuditRecord]) -> list[tuple[str, bool, bool, bool, bool]]:
     """Rows at which the state changed: line, candidate, trial, runs another than first, saved it."""
     found, last = [], rows[0].state
     for row in rows:
@@ -52,7 +52,7 @@ def changes(rows: list[Deed]) -> list[tuple[str, bool, bool, bool, bool]]:
 
 
 def test_every_line_is_a_row_with_what_came_of_it(tmp_path: Path) -> None:
-    with Deeds(tmp_path / "log") as deeds:
+    with AuditLog(tmp_path / "log") as deeds:
         kept = session(deeds, Clock())
         lines = ("system-view", "vlan batch 7", "commit trial 60 persist p", "commit persist p")
         type_in(kept, *lines, "return", "save", "Y")
@@ -71,7 +71,7 @@ def test_every_line_is_a_row_with_what_came_of_it(tmp_path: Path) -> None:
 
 def test_a_trial_that_ends_by_itself_is_nobodys_line(tmp_path: Path) -> None:
     clock = Clock()
-    with Deeds(tmp_path / "log") as deeds:
+    with AuditLog(tmp_path / "log") as deeds:
         kept = session(deeds, clock)
         type_in(kept, "system-view", "vlan batch 7", "commit trial 60")
         clock.now = 61
@@ -83,7 +83,7 @@ def test_a_trial_that_ends_by_itself_is_nobodys_line(tmp_path: Path) -> None:
 
 
 def test_one_that_ends_with_its_session_says_so(tmp_path: Path) -> None:
-    with Deeds(tmp_path / "log") as deeds:
+    with AuditLog(tmp_path / "log") as deeds:
         kept = session(deeds, Clock(), "dies-with-session")
         type_in(kept, "system-view", "vlan batch 7", "commit trial 60")
         kept.close()
@@ -91,7 +91,7 @@ def test_one_that_ends_with_its_session_says_so(tmp_path: Path) -> None:
 
 
 def test_passwords_are_masked_and_the_file_is_its_owners(tmp_path: Path) -> None:
-    with Deeds(tmp_path / "log") as deeds:
+    with AuditLog(tmp_path / "log") as deeds:
         type_in(
             session(deeds, Clock()), "system-view", "bgp 1", "peer 192.0.2.1 password simple S3"
         )
@@ -102,7 +102,7 @@ def test_passwords_are_masked_and_the_file_is_its_owners(tmp_path: Path) -> None
 
 def test_rows_are_added_and_one_that_is_half_written_is_left_out(tmp_path: Path) -> None:
     for _ in range(2):
-        with Deeds(tmp_path / "log") as deeds:
+        with AuditLog(tmp_path / "log") as deeds:
             session(deeds, Clock())
     with (tmp_path / "log").open("a") as file:
         file.write('{"at": ')
@@ -110,7 +110,7 @@ def test_rows_are_added_and_one_that_is_half_written_is_left_out(tmp_path: Path)
 
 
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
-    with pytest.raises(ServiceFailed) as caught, Deeds(tmp_path / "none" / "log"):
+    with pytest.raises(ServiceFailed) as caught, AuditLog(tmp_path / "none" / "log"):
         pass
     assert str(caught.value) == (
         f"{tmp_path}/none/log: No such file or directory; choose another file"

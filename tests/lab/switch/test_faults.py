@@ -12,7 +12,7 @@ import pytest
 
 from rocefort.errors import BadInput
 from rocefort.lab.cli.server import LabServer
-from rocefort.lab.switch.faults import FAULTS, NEEDS_LINE, Fault, read_fault
+from rocefort.lab.switch.faults import FAULTS, NEEDS_LINE, LineFault, read_fault
 from rocefort.lab.switch.personality import Personality
 from rocefort.lab.switch.switch import EmulatedSwitch
 
@@ -48,15 +48,15 @@ Broken = Callable[[str], Any]
 @pytest.mark.parametrize(
     ("text", "host", "fault"),
     [
-        ("leaf03:hang@commit", "leaf03", Fault("hang", "commit")),
-        ("spine01:full-flash", "spine01", Fault("full-flash")),
-        ("a:refuse-line@dcb pfc buffer 4", "a", Fault("refuse-line", "dcb pfc buffer 4")),
-        ("a:drop-reply@commit trial*1", "a", Fault("drop-reply", "commit trial", 1)),
-        ("a:refuse-login*2", "a", Fault("refuse-login", "", 2)),
-        ("a:refuse-line@peer 10.0.0.1:x@y", "a", Fault("refuse-line", "peer 10.0.0.1:x@y")),
+        ("leaf03:hang@commit", "leaf03", LineFault("hang", "commit")),
+        ("spine01:full-flash", "spine01", LineFault("full-flash")),
+        ("a:refuse-line@dcb pfc buffer 4", "a", LineFault("refuse-line", "dcb pfc buffer 4")),
+        ("a:drop-reply@commit trial*1", "a", LineFault("drop-reply", "commit trial", 1)),
+        ("a:refuse-login*2", "a", LineFault("refuse-login", "", 2)),
+        ("a:refuse-line@peer 10.0.0.1:x@y", "a", LineFault("refuse-line", "peer 10.0.0.1:x@y")),
     ],
 )
-def test_a_fault_is_ordered_in_one_line(text: str, host: str, fault: Fault) -> None:
+def test_a_fault_is_ordered_in_one_line(text: str, host: str, fault: LineFault) -> None:
     assert read_fault(text) == (host, fault)
 
 
@@ -208,7 +208,7 @@ def test_a_wrong_host_key_is_not_the_one_on_record(make_switch: MakeSwitch, tmp_
 async def wrong_host_key(make_switch: MakeSwitch, tmp_path: Path) -> None:
     """One switch shows another key than the other's kind of known_hosts says."""
     switches = {
-        "leaf01": make_switch(faults=(Fault("wrong-host-key"),)),
+        "leaf01": make_switch(faults=(LineFault("wrong-host-key"),)),
         "leaf02": make_switch(name="leaf02"),
     }
     async with LabServer(switches, tmp_path) as lab:
@@ -245,7 +245,7 @@ def test_nobody_gets_a_new_session(make_switch: MakeSwitch, tmp_path: Path) -> N
 
 async def refused_login(make_switch: MakeSwitch, tmp_path: Path) -> None:
     """The SSH connection is there, and no command line behind it."""
-    switch = make_switch(faults=(Fault("refuse-login"),))
+    switch = make_switch(faults=(LineFault("refuse-login"),))
     async with (
         LabServer({"leaf01": switch}, tmp_path) as lab,
         asyncssh.connect(

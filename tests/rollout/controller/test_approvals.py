@@ -17,14 +17,14 @@ import pytest
 
 from rocefort.errors import Refused
 from rocefort.models.fabric.approvals import Approval, Approvals
-from rocefort.models.rollout.events import ApprovalEvent, Phase, Request, Rules
-from rocefort.models.rollout.history import History
+from rocefort.models.rollout.events import ApplyRules, ApprovalEvent, OperatorRequest, Phase
+from rocefort.models.rollout.history import RunHistory
 from rocefort.models.rollout.plan import Gate, Plan, Wave
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.approvals import (
     NAMESPACE,
+    approval_event,
     expired,
-    judged,
     refusal,
     rules_for,
 )
@@ -56,16 +56,16 @@ PLAN = Plan(
     changes=(),
     waves=tuple(Wave(name=n, devices=(d,), gate=GATE) for n, d in (("one", "a"), ("two", "b"))),
 ).seal()
-RULES = Rules(1, ("one", "two"), not_author=True, expires_h=24, author="ada")
+RULES = ApplyRules(1, ("one", "two"), not_author=True, expires_h=24, author="ada")
 RUN = "7f"
-HISTORY = History(running=True, rules=RULES, run=RUN)
+HISTORY = RunHistory(running=True, rules=RULES, run=RUN)
 GIVEN = Approval(PLAN.digest, "one", RUN, "bob", NOW.isoformat())
 
 
 def test_an_approval_by_another_person_holds_for_its_time() -> None:
     assert refusal(GIVEN, PLAN, HISTORY, NOW) == ""
-    request = Request(1, "approve", "bob", PLAN.digest, "one", GIVEN)
-    event = judged(request, PLAN, HISTORY, NOW)
+    request = OperatorRequest(1, "approve", "bob", PLAN.digest, "one", GIVEN)
+    event = approval_event(request, PLAN, HISTORY, NOW)
     until = "2026-05-05T12:00:00+00:00"
     assert event == ApprovalEvent(wave="one", phase=Phase.DONE, detail="by bob", until=until)
     known = HISTORY.after(event)
@@ -125,16 +125,20 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
         ),
     ],
 )
-def test_what_does_not_hold(given: Approval | None, history: History, why: str) -> None:
+def test_what_does_not_hold(given: Approval | None, history: RunHistory, why: str) -> None:
     assert refusal(given, PLAN, history, NOW) == why
     wave = given.wave if given else "one"
-    event = judged(Request(1, "approve", "eve", PLAN.digest, wave, given), PLAN, history, NOW)
+    event = approval_event(
+        OperatorRequest(1, "approve", "eve", PLAN.digest, wave, given), PLAN, history, NOW
+    )
     assert (event.phase, event.detail) == (Phase.FAILED, f"the approval by eve {why}")
     assert history.after(event).approved == history.approved
 
 
 def test_a_row_whose_wave_is_not_the_approved_one_holds_for_neither() -> None:
-    event = judged(Request(1, "approve", "bob", PLAN.digest, "two", GIVEN), PLAN, HISTORY, NOW)
+    event = approval_event(
+        OperatorRequest(1, "approve", "bob", PLAN.digest, "two", GIVEN), PLAN, HISTORY, NOW
+    )
     assert event.detail == "the approval by bob is for another wave"
     assert HISTORY.after(event).approved == {}
 
@@ -158,7 +162,7 @@ def test_rules_of_a_run(
     policy: Approvals, asked: ApplyOptions, waits: tuple[str, ...], not_author: bool, hours: float
 ) -> None:
     rules = rules_for(PLAN, policy, 3, "ada", asked)
-    assert rules == Rules(3, waits, not_author, hours, "ada", "")
+    assert rules == ApplyRules(3, waits, not_author, hours, "ada", "")
 
 
 # --- signed ---------------------------------------------------------------------------------------
@@ -237,7 +241,7 @@ def test_a_team_signs_its_plans_and_its_approvals(
 # --- on switches ----------------------------------------------------------------------------------
 
 
-def begun(lab: Rehearsal, plan: Plan, journal: Path, rules: Rules) -> str:
+def begun(lab: Rehearsal, plan: Plan, journal: Path, rules: ApplyRules) -> str:
     return apply_plan(
         plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(rules=rules)
     ).failure
@@ -262,7 +266,7 @@ def test_an_approval_is_used_once_and_replayed_in_no_other_run(
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
     waits = "wave canary waits for its approval; `rocefort approve`, then `rocefort resume`"
-    rules = Rules(1, ("canary",))
+    rules = ApplyRules(1, ("canary",))
     assert begun(lab, plan, journal, rules) == waits
     approve(journal, plan, "canary", "bob", plan.digest)
     (row,) = rows(journal)
@@ -297,7 +301,7 @@ def test_the_author_does_not_approve_and_glass_is_broken_with_a_reason(
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
     assert plan.author == user()
-    rules = Rules(1, ("canary", "leaves 1 of 1"), not_author=True, author=plan.author)
+    rules = ApplyRules(1, ("canary", "leaves 1 of 1"), not_author=True, author=plan.author)
     begun(lab, plan, journal, rules)
     with pytest.raises(Refused) as caught:
         approve(journal, plan, "canary", plan.author, plan.digest)
@@ -316,7 +320,7 @@ def test_an_old_approval_is_refused_and_a_wave_does_not_begin_by_one(
     lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
-    waits = begun(lab, plan, journal, Rules(1, ("canary",), expires_h=1))
+    waits = begun(lab, plan, journal, ApplyRules(1, ("canary",), expires_h=1))
     long_ago = datetime.now(UTC) - timedelta(hours=2)
     with pytest.raises(Refused, match="has expired: it holds 1 h"):
         approve(journal, plan, "canary", "bob", plan.digest, now=_clock(long_ago))

@@ -14,7 +14,7 @@ from rocefort.design.derive.derive import derive
 from rocefort.errors import Refused
 from rocefort.fleet.connections import Connections
 from rocefort.lab.state.state_faults import read_state_fault
-from rocefort.models.rollout.events import Phase, Rules
+from rocefort.models.rollout.events import ApplyRules, Phase
 from rocefort.models.rollout.fabric_snapshot import KeptFabric
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
@@ -25,7 +25,7 @@ from rocefort.steps.rollout import apply
 from rocefort.steps.rollout.apply import apply_plan
 
 PlanOf = Callable[[Path], Plan]
-SICK = Rules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet
+SICK = ApplyRules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet
 CHANGED = "change while drained"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.rollout.events import Phase, Rules, RunStarted
+from rocefort.models.rollout.events import ApplyRules, Phase, RunStarted
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.journal.journal import WITHOUT_HEAD, open_journal
 from rocefort.rollout.operator import user
@@ -20,7 +20,7 @@ from rocefort.steps.lab.emulated_site import Rehearsal
 
 Command = Callable[..., Any]
 WHO: dict[str, Any] = {"tool": "1", "host": "h", "process": 1, "user": "u"}
-BEGUN = RunStarted(phase=Phase.INTENT, run="1", rules=Rules(1), **WHO)
+BEGUN = RunStarted(phase=Phase.INTENT, run="1", rules=ApplyRules(1), **WHO)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_the_way_back_asks_for_no_signers(
     signers, journal = tmp_path / "signers", tmp_path / "plan.json.journal"
     plan, file = plan_of(described), tmp_path / "plan.json"
     write_plan(plan, file)
-    kill(plan, journal, "trial", Phase.DONE, rules=Rules(1, signers=str(signers)))
+    kill(plan, journal, "trial", Phase.DONE, rules=ApplyRules(1, signers=str(signers)))
     resume = ("resume", file, "--connections", lab.file)
     ran = command(*resume)
     assert (ran.code, ran.err) == (

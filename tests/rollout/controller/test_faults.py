@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import napalm_cloudengine.dialogue
-from rocefort.lab.switch.faults import FAULTS, Fault
+from rocefort.lab.switch.faults import FAULTS, LineFault
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.planning.plan import read_plan, write_plan
@@ -45,7 +45,7 @@ CHECK = "check the device and its entry in the connections file"
 class Case:
     """A fault of the canary; how the rollout ends, and what the canary then runs and has saved."""
 
-    fault: Fault
+    fault: LineFault
     says: str
     code: int = 3
     runs: str = "old"
@@ -54,72 +54,76 @@ class Case:
 
 CASES = [
     Case(
-        Fault("refuse-line", LINE),
+        LineFault("refuse-line", LINE),
         f"line 2 '{LINE}': Error: Unrecognized command found at '^' position.; the candidate was "
         "discarded",
     ),
     Case(
-        Fault("unknown-question", LINE),
+        LineFault("unknown-question", LINE),
         f"line 2 '{LINE}': the switch asked 'Warning: This operation may affect an unexpected "
         "service. Proceed? [Y/N]:', which no known answer fits; it was answered no and the "
         "candidate was discarded",
     ),
     Case(
-        Fault("fail-commit"),
+        LineFault("fail-commit"),
         f"{TRIAL} failed: Error: Failed to generate committed config.; the candidate was discarded",
     ),
-    Case(Fault("hang", LINE), f"no answer for 2 s after '{LINE}' was sent: {NOT_COMMITTED}"),
-    Case(Fault("hang", "commit trial"), f"no answer for 2 s after {TRIAL} was sent: {UNKNOWN}"),
-    Case(Fault("hang-on-commit"), f"no answer for 2 s after {TRIAL} was sent: {UNKNOWN}"),
-    Case(Fault("drop-line", LINE), f"session lost after '{LINE}' was sent: {NOT_COMMITTED}"),
-    Case(Fault("drop-line", "commit trial"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
+    Case(LineFault("hang", LINE), f"no answer for 2 s after '{LINE}' was sent: {NOT_COMMITTED}"),
+    Case(LineFault("hang", "commit trial"), f"no answer for 2 s after {TRIAL} was sent: {UNKNOWN}"),
+    Case(LineFault("hang-on-commit"), f"no answer for 2 s after {TRIAL} was sent: {UNKNOWN}"),
+    Case(LineFault("drop-line", LINE), f"session lost after '{LINE}' was sent: {NOT_COMMITTED}"),
+    Case(LineFault("drop-line", "commit trial"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
     Case(
-        Fault("drop-reply", "display configuration candidate"),
+        LineFault("drop-reply", "display configuration candidate"),
         "session lost after 'display configuration candidate changes' was sent: it only reads, "
         "nothing was changed",
     ),
-    Case(Fault("drop-reply", "commit trial"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
     Case(
-        Fault("drop-reply", "commit persist"),
+        LineFault("drop-reply", "commit trial"), f"session lost after {TRIAL} was sent: {UNKNOWN}"
+    ),
+    Case(
+        LineFault("drop-reply", "commit persist"),
         f"session lost after 'commit {PERSIST}' was sent: outcome unknown: the trial "
         "is confirmed, still running, or reverted; reconnect, ask the device (has_pending_commit) "
         "and read the running configuration",
         runs="new",
     ),
     Case(
-        Fault("drop-after", "commit trial"),  # the answer and a prompt came, unproven
+        LineFault("drop-after", "commit trial"),  # the answer and a prompt came, unproven
         f"session lost after {TRIAL} was sent: {UNKNOWN}",
     ),
-    Case(Fault("drop-session-on-commit"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
+    Case(LineFault("drop-session-on-commit"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
     Case(
-        Fault("lie-ok", LINE),
+        LineFault("lie-ok", LINE),
         "the switch would not change what was planned: planned, and the switch does not say so: "
         "interfaces[25GE1/0/1].description: to readout04 -> detector 4; plan again, or look at the "
         "switch",
     ),
-    Case(Fault("lie-ok", "commit"), f"{TRIAL} {NO_TRIAL}"),
-    Case(Fault("expire-early", "0"), f"{TRIAL} {NO_TRIAL}"),
+    Case(LineFault("lie-ok", "commit"), f"{TRIAL} {NO_TRIAL}"),
+    Case(LineFault("expire-early", "0"), f"{TRIAL} {NO_TRIAL}"),
     Case(
-        Fault("expire-before-commit"),
+        LineFault("expire-before-commit"),
         f"'commit {PERSIST}' came too late, no trial runs any more: it ended by its timer, or "
         "somebody confirmed or aborted it; read the running configuration",
     ),
     Case(
-        Fault("full-flash"),  # the live checks before the wave find it
+        LineFault("full-flash"),  # the live checks before the wave find it
         "1 error of the live checks, the first: LIV019 flash: 0 MB are free, limit 100 MB; mend it "
         "first (`rocefort health` lists all), or allow a sick fabric",
         code=4,
         before="wave canary: the live checks before it failed: {canary} ({fabric}:118): ",
     ),
     Case(
-        Fault("foreign-candidate"),
+        LineFault("foreign-candidate"),
         "its candidate holds changes that this rollout did not load; let their owner commit or "
         "clear them",
         code=4,
     ),
-    Case(Fault("refuse-login"), f"{{address}}: no prompt after the login: session lost; {CHECK}"),
     Case(
-        Fault("wrong-host-key"),
+        LineFault("refuse-login"), f"{{address}}: no prompt after the login: session lost; {CHECK}"
+    ),
+    Case(
+        LineFault("wrong-host-key"),
         "{address}: the host key changed: it is ssh-ed25519 SHA256:KEY, known is SHA256:KEY; "
         "not connected; find out why, and compare the fingerprint with the host's own at its "
         "console; if it is that one, `rocefort trust` says how to replace the old one in {known}",

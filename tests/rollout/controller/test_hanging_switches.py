@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import DeviceFailed
 from rocefort.fleet.inventory import NEW_SESSION, SESSION
 from rocefort.fleet.nornir_session import end_fleet, open_fleet
-from rocefort.lab.switch.faults import Fault
+from rocefort.lab.switch.faults import LineFault
 from rocefort.models.rollout.events import Event, Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -35,14 +35,14 @@ def test_what_hangs_is_ended_and_the_abort_goes_on_without_it(
     def spoil(event: Event) -> None:
         if (event.device, event.act, event.phase) == ("leaf08", "check", Phase.INTENT):
             canary.clock = lambda: clock() + 600 - LEFT_S
-            canary.faults = (Fault("hang", ONLY_LIVE),)
+            canary.faults = (LineFault("hang", ONLY_LIVE),)
         if (event.device, event.act, event.phase) == ("leaf08", "abort", Phase.INTENT):
             hung.extend(t for t in threading.enumerate() if t.name == "the live check")
 
     applied = apply_plan(
         plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [spoil]
     )
-    assert canary.strikes[Fault("hang", ONLY_LIVE)] == 1  # it asked once, and never again
+    assert canary.strikes[LineFault("hang", ONLY_LIVE)] == 1  # it asked once, and never again
     assert applied.failure.startswith("the live check did not end within the ")
     assert (applied.rolled_back, applied.unknown, applied.exit_code) == (("leaf08",), (), 3)
     assert canary.running == canary.saved == before
@@ -53,7 +53,7 @@ def test_what_hangs_is_ended_and_the_abort_goes_on_without_it(
         assert not thread.is_alive()
 
 
-def test_an_ended_fleet_opens_no_session_again(lab: Rehearsal, hall: Derived) -> None:
+def test_an_ended_fleet_opens_no_session_again(lab: Rehearsal, hall: DerivedNetwork) -> None:
     with open_fleet(hall.network, lab.connections) as fleet:
         host, other = (fleet.inventory.hosts[name] for name in ("leaf07", "leaf08"))
         driver = host.get_connection(SESSION, fleet.config)

@@ -27,12 +27,12 @@ from model_switches import (
 from rollout_events import make_event
 
 from rocefort.errors import RocefortError, ServiceFailed
-from rocefort.models.rollout.events import Applied, Event, Phase, Request
+from rocefort.models.rollout.events import Event, OperatorRequest, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Gate, Plan
 from rocefort.rollout.controller.config import RolloutConfig
-from rocefort.rollout.controller.controller import Rollout
+from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.protocols import RunGate
-from rocefort.rollout.journal.journal import JournalFailed, Listener
+from rocefort.rollout.journal.journal import EventListener, JournalFailed
 
 ACTS = ("precheck", "save", "load", "trial", "check", "confirm", "abort")
 CRASHES = ("before", "after", "silent")
@@ -45,15 +45,15 @@ def rollout(
     *,
     gate: bool = True,
     stop: Callable[[], bool] = bool,
-    listeners: Sequence[Listener] = (),
+    listeners: Sequence[EventListener] = (),
     run_gate: RunGate | None = None,
-) -> Applied:
+) -> RolloutOutcome:
     model.each = book.holds_intent
     says = run_gate or (lambda _: Says(gate))
     config = RolloutConfig(
         plan, model, says, book, NoTexts(), listeners, stop=stop, sleep=model.sleep
     )
-    return Rollout(config).run()
+    return RolloutLoop(config).run()
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_a_controller_that_dies_anywhere_leaves_old_new_or_a_timer_and_the_next_
 
     model.each = each
     with suppress(Killed):
-        Rollout(RolloutConfig(plan, model, lambda _: Says(True), Book(), NoTexts())).run()
+        RolloutLoop(RolloutConfig(plan, model, lambda _: Says(True), Book(), NoTexts())).run()
     for switch in model.switches.values():
         switch.candidate = None  # its session is gone
         switch.timer()
@@ -230,7 +230,7 @@ def test_a_journal_that_fails_ends_all_acts_and_leaves_the_rest_to_the_timer(
 
 def test_a_journal_that_failed_once_takes_the_abort() -> None:
     class Hiccup(Book):
-        def append(self, event: Event, request: Request | None) -> None:
+        def append(self, event: Event, request: OperatorRequest | None) -> None:
             super().append(event, request)
             if len(self.rows) == 7:
                 raise JournalFailed("the journal cannot be written: database is locked")
@@ -252,7 +252,7 @@ def test_a_listener_that_dies_rolls_back_and_is_not_asked_again() -> None:
             raise BrokenPipeError
 
     model = switches_of(plan)
-    listener: Listener = closed
+    listener: EventListener = closed
     applied = rollout(plan, model, book, listeners=[listener])
     assert (applied.rolled_back, applied.exit_code) == (("leaf01",), 70)
     assert applied.failure.startswith("wave wave 1: an internal error: BrokenPipeError; please")

@@ -15,12 +15,12 @@ from crash_plans import STATES, Case
 from crash_site import lines_of
 from crashing import Trials, memory_directory, new_trials
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import DeviceFailed
 from rocefort.lab.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
 from rocefort.rollout.controller.requests import request_abort, request_pause
-from rocefort.rollout.controller.timeout import within
+from rocefort.rollout.controller.timeout import result_within
 
 SOME = [
     Personality("survives", "present"),
@@ -32,7 +32,7 @@ RUN_ID = re.compile(r"[-/][0-9a-f]{8}\b")  # two rollouts are two runs
 
 
 @pytest.fixture(scope="session")
-def family(heps: Derived) -> Family:
+def family(heps: DerivedNetwork) -> Family:
     families = [node.family for node in heps.network.nodes]
     return next(family for family in families if family and family.name == "v300-g1")
 
@@ -43,15 +43,15 @@ def family(heps: Derived) -> Family:
 def test_what_hangs_has_failed_when_its_time_is_up() -> None:
     began = time.monotonic()
     with pytest.raises(DeviceFailed) as failed:
-        within(0.05, "the RDMA gate", lambda: time.sleep(5))
+        result_within(0.05, "the RDMA gate", lambda: time.sleep(5))
     assert str(failed.value) == ("the RDMA gate did not end within the 0 s that its trial leaves")
     assert time.monotonic() - began < 4
     with pytest.raises(DeviceFailed) as failed:
-        within(-3, "the RDMA gate", lambda: pytest.fail("it was begun"))
+        result_within(-3, "the RDMA gate", lambda: pytest.fail("it was begun"))
     assert str(failed.value) == "the RDMA gate was not begun: its trial leaves no time for it"
     with pytest.raises(ZeroDivisionError):
-        within(5, "the RDMA gate", lambda: 1 // 0)
-    assert within(5, "the RDMA gate", lambda: 7) == within(None, "it", lambda: 7) == 7
+        result_within(5, "the RDMA gate", lambda: 1 // 0)
+    assert result_within(5, "the RDMA gate", lambda: 7) == result_within(None, "it", lambda: 7) == 7
 
 
 def test_a_gate_that_hangs_rolls_back(
@@ -64,7 +64,7 @@ def test_a_gate_that_hangs_rolls_back(
         asked.append(seconds)
         raise DeviceFailed(f"{what} did not end within the {seconds:.0f} s that its trial leaves")
 
-    monkeypatch.setattr("rocefort.rollout.controller.controller.within", hangs)
+    monkeypatch.setattr("rocefort.rollout.controller.controller.result_within", hangs)
     trials = new_trials(
         Case((1,), Personality("survives", "absent"), fails="wave 1"), family, tmp_path / "it"
     )

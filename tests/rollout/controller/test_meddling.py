@@ -14,9 +14,9 @@ import pytest
 from napalm.base.exceptions import ConnectionClosedException
 
 from napalm_cloudengine import CloudEngineDriver
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.events import Applied, Event, Phase
+from rocefort.models.rollout.events import Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.steps.lab.emulated_site import Rehearsal
@@ -117,7 +117,7 @@ def test_what_others_commit_between_load_and_trial_ends_the_wave_and_stays(
     leaf = lab.switches[CANARY]
 
     def commit() -> None:
-        session = Session(leaf, "somebody")
+        session = CliSession(leaf, "somebody")
         for line in ("system-view", FOREIGN, "commit"):
             assert "Error" not in session.handle(line).text
         session.close()
@@ -140,7 +140,7 @@ def test_a_configuration_that_somebody_has_locked_is_refused_and_says_by_which_s
     """P10: the switch names the session; the rollout repeats it."""
     leaf = lab.switches[CANARY]
     plan, before = plan_of(described), leaf.running
-    session = Session(leaf, "somebody")
+    session = CliSession(leaf, "somebody")
     for line in ("system-view", "configuration exclusive timeout 7200", "configuration exclusive"):
         assert "Error" not in session.handle(line).text
     applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [])
@@ -156,7 +156,7 @@ def test_a_configuration_that_somebody_has_locked_is_refused_and_says_by_which_s
     )
 
 
-def assert_stopped(applied: Applied) -> None:
+def assert_stopped(applied: RolloutOutcome) -> None:
     """At the canary, with nothing confirmed."""
     assert applied.failure.startswith(f"{CANARY}: ")
     assert applied.exit_code in {3, 4}

@@ -12,38 +12,38 @@ from rollout_events import make_event
 
 from rocefort.models.rollout.events import (
     Act,
+    ApplyRules,
     Event,
     Phase,
-    Rules,
+    RolloutProblem,
+    RunningConfig,
     RunResumed,
-    Runs,
     RunStarted,
-    Seen,
-    Trouble,
-    Whose,
+    SwitchState,
+    TrialOwner,
 )
-from rocefort.models.rollout.history import History, history_of
+from rocefort.models.rollout.history import RunHistory, history_of
 from rocefort.models.rollout.plan import Plan, Soak
 from rocefort.rollout.controller.next_action import (
     END,
     MOST_WAITS,
     Action,
-    Await,
-    Do,
-    Fault,
-    Finished,
-    Measure,
-    Paused,
-    RolledBack,
-    Stopped,
-    Wait,
+    AwaitApproval,
+    AwaitTrials,
+    EndRollback,
+    FailWave,
+    FinishRollout,
+    PauseRollout,
+    RunActs,
+    RunGate,
+    StopRollout,
     next_action,
 )
 
 MARGIN_S = 30 + 15  # until sessions are back, and to confirm and read back
-AT_REST = Seen(runs=Runs.OLD)
-DONE = Seen(runs=Runs.NEW, saved=True)
-ON_TRIAL = Seen(runs=Runs.NEW, trial=Whose.OURS, held=True, left_s=500)
+AT_REST = SwitchState(runs=RunningConfig.BASELINE)
+DONE = SwitchState(runs=RunningConfig.TARGET, saved=True)
+ON_TRIAL = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.THIS_RUN, held=True, left_s=500)
 
 
 def names(plan: Plan) -> list[str]:
@@ -57,18 +57,18 @@ def wave_of(plan: Plan, device: str) -> str:
 def begun(mode: str = "apply", limit: int = 3, approve: tuple[str, ...] = ()) -> Event:
     if mode == "resume":
         return RunResumed(phase=Phase.INTENT)
-    return RunStarted(phase=Phase.INTENT, rules=Rules(limit, approve))
+    return RunStarted(phase=Phase.INTENT, rules=ApplyRules(limit, approve))
 
 
 seen = st.builds(
-    Seen,
-    runs=st.sampled_from(Runs),
+    SwitchState,
+    runs=st.sampled_from(RunningConfig),
     saved=st.booleans(),
-    trial=st.sampled_from(Whose),
+    trial=st.sampled_from(TrialOwner),
     held=st.booleans(),
     left_s=st.sampled_from([None, 0, MARGIN_S - 1, MARGIN_S, 299, 300, 600]),
     loaded=st.booleans(),
-    trouble=st.none() | st.just(Trouble("does not answer")),
+    trouble=st.none() | st.just(RolloutProblem("does not answer")),
 )
 
 
@@ -91,7 +91,7 @@ plans = st.lists(st.integers(1, 3), min_size=1, max_size=3).map(plan_of)
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> tuple[Plan, History, dict[str, Seen]]:
+def situations(draw: st.DrawFn) -> tuple[Plan, RunHistory, dict[str, SwitchState]]:
     plan = draw(plans)
     found = {device: draw(seen) for device in names(plan)}
     if draw(st.booleans()):
@@ -102,55 +102,69 @@ def situations(draw: st.DrawFn) -> tuple[Plan, History, dict[str, Seen]]:
 @settings(max_examples=settings().max_examples * 5)
 @given(situations())
 def test_every_situation_has_an_answer_that_the_switches_bear_out(
-    situation: tuple[Plan, History, dict[str, Seen]],
+    situation: tuple[Plan, RunHistory, dict[str, SwitchState]],
 ) -> None:
     plan, history, found = situation
     action = next_action(plan, history, found)
     assert action == next_action(plan, history, dict(reversed(found.items())))  # pure
-    if isinstance(action, Do | Wait):
+    if isinstance(action, RunActs | AwaitTrials):
         assert action.devices
         assert {wave_of(plan, device) for device in action.devices} == {action.wave}
         sound_acts(plan, history, found, action)
-    if isinstance(action, Finished):
-        assert all(found[d].runs is Runs.NEW and not found[d].trouble for d in found)
-        assert all(found[d].trial is Whose.NOBODY for d in found)
-    if isinstance(action, Paused | Await | Measure | Fault):
+    if isinstance(action, FinishRollout):
+        assert all(found[d].runs is RunningConfig.TARGET and not found[d].trouble for d in found)
+        assert all(found[d].trial is TrialOwner.NONE for d in found)
+    if isinstance(action, PauseRollout | AwaitApproval | RunGate | FailWave):
         assert not history.failure
 
 
-def sound_acts(plan: Plan, history: History, found: Mapping[str, Seen], action: Do | Wait) -> None:
+def sound_acts(
+    plan: Plan, history: RunHistory, found: Mapping[str, SwitchState], action: RunActs | AwaitTrials
+) -> None:
     """What holds of each act by itself."""
     for device in action.devices:
         said, course = found[device], history.course(device)
-        if isinstance(action, Wait):
+        if isinstance(action, AwaitTrials):
             assert said.maybe_ours
         elif action.act is Act.CONFIRM:
             assert Act.CHECK in course.done
             assert action.wave in history.measured
-            assert said.trial is Whose.OURS and said.held and said.runs is Runs.NEW
+            assert (
+                said.trial is TrialOwner.THIS_RUN
+                and said.held
+                and said.runs is RunningConfig.TARGET
+            )
             assert said.left_s is not None and said.left_s >= plan.margin_s == MARGIN_S
         elif action.act is Act.TRIAL:
-            assert said.trial is Whose.NOBODY and said.loaded
+            assert said.trial is TrialOwner.NONE and said.loaded
         elif action.act in (Act.PRECHECK, Act.LOAD):
-            assert said.trial is Whose.NOBODY and said.runs is Runs.OLD and not said.trouble
-    if isinstance(action, Do) and action.act is Act.CONFIRM:  # all that are left of a wave at once
+            assert (
+                said.trial is TrialOwner.NONE
+                and said.runs is RunningConfig.BASELINE
+                and not said.trouble
+            )
+    if (
+        isinstance(action, RunActs) and action.act is Act.CONFIRM
+    ):  # all that are left of a wave at once
         here = next(wave.devices for wave in plan.waves if wave.name == action.wave)
-        assert all(d in action.devices or found[d].runs is Runs.NEW for d in here)
-    if isinstance(action, Do) and action.act is Act.TRIAL:
+        assert all(d in action.devices or found[d].runs is RunningConfig.TARGET for d in here)
+    if isinstance(action, RunActs) and action.act is Act.TRIAL:
         assert history.rules
-        pending = {d for d in found if found[d].trial is Whose.OURS} | set(action.devices)
+        pending = {d for d in found if found[d].trial is TrialOwner.THIS_RUN} | set(action.devices)
         assert len(pending) <= history.rules.max_unavailable
         assert not history.failure
 
 
 @settings(max_examples=settings().max_examples * 5)
 @given(situations())
-def test_who_failed_only_goes_back(situation: tuple[Plan, History, dict[str, Seen]]) -> None:
+def test_who_failed_only_goes_back(
+    situation: tuple[Plan, RunHistory, dict[str, SwitchState]],
+) -> None:
     plan, history, found = situation
     action = next_action(plan, history, found)
     if history.failure:
-        assert isinstance(action, RolledBack | Wait) or (
-            isinstance(action, Do) and action.act in (Act.ABORT, Act.SAVE)
+        assert isinstance(action, EndRollback | AwaitTrials) or (
+            isinstance(action, RunActs) and action.act in (Act.ABORT, Act.SAVE)
         )
 
 
@@ -160,14 +174,14 @@ def test_what_is_finished_stays_so_and_asks_for_no_act(plan: Plan, data: st.Data
     told = data.draw(events(plan))
     history = history_of(told)
     found = dict.fromkeys(names(plan), DONE)
-    assert next_action(plan, History(rules=Rules(3)), found) == Finished()
+    assert next_action(plan, RunHistory(rules=ApplyRules(3)), found) == FinishRollout()
     if not history.failure and not any(history.course(d).done for d in found):
-        assert next_action(plan, history, found) == Finished()
+        assert next_action(plan, history, found) == FinishRollout()
 
 
 @given(situations())
 def test_it_comes_to_an_end_whatever_the_switches_answer(
-    situation: tuple[Plan, History, dict[str, Seen]],
+    situation: tuple[Plan, RunHistory, dict[str, SwitchState]],
 ) -> None:
     """Every act fails and no switch ever changes: the controller does not go on for ever."""
     plan, history, found = situation
@@ -179,17 +193,17 @@ def test_it_comes_to_an_end_whatever_the_switches_answer(
     raise AssertionError(action)
 
 
-def failed(history: History, action: Action) -> History:
-    if isinstance(action, Measure):
+def failed(history: RunHistory, action: Action) -> RunHistory:
+    if isinstance(action, RunGate):
         return history.after(make_event(action.wave, "", "gate", Phase.FAILED, "no", 3))
-    if isinstance(action, Fault):
+    if isinstance(action, FailWave):
         for device, trouble in action.troubles:
             event = make_event(action.wave, device, "fault", Phase.FAILED, trouble.text, 3)
             history = history.after(event)
         return history
-    assert isinstance(action, Do | Wait)
-    act = action.act if isinstance(action, Do) else "wait"
-    end = Phase.FAILED if isinstance(action, Do) else Phase.DONE
+    assert isinstance(action, RunActs | AwaitTrials)
+    act = action.act if isinstance(action, RunActs) else "wait"
+    end = Phase.FAILED if isinstance(action, RunActs) else Phase.DONE
     for phase in (Phase.INTENT, end):
         for device in action.devices:
             history = history.after(make_event(action.wave, device, act, phase, "no", 3))
@@ -202,15 +216,15 @@ PLAN = plan_of([2, 1])
 START = history_of([begun(limit=2)])
 
 
-def observed(*said: Seen) -> dict[str, Seen]:
+def observed(*said: SwitchState) -> dict[str, SwitchState]:
     return dict(zip(names(PLAN), said, strict=True))
 
 
 def test_the_way_of_a_wave() -> None:
     history, said = START, [AT_REST, AT_REST, AT_REST]
     both = ("leaf01", "leaf02")
-    loaded = Seen(runs=Runs.OLD, loaded=True)
-    unsaved = Seen(runs=Runs.NEW)
+    loaded = SwitchState(runs=RunningConfig.BASELINE, loaded=True)
+    unsaved = SwitchState(runs=RunningConfig.TARGET)
     for act, then in (
         (Act.PRECHECK, AT_REST),
         (Act.LOAD, loaded),
@@ -220,17 +234,19 @@ def test_the_way_of_a_wave() -> None:
         (Act.CONFIRM, unsaved),
         (Act.SAVE, DONE),
     ):
-        wanted = Do(act, "wave 1", both) if act else Measure("wave 1")
+        wanted = RunActs(act, "wave 1", both) if act else RunGate("wave 1")
         assert next_action(PLAN, history, observed(*said)) == wanted
         for device in both if act else ("",):
             for phase in (Phase.INTENT, Phase.DONE):
                 event = make_event("wave 1", device, act or "gate", phase)
                 history = history.after(event)
         said = [then, then, AT_REST]
-    assert next_action(PLAN, history, observed(*said)) == Do(Act.PRECHECK, "wave 2", ("leaf03",))
+    assert next_action(PLAN, history, observed(*said)) == RunActs(
+        Act.PRECHECK, "wave 2", ("leaf03",)
+    )
 
 
-def tried(*acts: str) -> History:
+def tried(*acts: str) -> RunHistory:
     """Both of wave 1 went through these acts, then the controller died and another goes on."""
     history = START
     for act in acts:
@@ -247,24 +263,26 @@ LIFE = ("precheck", "load", "trial", "check")
 def test_who_goes_on_checks_anew_what_it_takes_up() -> None:
     said = observed(ON_TRIAL, ON_TRIAL, AT_REST)
     history = tried(*LIFE)
-    assert next_action(PLAN, history, said) == Do(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
+    assert next_action(PLAN, history, said) == RunActs(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
     for device in ("leaf01", "leaf02"):
         history = history.after(make_event("wave 1", device, "check", Phase.DONE))
-    assert next_action(PLAN, history, said) == Measure("wave 1")
+    assert next_action(PLAN, history, said) == RunGate("wave 1")
 
 
 def test_a_trial_whose_session_died_is_aborted_and_done_again() -> None:
-    stray = Seen(runs=Runs.NEW, trial=Whose.OURS, held=False, left_s=500)
-    late = Seen(runs=Runs.NEW, trial=Whose.OURS, held=True, left_s=299)
+    stray = SwitchState(
+        runs=RunningConfig.TARGET, trial=TrialOwner.THIS_RUN, held=False, left_s=500
+    )
+    late = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.THIS_RUN, held=True, left_s=299)
     for said in (stray, late):
         history = tried(*LIFE)
         action = next_action(PLAN, history, observed(said, AT_REST, AT_REST))
-        assert action == Do(Act.ABORT, "wave 1", ("leaf01",))
+        assert action == RunActs(Act.ABORT, "wave 1", ("leaf01",))
         refused = make_event("wave 1", "leaf01", "abort", Phase.FAILED, "not here", 3)
         action = next_action(PLAN, history.after(refused), observed(said, AT_REST, AT_REST))
-        assert action == Wait("wave 1", ("leaf01",), said.left_s or 0)
+        assert action == AwaitTrials("wave 1", ("leaf01",), said.left_s or 0)
         again = next_action(PLAN, history, observed(AT_REST, AT_REST, AT_REST))
-        assert again == Do(Act.PRECHECK, "wave 1", ("leaf01", "leaf02"))
+        assert again == RunActs(Act.PRECHECK, "wave 1", ("leaf01", "leaf02"))
 
 
 def test_a_trial_that_cannot_outlast_the_soak_of_its_wave_is_aborted_and_done_again() -> None:
@@ -273,24 +291,24 @@ def test_a_trial_that_cannot_outlast_the_soak_of_its_wave_is_aborted_and_done_ag
     plan = PLAN.model_copy(update={"changes": (first.model_copy(update={"soak": soak}), *others)})
     long, short = (replace(ON_TRIAL, left_s=left_s) for left_s in (550, 330))
     history = tried(*LIFE)
-    both = Do(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
+    both = RunActs(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
     assert next_action(plan, history, observed(long, long, AT_REST)) == both
     assert next_action(PLAN, history, observed(long, short, AT_REST)) == both
-    aborted = Do(Act.ABORT, "wave 1", ("leaf02",))
+    aborted = RunActs(Act.ABORT, "wave 1", ("leaf02",))
     assert next_action(plan, history, observed(long, short, AT_REST)) == aborted
 
 
 def test_a_trial_whose_owner_is_not_shown_is_waited_for_and_never_aborted() -> None:
     for left, wait in ((None, PLAN.trial_s), (70, 70)):
-        said = Seen(runs=Runs.NEW, trial=Whose.UNKNOWN, left_s=left)
+        said = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.UNKNOWN, left_s=left)
         found = observed(said, AT_REST, AT_REST)
-        assert next_action(PLAN, tried(*LIFE), found) == Wait("wave 1", ("leaf01",), wait)
+        assert next_action(PLAN, tried(*LIFE), found) == AwaitTrials("wave 1", ("leaf01",), wait)
         history = tried(*LIFE)
         for _ in range(MOST_WAITS):
             history = history.after(make_event("wave 1", "leaf01", "wait", Phase.INTENT))
-        assert next_action(PLAN, history, found) == Stopped(
+        assert next_action(PLAN, history, found) == StopRollout(
             (
-                Trouble(
+                RolloutProblem(
                     "leaf01: a trial is pending, and the switch does not show whose; one of this "
                     "rollout would be over: confirm or abort it on the switch, then resume"
                 ),
@@ -299,10 +317,10 @@ def test_a_trial_whose_owner_is_not_shown_is_waited_for_and_never_aborted() -> N
 
 
 def test_what_is_neither_old_nor_new_stops_it_by_name() -> None:
-    other = Seen(runs=Runs.OTHER)
-    assert next_action(PLAN, tried(*LIFE), observed(other, AT_REST, AT_REST)) == Stopped(
+    other = SwitchState(runs=RunningConfig.UNKNOWN)
+    assert next_action(PLAN, tried(*LIFE), observed(other, AT_REST, AT_REST)) == StopRollout(
         (
-            Trouble(
+            RolloutProblem(
                 "leaf01: its running configuration is not the one that the plan was made against;"
                 " plan again",
                 4,
@@ -312,9 +330,9 @@ def test_what_is_neither_old_nor_new_stops_it_by_name() -> None:
 
 
 def test_a_foreign_trial_stops_it_and_is_nobody_s_to_end() -> None:
-    foreign = Seen(runs=Runs.NEW, trial=Whose.FOREIGN, left_s=60)
+    foreign = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.OTHER, left_s=60)
     action = next_action(PLAN, START, observed(AT_REST, AT_REST, foreign))
-    assert isinstance(action, Stopped)
+    assert isinstance(action, StopRollout)
     assert action.troubles[0].text == (
         "leaf03: a trial is pending that this rollout did not start; wait for its timer, or"
         " confirm or abort it on the switch"
@@ -323,10 +341,12 @@ def test_a_foreign_trial_stops_it_and_is_nobody_s_to_end() -> None:
 
 def test_another_run_of_the_same_plan_is_told_apart_and_refused() -> None:
     """Another controller, on another machine, may be at work with this very plan."""
-    theirs = Seen(runs=Runs.NEW, trial=Whose.FOREIGN, left_s=300, other_run="1a2b3c4d")
-    assert next_action(PLAN, START, observed(theirs, AT_REST, AT_REST)) == Stopped(
+    theirs = SwitchState(
+        runs=RunningConfig.TARGET, trial=TrialOwner.OTHER, left_s=300, other_run="1a2b3c4d"
+    )
+    assert next_action(PLAN, START, observed(theirs, AT_REST, AT_REST)) == StopRollout(
         (
-            Trouble(
+            RolloutProblem(
                 "leaf01: another run of this plan, 1a2b3c4d, has a trial pending; one run at a "
                 "time: go on with that one, or wait for its end",
                 4,
@@ -342,13 +362,13 @@ def test_a_trial_with_too_little_time_left_is_not_confirmed() -> None:
             for phase in (Phase.INTENT, Phase.DONE):
                 history = history.after(make_event("wave 1", device, act, phase))
     history = history.after(make_event("wave 1", "", "gate", Phase.DONE))
-    short = Seen(runs=Runs.NEW, trial=Whose.OURS, held=True, left_s=44)
-    assert next_action(PLAN, history, observed(ON_TRIAL, short, AT_REST)) == Fault(
+    short = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.THIS_RUN, held=True, left_s=44)
+    assert next_action(PLAN, history, observed(ON_TRIAL, short, AT_REST)) == FailWave(
         "wave 1",
         (
             (
                 "leaf02",
-                Trouble(
+                RolloutProblem(
                     "leaf02: only 44 s are left of its trial, too little to confirm it, which may "
                     "take 45 s"
                 ),
@@ -359,25 +379,25 @@ def test_a_trial_with_too_little_time_left_is_not_confirmed() -> None:
 
 def test_a_pause_lets_the_wave_under_way_end_and_begins_none() -> None:
     pause = make_event("", "", "pause", Phase.DONE, "ann")
-    assert next_action(PLAN, START.after(pause), observed(AT_REST, AT_REST, AT_REST)) == Paused(
-        "wave 1", "ann"
-    )
+    assert next_action(
+        PLAN, START.after(pause), observed(AT_REST, AT_REST, AT_REST)
+    ) == PauseRollout("wave 1", "ann")
     going_on = next_action(PLAN, tried(*LIFE).after(pause), observed(ON_TRIAL, ON_TRIAL, AT_REST))
-    assert going_on == Do(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
+    assert going_on == RunActs(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
     resumed = START.after(pause).after(begun("resume"))
-    assert isinstance(next_action(PLAN, resumed, observed(AT_REST, AT_REST, AT_REST)), Do)
+    assert isinstance(next_action(PLAN, resumed, observed(AT_REST, AT_REST, AT_REST)), RunActs)
 
 
 def test_a_wave_that_needs_an_approval_waits_for_it() -> None:
     history = history_of([begun(limit=2, approve=("wave 2",))])
     said = observed(DONE, DONE, AT_REST)
-    assert next_action(PLAN, history, said) == Await("wave 2")
+    assert next_action(PLAN, history, said) == AwaitApproval("wave 2")
     approved = history.after(make_event("wave 2", "", "approve", Phase.DONE, "by ann"))
-    assert next_action(PLAN, approved, said) == Do(Act.PRECHECK, "wave 2", ("leaf03",))
+    assert next_action(PLAN, approved, said) == RunActs(Act.PRECHECK, "wave 2", ("leaf03",))
 
 
 def test_more_at_once_than_may_be_is_refused() -> None:
     action = next_action(PLAN, history_of([begun(limit=1)]), observed(AT_REST, AT_REST, AT_REST))
-    assert action == Stopped(
-        (Trouble("wave wave 1: 2 switches change at once, 1 may; plan again", 4),)
+    assert action == StopRollout(
+        (RolloutProblem("wave wave 1: 2 switches change at once, 1 may; plan again", 4),)
     )

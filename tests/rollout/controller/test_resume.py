@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from rollout_events import make_event
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.errors import BadInput, Refused
 from rocefort.lab.switch.personality import Personality
 from rocefort.lab.switch.switch import EmulatedSwitch
-from rocefort.models.rollout.events import Applied, Event, Phase, Rules
+from rocefort.models.rollout.events import ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.history import history_of
-from rocefort.models.rollout.plan import Kind, Plan
+from rocefort.models.rollout.plan import ChangeKind, Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.requests import approve, request_abort, request_pause
 from rocefort.rollout.journal.journal import open_journal
@@ -129,7 +129,7 @@ def test_a_pause_lets_the_wave_end_and_resume_goes_on(
     plan, journal = plan_of(described), tmp_path / "journal"
     pause = when("load", lambda: request_pause(journal, plan, "ann"))
     applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [pause])
-    assert applied == Applied(
+    assert applied == RolloutOutcome(
         confirmed=("leaf08",),
         failure="paused by ann before wave leaves 1 of 1; `rocefort resume` goes on",
         exit_code=4,
@@ -159,7 +159,7 @@ def test_a_wave_waits_for_its_approval_which_is_of_this_plan(
     lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
-    rules = Rules(max_unavailable=1, approve=("leaves 1 of 1",))
+    rules = ApplyRules(max_unavailable=1, approve=("leaves 1 of 1",))
     applied = apply_plan(
         plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(rules=rules)
     )
@@ -249,7 +249,7 @@ def test_what_ran_before_is_kept_as_the_switch_showed_it(
 
 
 def test_a_plan_back_restores_what_ran(
-    lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path, hall: Derived
+    lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path, hall: DerivedNetwork
 ) -> None:
     before = {name: switch.running for name, switch in lab.switches.items()}
     plan, journal = plan_of(described), tmp_path / "journal"
@@ -262,7 +262,7 @@ def test_a_plan_back_restores_what_ran(
         ("back: canary", ("leaf08",)),
     ]
     assert back.change("leaf08").kind is {
-        Kind.ADDITIVE: Kind.REMOVING, Kind.MODIFYING: Kind.MODIFYING, Kind.REMOVING: Kind.ADDITIVE,
+        ChangeKind.ADDITIVE: ChangeKind.REMOVING, ChangeKind.MODIFYING: ChangeKind.MODIFYING, ChangeKind.REMOVING: ChangeKind.ADDITIVE,
     }[plan.change("leaf08").kind]  # fmt: skip
     options = ApplyOptions(derives=False)  # a plan back is not derived
     beside = RunDirectory.of_journal(tmp_path / "back")
@@ -280,7 +280,7 @@ def believed(*_: object, **__: object) -> None:
 
 
 SPINE = "spine 1 of 1"
-SICK = Rules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet
+SICK = ApplyRules(max_unavailable=1, allow_sick=True)  # the leaves do not run what is intended yet
 DRAIN_LEGS = ("drain", "change while drained", "end of the drain")
 
 
@@ -300,7 +300,7 @@ def described_commits(switch: EmulatedSwitch) -> list[str]:
 
 
 def test_a_spine_is_drained_changed_and_let_back_and_the_plan_back_does_the_same(
-    lab: Rehearsal, of_one_spine: Plan, tmp_path: Path, hall: Derived
+    lab: Rehearsal, of_one_spine: Plan, tmp_path: Path, hall: DerivedNetwork
 ) -> None:
     spine, events = lab.switches["spine01"], list[Event]()
     before = spine.running

@@ -8,7 +8,7 @@ import pytest
 from rollout_events import make_event
 
 from rocefort.models.rollout.events import Act, Phase
-from rocefort.models.rollout.runs import Happened, JournalContents, Run
+from rocefort.models.rollout.runs import JournalContents, Run, TimedEvent
 from rocefort.rollout.journal.run_history import confirmed_of
 
 
@@ -29,5 +29,5 @@ def test_only_what_reached_the_end_of_its_way_can_be_taken_back(
     act: Act, detail: str, told: dict[str, Any], confirmed: bool
 ) -> None:
     event = make_event("spine 1 of 1", "spine01", act, Phase.DONE, detail, **told)
-    run = Run("p", events=(Happened("2026-01-01T00:00:00", event),))
+    run = Run("p", events=(TimedEvent("2026-01-01T00:00:00", event),))
     assert (confirmed_of(JournalContents("j", (run,))) == {"spine01"}) is confirmed

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.errors import Refused
 from rocefort.models.device.bgp import HOLD_S
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.events import Act, Applied, Event, Phase, Rules
+from rocefort.models.rollout.events import Act, ApplyRules, Event, Phase, RolloutOutcome
 from rocefort.models.rollout.plan import Plan, Soak
 from rocefort.rdma.plan.gate import gate_s
 from rocefort.reports.rollout.plan import plan_report
@@ -31,7 +31,7 @@ from rocefort.steps.rollout.plan import make_plan, running_of
 
 EditHeps = Callable[..., Path]
 PlanOf = Callable[[Path], Plan]
-ApplyTo = Callable[[Plan], tuple[Applied, list[Event]]]
+ApplyTo = Callable[[Plan], tuple[RolloutOutcome, list[Event]]]
 
 HOLD = 30  # of HEPS
 PAIR = (
@@ -130,7 +130,7 @@ def test_a_session_that_is_closed_on_purpose_gets_its_password_at_both_ends(
     spine = lab.switches["spine01"]
     spine.running = spine.saved = closed(spine.running)
     assert session(lab) == "Idle"
-    plan, sick = plan_of(edit_hall(PAIR)), Rules(1, allow_sick=True)
+    plan, sick = plan_of(edit_hall(PAIR)), ApplyRules(1, allow_sick=True)
     applied = apply_plan(
         plan,
         lab.connections,
@@ -223,7 +223,7 @@ def test_all_switches_of_a_wave_are_checked_again_behind_its_soak(
         lab.connections,
         RunDirectory.of_journal(tmp_path / "journal"),
         [events.append],
-        ApplyOptions(rules=Rules(2)),
+        ApplyOptions(rules=ApplyRules(2)),
     )
     assert (applied.failure, applied.confirmed) == ("", ("leaf07", "leaf08"))
     for leaf, soak in ("leaf07", "6 s: leaf08: a timer"), ("leaf08", "6 s: a timer"):
@@ -248,7 +248,7 @@ def test_what_a_soak_shows_on_a_switch_without_one_takes_the_wave_back(
         lab.connections,
         RunDirectory.of_journal(tmp_path / "journal"),
         [close],
-        ApplyOptions(rules=Rules(2)),
+        ApplyOptions(rules=ApplyRules(2)),
     )
     assert applied.failure == "leaf07: BGP sessions did not come back: 10.1.0.96"
     assert (applied.confirmed, applied.rolled_back) == ((), ("leaf07", "leaf08"))
@@ -301,7 +301,7 @@ def test_a_wish_to_stop_ends_the_soak(
         lab.connections,
         RunDirectory.of_journal(journal),
         [listener],
-        ApplyOptions(rules=Rules(1)),
+        ApplyOptions(rules=ApplyRules(1)),
     )
     assert applied.failure == "wave canary: aborted by ada"
     assert applied.rolled_back == ("leaf08",)
@@ -351,7 +351,7 @@ def test_a_trial_is_as_long_as_the_soak_needs_or_the_plan_is_refused(
     ],
 )
 def test_the_time_is_that_of_what_an_edit_may_break(
-    heps: Derived, path: str, seconds: int | None
+    heps: DerivedNetwork, path: str, seconds: int | None
 ) -> None:
     node = heps.network.by_name["leaf08"]
     assert node.family is not None
@@ -359,7 +359,7 @@ def test_the_time_is_that_of_what_an_edit_may_break(
     assert (soak and soak.seconds - MARGIN_S) == seconds
 
 
-def test_a_hold_time_that_nobody_says_is_the_vendors_default(heps: Derived) -> None:
+def test_a_hold_time_that_nobody_says_is_the_vendors_default(heps: DerivedNetwork) -> None:
     node = heps.network.by_name["leaf08"]
     bgp = node.device.bgp
     assert bgp is not None and node.family is not None

@@ -15,22 +15,22 @@ from crash_site import Wire
 from crashing import Trials, new_trials
 from personalities import PERSONALITIES
 
-from napalm_cloudengine.answers import Answer
-from napalm_cloudengine.displays.commits import Commit
+from napalm_cloudengine.answers import PromptAnswer
+from napalm_cloudengine.displays.commits import CommitEntry
 from napalm_cloudengine.displays.commits import commit as read_commit
-from napalm_cloudengine.transport import Reply
-from rocefort.design.derive.derive import Derived
+from napalm_cloudengine.transport import SwitchReply
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.lab.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.events import Whose
-from rocefort.rollout.controller.trial_label import Label, persist_id
-from rocefort.rollout.controller.trial_owner import Began, Owner, owner_of
+from rocefort.models.rollout.events import TrialOwner
+from rocefort.rollout.controller.trial_label import TrialLabel, persist_id
+from rocefort.rollout.controller.trial_owner import OwnTrial, TrialClaim, owner_of
 
 of_each = pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
 
 
 @pytest.fixture(scope="session")
-def family(heps: Derived) -> Family:
+def family(heps: DerivedNetwork) -> Family:
     families = [node.family for node in heps.network.nodes]
     return next(family for family in families if family and family.name == "v300-g1")
 
@@ -69,7 +69,9 @@ def test_a_trial_that_somebody_else_begins_before_ours_is_left_alone(
     trials = trials_of(personality, family, tmp_path / "it")
     exchange = Wire.exchange
 
-    def intruded(wire: Wire, command: str, answers: tuple[Answer, ...], timeout_s: float) -> Reply:
+    def intruded(
+        wire: Wire, command: str, answers: tuple[PromptAnswer, ...], timeout_s: float
+    ) -> SwitchReply:
         if command.startswith("commit trial") and not trials.site.foreign:
             trials.intrude(wire.device)
         return exchange(wire, command, answers, timeout_s)
@@ -83,10 +85,10 @@ def test_a_trial_that_somebody_else_begins_before_ours_is_left_alone(
 
 
 PLAN, RUN, OTHER = "a" * 64, "b" * 32, "c" * 32
-LABEL = Label(PLAN, RUN, frozenset({"d" * 32}))
+LABEL = TrialLabel(PLAN, RUN, frozenset({"d" * 32}))
 SHOWN = persist_id(PLAN, RUN)
-BEFORE, ANOTHER = Commit("1) CommitId: 6", ""), Commit("1) CommitId: 8", "")
-SESSION = Began(object(), BEFORE, 600, 601)
+BEFORE, ANOTHER = CommitEntry("1) CommitId: 6", ""), CommitEntry("1) CommitId: 8", "")
+SESSION = OwnTrial(object(), BEFORE, 600, 601)
 
 
 class Status:
@@ -96,32 +98,56 @@ class Status:
         self.state, self.seconds_left, self.persist_id = state, None, persist
 
 
-def commit(run: str, plan: str = PLAN) -> Commit:
-    return read_commit(f"1) CommitId: 7\n    Description: {Label(plan, run).description()}\n")
+def commit(run: str, plan: str = PLAN) -> CommitEntry:
+    return read_commit(f"1) CommitId: 7\n    Description: {TrialLabel(plan, run).description()}\n")
 
 
 @pytest.mark.parametrize(
     ("trial", "newest", "began", "fits", "owner"),
     [
-        (Status(state="INACTIVE"), commit(RUN), SESSION, True, Owner(Whose.NOBODY)),
-        (Status(), BEFORE, SESSION, True, Owner(Whose.OURS, RUN)),  # the list is silent
-        (Status(), commit(RUN), SESSION, True, Owner(Whose.OURS, RUN[:8])),
-        (Status(), ANOTHER, SESSION, True, Owner(Whose.FOREIGN)),  # committed since
-        (Status(), commit(OTHER), SESSION, True, Owner(Whose.FOREIGN, OTHER[:8])),
-        (Status(persist_id(PLAN, OTHER)), BEFORE, SESSION, True, Owner(Whose.FOREIGN, OTHER[:8])),
-        (Status("theirs"), commit(RUN), SESSION, True, Owner(Whose.FOREIGN)),
-        (Status(SHOWN), None, None, False, Owner(Whose.OURS, RUN[:8])),
-        (Status(persist_id(PLAN, "d" * 32)), None, None, True, Owner(Whose.OURS, "d" * 8)),
-        (Status(), commit(RUN), None, True, Owner(Whose.OURS, RUN[:8])),
-        (Status(), commit(OTHER), None, True, Owner(Whose.FOREIGN, OTHER[:8])),
-        (Status(), commit(RUN), None, False, Owner(Whose.FOREIGN)),  # it did not lead to this
-        (Status(), commit(RUN, "e" * 64), None, True, Owner(Whose.UNKNOWN)),
-        (Status(), None, None, True, Owner(Whose.UNKNOWN)),
-        (Status(), None, None, False, Owner(Whose.FOREIGN)),
+        (Status(state="INACTIVE"), commit(RUN), SESSION, True, TrialClaim(TrialOwner.NONE)),
+        (
+            Status(),
+            BEFORE,
+            SESSION,
+            True,
+            TrialClaim(TrialOwner.THIS_RUN, RUN),
+        ),  # the list is silent
+        (Status(), commit(RUN), SESSION, True, TrialClaim(TrialOwner.THIS_RUN, RUN[:8])),
+        (Status(), ANOTHER, SESSION, True, TrialClaim(TrialOwner.OTHER)),  # committed since
+        (Status(), commit(OTHER), SESSION, True, TrialClaim(TrialOwner.OTHER, OTHER[:8])),
+        (
+            Status(persist_id(PLAN, OTHER)),
+            BEFORE,
+            SESSION,
+            True,
+            TrialClaim(TrialOwner.OTHER, OTHER[:8]),
+        ),
+        (Status("theirs"), commit(RUN), SESSION, True, TrialClaim(TrialOwner.OTHER)),
+        (Status(SHOWN), None, None, False, TrialClaim(TrialOwner.THIS_RUN, RUN[:8])),
+        (
+            Status(persist_id(PLAN, "d" * 32)),
+            None,
+            None,
+            True,
+            TrialClaim(TrialOwner.THIS_RUN, "d" * 8),
+        ),
+        (Status(), commit(RUN), None, True, TrialClaim(TrialOwner.THIS_RUN, RUN[:8])),
+        (Status(), commit(OTHER), None, True, TrialClaim(TrialOwner.OTHER, OTHER[:8])),
+        (
+            Status(),
+            commit(RUN),
+            None,
+            False,
+            TrialClaim(TrialOwner.OTHER),
+        ),  # it did not lead to this
+        (Status(), commit(RUN, "e" * 64), None, True, TrialClaim(TrialOwner.UNKNOWN)),
+        (Status(), None, None, True, TrialClaim(TrialOwner.UNKNOWN)),
+        (Status(), None, None, False, TrialClaim(TrialOwner.OTHER)),
     ],
 )
 def test_session_then_persist_id_then_description_decide_and_silence_is_unknown(
-    trial: Status, newest: Commit | None, began: Began | None, fits: bool, owner: Owner
+    trial: Status, newest: CommitEntry | None, began: OwnTrial | None, fits: bool, owner: TrialClaim
 ) -> None:
     found = owner_of(LABEL, trial, newest, began, led_to=lambda _: fits, may_be_ours=lambda: fits)
     assert found == owner

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rocefort.lab.state.state_faults import read_state_fault
-from rocefort.models.rollout.events import Event, Phase, Rules
+from rocefort.models.rollout.events import ApplyRules, Event, Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -50,7 +50,7 @@ def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
         if (event.device, event.act, event.phase) == ("leaf08", "trial", Phase.DONE):
             lab.model.inject("leaf08", NO_ECN)
 
-    sick = Rules(max_unavailable=1, allow_sick=True)  # that is of what was there before
+    sick = ApplyRules(max_unavailable=1, allow_sick=True)  # that is of what was there before
     applied = apply_plan(
         plan,
         lab.connections,

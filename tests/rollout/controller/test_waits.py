@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from model_switches import Book, NoTexts, Says, plan_of, switches_of
 
 from rocefort.models.fabric.approvals import Approval
-from rocefort.models.rollout.events import Applied, Event, Phase, Request, Rules
+from rocefort.models.rollout.events import ApplyRules, Event, OperatorRequest, Phase, RolloutOutcome
 from rocefort.reports.rollout.events import WaveLines
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.config import RolloutConfig
-from rocefort.rollout.controller.controller import Rollout
+from rocefort.rollout.controller.controller import RolloutLoop
 
 PLAN = plan_of([1]).seal()
 WAVE = PLAN.waves[0].name
@@ -27,23 +27,25 @@ class Asked(Book):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[Request] = []
+        self.asked: list[OperatorRequest] = []
 
-    def append(self, event: Event, request: Request | None) -> None:
+    def append(self, event: Event, request: OperatorRequest | None) -> None:
         if request in self.asked:
             self.asked.remove(request)
         super().append(event, None)
 
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[OperatorRequest]:
         return list(self.asked)
 
 
-def approval(run: str, by: str) -> Request:
+def approval(run: str, by: str) -> OperatorRequest:
     given = Approval(PLAN.digest, WAVE, run, by, datetime.now(UTC).isoformat())
-    return Request(1, "approve", by, PLAN.digest, WAVE, given)
+    return OperatorRequest(1, "approve", by, PLAN.digest, WAVE, given)
 
 
-def waited(rules: Rules, *, given: Sequence[str] = (), runs: str = "7f") -> tuple[Applied, str]:
+def waited(
+    rules: ApplyRules, *, given: Sequence[str] = (), runs: str = "7f"
+) -> tuple[RolloutOutcome, str]:
     """A run of one wave that waits 5 s; given: who approves it, one at each look."""
     model, book, said = switches_of(PLAN), Asked(), list[str]()
     model.each = book.holds_intent
@@ -66,25 +68,25 @@ def waited(rules: Rules, *, given: Sequence[str] = (), runs: str = "7f") -> tupl
         options=ApplyOptions(patience_s=5),
         approve_with="rocefort approve p.json",
     )
-    applied = Rollout(config).run()
+    applied = RolloutLoop(config).run()
     return applied, "\n".join(said)
 
 
 def test_it_says_for_what_it_waits_once_and_who_approved() -> None:
-    applied, said = waited(Rules(1, (WAVE,)), given=["bob"])
+    applied, said = waited(ApplyRules(1, (WAVE,)), given=["bob"])
     assert applied.confirmed == ("leaf01",)
     assert said.startswith(f"{WAITS}\nwave 1         approve  by bob\nwave 1         precheck ok\n")
     assert said.count("waits up to") == 1
 
 
 def test_it_says_that_nobody_came() -> None:
-    applied, said = waited(Rules(1, (WAVE,)))
+    applied, said = waited(ApplyRules(1, (WAVE,)))
     assert (applied.exit_code, applied.unfinished) == (4, True)
     assert said == (f"{WAITS}\nwave 1         approve  FAILED nobody has approved it in that time")
 
 
 def test_one_that_does_not_hold_is_said_and_another_is_still_heard() -> None:
-    rules = Rules(1, (WAVE,), not_author=True, author="ada")
+    rules = ApplyRules(1, (WAVE,), not_author=True, author="ada")
     applied, said = waited(rules, given=["ada", "bob"])
     assert applied.confirmed == ("leaf01",)
     waits, refused, approved, *_ = said.splitlines()
@@ -97,7 +99,7 @@ def test_one_that_does_not_hold_is_said_and_another_is_still_heard() -> None:
 
 
 def test_who_has_to_sign_is_told_so() -> None:
-    _, said = waited(Rules(1, (WAVE,), signers="/site/signers"))
+    _, said = waited(ApplyRules(1, (WAVE,), signers="/site/signers"))
     assert said.splitlines()[0] == (
         "wave 1         approve  waits up to 5 s for an approval by anybody with a key of "
         "/site/signers: `rocefort approve p.json --wave 'wave 1' --key FILE`"
@@ -105,6 +107,6 @@ def test_who_has_to_sign_is_told_so() -> None:
 
 
 def test_a_wave_that_is_approved_already_waits_for_nobody() -> None:
-    _, said = waited(Rules(1, ()))
+    _, said = waited(ApplyRules(1, ()))
     assert "waits" not in said
     assert Phase.FAILED.value.upper() not in said

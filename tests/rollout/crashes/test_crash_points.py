@@ -18,7 +18,7 @@ from crashing import memory_directory, new_trials
 from hypothesis import settings
 from personalities import PERSONALITIES, SILENT
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.lab.switch.personality import DEFAULT, Personality
 from rocefort.models.hardware.hardware import Family
 
@@ -54,7 +54,7 @@ def drains(personality: Personality) -> list[Case]:
 
 
 @pytest.fixture(scope="session")
-def family(heps: Derived) -> Family:
+def family(heps: DerivedNetwork) -> Family:
     families = [node.family for node in heps.network.nodes]
     return next(family for family in families if family and family.name == "v300-g1")
 

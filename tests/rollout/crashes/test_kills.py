@@ -25,14 +25,14 @@ from personalities import PERSONALITIES, lab_options
 
 from napalm_cloudengine import CloudEngineDriver
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.fleet.connections import Access, Connections
+from rocefort.fleet.connections import Connections, SshAccess
 from rocefort.fleet.credentials import resolve
-from rocefort.lab.switch.audit_log import Deed, digest_of
+from rocefort.lab.switch.audit_log import AuditRecord, digest_of
 from rocefort.lab.switch.personality import Personality
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.rollout.planning.plan import write_plan
-from rocefort.steps.fabric.subject import Subject, subject_of
+from rocefort.steps.fabric.subject import ReadNetwork, subject_of
 from rocefort.steps.lab.emulated_site import Rehearsal, rehearse
 from rocefort.steps.lab.options import LabOptions
 from rocefort.steps.rollout.plan import make_plan, running_of
@@ -110,7 +110,7 @@ def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Begun(old, out, judge, drain)
 
 
-def ways_of(plan: Plan, subject: Subject, lab: Rehearsal) -> dict[str, list[str]]:
+def ways_of(plan: Plan, subject: ReadNetwork, lab: Rehearsal) -> dict[str, list[str]]:
     """What each switch may run at rest: what comes of the planned lines, typed by nobody's tool.
 
     The last is what the switches of a lab say that was never anything else than the new fabric.
@@ -128,13 +128,13 @@ def ways_of(plan: Plan, subject: Subject, lab: Rehearsal) -> dict[str, list[str]
     return ways
 
 
-def running(subject: Subject, state: Path) -> AbstractContextManager[Rehearsal]:
+def running(subject: ReadNetwork, state: Path) -> AbstractContextManager[Rehearsal]:
     return rehearse(subject.network, subject.texts, state)
 
 
 def commit(connections: Connections, name: str, lines: str) -> str:
     """Commit lines on a switch at once; gives what it runs then."""
-    access: Access = next(each for each in connections.devices if each.name == name)
+    access: SshAccess = next(each for each in connections.devices if each.name == name)
     options = {"port": access.port, "ssh_known_hosts": str(connections.known_hosts)}
     login = (access.host, access.user, resolve(access.credential).reveal())
     with CloudEngineDriver(*login, 60, options) as driver:
@@ -205,14 +205,14 @@ MEANT = [
 ]
 
 
-def told(switch: str, second: int, **state: object) -> Deed:
+def told(switch: str, second: int, **state: object) -> AuditRecord:
     """A row of the switches' log: by default of one that runs what it always ran."""
     state = {"line": "x", "running": "old", "saved": "old", **state}
     at = f"2026-01-01T00:00:{second:02}.5"
-    return Deed(at=at, switch=switch, session=1, user="u", **state)  # type: ignore[arg-type]
+    return AuditRecord(at=at, switch=switch, session=1, user="u", **state)  # type: ignore[arg-type]
 
 
-def carried(switch: str) -> list[Deed]:
+def carried(switch: str) -> list[AuditRecord]:
     """A whole change, step by step."""
     return [
         told(switch, 1, candidate=True),
@@ -270,7 +270,7 @@ SPINE, WAY = "spine1", ["old", "drained", "both", "new"]
 LEGS = list(pairwise(WAY))
 
 
-def leg(before: str, after: str, second: int) -> list[Deed]:
+def leg(before: str, after: str, second: int) -> list[AuditRecord]:
     """One leg of a drained switch's way, step by step."""
     return [
         told(SPINE, second, running=before, saved=before, candidate=True),

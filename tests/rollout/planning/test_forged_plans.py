@@ -16,7 +16,7 @@ import pytest
 
 from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.approvals import Approvals
-from rocefort.models.rollout.events import Phase, Runs, Seen
+from rocefort.models.rollout.events import Phase, RunningConfig, SwitchState
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.journal.run_directory import RunDirectory
@@ -132,14 +132,14 @@ def test_what_is_neither_before_nor_behind_its_change_is_not_believed(
     lab: Rehearsal, described: Path, plan_of: PlanOf
 ) -> None:
     plan = plan_of(described)
-    seen = {name: Seen(runs=Runs.OLD) for name in ("leaf07", "leaf08")}
+    seen = {name: SwitchState(runs=RunningConfig.BASELINE) for name in ("leaf07", "leaf08")}
     running = running_of(described, lab.connections, None)
     refuse_forged(plan, lab.connections, seen, running, again=False)
-    between = {**seen, "leaf07": Seen(runs=Runs.BETWEEN)}
+    between = {**seen, "leaf07": SwitchState(runs=RunningConfig.INTERMEDIATE)}
     with pytest.raises(Refused, match="leaf07: is between two states of this plan, and this"):
         refuse_forged(plan, lab.connections, between, running, again=False)
     refuse_forged(plan, lab.connections, between, running, again=True)
-    done = {**seen, "leaf08": Seen(runs=Runs.NEW)}
+    done = {**seen, "leaf08": SwitchState(runs=RunningConfig.TARGET)}
     refuse_forged(plan, lab.connections, done, running, again=False)
     forged = with_change(plan, "leaf08", intended_digest=plan.change("leaf08").running_digest)
     with pytest.raises(Refused, match="leaf08: its intended digest does not follow from the"):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rocefort.models.network.network import Network
-from rocefort.models.results.growth import Staged
-from rocefort.rollout.planning.growth_stages import Step, staged
+from rocefort.models.results.growth import StagedGrowth
+from rocefort.rollout.planning.growth_stages import GrowthStep, staged
 from rocefort.steps.fabric.expand import Expansion, expand, stages_of, wanted_of
 
 
@@ -18,11 +18,11 @@ def expansion() -> Expansion:
 
 
 @pytest.fixture(scope="module")
-def found(expansion: Expansion) -> Staged:
+def found(expansion: Expansion) -> StagedGrowth:
     return stages_of(expansion)
 
 
-def test_a_spine_comes_in_four_states_and_then_the_leaves(found: Staged) -> None:
+def test_a_spine_comes_in_four_states_and_then_the_leaves(found: StagedGrowth) -> None:
     rows = [(s.title, s.sessions, s.in_service, s.widths, s.pairs) for s in found.stages]
     assert rows == [
         ("as it is", (32, 32), (2, 8), (2, 2), (132, 132)),
@@ -53,7 +53,7 @@ def without_peers(network: Network, leaf: str, keep: int) -> Network:
 def test_a_state_that_loses_paths_or_pairs_is_told(expansion: Expansion) -> None:
     before, after = expansion.start.network, expansion.end.network
     new = ("spine03", "leaf09")
-    narrow = staged([Step(before, without_peers(after, "leaf01", 2), new, "both")])
+    narrow = staged([GrowthStep(before, without_peers(after, "leaf01", 2), new, "both")])
     assert narrow.wrong
     assert [stage.wrong for stage in narrow.stages] == [
         (),
@@ -62,7 +62,7 @@ def test_a_state_that_loses_paths_or_pairs_is_told(expansion: Expansion) -> None
         (),
         ("ECMP width 2 where 3 must be",),
     ]
-    lost = staged([Step(before, without_peers(after, "leaf01", 0), new, "both")])
+    lost = staged([GrowthStep(before, without_peers(after, "leaf01", 0), new, "both")])
     assert [stage.wrong for stage in lost.stages[-2:]] == [
         ("40 server pairs lost", "ECMP width 0 where 2 must be"),
         ("40 server pairs lost", "ECMP width 0 where 3 must be"),

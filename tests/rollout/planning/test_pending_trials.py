@@ -13,7 +13,7 @@ from rocefort.models.rollout.events import Phase
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.trial_label import run_told
 from rocefort.rollout.journal.status import status
-from rocefort.rollout.planning.pending_trials import Pending, trial_notes
+from rocefort.rollout.planning.pending_trials import PendingTrial, trial_notes
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 WAY_OUT = (
@@ -41,10 +41,10 @@ def test_a_trial_is_told_by_its_id_or_by_its_commit(
 
 def test_one_sentence_for_each_run() -> None:
     found = {
-        "leaf01": Pending(300, "0123456789ab", "7f7f7f7f"),
+        "leaf01": PendingTrial(300, "0123456789ab", "7f7f7f7f"),
         "leaf02": None,
-        "leaf03": Pending(310, "0123456789ab", "7f7f7f7f"),
-        "leaf04": Pending(60),
+        "leaf03": PendingTrial(310, "0123456789ab", "7f7f7f7f"),
+        "leaf04": PendingTrial(60),
         "leaf05": DeviceFailed("does not tell whether a trial runs", where="leaf05"),
     }
     assert list(trial_notes(found)) == [

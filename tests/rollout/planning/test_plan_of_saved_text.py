@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planned import make_changes
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
@@ -28,7 +28,7 @@ def _running(network: Network, name: str, text: str) -> dict[str, str]:
     return {**texts, name: texts[name].replace("#\nbgp ", f"{text}bgp ", 1)}
 
 
-def test_empty_ports_and_vlan_1_are_no_change(heps: Derived) -> None:
+def test_empty_ports_and_vlan_1_are_no_change(heps: DerivedNetwork) -> None:
     running = _running(heps.network, "leaf01", BESIDE)
     assert "interface 100GE1/0/40" in running["leaf01"]
     changes = make_changes(heps.network, running)
@@ -36,7 +36,7 @@ def test_empty_ports_and_vlan_1_are_no_change(heps: Derived) -> None:
     assert all(change.empty for change in changes)
 
 
-def test_a_port_that_is_shut_down_is_a_change(heps: Derived) -> None:
+def test_a_port_that_is_shut_down_is_a_change(heps: DerivedNetwork) -> None:
     text = BESIDE.replace("100GE1/0/41\n", "100GE1/0/41\n shutdown\n")
     changes = make_changes(heps.network, _running(heps.network, "leaf01", text))
     edits = {change.device: change.edits for change in changes if change.edits}
@@ -44,7 +44,7 @@ def test_a_port_that_is_shut_down_is_a_change(heps: Derived) -> None:
     assert [edit.path for edit in edits["leaf01"]] == ["interfaces[100GE1/0/41]"]
 
 
-def test_a_key_that_somebody_typed_is_in_no_change(heps: Derived) -> None:
+def test_a_key_that_somebody_typed_is_in_no_change(heps: DerivedNetwork) -> None:
     text = "#\nospf 1\n area 0\n  authentication-mode md5 1 hunter2\n#\n"
     changes = make_changes(heps.network, _running(heps.network, "leaf01", text))
     assert all("hunter2" not in change.model_dump_json() for change in changes)
@@ -64,7 +64,7 @@ ON_PORT = (
 OURS = " dcb pfc buffer 4 xoff static 600 kbytes xon offset 50 kbytes\n"
 
 
-def test_lines_of_real_v200_switches_are_said_once_or_stay(heps: Derived) -> None:
+def test_lines_of_real_v200_switches_are_said_once_or_stay(heps: DerivedNetwork) -> None:
     """A threshold in cells is overwritten by the intended one; what nobody sets is known and kept."""
     running = _running(heps.network, "leaf01", SEEN)
     cells = " dcb pfc buffer 4 xoff static 1500 cells\n"
@@ -80,7 +80,7 @@ def test_lines_of_real_v200_switches_are_said_once_or_stay(heps: Derived) -> Non
     assert all(line.command for line in lines), "each is a known command"
 
 
-def test_the_source_of_time_is_the_fabrics(heps: Derived) -> None:
+def test_the_source_of_time_is_the_fabrics(heps: DerivedNetwork) -> None:
     """A source that a switch has and the fabric does not is told in the change of its server."""
     running = dict(render_all(heps.network))
     [server] = [x for x in running["leaf01"].splitlines() if x.startswith("ntp unicast-server ")]

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from canonical import canonical
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.errors import BadInput, Refused
-from rocefort.fleet.connections import Access, Connections, ServerAccess
+from rocefort.fleet.connections import Connections, ServerAccess, SshAccess
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.reports.rollout.plan import plan_report, procedure_report
 from rocefort.reports.writers.terminal import text_of
@@ -24,7 +24,7 @@ from rocefort.rollout.planning import sealed_files as files
 from rocefort.rollout.planning.maintenance import NeedsMaintenance
 from rocefort.rollout.planning.plan import read_plan, running_digest, write_plan
 from rocefort.steps.rollout.console import console_report
-from rocefort.steps.rollout.plan import Wishes, devices_of, make_plan, sealed_fabric
+from rocefort.steps.rollout.plan import PlanOptions, devices_of, make_plan, sealed_fabric
 
 EditHeps = Callable[..., Path]
 MakePlan = Callable[..., Plan]
@@ -33,19 +33,19 @@ DRAIN = ("  max_unavailable: 1\n", "  max_unavailable: 1\n  drain: true\n")
 
 
 @pytest.fixture(scope="session")
-def texts(heps: Derived) -> Mapping[str, str]:
+def texts(heps: DerivedNetwork) -> Mapping[str, str]:
     """What HEPS runs."""
     return render_all(heps.network)
 
 
 @pytest.fixture(scope="session")
-def access(heps: Derived) -> Connections:
+def access(heps: DerivedNetwork) -> Connections:
     """Everybody can be logged in to; nobody is."""
     login = {"host": "192.0.2.1", "user": "netops", "credential": "env:X"}
     server = {**login, "rdma_device": "mlx5_0", "gid_index": 3}
     return Connections(
         known_hosts=Path("known_hosts"),
-        devices=tuple(Access(name=node.name, **login) for node in heps.network.nodes),
+        devices=tuple(SshAccess(name=node.name, **login) for node in heps.network.nodes),
         servers=tuple(ServerAccess(name=s.name, **server) for s in heps.network.servers or ()),
     )
 
@@ -59,7 +59,7 @@ def plan(texts: Mapping[str, str], access: Connections) -> MakePlan:
         for name, old, new in changes:
             assert old in running[name]
             running[name] = running[name].replace(old, new)
-        return make_plan(fabric, access, running, Wishes(**wishes))  # type: ignore[arg-type]
+        return make_plan(fabric, access, running, PlanOptions(**wishes))  # type: ignore[arg-type]
 
     return make
 
@@ -99,7 +99,7 @@ def test_a_spine_that_traffic_feels_is_drained_and_the_table_says_it_with_number
 
 
 def test_the_three_changes_of_a_drained_switch_lead_from_state_to_state_and_back(
-    plan: MakePlan, edit_heps: EditHeps, texts: Mapping[str, str], heps: Derived
+    plan: MakePlan, edit_heps: EditHeps, texts: Mapping[str, str], heps: DerivedNetwork
 ) -> None:
     sealed = plan(edit_heps(RAISED, DRAIN))
     wave = next(wave for wave in sealed.waves if wave.devices == ("spine01",))

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.tasks import cli
 
@@ -21,7 +21,7 @@ DESCRIBED = ("  - name: readout04\n", "  - name: readout04\n    description: det
 
 
 @pytest.fixture
-def site(heps: Derived, tmp_path: Path) -> Path:
+def site(heps: DerivedNetwork, tmp_path: Path) -> Path:
     """A connections file, and what the switches run as files."""
     login = {"host": "192.0.2.1", "user": "netops", "credential": "env:X"}
     server = {**login, "rdma_device": "mlx5_0", "gid_index": 3}

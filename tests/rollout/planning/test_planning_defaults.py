@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from canonical import canonical
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.vrp.device_diff import same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.device.bgp import Bfd, Bgp, BgpGroup, BgpPeer
 from rocefort.models.device.device import Device
@@ -200,7 +200,7 @@ def text_of(device: Device, name: SyntaxFamily) -> str:
     return tree_text(canonical(parse_tree(render(device, name, TEMPLATE[name])), name))
 
 
-def planned(heps: Derived, running: str, intended: Device, family: Family) -> Change:
+def planned(heps: DerivedNetwork, running: str, intended: Device, family: Family) -> Change:
     node = heps.network.by_name["leaf01"].model_copy(update={"device": intended, "family": family})
     (sides,) = sides_of(heps.network.model_copy(update={"nodes": (node,)}), {"leaf01": running})
     return sides.whole
@@ -208,7 +208,7 @@ def planned(heps: Derived, running: str, intended: Device, family: Family) -> Ch
 
 def typed(running: str, patch: Iterable[str], family: SyntaxFamily) -> tuple[str, str]:
     """What a switch says of its candidate, and what it would run."""
-    session = Session(EmulatedSwitch("leaf01", running, family), "netops")
+    session = CliSession(EmulatedSwitch("leaf01", running, family), "netops")
     for line in ("system-view", *patch):
         said = session.handle(line.strip()).text
         if session.question:
@@ -225,7 +225,7 @@ def typed(running: str, patch: Iterable[str], family: SyntaxFamily) -> tuple[str
     ids=[f"{case.name} on {name}" for case in CASES for name in case.families],
 )
 def test_a_default_that_is_planned_is_what_a_switch_without_its_line_runs(
-    heps: Derived, case: Case, name: SyntaxFamily
+    heps: DerivedNetwork, case: Case, name: SyntaxFamily
 ) -> None:
     family = FAMILIES[name]
     was, will = (
@@ -254,10 +254,10 @@ def narrowed(device: Device) -> Device:
 
 
 def test_a_rollout_from_mtu_9216_to_1500_is_confirmed(
-    lab: Rehearsal, hall: Derived, described: Path, tmp_path: Path
+    lab: Rehearsal, hall: DerivedNetwork, described: Path, tmp_path: Path
 ) -> None:
     (uplink, *_) = (i.name for i in hall.network.by_name["leaf07"].device.interfaces if i.mtu)
-    session = Session(lab.switches["leaf07"], "somebody")
+    session = CliSession(lab.switches["leaf07"], "somebody")
     for line in ("system-view", f"interface {uplink}", "mtu 9216", "commit", "return", "save", "y"):
         assert "Error" not in session.handle(line).text
     session.close()

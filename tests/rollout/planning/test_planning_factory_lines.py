@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from planned import make_changes
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.implicit_lines import written_by_itself
 from rocefort.dialects.vrp.parse.parser import parse
@@ -154,7 +154,7 @@ OWNED = {  # what is left for somebody to own: no source calls it a default
 
 @pytest.mark.parametrize(("name", "factory"), [("leaf03", NEWEST), ("leaf01", OLDER)])
 def test_a_switch_with_the_lines_of_its_factory_is_left_as_it_is(
-    heps: Derived, name: str, factory: str
+    heps: DerivedNetwork, name: str, factory: str
 ) -> None:
     texts = render_all(heps.network)
     running = texts | {name: texts[name].removesuffix("return\n") + f"{factory}#\nreturn\n"}
@@ -165,7 +165,7 @@ def test_a_switch_with_the_lines_of_its_factory_is_left_as_it_is(
     assert {line.text for line in lines if not written_by_itself(line)} == OWNED[name]
 
 
-def test_a_factory_without_telnet_off_is_told_to_switch_it_off(heps: Derived) -> None:
+def test_a_factory_without_telnet_off_is_told_to_switch_it_off(heps: DerivedNetwork) -> None:
     """V200 accepts Telnet by default; V300 only from a source interface, and none is set."""
     texts = render_all(heps.network)
     off = "telnet server disable\ntelnet ipv6 server disable\n"
@@ -177,7 +177,9 @@ def test_a_factory_without_telnet_off_is_told_to_switch_it_off(heps: Derived) ->
 
 
 @pytest.mark.parametrize("source", ["100GE1/0/25", "LoopBack0 10.0.0.11"])
-def test_the_source_of_a_session_stays_for_no_intent_names_it(heps: Derived, source: str) -> None:
+def test_the_source_of_a_session_stays_for_no_intent_names_it(
+    heps: DerivedNetwork, source: str
+) -> None:
     texts = render_all(heps.network)
     peer = " peer 10.1.0.0 group SPINE\n"
     assert peer in texts["leaf01"]
@@ -186,7 +188,7 @@ def test_the_source_of_a_session_stays_for_no_intent_names_it(heps: Derived, sou
     assert [change.patch for change in changes] == [()] * 10
 
 
-def test_the_vpn_instance_of_the_factory_stays_and_the_port_leaves_it(heps: Derived) -> None:
+def test_the_vpn_instance_of_the_factory_stays_and_the_port_leaves_it(heps: DerivedNetwork) -> None:
     texts = render_all(heps.network)
     port = "interface MEth0/0/0\n"
     assert port in texts["leaf03"]

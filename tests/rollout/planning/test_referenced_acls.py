@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from planned import make_changes
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_node
 
 FILTERS = """#
@@ -54,7 +54,9 @@ traffic policy P
         ),
     ],
 )
-def test_an_acl_that_a_kept_line_uses_stays(heps: Derived, line: str, deleted: set[str]) -> None:
+def test_an_acl_that_a_kept_line_uses_stays(
+    heps: DerivedNetwork, line: str, deleted: set[str]
+) -> None:
     node = heps.network.by_name["leaf04"]
     running = {n.name: render_node(n) for n in heps.network.nodes}
     running["leaf04"] = running["leaf04"].replace("#\ninterface", f"{FILTERS}{line}interface", 1)

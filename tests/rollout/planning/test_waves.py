@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Role
 from rocefort.models.rollout.plan import Gate
-from rocefort.rollout.planning.waves import Group, groups_of, make_waves
+from rocefort.rollout.planning.waves import RedundancyGroup, groups_of, make_waves
 
 GATE = Gate(
     pairs=(),
@@ -39,7 +39,7 @@ def with_racks(network: Network, *racks: str | None) -> Network:
     return network.model_copy(update={"nodes": tuple(nodes), "segments": ()})
 
 
-def test_heps_in_waves_of_two_keeps_half_of_every_segment(heps: Derived) -> None:
+def test_heps_in_waves_of_two_keeps_half_of_every_segment(heps: DerivedNetwork) -> None:
     assert waves(heps.network, 1)[:3] == [("leaf08",), ("leaf01",), ("leaf02",)]
     made = waves(heps.network, 3)
     assert made[-2:] == [("spine01",), ("spine02",)]
@@ -58,13 +58,15 @@ def test_heps_in_waves_of_two_keeps_half_of_every_segment(heps: Derived) -> None
     ],
 )
 def test_a_wave_takes_whole_racks_as_far_as_the_limit_allows(
-    heps: Derived, racks: Sequence[str | None], most: int, expected: list[list[int]]
+    heps: DerivedNetwork, racks: Sequence[str | None], most: int, expected: list[list[int]]
 ) -> None:
     made = waves(with_racks(heps.network, *racks), most)[1:-2]
     assert made == [tuple(f"leaf{i:02}" for i in wave) for wave in expected]
 
 
-def test_the_leaves_of_a_server_and_the_border_leaves_are_never_together(heps: Derived) -> None:
+def test_the_leaves_of_a_server_and_the_border_leaves_are_never_together(
+    heps: DerivedNetwork,
+) -> None:
     network = with_racks(heps.network, *["a"] * 8)
     first = (network.servers or ())[0]
     both = (
@@ -80,8 +82,8 @@ def test_the_leaves_of_a_server_and_the_border_leaves_are_never_together(heps: D
         update={"servers": (first.model_copy(update={"members": both}),), "exits": (exit_, other)}
     )
     assert groups_of(network) == (
-        Group(f"server {first.name}", frozenset({"leaf01", "leaf02"})),
-        Group("the exits", frozenset({"leaf03", "leaf04"})),
+        RedundancyGroup(f"server {first.name}", frozenset({"leaf01", "leaf02"})),
+        RedundancyGroup("the exits", frozenset({"leaf03", "leaf04"})),
     )
     made = waves(network, 7)
     assert made[1:-2] == [
@@ -97,7 +99,7 @@ def test_the_leaves_of_a_server_and_the_border_leaves_are_never_together(heps: D
     picked=st.sets(st.integers(0, 9)),
 )
 def test_every_switch_is_in_one_wave_and_no_wave_is_more_than_may_be_away(
-    heps: Derived, most: int, racks: list[str | None], picked: set[int]
+    heps: DerivedNetwork, most: int, racks: list[str | None], picked: set[int]
 ) -> None:
     network = with_racks(heps.network, *racks).model_copy(
         update={"segments": heps.network.segments}

@@ -11,7 +11,7 @@ from rocefort.lab.switch.personality import Personality
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.rollout.plan import Change, Drained, Gate, Kind, Plan, Soak, Wave
+from rocefort.models.rollout.plan import Change, ChangeKind, DrainedChange, Gate, Plan, Soak, Wave
 from rocefort.rollout.planning.plan import running_device, running_digest
 
 TRIAL_S, SETTLE_S = 600, 5
@@ -78,7 +78,7 @@ def _change(device: str, before: tuple[str, str], after: tuple[str, str], family
 
     return Change(
         device=device,
-        kind=Kind.MODIFYING,
+        kind=ChangeKind.MODIFYING,
         edits=tuple(Edit(path=e.path, before=e.before, after=e.after) for e in edits),
         patch=typed(2),
         reverse=typed(1),
@@ -95,12 +95,12 @@ def _lines(
             yield i, lines
 
 
-def _drained(device: str, family: Family, soak: Soak | None) -> Drained:
+def _drained(device: str, family: Family, soak: Soak | None) -> DrainedChange:
     drain, change, lift = (
         _change(device, *states, family).model_copy(update={"soak": soak})
         for states in pairwise(STATES)
     )
-    return Drained(device=device, drain=drain, change=change, lift=lift, meanwhile="")
+    return DrainedChange(device=device, drain=drain, change=change, lift=lift, meanwhile="")
 
 
 def _plan(case: Case, family: Family) -> Plan:

@@ -17,17 +17,17 @@ from typing import Any, NamedTuple, cast
 from crash_plans import OLD, SETTLE_S, Case, text_of
 
 from napalm_cloudengine import CloudEngineDriver, parse
-from napalm_cloudengine.answers import Answer, answer_to
-from napalm_cloudengine.transport import CloudEngineSSH, Reply, SessionBrokenError
+from napalm_cloudengine.answers import PromptAnswer, answer_to
+from napalm_cloudengine.transport import CloudEngineSSH, SessionBrokenError, SwitchReply
 from rocefort.errors import DeviceFailed, RocefortError
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch, Trial
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
-from rocefort.models.rollout.events import Seen, Trouble
+from rocefort.models.rollout.events import RolloutProblem, SwitchState
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.rollout.controller.device_steps import DeviceSteps
-from rocefort.rollout.controller.protocols import Before, Outcome
-from rocefort.rollout.controller.trial_label import Label
+from rocefort.rollout.controller.protocols import Baseline, Outcome
+from rocefort.rollout.controller.trial_label import TrialLabel
 
 READS = ("display ", "system-view", "return", "screen-length")
 ACT_OF = {
@@ -158,7 +158,7 @@ class Wire:
 
     def __init__(self, site: Site, device: str, fate: Fate) -> None:
         self.site, self.device, self.fate = site, device, fate
-        self.session = Session(site.switches[device], "rocefort")
+        self.session = CliSession(site.switches[device], "rocefort")
         self.open = True
         self.prompt = parse.find_prompt(self.session.prompt)
         self.base_prompt = self.prompt.view if self.prompt else ""
@@ -171,7 +171,9 @@ class Wire:
             self.open = False
             self.session.close()
 
-    def exchange(self, command: str, answers: tuple[Answer, ...], _timeout_s: float) -> Reply:
+    def exchange(
+        self, command: str, answers: tuple[PromptAnswer, ...], _timeout_s: float
+    ) -> SwitchReply:
         if self.site.cut:
             self.disconnect()
             raise SessionBrokenError("no route to host")
@@ -202,13 +204,13 @@ class Wire:
             raise SessionBrokenError("session lost")
         self.prompt = parse.find_prompt(self.session.prompt)
         assert self.prompt
-        return Reply((said + reply.text).strip("\n"), self.prompt, refused)
+        return SwitchReply((said + reply.text).strip("\n"), self.prompt, refused)
 
     enter = exchange
 
-    def settle(self) -> Reply:
+    def settle(self) -> SwitchReply:
         assert self.prompt
-        return Reply("", self.prompt)
+        return SwitchReply("", self.prompt)
 
 
 class WiredSwitches:
@@ -218,7 +220,7 @@ class WiredSwitches:
     """
 
     def __init__(
-        self, site: Site, label: Label, family: Family, fate: Fate, *, backwards: bool = False
+        self, site: Site, label: TrialLabel, family: Family, fate: Fate, *, backwards: bool = False
     ) -> None:
         self.site, self.fate, self.backwards = site, fate, backwards
         self.id = label.persist_id
@@ -269,16 +271,18 @@ class WiredSwitches:
         found = self._each(changes, step)
         return {name: value for name, value in found.items() if isinstance(value, RocefortError)}
 
-    def observe(self, ways: Sequence[Sequence[Change]]) -> Mapping[str, Seen]:
+    def observe(self, ways: Sequence[Sequence[Change]]) -> Mapping[str, SwitchState]:
         by_device = {parts[0].device: parts for parts in ways}
         changes = [parts[0] for parts in ways]
         found = self._each(changes, lambda d, c: self.steps.observe(d, by_device[c.device]))
         return {
-            name: Seen(trouble=Trouble(str(value))) if isinstance(value, RocefortError) else value
+            name: SwitchState(trouble=RolloutProblem(str(value)))
+            if isinstance(value, RocefortError)
+            else value
             for name, value in found.items()
         }
 
-    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Before | RocefortError]:
+    def precheck(self, changes: Sequence[Change]) -> Mapping[str, Baseline | RocefortError]:
         return self._each(changes, self.steps.precheck)
 
     def load(self, changes: Sequence[Change]) -> Outcome:

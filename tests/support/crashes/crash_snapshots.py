@@ -13,7 +13,7 @@ from pathlib import Path
 from crash_site import Fate, Point, Site, WiredSwitches
 
 from rocefort.lab.switch.switch import EmulatedSwitch
-from rocefort.rollout.journal.hash_chain import parsed
+from rocefort.rollout.journal.hash_chain import head_content
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.journal.text_store import KeptTexts
@@ -107,7 +107,7 @@ def site_state(site: Site) -> dict[str, object]:
     told = {f.name: getattr(site, f.name) for f in fields(site) if f.name[0] != "_"}
     found = status(site.journal)
     texts = KeptTexts(RunDirectory.of_journal(site.journal).texts).directory
-    head, _ = parsed(RunDirectory.of_journal(site.journal).head.read_bytes())
+    head, _ = head_content(RunDirectory.of_journal(site.journal).head.read_bytes())
     return told | {
         "switches": {name: switch_state(switch) for name, switch in site.switches.items()},
         "clocks": {name: switch.clock() for name, switch in site.switches.items()},

@@ -20,15 +20,15 @@ from crash_site import Fate, Killed, Point, Site, WiredSwitches, lines_of, site_
 from crash_snapshots import Camera, Snapshot, switch_state
 
 from rocefort.clock import utc_now
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.models.hardware.hardware import Family
-from rocefort.models.rollout.events import Applied, Request
+from rocefort.models.rollout.events import OperatorRequest, RolloutOutcome
 from rocefort.models.rollout.history import history_of
 from rocefort.models.rollout.plan import Gate, Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.controller.config import RolloutConfig
-from rocefort.rollout.controller.controller import Rollout
-from rocefort.rollout.controller.trial_label import Label, label_of
+from rocefort.rollout.controller.controller import RolloutLoop
+from rocefort.rollout.controller.trial_label import TrialLabel, label_of
 from rocefort.rollout.journal.journal import JournalFailed, SqliteJournal, open_journal
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.text_store import KeptTexts
@@ -43,7 +43,7 @@ class Mortal:
         self.move = journal._head.move
         journal._head.move = self._moved  # type: ignore[method-assign]
 
-    def append(self, event: Any, request: Request | None) -> None:
+    def append(self, event: Any, request: OperatorRequest | None) -> None:
         self.fate.alive()
         self.fate.rows += 1
         if self.fate.disk_full_at is not None and self.fate.rows >= self.fate.disk_full_at:
@@ -84,7 +84,7 @@ class Trials:
         at_row: tuple[int, Callable[[], None]] | None = None,
         cut_at_trial: int = 0,
         clock: Callable[[], datetime] = utc_now,
-    ) -> tuple[Applied, Fate]:
+    ) -> tuple[RolloutOutcome, Fate]:
         """One life of a controller up to its end: how it ended, and what befell it.
 
         at_row: what somebody else does after its nth journal row. cut_at_trial: nobody reaches the
@@ -96,11 +96,11 @@ class Trials:
         assert applied
         return applied, fate
 
-    def killed(self, dies_at: int) -> Applied | None:
+    def killed(self, dies_at: int) -> RolloutOutcome | None:
         """One life of a controller that dies at its nth point: how it ended where it did before."""
         return self._life(Fate(dies_at))
 
-    def filmed(self) -> tuple[Applied, list[Snapshot]]:
+    def filmed(self) -> tuple[RolloutOutcome, list[Snapshot]]:
         """One life up to its end, and a snapshot of each of its points."""
         snapshots: list[Snapshot] = []
         applied = self._life(Fate(), snapshots=snapshots)
@@ -112,7 +112,7 @@ class Trials:
         fate: Fate,
         clock: Callable[[], datetime] = utc_now,
         snapshots: list[Snapshot] | None = None,
-    ) -> Applied | None:
+    ) -> RolloutOutcome | None:
         self.site.life_began = self.site.now
         self.site.note("", "life")
         life = self.site.log.count(("", "life"))
@@ -139,7 +139,7 @@ class Trials:
                 monotonic=lambda: self.site.now,
                 now=clock,
             )
-            applied = Rollout(config).run()
+            applied = RolloutLoop(config).run()
         self.site.life_ends()
         if switches:
             switches.die()
@@ -208,7 +208,7 @@ class Trials:
 
     def intrude_with(self, device: str, run: str) -> None:
         """Another controller begins a trial by this very plan, in a run of its own."""
-        label = Label(self.plan.digest, run)
+        label = TrialLabel(self.plan.digest, run)
         persist = (
             f" persist {label.persist_id}" if self.case.personality.persist == "present" else ""
         )
@@ -223,7 +223,7 @@ class Trials:
     def _begin(self, device: str, *lines: str) -> None:
         switch = self.site.switches[device]
         before = switch.running
-        session = Session(switch, "somebody")
+        session = CliSession(switch, "somebody")
         for line in ("system-view", "interface 100GE1/0/1", *lines):
             assert "Error" not in session.handle(line).text
         assert switch.running != before and switch.trial

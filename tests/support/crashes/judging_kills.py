@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rocefort.lab.switch.audit_log import GONE, Deed
+from rocefort.lab.switch.audit_log import GONE, AuditRecord
 
 WORDS_OF = {  # which intents an act of a switch may follow
     "load": {"load"},
@@ -36,9 +36,9 @@ class Judge:
     trial_s: int = 60
     most: int = 2
 
-    def __call__(self, deeds: Sequence[Deed], rows: Rows) -> None:
+    def __call__(self, deeds: Sequence[AuditRecord], rows: Rows) -> None:
         """Whether everything that the switches were told and did keeps the promises."""
-        now: dict[str, Deed] = {}
+        now: dict[str, AuditRecord] = {}
         for deed in deeds:
             before = now.get(deed.switch, deed)
             self._whole(deed)
@@ -50,7 +50,7 @@ class Judge:
             now[deed.switch] = deed
             self._together(list(now.values()))
 
-    def _whole(self, deed: Deed) -> None:
+    def _whole(self, deed: AuditRecord) -> None:
         """P1: at rest on its way; or on a trial one step from there, which brings it back."""
         way = self.ways[deed.switch]
         assert deed.running in way and deed.saved in way, deed
@@ -60,7 +60,7 @@ class Judge:
         step = way.index(deed.running) - way.index(deed.before)
         assert step == 1 or (step == -1 and len(way) > 2 and deed.before != way[-1]), deed
 
-    def _barrier(self, deed: Deed, now: Mapping[str, Deed]) -> None:
+    def _barrier(self, deed: AuditRecord, now: Mapping[str, AuditRecord]) -> None:
         """P2: no wave begins before all of the earlier ones run what is new, and saved it."""
         mine = next(i for i, wave in enumerate(self.waves) if deed.switch in wave)
         for switch in (each for wave in self.waves[:mine] for each in wave):
@@ -68,45 +68,45 @@ class Judge:
             assert earlier.left_s is None, (deed, earlier)
             assert earlier.running == earlier.saved == new, (deed, earlier)
 
-    def _together(self, deeds: Sequence[Deed]) -> None:
+    def _together(self, deeds: Sequence[AuditRecord]) -> None:
         """P2: never more than may be on trial or drained, and a spine alone."""
         away = [d.switch for d in deeds if d.left_s is not None or not self._at_an_end(d)]
         assert len(away) <= self.most, away
         spines = [name for name in away if name.startswith("spine")]
         assert not spines or len(away) == 1, away
 
-    def _at_an_end(self, deed: Deed) -> bool:
+    def _at_an_end(self, deed: AuditRecord) -> bool:
         way = self.ways[deed.switch]
         return deed.running in {way[0], way[-1]}
 
-    def drained(self, deeds: Sequence[Deed]) -> bool:
+    def drained(self, deeds: Sequence[AuditRecord]) -> bool:
         """Whether a spine is drained now, confirmed or on trial."""
         return not all(map(self._at_an_end, latest(deeds)))
 
-    def rest(self, deeds: Sequence[Deed]) -> None:
+    def rest(self, deeds: Sequence[AuditRecord]) -> None:
         """After an abort: each is old or new and has saved it, none is drained, nothing pends."""
         for deed in latest(deeds):
             assert self._at_an_end(deed) and deed.running == deed.saved, deed
             assert deed.left_s is None and not deed.candidate, deed
 
-    def end(self, deeds: Sequence[Deed]) -> None:
+    def end(self, deeds: Sequence[AuditRecord]) -> None:
         """All run what is intended, confirmed and saved, and nobody's candidate is left."""
         self.rest(deeds)
         for deed in latest(deeds):
             assert deed.running == self.ways[deed.switch][-1], deed
 
-    def under_way(self, deeds: Sequence[Deed]) -> str:
+    def under_way(self, deeds: Sequence[AuditRecord]) -> str:
         """What the switches were in when the controller died."""
         what = doing(deeds)
         return f"{what}, a spine drained" if self.drained(deeds) else what
 
 
-def latest(deeds: Sequence[Deed]) -> list[Deed]:
+def latest(deeds: Sequence[AuditRecord]) -> list[AuditRecord]:
     """The newest row of each switch."""
     return list({deed.switch: deed for deed in deeds}.values())
 
 
-def kind_of(before: Deed, deed: Deed) -> str:
+def kind_of(before: AuditRecord, deed: AuditRecord) -> str:
     """What a switch has just done, by its states alone; empty: nothing that lasts."""
     if before.left_s is None and deed.left_s is not None:
         return "trial"
@@ -120,7 +120,7 @@ def kind_of(before: Deed, deed: Deed) -> str:
     return ""
 
 
-def meant(deed: Deed, kind: str, rows: Rows) -> None:
+def meant(deed: AuditRecord, kind: str, rows: Rows) -> None:
     """P3: the newest word on a switch, when it was told to act, was the intent of that act."""
     if deed.line == GONE:
         return  # nobody's act: the controller died
@@ -131,7 +131,7 @@ def meant(deed: Deed, kind: str, rows: Rows) -> None:
     assert act in WORDS_OF[kind], (deed, own[-3:])
 
 
-def doing(deeds: Sequence[Deed]) -> str:
+def doing(deeds: Sequence[AuditRecord]) -> str:
     """What was going on when the controller died."""
     last = {deed.switch: deed for deed in deeds if deed.line != GONE}
     if any(deed.left_s is not None for deed in last.values()):

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from judging_kills import Judge
 
-from rocefort.lab.switch.audit_log import Deed, read_deeds
+from rocefort.lab.switch.audit_log import AuditRecord, read_deeds
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 READY = "Ctrl-C ends the lab"
@@ -139,7 +139,7 @@ class Watch:
         whole = new[: new.rfind(b"\n") + 1]
         self.place += len(whole)
         for line in whole.splitlines():
-            deed = Deed(**json.loads(line))
+            deed = AuditRecord(**json.loads(line))
             self.rows += 1
             self.deeds += deed.state != self.states.get(deed.switch, deed.state)
             self.states[deed.switch] = deed.state
@@ -165,7 +165,7 @@ class Site:
     def journal(self) -> Path:
         return self.state / "journal"
 
-    def deeds(self) -> list[Deed]:
+    def deeds(self) -> list[AuditRecord]:
         return read_deeds(self.state / "deeds")
 
     def rows(self) -> list[tuple[str, str, str, str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from rocefort.dialects.data import Line, Parsed, Patch, Words
+from rocefort.dialects.data import ConfigPatch, DialectWords, ExtraLine, ParsedConfig
 from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
@@ -20,7 +20,7 @@ from rocefort.models.rollout.plan import Change
 from tiny_dialect.lines import Tree, applied, commands_between, text_of, tree_of
 
 # Not every term of a rule or a procedure: TinyOS has no restart, and keeps no session closed.
-WORDS = Words(
+WORDS = DialectWords(
     {
         "MTU of a port": "mtu {}",
         "a port out of use": "disabled",
@@ -66,7 +66,7 @@ class TinyOs(Dialect):
         """By its first command."""
         return text.startswith("hostname ")
 
-    def parse(self, text: str, file: str) -> Parsed:
+    def parse(self, text: str, file: str) -> ParsedConfig:
         """Line by line."""
         reader = _Reader()
         for number, (views, line) in enumerate(self.lines(text), 1):
@@ -77,18 +77,18 @@ class TinyOs(Dialect):
             {**reader.device, "interfaces": tuple(reader.interfaces.values())}
         )
         unmodelled = tuple(reader.unmodelled)
-        return Parsed(device, reader.places, unmodelled, len(self.lines(text)))
+        return ParsedConfig(device, reader.places, unmodelled, len(self.lines(text)))
 
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
         """Views are one deep."""
         return [row for top, inside in tree_of(text).items() for row in _rows(top, inside)]
 
-    def changed_lines(self, before: str, after: str) -> Sequence[Line]:
+    def changed_lines(self, before: str, after: str) -> Sequence[ExtraLine]:
         """By sets of lines; which field each sets is not told."""
         old, new = self.lines(before), self.lines(after)
         return [
-            *(Line(True, *line, path="") for line in new if line not in old),
-            *(Line(False, *line, path="") for line in old if line not in new),
+            *(ExtraLine(True, *line, path="") for line in new if line not in old),
+            *(ExtraLine(False, *line, path="") for line in old if line not in new),
         ]
 
     def command_of(self, line: TextLine) -> str:
@@ -127,10 +127,10 @@ class TinyOs(Dialect):
         """No command closes a session."""
         return None
 
-    def patch(self, running: str, intended: str, family: Family) -> Patch:
+    def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
         """Lines that go, then lines that come."""
         old, new = tree_of(running), tree_of(intended)
-        return Patch(tuple(commands_between(old, new)), tuple(commands_between(new, old)))
+        return ConfigPatch(tuple(commands_between(old, new)), tuple(commands_between(new, old)))
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
         """As the switch does it."""

@@ -49,7 +49,7 @@ import yaml
 from canonical import EMPTY_PORT, canonical
 from random_values import TEMPLATES
 
-from rocefort.dialects.data import Parsed
+from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.vrp.interpreter.interpreter import (
     Lines,
     View,
@@ -57,11 +57,11 @@ from rocefort.dialects.vrp.interpreter.interpreter import (
     apply_line,
     replay,
 )
-from rocefort.dialects.vrp.interpreter.joined_lines import joined
+from rocefort.dialects.vrp.interpreter.joined_lines import joined_lines
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import masked
+from rocefort.dialects.vrp.text.secrets import masked_text
 from rocefort.errors import BadInput
 from rocefort.models.device.secret import PLACEHOLDER
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -221,7 +221,7 @@ def _in_order(config: Lines) -> tuple[tuple[str, ...], ...]:
     """Every line with its views; an empty physical port is there with or without its line."""
     return tuple(
         (*path, line.text)
-        for top in joined(config)
+        for top in joined_lines(config)
         for path, line in top.walk()
         if line.children or not EMPTY_PORT.fullmatch(line.text)
     )
@@ -373,7 +373,7 @@ class _Judge:
         config, inner = self.type(base, view, self.sample.line)
         yield from self.view_unread(config, inner)
         yield from self.nothing_read(base, view)
-        lines = {tuple(map(masked, path)) for path in _paths(config) - _paths(base)}
+        lines = {tuple(map(masked_text, path)) for path in _paths(config) - _paths(base)}
         parsed = _parsed(tree_text(config))
         kept = _kept(parsed)
         try:
@@ -382,7 +382,7 @@ class _Judge:
             if self.sample.reads != UNWRITTEN:
                 yield f"cannot be written again: {problem}"
             return
-        written = _paths(parse_tree(masked(PLACEHOLDER.sub("removed", text))))
+        written = _paths(parse_tree(masked_text(PLACEHOLDER.sub("removed", text))))
         around = {path[:depth] for path in lines for depth in range(1, len(path))}
         for path in sorted(lines - around):
             if (path in kept) != (self.sample.reads == KEPT):
@@ -397,7 +397,7 @@ class _Judge:
         for line in filter(None, self.sample.below):
             config, _ = self.type(config, view, line)
         if any(self.sample.below):
-            is_kept = tuple(map(masked, view)) in _kept(_parsed(tree_text(config)))
+            is_kept = tuple(map(masked_text, view)) in _kept(_parsed(tree_text(config)))
             if is_kept != (self.sample.reads == KEPT):
                 yield f"{'keeps' if is_kept else 'reads'} {_shown({view})} with lines below it"
 
@@ -414,16 +414,16 @@ class _Judge:
             if line in self.sample.default and is_kept != (self.sample.reads == KEPT):
                 yield f"{'keeps' if is_kept else 'reads'} `{line}`"
 
-    def saved(self, parsed: Parsed) -> Lines:
+    def saved(self, parsed: ParsedConfig) -> Lines:
         """What a switch saves that is given what was read: a default that is told leaves no line."""
         text = render(parsed.device, self.family, TEMPLATES[self.family])
         return canonical(parse_tree(text), self.family)
 
 
-def _parsed(text: str) -> Parsed:
+def _parsed(text: str) -> ParsedConfig:
     named = re.search(r"^sysname ", text, re.MULTILINE)
     return parse(text if named else f"sysname a\n{text}", "a.cfg")
 
 
-def _kept(parsed: Parsed) -> Paths:
+def _kept(parsed: ParsedConfig) -> Paths:
     return frozenset((*line.path, line.text) for line in parsed.unmodelled)

@@ -28,8 +28,8 @@ from random_values import (
 
 from rocefort.models.device.drop_profile import (
     ColourLimits,
+    DropLimits,
     DropProfile,
-    Limits,
     QueueMarking,
     Unit,
 )
@@ -134,7 +134,7 @@ def drop_profiles(pool: Pool) -> tuple[DropProfile, ...]:
         )
         # a built-in profile that says nothing has no line
         marks = pool.flag() or (name == "default" and not pool.wide)
-        ecn = Limits(**_limits(pool, 7168, [51200, 76800])) if marks else None
+        ecn = DropLimits(**_limits(pool, 7168, [51200, 76800])) if marks else None
         found.append(DropProfile(name=name, colours=colours, ecn=ecn))
     return tuple(found)
 

@@ -60,12 +60,12 @@ from rocefort.models.device.management import (
 )
 from rocefort.models.device.packet_filters import (
     Behavior,
-    Binding,
     Classifier,
+    ClassifierBinding,
     FilterAcl,
     FilterRule,
     Filters,
-    Ports,
+    PortRange,
     TrafficPolicy,
 )
 from rocefort.models.device.static_routes import StaticRoute, Vrf
@@ -253,7 +253,9 @@ def _static_routes(pool: Pool, vrfs: Sequence[str]) -> tuple[StaticRoute, ...]:
 def _filters(pool: Pool) -> Filters:
     """ACLs, of which one is in a traffic policy."""
     acls = ["SERVERS", *pool.some(["3000"], FILTER_NAMES)]
-    binding = Binding(classifier="SERVERS", behavior="ACT", precedence=pool.maybe([], KBYTES))
+    binding = ClassifierBinding(
+        classifier="SERVERS", behavior="ACT", precedence=pool.maybe([], KBYTES)
+    )
     return Filters(
         acls=tuple(
             FilterAcl(
@@ -271,7 +273,7 @@ def _filters(pool: Pool) -> Filters:
 def _rule(pool: Pool, index: int) -> FilterRule:
     protocol = pool.one(["udp"], st.sampled_from(["ip", "tcp", "udp", "icmp"]))
     ported = protocol in ("tcp", "udp")
-    few = [Ports(low=4791, high=4791)]
+    few = [PortRange(low=4791, high=4791)]
     prefixes = PREFIXES.filter(lambda prefix: prefix.prefixlen > 0)  # that of all is `any`: None
     return FilterRule(
         index=index,

@@ -14,7 +14,7 @@ from rocefort.models.device.drop_profile import (
 )
 from rocefort.models.device.eth_trunk import HIGHEST_ID
 from rocefort.models.device.packet_filters import (
-    Ports,
+    PortRange,
 )
 from rocefort.models.hardware.hardware import SyntaxFamily
 
@@ -50,7 +50,7 @@ INTERFACE_NAMES = st.one_of(
 SPLIT_PORTS = st.builds("{}GE1/0/{}".format, st.sampled_from([100, 200, 400]), st.integers(1, 64))
 SPLIT_TYPES = st.sampled_from(["4*25GE", "2*50GE", "2*100GE", "4*50GE", "4*100GE", "2*200GE"])
 FILTER_NAMES = st.integers(3000, 3999).map(str) | NAMES
-FILTER_PORTS = st.builds(lambda a, b: Ports(low=min(a, b), high=max(a, b)), ASNS, ASNS).filter(
+FILTER_PORTS = st.builds(lambda a, b: PortRange(low=min(a, b), high=max(a, b)), ASNS, ASNS).filter(
     lambda ports: ports.high <= 65535
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from rocefort.dialects.vrp.commands.command import Row
-from rocefort.dialects.vrp.commands.format import Node, parse_format
+from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
 
 VALUES = {
     "ip": "10.0.0.1",
@@ -40,12 +40,12 @@ def undo_samples(row: Row) -> Iterator[str]:
             yield " ".join(("undo", *words))
 
 
-def _sequences(nodes: tuple[Node, ...]) -> Iterator[tuple[str, ...]]:
+def _sequences(nodes: tuple[FormatNode, ...]) -> Iterator[tuple[str, ...]]:
     for parts in product(*(tuple(_choices(node)) for node in nodes)):
         yield tuple(word for part in parts for word in part)
 
 
-def _choices(node: Node) -> Iterator[tuple[str, ...]]:
+def _choices(node: FormatNode) -> Iterator[tuple[str, ...]]:
     if node.kind in ("word", "implied"):
         yield (node.text,)
     elif node.kind == "param":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
-from rocefort.dialects.vrp.commands.format import Node
+from rocefort.dialects.vrp.commands.format import FormatNode
 
 ROOT = Path(__file__).parents[3]
 HOLE = "{}"  # the value of an f-string
@@ -108,7 +108,7 @@ def _heads() -> frozenset[str]:
 
 
 def _ends(
-    nodes: tuple[Node, ...], words: tuple[str, ...], at: int, value: re.Pattern[str]
+    nodes: tuple[FormatNode, ...], words: tuple[str, ...], at: int, value: re.Pattern[str]
 ) -> Iterator[tuple[int, bool]]:
     """How far words fit a format whose parameters take a value, and whether it ends there."""
     if not nodes:

@@ -17,7 +17,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.finding import Severity
 from rocefort.models.results.routing import RoutingState
 from rocefort.validators.batfish.recording import replay
-from rocefort.validators.engine_choice import compared
+from rocefort.validators.engine_choice import engine_comparison
 from rocefort.validators.routing.engine import analyse
 
 Edits = tuple[tuple[str, str, str], ...]
@@ -76,7 +76,7 @@ def test_a_disagreement_is_an_error_with_one_witness_of_each_kind(
     spoilt, whole = fabric(name, intent(), edits), fabric("whole", intent(), ())
     batfish: RoutingState = replay(spoilt.network, recording(name))
     solution = analyse(whole.network, whole.sources)
-    report = compared(whole.network, solution, batfish, whole.sources, date(2026, 11, 20))
+    report = engine_comparison(whole.network, solution, batfish, whole.sources, date(2026, 11, 20))
     assert report.failed
     assert {(f.rule, f.severity) for f in report.findings} == {("BGP104", Severity.ERROR)}
     assert [(f.where.device, f.message) for f in report.findings] == [

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.errors import BadInput
@@ -43,7 +43,7 @@ SINGLE = range(26)
 
 
 @pytest.fixture(scope="module")
-def network(heps: Derived) -> Network:
+def network(heps: DerivedNetwork) -> Network:
     """HEPS as its texts say it."""
     texts = render_all(heps.network)
     nodes = (

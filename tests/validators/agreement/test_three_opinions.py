@@ -17,7 +17,7 @@ from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.requirements import require_host
 from rocefort.lab.twin.teardown import reap
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.results.lab_experiments import OpinionRow
 from rocefort.reports.lab_experiments import opinions_report
 from rocefort.reports.writers.terminal import text_of
@@ -95,7 +95,7 @@ def test_all_three_agree(
     rows: list[OpinionRow],
 ) -> None:
     network = fabric(one.name, one.intent(intent), one.edits).network
-    choice = Choice(bfd=False, expected=expected_sessions(network))
+    choice = TwinOptions(bfd=False, expected=expected_sessions(network))
     twin = Twin.up(network, one.name, choice, labs)
     row = opinions_of(twin, network, Batfish.of(RECORDED))
     twin.down()

@@ -12,8 +12,8 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import (
     Behavior,
-    Binding,
     Classifier,
+    ClassifierBinding,
     FilterAcl,
     FilterRule,
     Filters,
@@ -58,7 +58,9 @@ def filtered(device: Device) -> Device:
         acls=(FilterAcl(name="3000", rules=rules),),
         classifiers=(Classifier(name="C", acls=("3000",)),),
         behaviors=(Behavior(name="B"),),
-        policies=(TrafficPolicy(name="P", bindings=(Binding(classifier="C", behavior="B"),)),),
+        policies=(
+            TrafficPolicy(name="P", bindings=(ClassifierBinding(classifier="C", behavior="B"),)),
+        ),
     )
     ports = [
         i.model_copy(update={"filter_in": "P"}) if i.name == "Vlanif110" else i

@@ -15,7 +15,7 @@ from batfish_server import HOST, serving
 from rocefort.errors import ServiceFailed
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.engine import (
-    Answers,
+    BatfishAnswers,
     RouteRow,
     SessionRow,
     ask,
@@ -121,7 +121,7 @@ def test_an_answer_in_an_unknown_form_is_a_failure_of_the_service(clos: Clos, ke
 
 
 def test_answers_that_leave_a_peer_out_are_not_taken_for_an_answer(clos: Clos) -> None:
-    nothing = Answers(version="0", sessions=(), routes=(), hosts_up=(), traces=())
+    nothing = BatfishAnswers(version="0", sessions=(), routes=(), hosts_up=(), traces=())
     with pytest.raises(ServiceFailed, match=r"Batfish says nothing of leaf1 peer 10\.0\.1\.0"):
         interpret(clos(), nothing)
 
@@ -136,7 +136,7 @@ def test_a_route_on_a_host_that_runs_no_bgp_is_not_taken_for_an_answer(clos: Clo
         if n.device.bgp
         for p in n.device.bgp.peers
     )
-    answers = Answers(version="0", sessions=sessions, routes=routes, hosts_up=(), traces=())
+    answers = BatfishAnswers(version="0", sessions=sessions, routes=routes, hosts_up=(), traces=())
     with pytest.raises(ServiceFailed) as caught:
         interpret(network, answers)
     assert str(caught.value) == "Batfish shows a BGP route on server1, which runs no BGP"

@@ -20,8 +20,8 @@ from rocefort.models.network.network import End, Network, Sources
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.results.routing import (
     BgpSession,
-    Effect,
     Failure,
+    FailureEffect,
     FailureStudy,
     Route,
     RoutingState,
@@ -30,14 +30,14 @@ from rocefort.models.results.routing import (
 )
 from rocefort.validators.batfish.access import Service
 from rocefort.validators.batfish.time_limits import ENDING
-from rocefort.validators.engine_choice import Engine, Wishes, run
-from rocefort.validators.failures.impact import Costs, difference
+from rocefort.validators.engine_choice import Engine, StudyOptions, run
+from rocefort.validators.failures.impact import FailureCosts, difference
 from rocefort.validators.failures.study import dense, single_failures, study
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.verification.change import (
     change_of,
+    common_switches,
     disagreement,
-    standing,
     verify_change,
 )
 from rocefort.validators.verification.batfish_failures import choose, deactivated, disagreeing
@@ -56,7 +56,7 @@ def without_network(device: Device) -> Device:
 def test_what_two_states_tell_of_a_failure_is_what_the_study_tells(clos: Clos) -> None:
     network = clos(2, 3)
     solution = analyse(network)
-    costs = Costs(network, solution.state)
+    costs = FailureCosts(network, solution.state)
     for effect in study(network, solution=solution).effects:
         ours = costs.effect(effect.failure, dense(network, effect.failure).state)
         assert difference(effect, ours, ("repair", "dense")) is None
@@ -68,7 +68,9 @@ def test_a_difference_is_told_with_its_failure(clos: Clos) -> None:
     prefix = IPv4Network("10.1.2.0/24")
     loss = WidthLoss(leaves=("leaf1",), prefixes=(prefix,), was=2, now=1)
     studies = [
-        FailureStudy(scope="single", population=1, effects=(Effect(failure=failure, widths=w),))
+        FailureStudy(
+            scope="single", population=1, effects=(FailureEffect(failure=failure, widths=w),)
+        )
         for w in ((loss,), ())
     ]
     both, findings = disagreeing(studies[0], studies[1], ("embedded", "batfish"), Sources())
@@ -119,7 +121,7 @@ def test_a_switch_that_no_longer_runs_bgp_has_lost_its_routes(clos: Clos) -> Non
 
     networks = clos(), clos(leaf1=silent)
     before, after = (analyse(network) for network in networks)
-    change = change_of(before.state, after.state, standing(*networks))
+    change = change_of(before.state, after.state, common_switches(*networks))
     gone = [route for route in change.gone if route.device == "leaf1"]
     assert gone and all(route.now == 0 for route in gone)
     told = [f.message for f in verify_change(networks[1], change, solution=after).findings]
@@ -133,7 +135,7 @@ def test_what_is_refused_in_the_version_before_is_said_to_stand_there(clos: Clos
         return device.model_copy(update={"interfaces": ports})
 
     with pytest.raises(Refused, match=r"^the version before, leaf1 .*vpn-instance RED"):
-        run(clos(), Sources(), Engine.EMBEDDED, None, Wishes(before=clos(leaf1=in_a_vpn)))
+        run(clos(), Sources(), Engine.EMBEDDED, None, StudyOptions(before=clos(leaf1=in_a_vpn)))
 
 
 def state(engine: str, *hops: str) -> RoutingState:
@@ -203,8 +205,8 @@ def test_both_engines_see_the_same_change(live_service: Service, clos: Clos) -> 
     before, after = clos(), clos(leaf1=without_network)
     asked = ask_all(after, live_service, before=before)
     assert asked.before is not None
-    ours = change_of(analyse(before).state, analyse(after).state, standing(before, after))
-    theirs = change_of(asked.before, asked.state, standing(before, after))
+    ours = change_of(analyse(before).state, analyse(after).state, common_switches(before, after))
+    theirs = change_of(asked.before, asked.state, common_switches(before, after))
     examples = [(e.source, e.destination) for e in asked.examples]
     assert disagreement(ours, theirs, examples, Sources()) == ()
     assert set(examples) == set(ours.lost)

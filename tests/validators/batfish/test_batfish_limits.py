@@ -14,7 +14,7 @@ from batfish_server import HOST, Handler, answering, serving, without_end
 
 from rocefort.errors import ServiceFailed
 from rocefort.models.network.network import Network
-from rocefort.validators.batfish.access import Access, server_version
+from rocefort.validators.batfish.access import ServiceAccess, server_version
 from rocefort.validators.batfish.engine import ask
 from rocefort.validators.batfish.time_limits import ENDING
 
@@ -49,7 +49,7 @@ def test_a_service_that_hangs_costs_the_limit_and_no_more(
 ) -> None:
     before = time.monotonic()
     with serving({}, hangs_at=hangs_at) as port, pytest.raises(ServiceFailed) as caught:
-        ask(clos(), HOST, port, Access(limit_s=LIMIT_S))
+        ask(clos(), HOST, port, ServiceAccess(limit_s=LIMIT_S))
     assert str(caught.value).startswith(f"{HOST}:{port}: {sentence}")
     assert time.monotonic() - before < 2 * LIMIT_S + SLACK_S  # the network's removal has its own
 
@@ -101,7 +101,7 @@ def test_a_signal_removes_the_network_from_the_service(number: signal.Signals, c
         serving(WORKING, deleted=deleted, **killing(number)) as port,
         pytest.raises(KeyboardInterrupt),
     ):
-        ask(clos(), HOST, port, Access(limit_s=20.0))
+        ask(clos(), HOST, port, ServiceAccess(limit_s=20.0))
     assert [path.rpartition("/")[0] for path in deleted] == ["/v2/networks"]
     assert {each: signal.getsignal(each) for each in before} == before
 
@@ -111,7 +111,7 @@ def test_a_signal_that_somebody_handles_is_theirs(clos: Clos) -> None:
     before = signal.signal(signal.SIGTERM, lambda number, _frame: heard.append(number))
     try:
         with serving(WORKING, **killing(signal.SIGTERM)) as port, pytest.raises(ServiceFailed):
-            ask(clos(), HOST, port, Access(limit_s=LIMIT_S))
+            ask(clos(), HOST, port, ServiceAccess(limit_s=LIMIT_S))
     finally:
         signal.signal(signal.SIGTERM, before)
     assert heard

@@ -24,7 +24,7 @@ from cryptography.x509.oid import NameOID
 from rocefort.errors import BadInput, ServiceFailed
 from rocefort.models.network.network import Network
 from rocefort.validators.batfish.access import (
-    Access,
+    ServiceAccess,
     check_version,
     server_version,
     service_at,
@@ -140,9 +140,9 @@ def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext
 
 def test_a_service_behind_tls_is_asked_with_its_token(authority: ssl.SSLContext) -> None:
     with serving({}, tls=authority, token="s3cret") as port:
-        assert server_version(HOST, port, 5.0, Access(tls=True, token="s3cret")) == "0.36.0"
+        assert server_version(HOST, port, 5.0, ServiceAccess(tls=True, token="s3cret")) == "0.36.0"
         with pytest.raises(ServiceFailed) as caught:
-            server_version(HOST, port, 5.0, Access(tls=True, token="other"))
+            server_version(HOST, port, 5.0, ServiceAccess(tls=True, token="other"))
     assert str(caught.value) == (
         f"{HOST}:{port}: the service refuses us (HTTP 401); set ROCEFORT_BATFISH_TOKEN"
     )
@@ -153,7 +153,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
 ) -> None:
     monkeypatch.delenv("REQUESTS_CA_BUNDLE")
     with serving({}, tls=authority) as port, pytest.raises(ServiceFailed) as caught:
-        server_version(HOST, port, 5.0, Access(tls=True))
+        server_version(HOST, port, 5.0, ServiceAccess(tls=True))
     assert str(caught.value) == (
         f"{HOST}:{port}: the service's certificate is not trusted: self-signed certificate; "
         "name the authority's file in REQUESTS_CA_BUNDLE"
@@ -162,7 +162,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
 
 def test_a_service_that_answers_tls_in_the_clear_is_hinted_at() -> None:
     with serving({}) as port, pytest.raises(ServiceFailed) as caught:
-        server_version(HOST, port, 5.0, Access(tls=True))
+        server_version(HOST, port, 5.0, ServiceAccess(tls=True))
     assert str(caught.value) == (
         f"{HOST}:{port}: what answers does not speak TLS; "
         f"where no TLS proxy is before it, use http://{HOST}:{port}"
@@ -180,7 +180,7 @@ def test_a_service_that_waits_for_more_than_tls_is_hinted_at() -> None:
         answering(silent) as port,
         pytest.raises(ServiceFailed) as caught,
     ):
-        server_version(HOST, port, 0.3, Access(tls=True))
+        server_version(HOST, port, 0.3, ServiceAccess(tls=True))
     assert str(caught.value) == (
         f"{HOST}:{port}: no Batfish service answers: no answer in 0.3 s; "
         f"where no TLS proxy is before it, use http://{HOST}:{port}"
@@ -191,7 +191,7 @@ def test_pybatfish_speaks_tls_with_the_token_too(
     clos: Clos, authority: ssl.SSLContext, kept: Path
 ) -> None:
     pytest.importorskip("pybatfish")
-    access = Access(tls=True, token="s3cret")
+    access = ServiceAccess(tls=True, token="s3cret")
     work = {"workstatuscode": "REQUEUEFAILURE", "task": {}}
     with (
         serving({"work": work}, tls=authority, token="s3cret") as port,
@@ -225,7 +225,7 @@ def test_a_question_without_an_answer_ends_at_the_limit(clos: Clos, kept: Path) 
     deleted: list[str] = []
     work = {"workstatuscode": "ASSIGNED", "task": {}}
     with serving({"work": work}, deleted=deleted) as port, pytest.raises(ServiceFailed) as caught:
-        ask(clos(), HOST, port, Access(limit_s=0.3))
+        ask(clos(), HOST, port, ServiceAccess(limit_s=0.3))
     what = "Batfish takes too long: snapshot intended was not answered in 0.3 s"
     assert said(caught.value, kept) == f"{HOST}:{port}: {what}"
     assert len(deleted) == 1  # its network

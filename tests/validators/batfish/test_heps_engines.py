@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.data import sources_of
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
@@ -75,7 +75,7 @@ FAULTS = [
 ]
 
 
-def edited(heps: Derived, fault: Fault | None) -> tuple[Network, Sources, dict[str, str]]:
+def edited(heps: DerivedNetwork, fault: Fault | None) -> tuple[Network, Sources, dict[str, str]]:
     """HEPS parsed from its text, one text edited by hand."""
     texts = render_all(heps.network)
     if fault:
@@ -92,7 +92,7 @@ def edited(heps: Derived, fault: Fault | None) -> tuple[Network, Sources, dict[s
     return heps.network.model_copy(update={"nodes": tuple(nodes)}), Sources(table), texts
 
 
-def test_both_engines_agree_on_heps_and_find_nothing(heps: Derived) -> None:
+def test_both_engines_agree_on_heps_and_find_nothing(heps: DerivedNetwork) -> None:
     network, sources, _ = edited(heps, None)
     solution = analyse(network, sources)
     batfish = replay(network, RECORDED / "heps.json")
@@ -113,7 +113,9 @@ def test_both_engines_agree_on_heps_and_find_nothing(heps: Derived) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_both_engines_find_the_fault_with_its_device_and_line(heps: Derived, fault: Fault) -> None:
+def test_both_engines_find_the_fault_with_its_device_and_line(
+    heps: DerivedNetwork, fault: Fault
+) -> None:
     network, sources, texts = edited(heps, fault)
     solution = analyse(network, sources)
     batfish = replay(network, RECORDED / f"{fault.name}.json")
@@ -131,7 +133,7 @@ def test_both_engines_find_the_fault_with_its_device_and_line(heps: Derived, fau
     "fault", [None, *FAULTS], ids=lambda fault: fault.name if fault else "heps"
 )
 def test_a_live_service_says_what_is_recorded(
-    heps: Derived, fault: Fault | None, service: tuple[str, int]
+    heps: DerivedNetwork, fault: Fault | None, service: tuple[str, int]
 ) -> None:
     network, _, _ = edited(heps, fault)
     path = RECORDED / f"{fault.name if fault else 'heps'}.json"

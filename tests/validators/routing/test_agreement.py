@@ -15,7 +15,7 @@ from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.reachability import reachability
 from rocefort.models.results.routing import Route, RoutingState, SessionStatus
-from rocefort.validators.engine_choice import compared
+from rocefort.validators.engine_choice import engine_comparison
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.rules.verification.engine_comparison import HINT, disagreements
 
@@ -122,8 +122,8 @@ def test_a_waiver_covers_a_disagreement(clos: Clos) -> None:
     network = clos(2, 2).model_copy(update={"waivers": (waiver,)})
     solution = analyse(network)
     differing = other(solution.state, routes=solution.state.routes[1:])
-    report = compared(network, solution, differing, Sources(), today)
+    report = engine_comparison(network, solution, differing, Sources(), today)
     assert (report.rules, report.findings) == (("BGP104",), ())
     assert [entry.why for entry in report.waived] == ["known"]
-    agreeing = compared(network, solution, other(solution.state), Sources(), today)
+    agreeing = engine_comparison(network, solution, other(solution.state), Sources(), today)
     assert [finding.severity.value for finding in agreeing.findings] == ["warning"]

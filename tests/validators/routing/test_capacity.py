@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from rocefort.errors import Refused
 from rocefort.models.network.demand import Demand
 from rocefort.models.network.network import End, Network
-from rocefort.models.results.capacity import Capacity, Use
+from rocefort.models.results.capacity import CapacityReport, Use
 from rocefort.models.results.routing import Failure
 from rocefort.validators.capacity.capacity import capacity
-from rocefort.validators.capacity.link_loads import Carried, Loads
-from rocefort.validators.capacity.symmetry import Twins
+from rocefort.validators.capacity.link_loads import Loads, PortLoads
+from rocefort.validators.capacity.symmetry import SymmetryClasses
 from rocefort.validators.capacity.traffic_matrix import spread
 from rocefort.validators.failures.study import dense, single_failures
 from rocefort.validators.routing.engine import analyse
@@ -40,7 +40,7 @@ def _flow(share: float, senders: str = "", receivers: str = "") -> dict[str, Any
     return {"share": share, **named}
 
 
-def _use(found: Capacity, kind: str, name: str) -> Use:
+def _use(found: CapacityReport, kind: str, name: str) -> Use:
     return next(use for use in found.uses if (use.kind, use.name) == (kind, name))
 
 
@@ -199,10 +199,10 @@ def test_a_failure_never_leaves_more_headroom(
         if not (one.lost_gbps or one.cut_gbps):
             assert one.utilisation >= found.utilisation - NEAR
             assert one.factor is None or found.factor is None or one.factor <= found.factor + NEAR
-    assert Capacity.model_validate_json(found.model_dump_json()) == found
+    assert CapacityReport.model_validate_json(found.model_dump_json()) == found
 
 
-def _same(ours: Carried, theirs: Carried) -> bool:
+def _same(ours: PortLoads, theirs: PortLoads) -> bool:
     ports = ours.by_port.keys() | theirs.by_port.keys()
     return all(
         abs(ours.by_port.get(port, 0.0) - theirs.by_port.get(port, 0.0)) < NEAR for port in ports
@@ -234,7 +234,7 @@ def test_after_a_failure_loads_are_those_of_the_dense_engine(
     assert _same(loads.after(failure), _dense_loads(loads, anew, failure))
 
 
-def _dense_loads(loads: Loads, anew: Any, failure: Failure) -> Carried:
+def _dense_loads(loads: Loads, anew: Any, failure: Failure) -> PortLoads:
     """All that is still sent, walked from the start over tables that were solved from the start."""
     dead = set(failure.nodes)
     kept = {
@@ -256,7 +256,7 @@ def test_failures_said_to_be_alike_are(
     solution = analyse(network)
     loads = Loads(solution, spread(_demand(100, *flows), solution))
     singles = single_failures(network, solution)
-    groups = list(Twins(loads.base, loads.spread).alike(singles))
+    groups = list(SymmetryClasses(loads.base, loads.spread).alike(singles))
     assert sorted(str(f) for group in groups for f in group) == sorted(map(str, singles))
     for first, *others in groups:
         wanted = _outline(loads.after(first))
@@ -264,7 +264,7 @@ def test_failures_said_to_be_alike_are(
             assert _outline(loads.after(other)) == wanted
 
 
-def _outline(carried: Carried) -> tuple[list[float], float, float]:
+def _outline(carried: PortLoads) -> tuple[list[float], float, float]:
     """What a swap of switches leaves as it is."""
     rates = sorted(round(rate, 4) + 0.0 for rate in carried.by_port.values())
     return [r for r in rates if r], round(carried.lost, 4), round(carried.cut, 4)
@@ -275,11 +275,11 @@ def test_twins_are_found_where_nothing_tells_apart(clos: Clos) -> None:
     solution = analyse(network)
     even = spread(_demand(100), solution)
     loads = Loads(solution, even)
-    groups = list(Twins(loads.base, even).alike(single_failures(network, solution)))
+    groups = list(SymmetryClasses(loads.base, even).alike(single_failures(network, solution)))
     assert [len(group) for group in groups] == [24, 6, 4]
     odd = spread(_demand(100, _flow(1, "leaf1", "")), solution)
     loads = Loads(solution, odd)
-    groups = list(Twins(loads.base, odd).alike(single_failures(network, solution)))
+    groups = list(SymmetryClasses(loads.base, odd).alike(single_failures(network, solution)))
     assert [len(group) for group in groups] == [4, 20, 1, 5, 4]
 
 

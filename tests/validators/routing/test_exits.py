@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.design.derive.derive import Derived, derive
+from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.models.network.network import Network
 from rocefort.validators.routing.engine import analyse
-from rocefort.validators.routing.external_peers import offered, probes, with_outside
+from rocefort.validators.routing.external_peers import offered_prefixes, probes, with_outside
 from rocefort.validators.rules.verification.reachability import verify
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "border" / "fabric.yaml"
@@ -21,16 +21,18 @@ DEFAULT = IPv4Network("0.0.0.0/0")
 
 
 @pytest.fixture(scope="module")
-def border() -> Derived:
+def border() -> DerivedNetwork:
     return derive(SAMPLE)
 
 
 @pytest.fixture(scope="module")
-def texts(border: Derived) -> dict[str, str]:
+def texts(border: DerivedNetwork) -> dict[str, str]:
     return dict(render_all(border.network))
 
 
-def _spoiled(border: Derived, texts: dict[str, str], *faults: tuple[str, str, str]) -> Network:
+def _spoiled(
+    border: DerivedNetwork, texts: dict[str, str], *faults: tuple[str, str, str]
+) -> Network:
     """The network read from texts in which lines that match a pattern became others."""
     changed = dict(texts)
     for device, pattern, replacement in faults:
@@ -50,7 +52,7 @@ def _said(network: Network) -> list[str]:
 
 
 def test_every_leaf_reaches_the_exits_over_both_border_leaves(
-    border: Derived, texts: dict[str, str]
+    border: DerivedNetwork, texts: dict[str, str]
 ) -> None:
     network = _spoiled(border, texts)
     assert _said(network) == []
@@ -60,7 +62,7 @@ def test_every_leaf_reaches_the_exits_over_both_border_leaves(
     assert {widths[f"leaf0{n}", DEFAULT] for n in (1, 2)} == {1}  # the exit itself
 
 
-def test_the_far_end_offers_what_must_not_come_in(border: Derived) -> None:
+def test_the_far_end_offers_what_must_not_come_in(border: DerivedNetwork) -> None:
     wan = next(e for e in border.network.exits or () if e.name == "wan-a")
     assert [str(p) for p in probes(wan, border.network)] == [
         "203.0.113.0/24",
@@ -68,7 +70,7 @@ def test_the_far_end_offers_what_must_not_come_in(border: Derived) -> None:
         "10.65.0.0/17",
         "10.66.0.0/17",
     ]
-    assert set(offered(wan, border.network)) >= {DEFAULT, IPv4Network("172.16.0.0/12")}
+    assert set(offered_prefixes(wan, border.network)) >= {DEFAULT, IPv4Network("172.16.0.0/12")}
     whole = with_outside(border.network)
     assert whole.by_name["outside-wan-a"].device.bgp is not None
     assert with_outside(whole) == whole  # none is added twice
@@ -135,12 +137,14 @@ FAULTS = [
 
 @pytest.mark.parametrize(("faults", "sentence"), FAULTS)
 def test_a_fault_in_the_text_is_told(
-    border: Derived, texts: dict[str, str], faults: list[tuple[str, str, str]], sentence: str
+    border: DerivedNetwork, texts: dict[str, str], faults: list[tuple[str, str, str]], sentence: str
 ) -> None:
     assert sentence in _said(_spoiled(border, texts, *faults))
 
 
-def test_the_hint_of_a_lost_path_names_the_command(border: Derived, texts: dict[str, str]) -> None:
+def test_the_hint_of_a_lost_path_names_the_command(
+    border: DerivedNetwork, texts: dict[str, str]
+) -> None:
     network = _spoiled(border, texts, ("spine01", r"  load-balancing as-path-relax\n", ""))
     solution = analyse(network)
     found = verify(network, solution.state, solution=solution).findings
@@ -149,7 +153,9 @@ def test_the_hint_of_a_lost_path_names_the_command(border: Derived, texts: dict[
     }
 
 
-def test_a_static_route_wins_over_bgp_and_drops(border: Derived, texts: dict[str, str]) -> None:
+def test_a_static_route_wins_over_bgp_and_drops(
+    border: DerivedNetwork, texts: dict[str, str]
+) -> None:
     """A route to NULL0 for a remote leaf's prefix: BGP's is not used, and packets end there."""
     static = "ip route-static 10.66.2.0 255.255.255.0 NULL0\nip route-static 10.66.0.0"
     network = _spoiled(border, texts, ("leaf01", "ip route-static 10.66.0.0", static))
@@ -161,7 +167,7 @@ def test_a_static_route_wins_over_bgp_and_drops(border: Derived, texts: dict[str
 
 
 def test_a_static_route_to_a_neighbour_carries_packets(
-    border: Derived, texts: dict[str, str]
+    border: DerivedNetwork, texts: dict[str, str]
 ) -> None:
     route = "ip route-static 10.66.2.0 255.255.255.0 10.1.0.0\nip route-static 10.66.0.0"
     network = _spoiled(border, texts, ("leaf01", "ip route-static 10.66.0.0", route))

@@ -22,10 +22,10 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import Flow
 from rocefort.models.device.static_routes import DEFAULT_ROUTE, StaticRoute
 from rocefort.models.network.network import LosslessIntent, Network, Role, Sources
-from rocefort.models.results.routing import Effect, Failure, FailureStudy
+from rocefort.models.results.routing import Failure, FailureEffect, FailureStudy
 from rocefort.validators.failures.study import (
     MOST,
-    Studied,
+    PreparedSolution,
     chosen_failures,
     dense,
     single_failures,
@@ -50,7 +50,7 @@ Widths = dict[tuple[str, IPv4Network], tuple[int, int]]
 Pairs = Counter[tuple[str, str, str]]
 
 
-def told_widths(effect: Effect) -> Widths:
+def told_widths(effect: FailureEffect) -> Widths:
     return {
         (leaf, prefix): (loss.was, loss.now)
         for loss in effect.widths
@@ -59,7 +59,7 @@ def told_widths(effect: Effect) -> Widths:
     }
 
 
-def told_pairs(effect: Effect) -> Pairs:
+def told_pairs(effect: FailureEffect) -> Pairs:
     found: Pairs = Counter()
     for loss in effect.lost:
         found[loss.source, loss.destination, loss.segment] += loss.pairs
@@ -117,7 +117,7 @@ def has_circle(solution: Solution) -> bool:
 def check_all(network: Network, *, pairs: bool = False) -> int:
     """Every failure by repair and from the start; how many of them cost something."""
     before = analyse(network)
-    work = Studied(network, before, Sources())
+    work = PreparedSolution(network, before, Sources())
     failures, _ = chosen_failures(single_failures(network, before), "2" if pairs else "single")
     costly = 0
     for failure in failures:
@@ -127,7 +127,7 @@ def check_all(network: Network, *, pairs: bool = False) -> int:
     return costly
 
 
-def _check(network: Network, work: Studied, failure: Failure, told: Effect) -> None:
+def _check(network: Network, work: PreparedSolution, failure: Failure, told: FailureEffect) -> None:
     before, dead = work.solution, set(failure.nodes)
     after = dense(network, failure)  # nothing is refused for a failure alone
     assert told_widths(told) == true_widths(network, before, after, dead), failure
@@ -135,8 +135,8 @@ def _check(network: Network, work: Studied, failure: Failure, told: Effect) -> N
     if told.cut_off or any(not loss.now for loss in told.widths):
         assert set(told.cut_off) == true_cut_off(network, before, after, dead), failure
     if not has_circle(before):
-        assert bool(told.circle) is (has_circle(after) and work.buffers.judged), failure
-        assert work.buffers.judged or not has_circle(after), failure
+        assert bool(told.circle) is (has_circle(after) and work.buffers.is_judged), failure
+        assert work.buffers.is_judged or not has_circle(after), failure
 
 
 def with_interface(network: Network, name: str, interface: Interface) -> Network:
@@ -285,7 +285,7 @@ def _single(network: Network) -> FailureStudy:
     return study(network)
 
 
-def _of(done: FailureStudy, words: str) -> Effect:
+def _of(done: FailureStudy, words: str) -> FailureEffect:
     return next(effect for effect in done.effects if str(effect.failure) == words)
 
 
@@ -480,8 +480,8 @@ def test_pairs_that_a_policy_denies_are_not_lost(edit_heps: Callable[..., Path])
     network = read_back(derived.network, render_all(derived.network))
     both = next(f for f in chosen_failures(single_failures(network, analyse(network)), "2")[0]
                 if f.nodes == ("spine01", "spine02"))  # fmt: skip
-    work = Studied(network, analyse(network), Sources())
+    work = PreparedSolution(network, analyse(network), Sources())
     allowed = work.effect(both).pairs
-    assert 0 < allowed < Studied(HEPS, analyse(HEPS), Sources()).effect(both).pairs
+    assert 0 < allowed < PreparedSolution(HEPS, analyse(HEPS), Sources()).effect(both).pairs
     _check(network, work, both, work.effect(both))
     assert check_all(network) > 0

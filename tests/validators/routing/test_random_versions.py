@@ -17,7 +17,7 @@ from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.network import End, Network
 from rocefort.validators.failures.study import count_singles, single_failures
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.rules.verification.change import change_of, change_since, standing
+from rocefort.validators.rules.verification.change import change_of, change_since, common_switches
 from rocefort.validators.rules.verification.reachability import verify
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def test_what_moves_by_group_is_what_moves_route_by_route(
     if was is None or now is None:
         return
     assert len(was.state.routes) == len(tuple(was.state.routes))
-    both = standing(base, head)
+    both = common_switches(base, head)
     assert change_since(was, now.state, now, both) == change_of(eager(was), eager(now), both)
     judged = [verify(base, state, solution=was, today=TODAY) for state in (was.state, eager(was))]
     assert judged[0] == judged[1]

@@ -26,7 +26,7 @@ from rocefort.validators.rules.verification.reachability import verify
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocefort.design.derive.derive import Derived
+    from rocefort.design.derive.derive import DerivedNetwork
 
     Clos = Callable[..., Network]
     Edits = dict[str, Callable[..., Network]]
@@ -460,7 +460,7 @@ def test_a_route_that_its_sender_does_not_use_is_passed_on(clos: Clos, edits: Ed
     assert lost == {("srv2-1", "srv1-1"), ("srv3-1", "srv1-1")}
 
 
-def test_heps_uses_both_spines_everywhere(heps: Derived) -> None:
+def test_heps_uses_both_spines_everywhere(heps: DerivedNetwork) -> None:
     state = solve(heps.network)
     found = widths(state)
     assert {s.status for s in state.sessions} == {SessionStatus.ESTABLISHED}

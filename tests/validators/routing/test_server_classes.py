@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from rocefort.models.device.packet_filters import (
     Behavior,
-    Binding,
     Classifier,
+    ClassifierBinding,
     FilterAcl,
     FilterRule,
     Filters,
@@ -95,7 +95,11 @@ def filtered(field: str) -> Fault:
             acls=(FilterAcl(name="3001", rules=(FilterRule(index=5, action="deny", **end),)),),
             classifiers=(Classifier(name="C", acls=("3001",)),),
             behaviors=(Behavior(name="B"),),
-            policies=(TrafficPolicy(name="P", bindings=(Binding(classifier="C", behavior="B"),)),),
+            policies=(
+                TrafficPolicy(
+                    name="P", bindings=(ClassifierBinding(classifier="C", behavior="B"),)
+                ),
+            ),
         )
         network = edits["device"](
             network, "leaf1", filters=Filters.model_validate(filters.model_dump())

@@ -13,11 +13,11 @@ from rocefort.models.finding import Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Node, Role, Server
 from rocefort.models.wording import listing
-from rocefort.validators.rules.facts import Cable, Overview
+from rocefort.validators.rules.facts import LinkEnds, Overview
 from rocefort.validators.rules.registry import Need, Place, Subject, Verdict, rule
 
 
-class Kind(IntEnum):
+class AddressKind(IntEnum):
     """What has an address; the first of several keeps it, the others are told to change."""
 
     INTERFACE = 1
@@ -26,14 +26,14 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class AddressOwner:
     """Who has an address."""
 
     place: Place
     device: str
     label: str
     path: str
-    kind: Kind
+    kind: AddressKind
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -59,10 +59,12 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
     for number, sharing in _shared(subject.overview).items():
         address = IPv4Address(number)
         owners = sorted(sharing, key=lambda owner: owner.order)
-        at_home = {owner.device for owner in owners if owner.kind is Kind.INTERFACE}
-        distinct = [o for o in owners if not (o.kind is Kind.ROUTER_ID and o.device in at_home)]
+        at_home = {owner.device for owner in owners if owner.kind is AddressKind.INTERFACE}
+        distinct = [
+            o for o in owners if not (o.kind is AddressKind.ROUTER_ID and o.device in at_home)
+        ]
         for owner in distinct[1:]:
-            what = "router id" if owner.kind is Kind.ROUTER_ID else "address"
+            what = "router id" if owner.kind is AddressKind.ROUTER_ID else "address"
             yield subject.finding(
                 owner.place,
                 f"{what} {address} of {owner.label} is also that of {distinct[0].label}",
@@ -71,7 +73,7 @@ def unique_addresses(subject: Subject) -> Iterator[Verdict]:
             )
 
 
-def _shared(overview: Overview) -> dict[int, list[Owner]]:
+def _shared(overview: Overview) -> dict[int, list[AddressOwner]]:
     """Owners of each address that has several, by its number."""
     interfaces, network = overview.owners, overview.network
     others: dict[int, list[tuple[Node, Interface | None] | Server]] = defaultdict(list)
@@ -89,16 +91,16 @@ def _shared(overview: Overview) -> dict[int, list[Owner]]:
     }
 
 
-def _owner(user: tuple[Node, Interface | None] | Server) -> Owner:
+def _owner(user: tuple[Node, Interface | None] | Server) -> AddressOwner:
     """Of an interface, of a router id where there is none, or of a server."""
     if isinstance(user, Server):
         label = f"server {user.name}"
-        return Owner(user.port, label, label, "", Kind.SERVER)
+        return AddressOwner(user.port, label, label, "", AddressKind.SERVER)
     node, interface = user
     if interface is None:
-        return Owner(node, node.name, node.name, "bgp.router_id", Kind.ROUTER_ID)
+        return AddressOwner(node, node.name, node.name, "bgp.router_id", AddressKind.ROUTER_ID)
     end = End(device=node.name, interface=interface.name)
-    return Owner(end, node.name, str(end), "addresses", Kind.INTERFACE)
+    return AddressOwner(end, node.name, str(end), "addresses", AddressKind.INTERFACE)
 
 
 @rule(
@@ -166,7 +168,7 @@ def _in_one_subnet(a: Interface | None, b: Interface | None) -> bool:
     return any(x.network == y.network for x in a.addresses for y in b.addresses)
 
 
-def _link_subnet(subject: Subject, cable: Cable) -> Iterator[Verdict]:
+def _link_subnet(subject: Subject, cable: LinkEnds) -> Iterator[Verdict]:
     link, (a, b) = cable.link, cable.interfaces
     if a is None or b is None:
         return

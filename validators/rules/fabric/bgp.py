@@ -17,13 +17,13 @@ from rocefort.validators.rules.fabric.bgp_authentication import (
     differing,
     unreadable,
 )
-from rocefort.validators.rules.facts import Cable, Overview, Owner
+from rocefort.validators.rules.facts import LinkEnds, Overview, Owner
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
 KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer`, V300R023C00
 
 
-class Speaker:
+class BgpProcess:
     """One BGP process with its peers and subnets indexed: a spine has as many as leaves.
 
     By the numbers of addresses, which are found faster than the addresses themselves.
@@ -43,15 +43,15 @@ class Speaker:
         self._lengths = sorted({length for length, _ in self._subnets}, reverse=True)
 
     @cached_property
-    def sides(self) -> dict[int, Side]:
+    def sides(self) -> dict[int, PeerSide]:
         """Each peer seen from here, so that its settings are worked out once for both ends."""
         return {number: self._side(peer) for number, peer in self.peers.items()}
 
-    def _side(self, peer: BgpPeer) -> Side:
+    def _side(self, peer: BgpPeer) -> PeerSide:
         own, local = self.bgp.settings(peer), self.local(peer.address)
         number = None if local is None else int(local[0])
         terms = own.bfd_enabled, own.bfd, own.keepalive_s, own.hold_s, own.password, own.keychain
-        return Side(self, peer, own, local, number, terms)
+        return PeerSide(self, peer, own, local, number, terms)
 
     def local(self, peer: IPv4Address) -> tuple[IPv4Address, str] | None:
         """Own address and interface in a peer's subnet, the longest first."""
@@ -64,10 +64,10 @@ class Speaker:
         return None
 
 
-class Side(NamedTuple):
+class PeerSide(NamedTuple):
     """One configured peer: who peers with whom."""
 
-    speaker: Speaker
+    speaker: BgpProcess
     peer: BgpPeer
     settings: BgpSettings  # after its group's share
     local: tuple[IPv4Address, str] | None  # own address and interface in the peer's subnet
@@ -79,7 +79,7 @@ class Side(NamedTuple):
         """The switch that has the peer."""
         return self.speaker.node
 
-    def agrees(self, speaker: Speaker | None) -> bool:
+    def agrees(self, speaker: BgpProcess | None) -> bool:
         """Whether the session to a far end is as it should be, as nearly all are."""
         if speaker is None or speaker is self.speaker or self.number is None:
             return False
@@ -125,7 +125,7 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
     """
     network, overview = subject.network, subject.overview
     owners = overview.owners
-    speakers = {n.name: Speaker(n) for n in network.nodes if n.device.bgp}
+    speakers = {n.name: BgpProcess(n) for n in network.nodes if n.device.bgp}
     exits = {(exit_.leaf, int(exit_.peer)) for exit_ in network.exits or ()}
     for node in network.nodes:
         if node.name not in speakers:
@@ -140,7 +140,7 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
             if far is None and (speaker.node.name, address) in exits:
                 continue  # the far end is outside: BGP004 judges this one
             if far is None:
-                yield from _nobody(subject, side)
+                yield from _missing_peer(subject, side)
             else:
                 yield from _far_side(subject, side, far, speakers.get(far.name))
     for cable in overview.cables:
@@ -148,7 +148,7 @@ def ends_agree(subject: Subject) -> Iterator[Verdict]:
     yield from unreadable(subject)
 
 
-def _far(side: Side, owners: list[Owner], speakers: dict[str, Speaker]) -> Node | None:
+def _far(side: PeerSide, owners: list[Owner], speakers: dict[str, BgpProcess]) -> Node | None:
     """The switch that has the peer's address; of several (ADR001) the one that peers back."""
     local = side.local
     for node, _ in owners if owners[1:] else ():
@@ -205,7 +205,7 @@ def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
 
 
 def _far_side(
-    subject: Subject, side: Side, far: Node, speaker: Speaker | None
+    subject: Subject, side: PeerSide, far: Node, speaker: BgpProcess | None
 ) -> Iterator[Verdict]:
     """What the two ends together show to be wrong."""
     peer, local = side.peer.address, side.local
@@ -227,7 +227,7 @@ def _far_side(
         yield from _pair(subject, side, local[0], speaker)
 
 
-def _nobody(subject: Subject, side: Side) -> Iterator[Verdict]:
+def _missing_peer(subject: Subject, side: PeerSide) -> Iterator[Verdict]:
     """A text directory may lack the far end's file; a fabric, or a known cable, may not."""
     local = side.local
     known = local is not None and (side.node.name, local[1]) in subject.overview.cabled
@@ -244,7 +244,9 @@ def _nobody(subject: Subject, side: Side) -> Iterator[Verdict]:
         )
 
 
-def _pair(subject: Subject, side: Side, local: IPv4Address, speaker: Speaker) -> Iterator[Verdict]:
+def _pair(
+    subject: Subject, side: PeerSide, local: IPv4Address, speaker: BgpProcess
+) -> Iterator[Verdict]:
     peer, asn, far = side.peer.address, speaker.bgp.asn, speaker.node.name
     if side.settings.asn is not None and side.settings.asn != asn:
         yield subject.finding(
@@ -281,7 +283,7 @@ def _pair(subject: Subject, side: Side, local: IPv4Address, speaker: Speaker) ->
             )
 
 
-def _timers(subject: Subject, side: Side, other: Side) -> Iterator[Verdict]:
+def _timers(subject: Subject, side: PeerSide, other: PeerSide) -> Iterator[Verdict]:
     pairs = [(side.timers, other.timers)]
     if side.settings.bfd_enabled and other.settings.bfd_enabled:
         pairs.append((side.bfd, other.bfd))
@@ -296,7 +298,9 @@ def _timers(subject: Subject, side: Side, other: Side) -> Iterator[Verdict]:
             )
 
 
-def _no_session(subject: Subject, cable: Cable, speakers: dict[str, Speaker]) -> Iterator[Verdict]:
+def _no_session(
+    subject: Subject, cable: LinkEnds, speakers: dict[str, BgpProcess]
+) -> Iterator[Verdict]:
     """A link that neither end uses; a session with one end missing is told by the other end."""
     a, b = cable.link.a, cable.link.b
     for end, far in ((a, cable.interfaces[1]), (b, cable.interfaces[0])):

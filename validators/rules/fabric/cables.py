@@ -17,7 +17,7 @@ from rocefort.models.hardware.transceivers import (
     phy_of,
 )
 from rocefort.models.network.network import End, Network
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
 FEC_SOURCE = "«the vendor's guide», Configuring FEC; command reference, «FEC»"
@@ -187,4 +187,4 @@ def _cables(network: Network) -> Iterator[_Cable]:
 def _unknown_media(subject: Subject) -> Iterator[Verdict]:
     count = sum(cable.medium is None for cable in _cables(subject.network))
     if count:
-        yield subject.not_judged(None, f"the medium of {counted(count, 'cable')} is not known")
+        yield subject.not_judged(None, f"the medium of {count_of(count, 'cable')} is not known")

@@ -6,17 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
-from rocefort.models.network.network import Claim, End, Teller
+from rocefort.models.network.network import CablingEvidence, CablingSource, End
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 SAYS = {
-    Teller.LLDP: "LLDP hears {} there",
-    Teller.ADDRESSES: "by its address it is cabled to {}",
-    Teller.DESCRIPTIONS: "its description says {}",
+    CablingSource.LLDP: "LLDP hears {} there",
+    CablingSource.ADDRESSES: "by its address it is cabled to {}",
+    CablingSource.DESCRIPTIONS: "its description says {}",
 }
 HINTS = {
-    Teller.ADDRESSES: "move the cable, or the address to the port that it is plugged into",
-    Teller.DESCRIPTIONS: "correct the description, or what it describes",
+    CablingSource.ADDRESSES: "move the cable, or the address to the port that it is plugged into",
+    CablingSource.DESCRIPTIONS: "correct the description, or what it describes",
 }
 
 
@@ -37,20 +37,20 @@ def one_cabling(subject: Subject) -> Iterator[Verdict]:
     Fix: Move the cable, or the address to the port that it is plugged into; correct an old
     description.
     """
-    by_end: dict[End, list[Claim]] = defaultdict(list)
+    by_end: dict[End, list[CablingEvidence]] = defaultdict(list)
     for claim in subject.network.claims:
         by_end[claim.at].append(claim)
     for end, claims in by_end.items():
         yield from _disagreement(subject, end, claims)
 
 
-def _disagreement(subject: Subject, end: End, claims: list[Claim]) -> Iterator[Verdict]:
+def _disagreement(subject: Subject, end: End, claims: list[CablingEvidence]) -> Iterator[Verdict]:
     """The first claim is believed; each other one that cannot be true beside it is told."""
     believed = claims[0]
     for claim in claims[1:]:
-        if not believed.denies(claim):
+        if not believed.conflicts_with(claim):
             continue
-        old = claim.by is Teller.DESCRIPTIONS
+        old = claim.by is CablingSource.DESCRIPTIONS
         words = "; ".join(SAYS[c.by].format(c.far) for c in (believed, claim))
         yield subject.finding(
             end,
@@ -61,8 +61,8 @@ def _disagreement(subject: Subject, end: End, claims: list[Claim]) -> Iterator[V
         )
 
 
-def _path(believed: Claim, claim: Claim) -> str:
+def _path(believed: CablingEvidence, claim: CablingEvidence) -> str:
     """Where to look: the output that is believed, or the line that is not."""
-    if Teller.LLDP in (believed.by, claim.by):
+    if CablingSource.LLDP in (believed.by, claim.by):
         return "lldp"
-    return "description" if claim.by is Teller.DESCRIPTIONS else "addresses"
+    return "description" if claim.by is CablingSource.DESCRIPTIONS else "addresses"

@@ -11,7 +11,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.hardware.commit_conditions import ConditionedLine, Requirement
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Node
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
 # An idle port is asked for when a line is told, which a plan says; a text that stands has it.
@@ -47,7 +47,7 @@ def more_than_a_commit(subject: Subject) -> Iterator[Verdict]:
 
 def _lasting(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
     for line in node.unmodelled:
-        for found in _of(family, line.text):
+        for found in _conditions_of(family, line.text):
             yield subject.finding(
                 node,
                 str(found),
@@ -57,16 +57,16 @@ def _lasting(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
     if node.device.splits:
         first = node.device.splits[0]
         split = dialect_of(family).split_line(first.port, first.type)
-        for found in _of(family, split):
+        for found in _conditions_of(family, split):
             yield subject.finding(
                 node,
-                f"{counted(len(node.device.splits), 'port')} split; {found}",
+                f"{count_of(len(node.device.splits), 'port')} split; {found}",
                 "split ports by hand before a rollout: a commit trial cannot try it",
                 path=f"splits[{first.port}]",
             )
 
 
-def _of(family: Family, line: str) -> tuple[ConditionedLine, ...]:
+def _conditions_of(family: Family, line: str) -> tuple[ConditionedLine, ...]:
     return tuple(c for c in conditions_of([line], family) if LASTING & set(c.needs))
 
 

@@ -8,7 +8,7 @@ from rocefort.models.device.eth_trunk import MANUAL, trunk_name, trunk_number
 from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Server
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
 ETH_TRUNK = "«the vendor's reference», Eth-Trunk"
@@ -61,10 +61,10 @@ def members_alike(subject: Subject) -> Iterator[Verdict]:
     Fix: Give all members the same PFC, thresholds and scheduling.
     """
     for node in subject.network.nodes:
-        yield from _alike(subject, node)
+        yield from _member_mismatches(subject, node)
 
 
-def _alike(subject: Subject, node: Node) -> Iterator[Verdict]:
+def _member_mismatches(subject: Subject, node: Node) -> Iterator[Verdict]:
     for number, (first, *others) in node.device.members.items():
         for port in others:
             speeds = [node.speed_gbps(member.name) for member in (first, port)]
@@ -204,7 +204,7 @@ def enough_members(subject: Subject) -> Iterator[Verdict]:
         for trunk, members in _trunks(node):
             least, there = trunk.bond.minimum_links, len(members)
             if there < least:
-                has = counted(there, "member") if there else "no member"
+                has = count_of(there, "member") if there else "no member"
                 yield subject.finding(
                     _end(node, trunk),
                     f"{has}, but {least} must be up; it never comes up",

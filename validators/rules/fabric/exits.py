@@ -12,7 +12,7 @@ from rocefort.models.device.static_routes import DEFAULT_ROUTE
 from rocefort.models.finding import Severity
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node
-from rocefort.validators.routing.external_peers import offered
+from rocefort.validators.routing.external_peers import offered_prefixes
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
@@ -97,8 +97,8 @@ def _session(subject: Subject, node: Node, exit_: Exit, settings: BgpSettings) -
             path=exit_.path,
         )
     policies = settings.import_policy, settings.export_policy
-    came = set(offered(exit_, subject.network)) | set(_inner(node))
-    went = came | set(exit_.announces) | _others(exit_, subject.network)
+    came = set(offered_prefixes(exit_, subject.network)) | set(_inner(node))
+    went = came | set(exit_.announces) | _other_prefixes(exit_, subject.network)
     let_in = {route for route in came if exit_.lets_in(route)}
     for way, policy, routes, wanted in (
         ("in", policies[0], came, let_in),
@@ -142,7 +142,7 @@ def _inner(node: Node) -> Iterator[IPv4Network]:
             yield from (address.network for address in interface.addresses)
 
 
-def _others(exit_: Exit, network: Network) -> set[IPv4Network]:
+def _other_prefixes(exit_: Exit, network: Network) -> set[IPv4Network]:
     """What other exits let in: announced here, it would make the fabric a transit."""
     others = (other for other in network.exits or () if other is not exit_)
     return {accepted.prefix for other in others for accepted in other.accepts}

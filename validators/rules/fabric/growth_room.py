@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.network.network import Link, Network, Reserved, Role, Sources
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
@@ -107,10 +107,10 @@ def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
         needed = to_come * each + further
         if free < needed:
             wanted = [f"{to_come} more {peers}"] if to_come else []
-            wanted += [f"{counted(further, 'more link')} to those there"] if further else []
+            wanted += [f"{count_of(further, 'more link')} to those there"] if further else []
             yield subject.finding(
                 node,
-                f"{counted(free, 'fabric port')} free, but {needed} needed for {listing(wanted)} "
+                f"{count_of(free, 'fabric port')} free, but {needed} needed for {listing(wanted)} "
                 "of the reserved capacity",
                 f"free fabric ports, use a larger switch, or lower capacity.{peers}",
             )

@@ -8,7 +8,7 @@ from rocefort.dialects.choose import dialect_of
 from rocefort.models.device.users import PREDEFINED_GROUPS, SHORTEST_USER_NAME, LocalUser
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
@@ -154,7 +154,7 @@ def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
         )
     if len(user.name) < SHORTEST_USER_NAME:
         what = (
-            f"has a name of {counted(len(user.name), 'character')}; a switch takes no new user "
+            f"has a name of {count_of(len(user.name), 'character')}; a switch takes no new user "
             f"with less than {SHORTEST_USER_NAME} unless its name check is switched off"
         )
         yield what, "use a longer name, or keep the check off on purpose"

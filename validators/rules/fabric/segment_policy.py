@@ -14,7 +14,7 @@ from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network, Node, Segment
 from rocefort.models.wording import listing
-from rocefort.validators.routing.packet_filters import Filter, applied, filter_of
+from rocefort.validators.routing.packet_filters import PacketFilter, applied_policies, filter_of
 from rocefort.validators.rules.registry import UNKNOWN, Need, Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
@@ -42,7 +42,7 @@ class _Isolation:
             parts[segment.name].append(segment)
         return cls(policy, {name: tuple(some) for name, some in parts.items()})
 
-    def asked(self, source: str) -> Iterator[tuple[str, Flow]]:
+    def flows_from(self, source: str) -> Iterator[tuple[str, Flow]]:
         """Segments and flows that a segment's packets are judged by: RDMA, and what is named."""
         for name in self.parts:
             yield name, Flow()
@@ -51,14 +51,14 @@ class _Isolation:
                 yield b, flow
 
     def wrong(
-        self, own: Segment, found: Filter | None, *, everywhere: bool
+        self, own: Segment, found: PacketFilter | None, *, everywhere: bool
     ) -> Iterator[tuple[str, Flow]]:
         """Segments whose flows the filter of a gateway treats otherwise than the policy says.
 
         everywhere: towards every leaf's part of the other segment, not towards one alone.
         """
         source = _address(own)
-        for name, flow in self.asked(own.name):
+        for name, flow in self.flows_from(own.name):
             parts = [part for part in self.parts[name] if part.leaf != own.leaf or name != own.name]
             allowed = self.policy.allows(own.name, name, flow)
             for part in parts if everywhere else parts[:1]:
@@ -151,7 +151,7 @@ def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
     """
     for node in subject.network.nodes:
         for acl in node.device.filters.acls:
-            for before, behind in _covered(acl):
+            for before, behind in _covered_rules(acl):
                 same = "which does the same" if before.action == behind.action else "which "
                 if before.action != behind.action:
                     same += "permits them" if before.action == "permit" else "denies them"
@@ -165,7 +165,7 @@ def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
 
 
 @lru_cache(maxsize=1024)
-def _covered(acl: FilterAcl) -> tuple[tuple[FilterRule, FilterRule], ...]:
+def _covered_rules(acl: FilterAcl) -> tuple[tuple[FilterRule, FilterRule], ...]:
     """Rules that one before them leaves nothing to; many switches have the same ACL."""
     return tuple(_pairs(acl))
 
@@ -194,7 +194,7 @@ def whole_filters(subject: Subject) -> Iterator[Verdict]:
     for node in subject.network.nodes:
         device, filters = node.device, node.device.filters
         for interface in device.interfaces:
-            for field, name in applied(interface):
+            for field, name in applied_policies(interface):
                 if filters.policy(name) is None:
                     yield subject.finding(
                         node,

@@ -69,13 +69,13 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
             if not line.command:
                 yield subject.finding(
                     node,
-                    f"{_shown(line)} is not understood",
+                    f"{_line_text(line)} is not understood",
                     "no rule judges it; look at it yourself",
                     path=f"unmodelled[{line.line}]",
                 )
 
 
-def _shown(line: TextLine) -> str:
+def _line_text(line: TextLine) -> str:
     view = f" in {_short(' / '.join(line.path))}" if line.path else ""
     return f"`{_short(line.text)}`{view}"
 

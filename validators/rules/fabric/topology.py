@@ -17,8 +17,8 @@ from rocefort.models.hardware.breakout import whole_port
 from rocefort.models.hardware.hardware import expand_ports
 from rocefort.models.network.exits import Exit
 from rocefort.models.network.network import End, Network, Node, Role, Server
-from rocefort.models.wording import counted, listing
-from rocefort.validators.rules.facts import Cable
+from rocefort.models.wording import count_of, listing
+from rocefort.validators.rules.facts import LinkEnds
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
 # IBTA RoCEv2 (annex A17): a 4096-byte payload with IPv4 20, UDP 8, BTH 12, RETH 16, immediate 4
@@ -52,7 +52,7 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
     if len(spines) != expected and all(node.role for node in network.nodes):
         yield subject.finding(
             None,
-            f"{counted(len(spines), 'spine')} here, but every leaf should see {expected}",
+            f"{count_of(len(spines), 'spine')} here, but every leaf should see {expected}",
             "add the missing spine to the fabric, or correct the number of spines",
         )
     uplinks: dict[tuple[str, str], list[End]] = defaultdict(list)
@@ -69,7 +69,7 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
 
 
 def _missing(subject: Subject, leaf: Node, spine: str, count: int, width: int) -> Verdict:
-    links, there = counted(width, "link"), counted(count, "link") if count else "no link"
+    links, there = count_of(width, "link"), count_of(count, "link") if count else "no link"
     if leaf.links_per_pair:
         why = f"; this leaf is meant to have {links} to every spine"
     elif count:
@@ -245,7 +245,7 @@ def effective_mtu(interface: Interface) -> int | None:
     return (interface.mtu or ETHERNET_MTU) if interface.layer3 else None
 
 
-def _link_mtu(subject: Subject, cable: Cable, needed: int, why: str) -> Iterator[Verdict]:
+def _link_mtu(subject: Subject, cable: LinkEnds, needed: int, why: str) -> Iterator[Verdict]:
     a, b = cable.link.a, cable.link.b
     mtu_a, mtu_b = (effective_mtu(i) if i else None for i in cable.interfaces)
     if mtu_a is None or mtu_b is None:

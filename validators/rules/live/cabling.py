@@ -9,7 +9,7 @@ from functools import partial
 from rocefort.models.device.interface import ETHERNET_MTU, FRAME_OVERHEAD_BYTES
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Network
-from rocefort.models.network.observed import DeviceSeen, PortCounters, Topic
+from rocefort.models.network.observed import DeviceSeen, PortCounters, StateTopic
 from rocefort.validators.rules.live.subject import LiveSubject, reading
 from rocefort.validators.rules.registry import Need, Verdict, rule
 
@@ -21,7 +21,7 @@ INTERFACE = "«the vendor's reference», «state of ports»"
     judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «neighbours of ports»",
-    reads=reading(Topic.NEIGHBOURS, Topic.PORTS),
+    reads=reading(StateTopic.NEIGHBOURS, StateTopic.PORTS),
     needs=(Need.LINKS,),
 )
 def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
@@ -36,7 +36,7 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
     """
     cables = _far_ends(subject.network)
     switches = set(subject.network.by_name)
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         far = cables.get(node.name, {})
         heard = {n.local: n for n in seen.neighbours or () if n.device in switches}
         for name in dict.fromkeys([*far, *heard]):
@@ -84,7 +84,7 @@ def _is_up(seen: DeviceSeen, name: str) -> bool:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=INTERFACE,
-    reads=reading(Topic.PORTS),
+    reads=reading(StateTopic.PORTS),
 )
 def port_state(subject: LiveSubject) -> Iterator[Verdict]:
     """Every cabled port that is meant to be up is up.
@@ -98,7 +98,7 @@ def port_state(subject: LiveSubject) -> Iterator[Verdict]:
     """
     servers = {port: server.name for server in subject.servers for port in server.ports}
     cabled = _cabled(subject.network)
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         for end in cabled.get(node.name, ()):
             interface = subject.network.interface(end)
             port = seen.by_port.get(end.interface)
@@ -141,7 +141,7 @@ def _cabled(network: Network) -> dict[str, tuple[End, ...]]:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=INTERFACE,
-    reads=reading(Topic.PORTS),
+    reads=reading(StateTopic.PORTS),
 )
 def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
     """Every port that is up runs at its intended speed.
@@ -154,7 +154,7 @@ def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
     """
     own = {port: server.flow_gbps for server in subject.servers for port in server.ports}
     cabled = _cabled(subject.network)
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         for end in cabled.get(node.name, ()):
             port = seen.by_port.get(end.interface)
             wanted = own.get(end) or subject.network.speed_gbps(end)
@@ -173,7 +173,7 @@ def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=INTERFACE,
-    reads=reading(Topic.PORTS),
+    reads=reading(StateTopic.PORTS),
 )
 def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
     """The MTU is as intended, and no server's frame is too long.
@@ -185,7 +185,7 @@ def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: Correct «MTU of a port» (layer 3) or «longest frame» (layer 2) on the switch, or the
     fabric.
     """
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         for interface in node.device.interfaces:
             port = seen.by_port.get(interface.name)
             end = End(device=node.name, interface=interface.name)
@@ -202,7 +202,7 @@ def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
 
 
 def _server_frames(subject: LiveSubject) -> Iterator[Verdict]:
-    told = {node.name: seen for node, seen in subject.told}
+    told = {node.name: seen for node, seen in subject.answering_switches}
     for server in subject.servers:
         frame = server.mtu + FRAME_OVERHEAD_BYTES
         for end in (port for port in server.ports if port.device in told):
@@ -220,7 +220,7 @@ def _server_frames(subject: LiveSubject) -> Iterator[Verdict]:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=INTERFACE,
-    reads=reading(Topic.PORTS, twice=True),
+    reads=reading(StateTopic.PORTS, twice=True),
 )
 def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
     """No port counts more errors than in the earlier reading.
@@ -232,7 +232,7 @@ def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
     Example: CRC errors: 12 more in 60 s (0.2 a second)
     Fix: Clean or replace them, one end at a time.
     """
-    for end, was, now in _both(subject):
+    for end, was, now in _counter_pairs(subject):
         yield from _cleared(subject, end, was, now)
         crc, errors = (_more(was, now, field) for field in ("crc", "rx_errors"))
         parts = [("CRC errors", crc, "clean or replace its optics and cable")]
@@ -247,7 +247,7 @@ def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
     judges=LiveSubject,
     severity=Severity.WARNING,
     source=INTERFACE,
-    reads=reading(Topic.PORTS, twice=True),
+    reads=reading(StateTopic.PORTS, twice=True),
 )
 def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
     """No port discards more frames than in the earlier reading.
@@ -258,17 +258,17 @@ def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
     Example: input discards: 6 more in 60 s (0.1 a second)
     Fix: See «counters of queues» of the port.
     """
-    for end, was, now in _both(subject):
+    for end, was, now in _counter_pairs(subject):
         for field, way in (("rx_discards", "input"), ("tx_discards", "output")):
             if (more := _more(was, now, field)) > 0:
                 hint = "see «counters of queues» of the port"
                 yield subject.finding(end, f"{way} discards: {_rate(subject, end, more)}", hint)
 
 
-def _both(subject: LiveSubject) -> Iterator[tuple[End, PortCounters, PortCounters]]:
+def _counter_pairs(subject: LiveSubject) -> Iterator[tuple[End, PortCounters, PortCounters]]:
     """Counters of every port in both readings."""
     earlier = subject.before.by_name if subject.before else {}
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         known = earlier[node.name].by_port if node.name in earlier else {}
         for port in seen.ports or ():
             was = known.get(port.name)
@@ -286,12 +286,12 @@ def _more(was: PortCounters, now: PortCounters, field: str) -> int:
 def _cleared(
     subject: LiveSubject, end: End, was: PortCounters, now: PortCounters
 ) -> Iterator[Verdict]:
-    fell = partial(_fell, was, now)
+    fell = partial(_has_decreased, was, now)
     if any(map(fell, ("crc", "rx_errors"))):
         yield subject.not_judged(end, "its counters were cleared between the two readings")
 
 
-def _fell(was: PortCounters, now: PortCounters, field: str) -> bool:
+def _has_decreased(was: PortCounters, now: PortCounters, field: str) -> bool:
     before, after = getattr(was, field), getattr(now, field)
     return before is not None and after is not None and after < before
 

@@ -8,7 +8,7 @@ from rocefort.models.device.interface import PfcThreshold
 from rocefort.models.device.lossless import AiEcnQueue, PfcProfile
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import End, Node, Port
-from rocefort.models.network.observed import AiEcnSeen, DeviceSeen, ThresholdSeen, Topic
+from rocefort.models.network.observed import AiEcnSeen, DeviceSeen, StateTopic, ThresholdSeen
 from rocefort.models.wording import listing
 from rocefort.validators.rules.live.subject import LiveSubject, reading
 from rocefort.validators.rules.registry import Need, Verdict, rule
@@ -27,7 +27,7 @@ DEFAULT_MODEL = "AI_ECN_DistributedStorage"  # `assign queue` without a model, V
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=DCB + "«PFC of ports», «queues of PFC profiles»",
-    reads=reading(Topic.PFC_PORTS, Topic.PFC_PROFILES),
+    reads=reading(StateTopic.PFC_PORTS, StateTopic.PFC_PROFILES),
 )
 def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
     """PFC is on where RoCE passes, for the intended queues.
@@ -39,7 +39,7 @@ def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
     Example: PFC: it is -, intended on with profile default
     Fix: Enter «PFC on a port» in its view, when it is idle.
     """
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         rows = {row.interface: row for row in seen.pfc_ports or ()}
         for port in subject.roce_ports(node):
             row, pfc = rows.get(port.end.interface), port.interface.pfc
@@ -79,7 +79,7 @@ def _queues(queues: tuple[int, ...]) -> str:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=DCB + "«thresholds of ports»; columns of V200: EDOC1100155250",
-    reads=reading(Topic.THRESHOLDS),
+    reads=reading(StateTopic.THRESHOLDS),
 )
 def thresholds(subject: LiveSubject) -> Iterator[Verdict]:
     """The PFC thresholds that a switch shows are those of the fabric.
@@ -91,7 +91,7 @@ def thresholds(subject: LiveSubject) -> Iterator[Verdict]:
     Example: queue 4: xoff 640 KB and xon 550 KB, intended xoff 600 KB and xon 550 KB
     Fix: Enter the intended ones again while the port is idle, or correct the fabric.
     """
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         rows = {(row.interface, row.queue): row for row in seen.thresholds or ()}
         for port in subject.roce_ports(node):
             for wanted in port.interface.thresholds:
@@ -130,7 +130,7 @@ def _threshold(
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=DCB + "«counters of PFC» (DeadlockNum)",
-    reads=reading(Topic.PFC_COUNTERS),
+    reads=reading(StateTopic.PFC_COUNTERS),
 )
 def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
     """No queue of a port has met a PFC deadlock.
@@ -144,7 +144,7 @@ def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: Find who pauses without end; «clear the counters of PFC» clears the counter.
     """
     earlier = _earlier_deadlocks(subject)
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         for row in seen.pfc_counters or ():
             end = End(device=node.name, interface=row.interface)
             was = earlier.get((node.name, row.interface, row.queue))
@@ -185,7 +185,7 @@ def _earlier_deadlocks(subject: LiveSubject) -> dict[tuple[str, str, int], int]:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «counters of queues»",
-    reads=reading(Topic.QUEUES),
+    reads=reading(StateTopic.QUEUES),
     needs=(Need.LOSSLESS,),
 )
 def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
@@ -203,7 +203,7 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
     earlier = {
         (d.name, r.interface, r.queue): r.dropped_packets for d in devices for r in d.queues or ()
     }
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         for row in (row for row in seen.queues or () if row.queue == queue):
             end = End(device=node.name, interface=row.interface)
             was = earlier.get((node.name, row.interface, queue))
@@ -221,7 +221,7 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=DCB + "«counters of PFC»; pause time: IEEE 802.1Qbb; the limit is a choice",
-    reads=reading(Topic.PFC_COUNTERS),
+    reads=reading(StateTopic.PFC_COUNTERS),
     needs=(Need.LOSSLESS,),
 )
 def pause_rate(subject: LiveSubject) -> Iterator[Verdict]:
@@ -236,7 +236,7 @@ def pause_rate(subject: LiveSubject) -> Iterator[Verdict]:
     that cannot keep up.
     """
     queue, limit = subject.lossless.queue, subject.limits.pause_rate
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         for row in (row for row in seen.pfc_counters or () if row.queue == queue):
             end = End(device=node.name, interface=row.interface)
             for way, rate in (("received", row.rx_rate), ("transmitted", row.tx_rate)):
@@ -261,7 +261,7 @@ def _share(subject: LiveSubject, end: End, rate: int) -> str:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «state of AI-ECN»; whether V200 has it is not confirmed",
-    reads=reading(Topic.AI_ECN, Topic.PORTS),
+    reads=reading(StateTopic.AI_ECN, StateTopic.PORTS),
 )
 def ai_ecn(subject: LiveSubject) -> Iterator[Verdict]:
     """AI-ECN works on ports that are up, with the intended model.
@@ -273,7 +273,7 @@ def ai_ecn(subject: LiveSubject) -> Iterator[Verdict]:
     Example: queue 4 AI-ECN: its mode is abnormal (-), intended ai_ecn_hpc
     Fix: See «models of AI-ECN», and PFC of the queue.
     """
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         rows = {(row.interface, row.queue): row for row in seen.ai_ecn or ()}
         for port in subject.roce_ports(node) if node.device.ai_ecn.enabled else ():
             state = seen.by_port.get(port.end.interface)

@@ -8,8 +8,8 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
-from rocefort.models.network.observed import DeviceSeen, Topic
-from rocefort.models.wording import counted, listing
+from rocefort.models.network.observed import DeviceSeen, StateTopic
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.live.subject import LiveSubject, reading
 from rocefort.validators.rules.registry import Verdict, rule
 
@@ -22,7 +22,7 @@ FEW = 3  # prefixes that a sentence names
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=BGP_PEER,
-    reads=reading(Topic.PEERS),
+    reads=reading(StateTopic.PEERS),
 )
 def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     """BGP is established with every intended peer.
@@ -38,11 +38,11 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)
         return
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         intended = subject.intended.up.get(node.name, {})
         known = {peer.address: peer for peer in seen.peers or ()}
         for address, up in sorted(intended.items()):
-            name, path = subject.named(address), f"bgp.peers[{address}]"
+            name, path = subject.named_address(address), f"bgp.peers[{address}]"
             hint = f"«state of BGP peer: {address}» says why"
             if address not in known:
                 message = f"peer {name}: the switch has no such peer"
@@ -51,7 +51,7 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
                 message = f"peer {name}: the session is not established"
                 yield subject.finding(node, message, hint, path=path)
         for address in sorted(known.keys() - intended.keys()):
-            message = f"peer {subject.named(address)}: nobody intends this peer"
+            message = f"peer {subject.named_address(address)}: nobody intends this peer"
             hint = "remove it from the switch, or add it to the fabric"
             yield subject.finding(node, message, hint, path="bgp", severity=Severity.WARNING)
 
@@ -61,7 +61,7 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source=BGP_PEER,
-    reads=reading(Topic.PEERS),
+    reads=reading(StateTopic.PEERS),
 )
 def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
     """Every peer brings the prefixes that are to be used from it.
@@ -77,12 +77,13 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)
         return
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         for peer in seen.peers or ():
             least = subject.intended.used.get((node.name, peer.address), 0)
             if peer.established and peer.prefixes is not None and peer.prefixes < least:
                 message = (
-                    f"peer {subject.named(peer.address)}: {counted(peer.prefixes, 'prefix')} "
+                    f"peer {subject.named_address(peer.address)}: "
+                    f"{count_of(peer.prefixes, 'prefix')} "
                     f"received, and {least} are meant to be used from it"
                 )
                 hint = "see the peer's own sessions and routes, and the policies of both ends"
@@ -95,7 +96,7 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «routing table» (flag D: in the FIB)",
-    reads=reading(Topic.ROUTES),
+    reads=reading(StateTopic.ROUTES),
 )
 def ecmp_width(subject: LiveSubject) -> Iterator[Verdict]:
     """Server prefixes have their intended next hops in the FIB.
@@ -110,7 +111,7 @@ def ecmp_width(subject: LiveSubject) -> Iterator[Verdict]:
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)
         return
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         yield from _widths(subject, node, seen)
 
 
@@ -129,8 +130,8 @@ def _widths(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Verd
             groups[missing, extra, len(found), len(hops)].append(prefix)
     for (missing, extra, width, wanted), prefixes in sorted(groups.items()):
         # Before the colon stands what is wrong, after it how much: see rollout.live.new_errors.
-        what = [f"without {listing(map(subject.named, missing))}"] if missing else []
-        what += [f"by {listing(map(subject.named, extra))}, not intended"] if extra else []
+        what = [f"without {listing(map(subject.named_address, missing))}"] if missing else []
+        what += [f"by {listing(map(subject.named_address, extra))}, not intended"] if extra else []
         message = f"next hops {listing(what)}: {width} to {_prefixes(prefixes)}, intended {wanted}"
         hint = "see «routes to: PREFIX» and the sessions of these next hops"
         yield subject.finding(node, message, hint, path="bgp.maximum_paths")
@@ -140,4 +141,4 @@ def _prefixes(prefixes: list[IPv4Network]) -> str:
     first = sorted(prefixes)[:FEW]
     if len(prefixes) <= FEW:
         return listing(first)
-    return f"{counted(len(prefixes), 'prefix')} from {first[0]} on"
+    return f"{count_of(len(prefixes), 'prefix')} from {first[0]} on"

@@ -11,26 +11,26 @@ from typing import ClassVar
 
 from rocefort.errors import Refused
 from rocefort.models.network.network import End, Network, Node, Port
-from rocefort.models.network.observed import DeviceSeen, Observed, PortSeen, Topic
+from rocefort.models.network.observed import DeviceSeen, Observed, PortSeen, StateTopic
 from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.validators.routing.engine import solve
-from rocefort.validators.rules.registry import Reads, Subject, Verdict
+from rocefort.validators.rules.registry import RuleTopics, Subject, Verdict
 
 ONE_READING = "one reading tells no change; take two (--interval), or name an earlier (--baseline)"
 SILENT = "it could not be read (LIV001)"
 NOT_BEFORE = "it was not read before, so no change can be judged"
 
 
-def reading(*topics: Topic, twice: bool = False) -> Reads:
+def reading(*topics: StateTopic, twice: bool = False) -> RuleTopics:
     """Name what a rule reads."""
-    return Reads(topics, twice)
+    return RuleTopics(topics, twice)
 
 
 Hops = Mapping[IPv4Network, tuple[IPv4Address, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class HealthLimits:
     """What no vendor prescribes: choices of ours, each an option of `rocefort health`."""
 
     clock_s: float = 5.0
@@ -39,7 +39,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Intended:
+class IntendedState:
     """The embedded engine's answers about a network, by switch; refused: why it has none.
 
     up: peers, and whether the session is meant to come up. hops: of the server segments, of all
@@ -52,18 +52,18 @@ class Intended:
     refused: str = ""
 
 
-def intended_of(network: Network) -> Intended:
+def intended_of(network: Network) -> IntendedState:
     """What the routing of a network is meant to be."""
     try:
         state = solve(network)
     except Refused as error:
-        return Intended(refused=f"the embedded engine does not model this fabric: {error}")
+        return IntendedState(refused=f"the embedded engine does not model this fabric: {error}")
     up: dict[str, dict[IPv4Address, bool]] = {}
     for session in state.sessions:
         established = session.status is SessionStatus.ESTABLISHED
         up.setdefault(session.device, {})[session.peer] = established
     used = Counter((route.device, hop) for route in state.routes for hop in route.next_hops)
-    return Intended(up, _server_hops(network, state), used)
+    return IntendedState(up, _server_hops(network, state), used)
 
 
 def _server_hops(network: Network, state: RoutingState) -> dict[str, Hops]:
@@ -81,7 +81,7 @@ class Readings:
 
     now: Observed
     before: Observed | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: HealthLimits = field(default_factory=HealthLimits)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class LiveSubject(Subject):
     """A network as it is meant to be, and what its switches say, under one rule."""
 
     readings: Readings
-    intended: Intended
+    intended: IntendedState
 
     given: ClassVar[str] = "a reading of the switches"
 
@@ -99,7 +99,7 @@ class LiveSubject(Subject):
         if reads.twice and self.before is None:
             yield self.not_judged(None, ONE_READING)
             return
-        for node, seen in self.asked:
+        for node, seen in self.queried_switches:
             reasons = (seen.missing[topic] for topic in reads.topics if topic in seen.missing)
             if reason := next(reasons, None):
                 yield self.not_judged(node, SILENT if seen.failed and not seen.facts else reason)
@@ -118,22 +118,24 @@ class LiveSubject(Subject):
         return self.readings.before
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> HealthLimits:
         """Our choices."""
         return self.readings.limits
 
     @cached_property
-    def asked(self) -> tuple[tuple[Node, DeviceSeen], ...]:
+    def queried_switches(self) -> tuple[tuple[Node, DeviceSeen], ...]:
         """Switches that were read, in the order of the network."""
         seen = self.now.by_name
         return tuple((n, seen[n.name]) for n in self.network.nodes if n.name in seen)
 
     @cached_property
-    def told(self) -> tuple[tuple[Node, DeviceSeen], ...]:
+    def answering_switches(self) -> tuple[tuple[Node, DeviceSeen], ...]:
         """Those of them that told all that the rule reads."""
         reads = self.rule.reads.topics
         return tuple(
-            (node, seen) for node, seen in self.asked if not any(map(seen.missing.get, reads))
+            (node, seen)
+            for node, seen in self.queried_switches
+            if not any(map(seen.missing.get, reads))
         )
 
     def port(self, end: End) -> PortSeen | None:
@@ -153,7 +155,7 @@ class LiveSubject(Subject):
                 found.setdefault(port.end.device, {})[port.end] = port
         return found
 
-    def named(self, address: IPv4Address) -> str:
+    def named_address(self, address: IPv4Address) -> str:
         """An address with the switch that has it."""
         owner = self._owners.get(address)
         return f"{address} ({owner})" if owner else str(address)

@@ -7,8 +7,8 @@ from statistics import median
 
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
-from rocefort.models.network.observed import FactsSeen, Topic
-from rocefort.models.wording import counted
+from rocefort.models.network.observed import FactsSeen, StateTopic
+from rocefort.models.wording import count_of
 from rocefort.validators.rules.live.subject import LiveSubject, reading
 from rocefort.validators.rules.registry import Verdict, rule
 
@@ -29,7 +29,7 @@ def answers(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: See that it is up and that its entry in the connections file is right; for a table, run the
     command by hand and compare it with the command reference.
     """
-    for node, seen in subject.asked:
+    for node, seen in subject.queried_switches:
         for what in seen.failed:
             hint = "see that it is up and reached; run a command that is named here by hand"
             yield subject.finding(node, what, hint)
@@ -41,7 +41,7 @@ def answers(subject: LiveSubject) -> Iterator[Verdict]:
     severity=Severity.ERROR,
     source="«the vendor's reference», «model and release»; «serial number» is known from "
     "public clients only",
-    reads=reading(Topic.FACTS),
+    reads=reading(StateTopic.FACTS),
 )
 def identity(subject: LiveSubject) -> Iterator[Verdict]:
     """Name, hardware and release are those of the fabric.
@@ -55,7 +55,7 @@ def identity(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: Correct the address in the connections file, or what the fabric says of the switch, or the
     switch.
     """
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         if seen.facts is None:
             continue
         yield from _differences(subject, node, seen.facts)
@@ -91,7 +91,7 @@ def _differences(subject: LiveSubject, node: Node, facts: FactsSeen) -> Iterator
     judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «the clock»; the limit is a choice",
-    reads=reading(Topic.CLOCK),
+    reads=reading(StateTopic.CLOCK),
 )
 def clocks(subject: LiveSubject) -> Iterator[Verdict]:
     """Every clock agrees with this machine's and with the others'.
@@ -104,24 +104,28 @@ def clocks(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: See «state of NTP»; where all switches differ alike, set this machine's clock.
     """
     limit = subject.limits.clock_s
-    ahead = {node.name: seen.clock_ahead_s or 0.0 for node, seen in subject.told}
+    ahead = {node.name: seen.clock_ahead_s or 0.0 for node, seen in subject.answering_switches}
     wrong = {name for name, seconds in ahead.items() if abs(seconds) > limit}
     if len(ahead) > 1 and len(wrong) == len(ahead):
         common = median(ahead.values())
         if max(ahead.values()) - min(ahead.values()) <= limit:
             message = (
-                f"this machine's clock: all {counted(len(ahead), 'switch')} are {_off(common)} it"
+                f"this machine's clock: all {count_of(len(ahead), 'switch')} are "
+                f"{_deviation_text(common)} it"
             )
             hint = "set the clock of this machine"
             yield subject.finding(None, message, hint, severity=Severity.WARNING)
             return
-    for node, _ in subject.told:
+    for node, _ in subject.answering_switches:
         if node.name in wrong:
-            message = f"clock: it is {_off(ahead[node.name])} this machine's, limit {limit:g} s"
+            message = (
+                f"clock: it is {_deviation_text(ahead[node.name])} this machine's, limit "
+                f"{limit:g} s"
+            )
             yield subject.finding(node, message, "see «state of NTP»", path="ntp_servers")
 
 
-def _off(seconds: float) -> str:
+def _deviation_text(seconds: float) -> str:
     return f"{abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'}"
 
 
@@ -130,7 +134,7 @@ def _off(seconds: float) -> str:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «list of files»; the limit is a choice",
-    reads=reading(Topic.DISK),
+    reads=reading(StateTopic.DISK),
 )
 def disk(subject: LiveSubject) -> Iterator[Verdict]:
     """The flash has room for configurations and logs.
@@ -141,7 +145,7 @@ def disk(subject: LiveSubject) -> Iterator[Verdict]:
     Example: flash: 99 MB are free, limit 100 MB
     Fix: Delete old software and log files («delete for good»), after «list of all files».
     """
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         mbytes = (seen.disk_free_kbytes or 0) // 1024
         if mbytes < subject.limits.disk_mbytes:
             message = f"flash: {mbytes} MB are free, limit {subject.limits.disk_mbytes} MB"
@@ -153,7 +157,7 @@ def disk(subject: LiveSubject) -> Iterator[Verdict]:
     judges=LiveSubject,
     severity=Severity.ERROR,
     source="«the vendor's reference», «save», «what a restart loads»",
-    reads=reading(Topic.SAVED),
+    reads=reading(StateTopic.SAVED),
 )
 def saved(subject: LiveSubject) -> Iterator[Verdict]:
     """What runs is what the switch would start with.
@@ -164,7 +168,7 @@ def saved(subject: LiveSubject) -> Iterator[Verdict]:
     Example: startup: what runs is not saved
     Fix: Compare «what runs» with «what a restart loads», then «save», or find out who changed what.
     """
-    for node, seen in subject.told:
+    for node, seen in subject.answering_switches:
         if not seen.saved:
             message = "startup: what runs is not saved"
             yield subject.finding(node, message, "«save», once it is known who changed it")

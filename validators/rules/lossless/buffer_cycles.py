@@ -26,7 +26,7 @@ def forwarding_graph(
     class depends from a link to the next one where packets of it really pass both. Links that
     lead to a device that passes nothing on, or from one, are in no cycle and left out.
     """
-    passed = carried(sources, forwards)
+    passed = carried_classes(sources, forwards)
     arriving: defaultdict[str, int] = defaultdict(int)
     leaving: defaultdict[str, int] = defaultdict(int)
     for (tail, head), classes in passed.items():
@@ -45,7 +45,7 @@ def forwarding_graph(
     }
 
 
-def carried(sources: Mapping[str, int], forwards: Mapping[Hop, int]) -> dict[Hop, int]:
+def carried_classes(sources: Mapping[str, int], forwards: Mapping[Hop, int]) -> dict[Hop, int]:
     """Classes that really pass each link: sent by a host somewhere before it."""
     onward: defaultdict[str, list[Hop]] = defaultdict(list)
     for hop in forwards:
@@ -127,14 +127,14 @@ def cycle(graph: Graph, component: frozenset[Buffer]) -> tuple[Buffer, ...]:
         for node in row:
             for following in sorted(graph[node] & component):
                 if following == start:
-                    return tuple(_back(node, start, before))[::-1]
+                    return tuple(_path_back(node, start, before))[::-1]
                 if following not in before:
                     before[following] = node
                     rows.append(following)
     raise ValueError("the component holds no cycle")
 
 
-def _back(node: Buffer, start: Buffer, before: Mapping[Buffer, Buffer]) -> Iterator[Buffer]:
+def _path_back(node: Buffer, start: Buffer, before: Mapping[Buffer, Buffer]) -> Iterator[Buffer]:
     while node != start:
         yield node
         node = before[node]

@@ -9,8 +9,8 @@ from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Fact, Family
 from rocefort.models.network.network import LosslessIntent, Node, Port
 from rocefort.models.units import KBYTE, kbytes
-from rocefort.models.wording import counted
-from rocefort.validators.rules.facts import Switch
+from rocefort.models.wording import count_of
+from rocefort.validators.rules.facts import LosslessSwitch
 from rocefort.validators.rules.lossless.buffer_budget import port_demand
 from rocefort.validators.rules.lossless.ecn_grades import static_xoff_limit
 from rocefort.validators.rules.lossless.headroom import (
@@ -24,7 +24,7 @@ from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
 
 
-class Demand(NamedTuple):
+class HeadroomDemand(NamedTuple):
     """Headroom in bytes that one port needs."""
 
     port: Port
@@ -37,8 +37,8 @@ class Demand(NamedTuple):
 
 
 def _demands(
-    subject: Subject, switch: Switch, intent: LosslessIntent
-) -> Iterator[Demand | Verdict]:
+    subject: Subject, switch: LosslessSwitch, intent: LosslessIntent
+) -> Iterator[HeadroomDemand | Verdict]:
     """What each port needs, or why that is not known."""
     mtu = intent.headroom_mtu
     for port in switch.roce_ports:
@@ -47,7 +47,7 @@ def _demands(
         elif port.speed_gbps not in RESPONSE_QUANTA:
             yield subject.not_judged(port.end, "no response time to a pause is known at its speed")
         else:
-            yield Demand(port, headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))
+            yield HeadroomDemand(port, headroom_bytes(mtu, mtu, port.speed_gbps, port.cable_m))
 
 
 @rule(
@@ -70,11 +70,11 @@ def headroom(subject: Subject) -> Iterator[Verdict]:
     """
     intent = subject.lossless
     for switch in subject.switches:
-        family, demands = switch.node.family, list[Demand]()
+        family, demands = switch.node.family, list[HeadroomDemand]()
         if family is None:
             continue
         for item in _demands(subject, switch, intent):
-            if isinstance(item, Demand):
+            if isinstance(item, HeadroomDemand):
                 demands.append(item)
             else:
                 yield item
@@ -83,7 +83,11 @@ def headroom(subject: Subject) -> Iterator[Verdict]:
 
 
 def _judge_headroom(
-    subject: Subject, node: Node, intent: LosslessIntent, family: Family, demands: list[Demand]
+    subject: Subject,
+    node: Node,
+    intent: LosslessIntent,
+    family: Family,
+    demands: list[HeadroomDemand],
 ) -> Iterator[Verdict]:
     per_queue, pool = family.headroom_kbytes, family.headroom_pool_kbytes
     if not any(limits is not None and limits.confirmed for limits in (per_queue, pool)):
@@ -98,17 +102,17 @@ def _judge_headroom(
     yield from _pool(subject, node, family, demands)
 
 
-def _summary(demands: list[Demand]) -> str:
+def _summary(demands: list[HeadroomDemand]) -> str:
     worst = max(demands, key=lambda demand: demand.needed_bytes)
     total = sum(demand.needed_bytes for demand in demands)
     return (
-        f"{kbytes(total)} KB are needed for {counted(len(demands), 'port')}, "
+        f"{kbytes(total)} KB are needed for {count_of(len(demands), 'port')}, "
         f"at most {kbytes(worst.needed_bytes)} KB for one ({worst.why})"
     )
 
 
 def _port_headroom(
-    subject: Subject, intent: LosslessIntent, family: Family, demand: Demand
+    subject: Subject, intent: LosslessIntent, family: Family, demand: HeadroomDemand
 ) -> Iterator[Verdict]:
     queue, limits, port = intent.queue, family.headroom_kbytes, demand.port
     row = next((t for t in port.interface.thresholds if t.queue == queue), None)
@@ -141,7 +145,11 @@ def _port_headroom(
 
 
 def _in_cells(
-    subject: Subject, intent: LosslessIntent, cell: Fact | None, demand: Demand, size_kbytes: int
+    subject: Subject,
+    intent: LosslessIntent,
+    cell: Fact | None,
+    demand: HeadroomDemand,
+    size_kbytes: int,
 ) -> Iterator[Verdict]:
     """Headroom that is enough in bytes, where small packets fill cells that they do not need."""
     port, mtu = demand.port, intent.headroom_mtu
@@ -162,7 +170,9 @@ def _in_cells(
         )
 
 
-def _pool(subject: Subject, node: Node, family: Family, demands: list[Demand]) -> Iterator[Verdict]:
+def _pool(
+    subject: Subject, node: Node, family: Family, demands: list[HeadroomDemand]
+) -> Iterator[Verdict]:
     size, limits = node.device.pfc.headroom_pool_kbytes, family.headroom_pool_kbytes
     path = "pfc.headroom_pool_kbytes"
     if size is None and family.headroom_kbytes is None:
@@ -216,7 +226,7 @@ def buffer_budget(subject: Subject) -> Iterator[Verdict]:
         yield from _budget(subject, switch, subject.lossless)
 
 
-def _budget(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
+def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) -> Iterator[Verdict]:
     node, ports, hardware = switch.node, switch.roce_ports, switch.node.hardware
     if hardware is None or not ports:
         return
@@ -226,7 +236,7 @@ def _budget(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterato
         return
     demands = []
     for item in _demands(subject, switch, intent):
-        if not isinstance(item, Demand):
+        if not isinstance(item, HeadroomDemand):
             yield item
             continue
         demands.append(item)
@@ -239,7 +249,7 @@ def _budget(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterato
         )
         return
     total = sum(size for size in sizes if size is not None)
-    promise = f"xoff and headroom of {counted(len(ports), 'lossless port')} add up to {total} KB"
+    promise = f"xoff and headroom of {count_of(len(ports), 'lossless port')} add up to {total} KB"
     doubt = "" if fact.confirmed else f", not confirmed by the vendor ({fact.source})"
     if total > fact.value:
         yield subject.finding(
@@ -255,7 +265,7 @@ def _budget(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterato
         )
 
 
-def _to_at_most(intent: LosslessIntent, buffer_kbytes: int, demands: list[Demand]) -> str:
+def _to_at_most(intent: LosslessIntent, buffer_kbytes: int, demands: list[HeadroomDemand]) -> str:
     """The xoff that all ports can have at once, each beside the largest headroom of any."""
     kept = [port_demand(intent, demand.port).kept_kbytes or 0 for demand in demands]
     limit = int(static_xoff_limit(buffer_kbytes, len(demands), 1, max(kept)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rocefort.models.device.lossless import MOST_AI_ECN_QUEUES
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.roce_ports import lossless_queue, paused_queues
 from rocefort.validators.rules.lossless.ecn_grades import strict_kmin_limit
 from rocefort.validators.rules.lossless.ecn_margin import judge_static
@@ -84,7 +84,7 @@ def _marked(subject: Subject, node: Node, queue: int) -> Iterator[Verdict]:
         ports = [interface.name for interface, row in static if row.queue == other]
         yield subject.finding(
             node,
-            f"static ECN marks queue {other}, which PFC does not pause, on {_some(ports)}",
+            f"static ECN marks queue {other}, which PFC does not pause, on {_port_list(ports)}",
             f"pause queue {other} in the PFC profile, or remove its «ECN of queue: {other}»",
             path=f"interfaces[{ports[0]}].markings[{other}]",
             severity=Severity.WARNING,  # TCP may be marked on purpose
@@ -98,13 +98,13 @@ def _unmarked_ports(
     if bare:
         yield subject.finding(
             node,
-            f"static ECN does not mark lossless queue {queue} on {_some(bare)}",
+            f"static ECN does not mark lossless queue {queue} on {_port_list(bare)}",
             f"add «drop profile of queue: {queue}» and «ECN of queue: {queue}» there",
             path=f"interfaces[{bare[0]}].markings",
         )
 
 
-def _some(ports: list[str]) -> str:
+def _port_list(ports: list[str]) -> str:
     return ports[0] + (f" and {len(ports) - 1} more" if len(ports) > 1 else "")
 
 
@@ -163,5 +163,5 @@ def _limit(node: Node, queue: int) -> str:
     limit = float(strict_kmin_limit(xoff, len(ports)))
     return (
         f"; marks come first for any traffic only while Kmin is below {limit:.4g} KB "
-        f"(xoff {xoff} KB over {counted(len(ports), 'lossless port')})"
+        f"(xoff {xoff} KB over {count_of(len(ports), 'lossless port')})"
     )

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rocefort.models.device.drop_profile import Limits
+from rocefort.models.device.drop_profile import DropLimits
 from rocefort.models.device.interface import Interface
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import LosslessIntent, Node
 from rocefort.models.units import KBYTE
-from rocefort.models.wording import counted
-from rocefort.validators.rules.facts import Switch
+from rocefort.models.wording import count_of
+from rocefort.validators.rules.facts import LosslessSwitch
 from rocefort.validators.rules.lossless.buffer_budget import port_demand
 from rocefort.validators.rules.lossless.ecn_grades import (
     Congestion,
@@ -39,7 +39,7 @@ class Egresses:
     """Lossless ports of one speed that mark at the same depths. None: speed not known."""
 
     profile: str
-    limits: Limits
+    limits: DropLimits
     speed_gbps: int | None
 
 
@@ -53,7 +53,7 @@ class Ingress:
 
 
 def judge_static(
-    subject: Subject, switch: Switch, queue: int, intent: LosslessIntent | None
+    subject: Subject, switch: LosslessSwitch, queue: int, intent: LosslessIntent | None
 ) -> Iterator[Verdict]:
     """Grade of each pair of thresholds by which a switch marks the lossless queue."""
     node = switch.node
@@ -103,7 +103,7 @@ def _judge(
     figures = f"{word}: Kmin {kb(sizes[0])}, Kmax {kb(sizes[1])}"
     bound = (
         f"for any traffic Kmin would have to be below {kb(float(limit))} "
-        f"(xoff {kb(ingress.xoff_bytes)} over {counted(number, 'lossless port')})"
+        f"(xoff {kb(ingress.xoff_bytes)} over {count_of(number, 'lossless port')})"
     )
     hint = f"lower Kmin below {kb(float(limit))}, or accept the grade"
     if held[0] is Grade.NONE:
@@ -118,7 +118,7 @@ def _judge(
 
 def _ports(egresses: Egresses, ports: list[Interface]) -> str:
     speed = f" of {egresses.speed_gbps} Gb/s" if egresses.speed_gbps else ""
-    return f"{counted(len(ports), 'port')}{speed}"
+    return f"{count_of(len(ports), 'port')}{speed}"
 
 
 def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
@@ -132,11 +132,11 @@ def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
 
 
 def _unknown_xoff(
-    subject: Subject, switch: Switch, intent: LosslessIntent | None, number: int
+    subject: Subject, switch: LosslessSwitch, intent: LosslessIntent | None, number: int
 ) -> Verdict:
     """A port without a static xoff: by the paper's own beta, if the buffer is known."""
     node, ports = switch.node, switch.roce_ports
-    what = f"{counted(number, 'lossless port')} without a static xoff share the buffer dynamically"
+    what = f"{count_of(number, 'lossless port')} without a static xoff share the buffer dynamically"
     buffer = node.hardware.buffer_kbytes if node.hardware else None
     kept = [port_demand(intent, port).kept_kbytes for port in ports] if intent else []
     if buffer is not None and kept and None not in kept:

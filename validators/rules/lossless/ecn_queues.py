@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocefort.models.device.drop_profile import Limits, QueueMarking
+from rocefort.models.device.drop_profile import DropLimits, QueueMarking
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import End, Node
@@ -21,13 +21,13 @@ def static_rows(node: Node) -> Iterator[tuple[Interface, QueueMarking]]:
                 yield interface, row
 
 
-def limits_of(node: Node, row: QueueMarking) -> Limits | None:
+def limits_of(node: Node, row: QueueMarking) -> DropLimits | None:
     """Kmin, Kmax and Pmax that ECN takes for a queue; None where its profile says none."""
     profile = node.device.drop_profile(row.profile) if row.profile is not None else None
     return profile.ecn if profile else None
 
 
-def in_bytes(limits: Limits, family: Family | None) -> tuple[int, int] | None:
+def in_bytes(limits: DropLimits, family: Family | None) -> tuple[int, int] | None:
     """Kmin and Kmax in bytes; None where the unit is not known in bytes."""
     if limits.unit == "bytes":
         return limits.low, limits.high

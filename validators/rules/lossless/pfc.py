@@ -243,7 +243,7 @@ def no_link_pause(subject: Subject) -> Iterator[Verdict]:
 
 
 @dataclass(frozen=True, slots=True)
-class Deadlock:
+class DeadlockTimer:
     """One deadlock timer of a switch: its time (None: not known) and what may be set.
 
     raw is the number on the command line, or its default, in units of unit_ms.
@@ -334,15 +334,15 @@ def _too_long(what: str, time_ms: int) -> tuple[str, str]:
 
 def _timers(
     node: Node, family: Family, queue: int, intent: LosslessIntent | None
-) -> Iterator[Deadlock]:
+) -> Iterator[DeadlockTimer]:
     """Both timers in the form that the family has."""
     pfc = node.device.pfc
     detect_ms, recovery_ms = (intent.detect_ms, intent.recovery_ms) if intent else (None, None)
     if family.deadlock_detect_ms is not None:
         times = _defaulted((pfc.detect_ms, pfc.recovery_ms), family.deadlock_default_ms)
         in_ms = family.deadlock_detect_ms, family.deadlock_recovery_ms
-        yield Deadlock("detection", times[0], 1, in_ms[0], detect_ms, "pfc.detect_ms")
-        yield Deadlock("recovery", times[1], 1, in_ms[1], recovery_ms, "pfc.recovery_ms")
+        yield DeadlockTimer("detection", times[0], 1, in_ms[0], detect_ms, "pfc.detect_ms")
+        yield DeadlockTimer("recovery", times[1], 1, in_ms[1], recovery_ms, "pfc.recovery_ms")
         return
     interval = family.deadlock_interval_ms
     # An interval says nothing where the family's unit is not known (V200).
@@ -352,8 +352,8 @@ def _timers(
     saved = (row.detect_time, row.recovery_time) if row else (None, None)
     times = _defaulted(saved, family.deadlock_default_time)
     settable = family.deadlock_detect_time, family.deadlock_recovery_time
-    yield Deadlock("detection", times[0], unit, settable[0], detect_ms, path)
-    yield Deadlock("recovery", times[1], unit, settable[1], recovery_ms, path)
+    yield DeadlockTimer("detection", times[0], unit, settable[0], detect_ms, path)
+    yield DeadlockTimer("recovery", times[1], unit, settable[1], recovery_ms, path)
 
 
 def _defaulted(
@@ -376,7 +376,7 @@ def _timer_row(node: Node, queue: int) -> tuple[str, PfcTimer | None]:
 
 
 def _judge_timer(
-    subject: Subject, node: Node, family: Family, timer: Deadlock
+    subject: Subject, node: Node, family: Family, timer: DeadlockTimer
 ) -> Iterator[Verdict]:
     name, settable = timer.name, timer.settable
     if settable is None or timer.unit_ms is None or not settable.confirmed:
@@ -408,7 +408,7 @@ def _judge_timer(
         yield subject.finding(node, message, hint, path=timer.path, severity=Severity.WARNING)
 
 
-def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Iterator[Verdict]:
+def _unset(subject: Subject, node: Node, family: Family, timer: DeadlockTimer) -> Iterator[Verdict]:
     if timer.intent_ms is not None:
         yield subject.finding(
             node,
@@ -420,7 +420,7 @@ def _unset(subject: Subject, node: Node, family: Family, timer: Deadlock) -> Ite
 
 
 def _unsettable(
-    subject: Subject, node: Node, family: Family, timer: Deadlock, time_ms: int
+    subject: Subject, node: Node, family: Family, timer: DeadlockTimer, time_ms: int
 ) -> Iterator[Verdict]:
     yield subject.finding(
         node,

@@ -11,7 +11,7 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import LosslessIntent, Node, Port
 from rocefort.models.wording import ranges
 from rocefort.validators.roce_ports import carriers, paused_queues
-from rocefort.validators.rules.facts import Switch
+from rocefort.validators.rules.facts import LosslessSwitch
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
 BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
@@ -179,7 +179,9 @@ def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
         yield from _cnp_queue(subject, switch, subject.lossless)
 
 
-def _cnp_queue(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
+def _cnp_queue(
+    subject: Subject, switch: LosslessSwitch, intent: LosslessIntent
+) -> Iterator[Verdict]:
     for domain in switch.domains:
         name, queue = domain.name, queue_of_dscp(domain, intent.cnp_dscp)
         if queue == intent.queue:
@@ -222,7 +224,7 @@ def scheduling(subject: Subject) -> Iterator[Verdict]:
         yield from _weights(subject, switch, subject.lossless)
 
 
-def _weights(subject: Subject, switch: Switch, intent: LosslessIntent) -> Iterator[Verdict]:
+def _weights(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) -> Iterator[Verdict]:
     cnps: dict[tuple[str | None, int | None], int | None] = {}
     for port in switch.roce_ports:
         interface = port.interface

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rocefort.models.device.drop_profile import DropProfile, Limits, low_at_most_high
+from rocefort.models.device.drop_profile import DropLimits, DropProfile, low_at_most_high
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.hardware import Family, Range
 from rocefort.models.network.network import Node
@@ -39,7 +39,7 @@ def thresholds_can_be_set(subject: Subject) -> Iterator[Verdict]:
     """
     for node in subject.network.nodes:
         for profile in node.device.drop_profiles if node.family else ():
-            for said in _said(profile):
+            for said in _stated_limits(profile):
                 yield from _order(subject, node, said)
                 if node.family:
                     yield from _range(subject, node, node.family, said)
@@ -51,7 +51,7 @@ class _Said:
 
     word: str
     path: str
-    limits: Limits
+    limits: DropLimits
 
     @property
     def unit(self) -> str:
@@ -59,7 +59,7 @@ class _Said:
         return UNITS[self.limits.unit]
 
 
-def _said(profile: DropProfile) -> Iterator[_Said]:
+def _stated_limits(profile: DropProfile) -> Iterator[_Said]:
     at, word = f"drop_profiles[{profile.name}]", f"drop profile {profile.name}"
     if profile.ecn is not None:
         yield _Said(word, f"{at}.ecn", profile.ecn)

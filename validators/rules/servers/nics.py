@@ -61,7 +61,7 @@ def priority_of_roce(subject: Subject) -> Iterator[Verdict]:
             yield subject.finding(
                 None,
                 f"NIC profile {name} {message}: pauses of priority {queue} do not stop "
-                f"{_who(some)}",
+                f"{_servers_text(some)}",
                 hint,
                 path=f"nics[{name}].{key}",
             )
@@ -116,7 +116,7 @@ def cnp_is_not_paused(subject: Subject) -> Iterator[Verdict]:
             yield subject.finding(
                 None,
                 f"NIC profile {name} sends CNPs with priority {priority}, on which it obeys "
-                f"pauses ({_who(servers)})",
+                f"pauses ({_servers_text(servers)})",
                 f"send them with another priority, or turn PFC off for {priority}",
                 path=f"nics[{name}].cnp_priority",
             )
@@ -156,7 +156,7 @@ def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
             yield subject.finding(
                 None,
                 f"NIC profile {name} has congestion control on for {_priorities(on)}, and RoCE "
-                f"has priority {priority}: {_who(servers)} will not slow down at marks",
+                f"has priority {priority}: {_servers_text(servers)} will not slow down at marks",
                 f"turn it on for priority {priority}, or name congestion control of kind pfc_only",
                 path=f"nics[{name}].controlled_priorities",
             )
@@ -273,7 +273,7 @@ def _equal(
             yield subject.finding(
                 None,
                 f"NIC profile {name} sends {what} with DSCP {dscp}, and the fabric's is {wanted} "
-                f"({_who(servers)})",
+                f"({_servers_text(servers)})",
                 f"send {what} with DSCP {wanted}",
                 path=f"nics[{name}].{key}",
             )
@@ -284,7 +284,7 @@ def _unknown(subject: Subject, *, roce: bool = True) -> Iterator[Verdict]:
     blank = subject.overview.by_nic(roce=roce).get(None, ())
     if blank:
         yield subject.not_judged(
-            None, f"how the NIC of {_who(blank)} is set is not known (servers.nic)"
+            None, f"how the NIC of {_servers_text(blank)} is set is not known (servers.nic)"
         )
 
 
@@ -300,7 +300,7 @@ def _priorities(priorities: tuple[int, ...]) -> str:
     return f"priority {listing(priorities)} only" if priorities else "no priority"
 
 
-def _who(servers: tuple[Server, ...]) -> str:
+def _servers_text(servers: tuple[Server, ...]) -> str:
     """`node1`, or `node1 and 3 more`."""
     more = len(servers) - 1
     return servers[0].name + (f" and {more} more" if more else "")

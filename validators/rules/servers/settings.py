@@ -15,7 +15,7 @@ from rocefort.models.network.servers import (
     NicFile,
     NicSeen,
 )
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.servers.nics import CNPS, DSCP2PRIO
 from rocefort.validators.rules.servers.subject import HostSubject
@@ -41,7 +41,7 @@ def servers_answer(subject: HostSubject) -> Iterator[Verdict]:
     Example: it could not be read: the reading is cut off
     Fix: Look at its address, its SSH server and its entry in the connections file, then ask again.
     """
-    for plan, host in subject.asked:
+    for plan, host in subject.queried_servers:
         if host.failed:
             hint = "mend the way to it, then ask again"
             yield subject.wrong(plan, f"it could not be read: {host.failed}", hint)
@@ -63,12 +63,12 @@ def addresses(subject: HostSubject) -> Iterator[Verdict]:
     Fix: Give the interface the address with the length of the segment, or correct
     servers.host.interfaces.
     """
-    for plan, host in subject.told:
+    for plan, host in subject.answering_servers:
         has = next((name for name, one in host.addresses if one.ip == plan.address.ip), None)
         length = next((one for _, one in host.addresses if one.ip == plan.address.ip), None)
         correct = "correct servers.host.interfaces, or the server"
         if "addresses" in host.missing:
-            yield subject.unsaid(plan, host.missing["addresses"])
+            yield subject.missing_value(plan, host.missing["addresses"])
         elif plan.main and host.interface is None:
             yield subject.wrong(plan, f"it has no interface {plan.main}", correct)
         elif has is None:
@@ -97,7 +97,7 @@ def bonds(subject: HostSubject) -> Iterator[Verdict]:
     servers.bond.
     """
     yield from subject.silent()
-    for plan, host in subject.told:
+    for plan, host in subject.answering_servers:
         if not host.interface:
             continue
         if plan.bond is None:
@@ -108,7 +108,7 @@ def bonds(subject: HostSubject) -> Iterator[Verdict]:
                 yield subject.wrong(plan, message, hint, interface=host.interface)
         elif host.bond is None:
             message = f"{host.interface} is no bond, and {plan.leaf} bundles "
-            message += f"{counted(len(plan.ports), 'port')} to it in {plan.carrier}"
+            message += f"{count_of(len(plan.ports), 'port')} to it in {plan.carrier}"
             yield subject.wrong(plan, message, _bond_hint(plan.bond), interface=host.interface)
         else:
             yield from _bond(subject, plan, plan.bond, host.bond)
@@ -134,7 +134,7 @@ def _bond(
         if needs is None or has == needs:
             continue
         if has is None:
-            yield subject.unsaid(plan, f"its bond does not say its {what}", wanted.name)
+            yield subject.missing_value(plan, f"its bond does not say its {what}", wanted.name)
         else:
             message = f"its bond has {what} {has}, and {plan.leaf_port} needs {needs}"
             yield subject.wrong(plan, message, _bond_hint(wanted), interface=wanted.name)
@@ -162,12 +162,12 @@ def mtu(subject: HostSubject) -> Iterator[Verdict]:
     Fix: Set it on the interface, and where that is a bond, on the bond.
     """
     yield from subject.silent()
-    for plan, host in subject.told:
+    for plan, host in subject.answering_servers:
         found = {host.interface or "": host.mtu, **{nic.name: nic.mtu for nic in host.nics}}
         reasons = {host.interface or "": host.missing, **{n.name: n.missing for n in host.nics}}
         for name, has in found.items() if host.interface else ():
             if has is None:
-                yield subject.unsaid(plan, reasons[name].get("mtu", "no MTU is shown"), name)
+                yield subject.missing_value(plan, reasons[name].get("mtu", "no MTU is shown"), name)
             elif has != plan.mtu:
                 yield subject.wrong(
                     plan,
@@ -191,7 +191,7 @@ def trust(subject: HostSubject) -> Iterator[Verdict]:
     """
     for plan, nic in _mlx5(subject):
         if nic.trust is None:
-            yield subject.unsaid(plan, nic.missing.get("trust", NO_NIC), nic.name)
+            yield subject.missing_value(plan, nic.missing.get("trust", NO_NIC), nic.name)
         elif nic.trust != "dscp":
             message = f"it trusts {nic.trust}, and RoCE of {plan.leaf_port} has a DSCP only"
             yield subject.wrong(plan, message, APPLY, interface=nic.name)
@@ -218,19 +218,19 @@ def priorities(subject: HostSubject) -> Iterator[Verdict]:
             reason = nic.missing.get("priorities", NO_NIC)
             if nic.trust not in (None, "dscp"):
                 reason = "DSCP is not trusted there (HST105), so no priority of one is shown"
-            yield subject.unsaid(plan, reason, nic.name)
+            yield subject.missing_value(plan, reason, nic.name)
             continue
         wanted = plan.nic.priorities if plan.nic else {}
         for dscp, priority in wanted.items():
             if (has := nic.priorities.get(dscp)) != priority:
-                message = f"it gives DSCP {dscp}{_what(plan, dscp)} priority {has}, and "
+                message = f"it gives DSCP {dscp}{_marking_text(plan, dscp)} priority {has}, and "
                 message += f"{plan.leaf_port} has it in queue {priority}"
                 hint = f"mlnx_qos -i {nic.name} --dscp2prio set,{dscp},{priority}, or {APPLY}"
                 yield subject.wrong(plan, message, hint, interface=nic.name)
     yield from _unknown_nics(subject)
 
 
-def _what(plan: HostPlan, dscp: int) -> str:
+def _marking_text(plan: HostPlan, dscp: int) -> str:
     names = {plan.cnp_dscp: " (CNP)", plan.roce_dscp: " (RoCE)"}
     return names.get(dscp, "")
 
@@ -248,7 +248,7 @@ def paused(subject: HostSubject) -> Iterator[Verdict]:
     for plan, nic in _mlx5(subject):
         wanted = plan.nic.paused if plan.nic else ()
         if nic.paused is None:
-            yield subject.unsaid(plan, nic.missing.get("paused", NO_NIC), nic.name)
+            yield subject.missing_value(plan, nic.missing.get("paused", NO_NIC), nic.name)
         elif nic.paused != wanted:
             message = f"its PFC is on for {_list(nic.paused)}, and {plan.leaf_port} pauses "
             message += _list(wanted)
@@ -274,11 +274,11 @@ def traffic_class(subject: HostSubject) -> Iterator[Verdict]:
     Fix: Run rocefort-host --apply there (rocefort host render).
     """
     yield from subject.silent()
-    for plan, host in subject.told:
+    for plan, host in subject.answering_servers:
         if plan.roce_dscp is None or not host.interface:
             continue
         if host.rdma_device is None:
-            yield subject.unsaid(plan, "it shows no RDMA device")
+            yield subject.missing_value(plan, "it shows no RDMA device")
             continue
         found = {"rdma_cm": (host.roce_tos, "roce_tos")}
         if plan.nic is not None:
@@ -286,7 +286,7 @@ def traffic_class(subject: HostSubject) -> Iterator[Verdict]:
         for who, (has, field) in found.items():
             if has is None:
                 reason = f"{who} shows no traffic class: {host.missing.get(field, '')}"
-                yield subject.unsaid(plan, reason.rstrip(": "), host.rdma_device)
+                yield subject.missing_value(plan, reason.rstrip(": "), host.rdma_device)
             elif has != plan.traffic_class:
                 yield _wrong_class(subject, plan, host, who, has)
 
@@ -316,11 +316,11 @@ def roce_mode(subject: HostSubject) -> Iterator[Verdict]:
     Fix: Run rocefort-host --apply there (rocefort host render).
     """
     yield from subject.silent()
-    for plan, host in subject.told:
+    for plan, host in subject.answering_servers:
         if plan.roce_dscp is None or not host.interface or host.rdma_device is None:
             continue
         if host.roce_mode is None:
-            yield subject.unsaid(plan, host.missing.get("roce_mode", ""), host.rdma_device)
+            yield subject.missing_value(plan, host.missing.get("roce_mode", ""), host.rdma_device)
         elif host.roce_mode != ROCE_V2:
             message = f"its default is {host.roce_mode}, which {plan.leaf} does not route"
             hint = f"set {ROCE_V2}: {APPLY}"
@@ -345,12 +345,12 @@ def dcqcn_on(subject: HostSubject) -> Iterator[Verdict]:
     for plan, nic in _mlx5(subject):
         for side, name in (("np", "answers marks with CNPs"), ("rp", "slows down at CNPs")):
             yield from _enabled(subject, plan, nic, f"roce_{side}/enable/", name)
-        wanted = tuple(f for f in _wanted(plan) if "/enable/" not in f.path)
+        wanted = tuple(f for f in _required_files(plan) if "/enable/" not in f.path)
         yield from _files(subject, plan, nic, wanted)
     yield from _unknown_nics(subject)
 
 
-def _wanted(plan: HostPlan) -> tuple[NicFile, ...]:
+def _required_files(plan: HostPlan) -> tuple[NicFile, ...]:
     return plan.nic.switches if plan.nic else ()
 
 
@@ -358,10 +358,10 @@ def _enabled(
     subject: HostSubject, plan: HostPlan, nic: NicSeen, path: str, what: str
 ) -> Iterator[Verdict]:
     """On which priorities one side of DCQCN is on, in one sentence."""
-    wanted = {f.path: f.value for f in _wanted(plan) if f.path.startswith(path)}
+    wanted = {f.path: f.value for f in _required_files(plan) if f.path.startswith(path)}
     seen = {name: (nic.files or {}).get(name) for name in wanted}
     if None in seen.values():
-        yield subject.unsaid(plan, f"its driver shows no ecn/{path}", nic.name)
+        yield subject.missing_value(plan, f"its driver shows no ecn/{path}", nic.name)
     elif seen != wanted:
         on = tuple(n for n, value in enumerate(seen.values()) if value)
         needed = tuple(n for n, value in enumerate(wanted.values()) if value)
@@ -391,7 +391,7 @@ def _files(
     lacking = [file.path for file in wanted if file.path not in (nic.files or {})]
     if lacking:
         what = lacking[0] if len(lacking) == 1 else f"{lacking[0]} and {len(lacking) - 1} more"
-        yield subject.unsaid(plan, f"its driver shows no ecn/{what}", nic.name)
+        yield subject.missing_value(plan, f"its driver shows no ecn/{what}", nic.name)
     for file in wanted:
         has = (nic.files or {}).get(file.path)
         if has not in (None, file.value):
@@ -417,7 +417,7 @@ def speed(subject: HostSubject) -> Iterator[Verdict]:
     yield from subject.silent()
     for plan, _, nic in subject.nics:
         if nic.speed_mbps is None:
-            yield subject.unsaid(plan, nic.missing.get("speed_mbps", ""), nic.name)
+            yield subject.missing_value(plan, nic.missing.get("speed_mbps", ""), nic.name)
         elif nic.speed_mbps != plan.port_gbps * 1000:
             message = f"its speed is {nic.speed_mbps // 1000} Gb/s, and {plan.leaf} "
             message += f"{listing(plan.ports)} has {plan.port_gbps}"
@@ -435,6 +435,6 @@ def _mlx5(subject: HostSubject) -> Iterator[tuple[HostPlan, NicSeen]]:
 def _unknown_nics(subject: HostSubject) -> Iterator[Verdict]:
     """Servers that cannot be judged: they do not answer, or nobody says what their NIC is."""
     yield from subject.silent()
-    for plan, host in subject.told:
+    for plan, host in subject.answering_servers:
         if plan.nic is None and plan.roce_dscp is not None and host.interface:
-            yield subject.unsaid(plan, NO_NIC)
+            yield subject.missing_value(plan, NO_NIC)

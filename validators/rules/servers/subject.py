@@ -24,31 +24,31 @@ class HostSubject(Subject):
     given: ClassVar[str] = "a reading of the servers"
 
     @property
-    def asked(self) -> Iterator[tuple[HostPlan, HostSeen]]:
+    def queried_servers(self) -> Iterator[tuple[HostPlan, HostSeen]]:
         """Servers that were asked, in the order of the fabric."""
         for name, plan in self.plans.items():
             if name in self.seen.by_name:
                 yield plan, self.seen.by_name[name]
 
     @property
-    def told(self) -> Iterator[tuple[HostPlan, HostSeen]]:
+    def answering_servers(self) -> Iterator[tuple[HostPlan, HostSeen]]:
         """Servers that answered."""
-        return ((plan, host) for plan, host in self.asked if not host.failed)
+        return ((plan, host) for plan, host in self.queried_servers if not host.failed)
 
     @property
     def nics(self) -> Iterator[tuple[HostPlan, HostSeen, NicSeen]]:
         """Physical ports of servers that answered."""
-        for plan, host in self.told:
+        for plan, host in self.answering_servers:
             for nic in host.nics:
                 yield plan, host, nic
 
     def silent(self) -> Iterator[NotJudged]:
         """Servers that no rule on an interface can judge."""
-        for plan, host in self.asked:
+        for plan, host in self.queried_servers:
             if host.failed:
-                yield self.unsaid(plan, SILENT)
+                yield self.missing_value(plan, SILENT)
             elif not host.interface:
-                yield self.unsaid(plan, NO_INTERFACE)
+                yield self.missing_value(plan, NO_INTERFACE)
 
     def wrong(
         self,
@@ -68,7 +68,7 @@ class HostSubject(Subject):
             hint=hint,
         )
 
-    def unsaid(self, plan: HostPlan, reason: str, interface: str | None = None) -> NotJudged:
+    def missing_value(self, plan: HostPlan, reason: str, interface: str | None = None) -> NotJudged:
         """Say what a server does not tell."""
         where = self.sources.where(plan.server, "", interface)
         return NotJudged(rule=self.rule.id, where=where, reason=reason)

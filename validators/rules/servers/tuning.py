@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rocefort.models.finding import Severity
-from rocefort.models.wording import counted, listing
+from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Verdict, rule
 from rocefort.validators.rules.servers.settings import APPLY
 from rocefort.validators.rules.servers.subject import SILENT, HostSubject
@@ -23,22 +23,22 @@ def kernel(subject: HostSubject) -> Iterator[Verdict]:
     Example: net.core.rmem_max is 212992, and the host profile has 268435456
     Fix: Run rocefort-host --apply there (rocefort host render).
     """
-    for plan, host in subject.asked:
+    for plan, host in subject.queried_servers:
         if host.failed:
-            yield subject.unsaid(plan, SILENT)
+            yield subject.missing_value(plan, SILENT)
             continue
         for name, wanted in plan.sysctl.items():
             has = host.sysctl.get(name)
             if has is None:
-                yield subject.unsaid(plan, f"its kernel has no {name}")
+                yield subject.missing_value(plan, f"its kernel has no {name}")
             elif has != wanted:
                 message = f"{name} is {has}, and the host profile has {wanted}"
                 yield subject.wrong(plan, message, APPLY)
         others = Counter(word for word in host.governors or () if word != plan.governor)
         if plan.governor and host.governors is None:
-            yield subject.unsaid(plan, "it does not let Linux set CPU frequencies")
+            yield subject.missing_value(plan, "it does not let Linux set CPU frequencies")
         elif plan.governor and others:
-            message = f"governor {listing(others)} on {counted(others.total(), 'CPU')} of "
+            message = f"governor {listing(others)} on {count_of(others.total(), 'CPU')} of "
             message += f"{len(host.governors or ())}, and the host profile has {plan.governor}"
             yield subject.wrong(plan, message, APPLY)
 
@@ -56,7 +56,7 @@ def rings(subject: HostSubject) -> Iterator[Verdict]:
     yield from subject.silent()
     for plan, _, nic in subject.nics:
         if plan.rings and nic.rings is None:
-            yield subject.unsaid(plan, nic.missing.get("rings", ""), nic.name)
+            yield subject.missing_value(plan, nic.missing.get("rings", ""), nic.name)
         for name, wanted in plan.rings.items():
             ring = (nic.rings or {}).get(name)
             if ring and ring.size != min(wanted, ring.maximum):
@@ -81,12 +81,12 @@ def interrupts(subject: HostSubject) -> Iterator[Verdict]:
             continue
         if nic.local_cpus is None or nic.interrupts is None:
             lacking = "its NUMA node" if nic.local_cpus is None else "its interrupts"
-            yield subject.unsaid(plan, f"it does not show {lacking}", nic.name)
+            yield subject.missing_value(plan, f"it does not show {lacking}", nic.name)
             continue
         near = _cpus(nic.local_cpus)
         others = [irq for irq, cpus in nic.interrupts.items() if not _cpus(cpus) <= near]
         if others:
-            message = f"{counted(len(others), 'interrupt')} of {len(nic.interrupts)} may go to "
+            message = f"{count_of(len(others), 'interrupt')} of {len(nic.interrupts)} may go to "
             message += f"other CPUs than {nic.local_cpus}, those of its NUMA node"
             yield subject.wrong(plan, message, APPLY, interface=nic.name)
 

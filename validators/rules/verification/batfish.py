@@ -10,7 +10,7 @@ from datetime import date
 from functools import cached_property
 from typing import ClassVar
 
-from rocefort.dialects.eos import EosNames, access_name, applied, rules_of
+from rocefort.dialects.eos import EosNames, access_name, applied_policies, rules_of
 from rocefort.errors import BadInput
 from rocefort.models.device.device import Device
 from rocefort.models.finding import Report, Severity
@@ -19,11 +19,11 @@ from rocefort.models.network.network import Network, Node, Sources
 from rocefort.models.wording import listing
 from rocefort.validators.batfish.snapshot import Files, host_name
 from rocefort.validators.batfish.snapshot_checks import Checks
-from rocefort.validators.routing.underlay import Place
+from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.fabric.topology import effective_mtu
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Verdict, registered, rule
-from rocefort.validators.rules.verification.subject import BGP, AnswerSubject, judged
+from rocefort.validators.rules.verification.subject import BGP, AnswerSubject, answer_report
 
 # Batfish's words for a peer (its question bgpSessionCompatibility), in ours.
 MEANING = {
@@ -59,7 +59,7 @@ def verify_checks(
     """Judge what Batfish says. files: the snapshot, to find what a line of it comes from."""
     overview = Overview(network, sources or Sources())
     subjects = [BatfishSubject(overview, one, files, checks) for one in registered(BatfishSubject)]
-    return judged(subjects, today)
+    return answer_report(subjects, today)
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,15 @@ class BatfishSubject(AnswerSubject):
     def _servers(self) -> Mapping[str, str]:
         return {host_name(server.name): server.name for server in self.network.servers or ()}
 
-    def port(self, node: str, interface: str) -> Place:
+    def port(self, node: str, interface: str) -> DevicePlace:
         """An interface."""
         try:
             ours = EosNames.to_vrp(interface)
         except BadInput:
             ours = interface  # of a server
-        return Place(self.name(node), f"interfaces[{ours}]", ours)
+        return DevicePlace(self.name(node), f"interfaces[{ours}]", ours)
 
-    def line(self, file: str, number: int) -> Place:
+    def line(self, file: str, number: int) -> DevicePlace:
         """What a line of a file of the snapshot comes from."""
         node = self.name(file.rpartition("/")[2].removesuffix(".cfg").removesuffix(".json"))
         lines = self.files.get(file, b"").decode().splitlines()[:number]
@@ -103,8 +103,8 @@ class BatfishSubject(AnswerSubject):
             return self.port(host_name(node), match[1])
         for start, path in BLOCKS.items():
             if head.startswith(start):
-                return Place(node, path.format(head.removeprefix(start).split()[0]))
-        return Place(node)
+                return DevicePlace(node, path.format(head.removeprefix(start).split()[0]))
+        return DevicePlace(node)
 
 
 @rule(
@@ -168,7 +168,7 @@ def session_ends(subject: BatfishSubject) -> Iterator[Verdict]:
     Fix: Compare addresses and AS numbers of both ends.
     """
     for row in subject.checks.mismatched:
-        place = Place(subject.name(row.node), f"bgp.peers[{row.peer}]")
+        place = DevicePlace(subject.name(row.node), f"bgp.peers[{row.peer}]")
         why = MEANING.get(row.status, row.status)
         message = f"peer {row.peer} of {place.device} is not what it should be: {why}"
         yield subject.at(place, message, "compare addresses and AS numbers of both ends")
@@ -200,7 +200,7 @@ def loops(subject: BatfishSubject) -> Iterator[Verdict]:
         source, target, circle = cases[0]
         path = " > ".join(circle)
         message = f"packets from {source} to {target} go round in a circle: {path}"
-        place = Place(circle[0], "static_routes")
+        place = DevicePlace(circle[0], "static_routes")
         yield subject.at(place, message, "look at the static and default routes of both")
 
 
@@ -229,7 +229,7 @@ def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
         device, interface = next(
             (p for p in reversed(ports) if p[0] in subject.network.by_name), ports[-1]
         )
-        place = Place(device, f"interfaces[{interface}]", interface)
+        place = DevicePlace(device, f"interfaces[{interface}]", interface)
         message = f"{address} is on {listing(' '.join(port) for port in ports)}"
         yield subject.at(place, message, "give one of them another address")
 
@@ -260,14 +260,14 @@ def reachable_rules(subject: BatfishSubject) -> Iterator[Verdict]:
         by = f"rule {listing(str(i) for _, i in blocking)} " if blocking else "an earlier rule "
         does = "does the opposite" if row.other_action else "does the same"
         message = f"no packet reaches rule {index} of ACL {acl}: {by}takes them and {does}"
-        place = Place(node.name, f"filters.acls[{acl}].rules[{index}]")
+        place = DevicePlace(node.name, f"filters.acls[{acl}].rules[{index}]")
         severity = Severity.ERROR if row.other_action else Severity.WARNING
         yield subject.at(place, message, "remove it, or put it before", severity)
 
 
 def _rules(device: Device, access_list: str) -> list[tuple[str, int]]:
     """ACL and rule of each line of an access list of the translation."""
-    for use in applied(device):
+    for use in applied_policies(device):
         if access_name(use.policy) == access_list:
             return [(acl, rule.index) for acl, rule, _ in rules_of(device, use.policy)]
     return []
@@ -307,6 +307,6 @@ def edge_mtus(subject: BatfishSubject) -> Iterator[Verdict]:
         yield subject.at(near, message, "set one MTU at both ends")
 
 
-def _mtu(network: Network, place: Place) -> int | None:
+def _mtu(network: Network, place: DevicePlace) -> int | None:
     interface = network.by_name[place.device].device.by_interface.get(place.interface or "")
     return effective_mtu(interface) if interface else None

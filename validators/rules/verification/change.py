@@ -19,13 +19,17 @@ from rocefort.models.network.network import End, Network, Server, Sources
 from rocefort.models.results.reachability import Pair
 from rocefort.models.results.routing import Route, RoutingState
 from rocefort.models.results.routing_change import RouteChange, RoutingChange
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.validators.routing.engine import Solution, moved_routes
-from rocefort.validators.routing.underlay import Place
+from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Need, Verdict, registered, rule
-from rocefort.validators.rules.verification.engine_comparison import Difference, engines_agree
-from rocefort.validators.rules.verification.subject import TWO_VERSIONS, AnswerSubject, judged
+from rocefort.validators.rules.verification.engine_comparison import EngineDifference, engines_agree
+from rocefort.validators.rules.verification.subject import (
+    TWO_VERSIONS,
+    AnswerSubject,
+    answer_report,
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ def change_of(before: RoutingState, after: RoutingState, standing: Set[str]) -> 
 
     Said by the caller, for a switch whose BGP has gone altogether is in no answer of an engine.
     """
-    return _change(before, after, _moved(before, after, standing))
+    return _change(before, after, _moved_routes(before, after, standing))
 
 
 def change_since(
@@ -73,12 +77,12 @@ def _change(
     )
 
 
-def standing(before: Network, after: Network) -> Set[str]:
+def common_switches(before: Network, after: Network) -> Set[str]:
     """Switches that both versions have."""
     return before.by_name.keys() & after.by_name.keys()
 
 
-def _moved(
+def _moved_routes(
     before: RoutingState, after: RoutingState, standing: Set[str]
 ) -> Iterator[tuple[Route, Route]]:
     """Routes with other next hops; one that only one version has goes to none in the other."""
@@ -97,7 +101,7 @@ def _by_place(routes: tuple[Route, Route]) -> tuple[str, int, int]:
     return route.device, int(route.prefix.network_address), route.prefix.prefixlen
 
 
-def lend(network: Network, other: Network) -> Network:
+def with_servers_of(network: Network, other: Network) -> Network:
     """The other version with the servers and cables of this one, where its text tells of none.
 
     So a directory of configurations is asked about the same pairs as the fabric that it was.
@@ -133,7 +137,7 @@ def verify_change(
     """Judge a change; network, sources, solution: of the new version."""
     overview = Overview(network, sources or Sources())
     chosen = registered(ChangeSubject)
-    return judged([ChangeSubject(overview, one, change, solution) for one in chosen], today)
+    return answer_report([ChangeSubject(overview, one, change, solution) for one in chosen], today)
 
 
 @rule(
@@ -154,9 +158,9 @@ def lost_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
     Fix: Undo that, or deny the pair by the policy: then the loss is meant, and is only told (info).
     """
     network, solution = subject.network, subject.solution
-    found: defaultdict[tuple[Place, str, bool], list[Pair]] = defaultdict(list)
+    found: defaultdict[tuple[DevicePlace, str, bool], list[Pair]] = defaultdict(list)
     for pair in subject.change.lost:
-        meant = _denied(network, pair)
+        meant = _is_denied(network, pair)
         stop = solution.trips.stop(*pair, Flow()) if solution and not meant else None
         place = subject.port_of(pair[0])
         found[(stop.place, stop.reason, meant) if stop else (place, "", meant)].append(pair)
@@ -168,7 +172,7 @@ def lost_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
         yield subject.at(place, message, hint, Severity.INFO if meant else None)
 
 
-def _denied(network: Network, pair: Pair) -> bool:
+def _is_denied(network: Network, pair: Pair) -> bool:
     if network.policy is None:
         return False
     at = {server.name: server for server in network.servers or () if server.name in pair}
@@ -179,7 +183,7 @@ def _denied(network: Network, pair: Pair) -> bool:
 
 def _pairs(pairs: Sequence[Pair]) -> str:
     source, target = pairs[0]
-    more = f" (and {counted(len(pairs) - 1, 'more pair')})" if pairs[1:] else ""
+    more = f" (and {count_of(len(pairs) - 1, 'more pair')})" if pairs[1:] else ""
     return f"by the change {source} no longer reaches {target} by every path{more}"
 
 
@@ -219,7 +223,7 @@ def lost_routes(subject: ChangeSubject) -> Iterator[Verdict]:
             if more := len(prefixes) - 1:
                 message += f" and to {more} more prefix{'es' if more > 1 else ''}"
             hint = "see whether the change means to withdraw it"
-            yield subject.at(Place(devices[0], "bgp"), message, hint)
+            yield subject.at(DevicePlace(devices[0], "bgp"), message, hint)
 
 
 @rule(
@@ -244,7 +248,7 @@ def gained_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
     source, target = gained[0]
     message = f"by the change {source} reaches {target}"
     if more := len(gained) - 1:
-        message += f" (and {counted(more, 'more pair')} are delivered that were not)"
+        message += f" (and {count_of(more, 'more pair')} are delivered that were not)"
     yield subject.at(subject.port_of(source), message, "see whether it is meant")
 
 
@@ -266,7 +270,7 @@ def disagreement(
     by = ours.engine if (device, what) in seen[0] else theirs.engine
     more = f" (and {len(differ) - 1} more)" if differ[1:] else ""
     message = f"the engines disagree about the change: only {by} says that {what}{more}"
-    return tuple(engines_agree(Difference(sources.where(device, "bgp"), message)))
+    return tuple(engines_agree(EngineDifference(sources.where(device, "bgp"), message)))
 
 
 def _facts(change: RoutingChange) -> Iterator[tuple[str, str]]:

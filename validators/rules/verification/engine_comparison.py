@@ -22,7 +22,7 @@ HINT = "one of the two is wrong about this fabric: trust neither, and report it 
 
 
 @dataclass(frozen=True)
-class Difference:
+class EngineDifference:
     """What two engines answer differently, and where."""
 
     where: Where
@@ -34,11 +34,11 @@ class Difference:
 
 @rule(
     "BGP104",
-    judges=Difference,
+    judges=EngineDifference,
     severity=Severity.ERROR,
     source="a choice: two engines that share no code check each other",
 )
-def engines_agree(difference: Difference) -> Iterator[Finding]:
+def engines_agree(difference: EngineDifference) -> Iterator[Finding]:
     """The engines give the same answers.
 
     The embedded engine and Batfish answer the same question differently, so one of the two is wrong
@@ -98,12 +98,12 @@ def compare(
 Witness = tuple[str, str, str]  # device, path of the field, sentence
 
 
-def _first(kind: str, differences: Sequence[Witness], sources: Sources) -> Difference:
+def _first(kind: str, differences: Sequence[Witness], sources: Sources) -> EngineDifference:
     device, path, sentence = differences[0]
     more = len(differences) - 1
     others = f" (and {more} more {kind}{'s' if more > 1 else ''})" if more else ""
     where = sources.where(device, path)
-    return Difference(where, f"the engines disagree: {sentence}{others}")
+    return EngineDifference(where, f"the engines disagree: {sentence}{others}")
 
 
 def _session_differences(
@@ -115,11 +115,11 @@ def _session_differences(
     for device, peer in sorted({*tables[0], *tables[1]}):
         answers = [table.get((device, peer), "not there") for table in tables]
         if answers[0] != answers[1]:
-            sentence = f"session of {device} with {peer}: {_both(names, answers)}"
+            sentence = f"session of {device} with {peer}: {_both_answers(names, answers)}"
             yield device, f"bgp.peers[{peer}]", sentence
 
 
-def _both(names: Sequence[str], answers: Sequence[str]) -> str:
+def _both_answers(names: Sequence[str], answers: Sequence[str]) -> str:
     return ", ".join(f"{name} says {answer}" for name, answer in zip(names, answers, strict=True))
 
 
@@ -134,7 +134,7 @@ def _route_differences(
             continue
         answers = [" and ".join(map(str, hops)) if hops else "no route" for hops in (mine, yours)]
         names = ours.engine, theirs.engine
-        yield device, "bgp", f"{device} to {prefix}: {_both(names, answers)}"
+        yield device, "bgp", f"{device} to {prefix}: {_both_answers(names, answers)}"
 
 
 def _routes(state: RoutingState) -> Mapping[tuple[str, IPv4Network], Route]:
@@ -173,7 +173,7 @@ def _pair_differences(
             pair not in gone if one.servers.issuperset(pair) else None
             for one, gone in zip(reached, lost, strict=True)
         ]
-        said = _both(names, [WORDS[answer] for answer in answers])
+        said = _both_answers(names, [WORDS[answer] for answer in answers])
         yield *_port_of(network, pair[0]), f"{pair[0]} to {pair[1]}: {said}"
 
 
@@ -187,7 +187,7 @@ def _flow_differences(
     for source, target, flow in sorted({*tables[0], *tables[1]}):
         answers = [table.get((source, target, flow)) for table in tables]
         if answers[0] is not answers[1]:
-            said = _both(names, [WORDS[answer] for answer in answers])
+            said = _both_answers(names, [WORDS[answer] for answer in answers])
             yield *_port_of(network, source), f"{flow} of {source} to {target}: {said}"
 
 

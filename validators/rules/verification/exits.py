@@ -19,7 +19,7 @@ from rocefort.models.wording import listing
 from rocefort.validators.roce_ports import ends_of
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.external_peers import outside_name
-from rocefort.validators.routing.underlay import Place
+from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.registry import Need, Verdict, rule
 from rocefort.validators.rules.verification.subject import MULTIPATH, EngineSubject
 
@@ -45,19 +45,19 @@ def reached(subject: EngineSubject) -> Iterator[Verdict]:
     «equal paths over unlike ASNs».
     """
     widths = _widths(subject.state)
-    yield from _lacking(subject, widths)
+    yield from _missing_prefixes(subject, widths)
     for exit_ in subject.network.exits or ():
-        for prefix in sorted(set(exit_.announces) - _seen(exit_, widths)):
+        for prefix in sorted(set(exit_.announces) - _received_prefixes(exit_, widths)):
             message = f"exit {exit_.name} does not get {prefix} from {exit_.leaf}"
             hint = "look at its session, the export policy and the network line"
-            yield subject.at(Place(exit_.leaf, exit_.path), message, hint)
+            yield subject.at(DevicePlace(exit_.leaf, exit_.path), message, hint)
 
 
 def _widths(state: RoutingState) -> Widths:
     return {(route.device, route.prefix): route.width for route in state.routes}
 
 
-def _seen(exit_: Exit, widths: Widths) -> set[IPv4Network]:
+def _received_prefixes(exit_: Exit, widths: Widths) -> set[IPv4Network]:
     """Prefixes that the switch behind an exit gets; all that it should where it has no session."""
     if exit_.asn is None:
         return set(exit_.announces)
@@ -65,7 +65,7 @@ def _seen(exit_: Exit, widths: Widths) -> set[IPv4Network]:
     return {prefix for device, prefix in widths if device == there}
 
 
-def _wanted(network: Network) -> dict[IPv4Network, set[str]]:
+def _required_prefixes(network: Network) -> dict[IPv4Network, set[str]]:
     """Leaves that lead to each prefix that intent lets in."""
     leaves: defaultdict[IPv4Network, set[str]] = defaultdict(set)
     for exit_ in network.exits or ():
@@ -85,11 +85,11 @@ def _cables(network: Network) -> Mapping[tuple[str, str], int]:
     return count
 
 
-def _lacking(subject: EngineSubject, widths: Widths) -> Iterator[Finding]:
+def _missing_prefixes(subject: EngineSubject, widths: Widths) -> Iterator[Finding]:
     network = subject.network
     cables = _cables(network)
     spines = [node.name for node in network.role(Role.SPINE)]
-    for prefix, borders in _wanted(network).items():
+    for prefix, borders in _required_prefixes(network).items():
         for node in network.nodes:
             if node.role is None or node.name in borders or node.device.bgp is None:
                 continue
@@ -104,7 +104,7 @@ def _lacking(subject: EngineSubject, widths: Widths) -> Iterator[Finding]:
                     "look at the exits' sessions, at policies, and at "
                     "«equal paths over unlike ASNs» on the way"
                 )
-                yield subject.at(Place(node.name, "bgp"), message, hint)
+                yield subject.at(DevicePlace(node.name, "bgp"), message, hint)
 
 
 @rule(
@@ -128,10 +128,10 @@ def let_through(subject: EngineSubject) -> Iterator[Verdict]:
     yield from _came_in(subject)
     widths = _widths(subject.state)
     for exit_ in subject.network.exits or ():
-        for prefix in sorted(_seen(exit_, widths) - set(exit_.announces)):
+        for prefix in sorted(_received_prefixes(exit_, widths) - set(exit_.announces)):
             message = f"{exit_.leaf} announces {prefix} to exit {exit_.name}, which must not go out"
             hint = "let out only what `announces` says, by the export policy"
-            yield subject.at(Place(exit_.leaf, exit_.path), message, hint)
+            yield subject.at(DevicePlace(exit_.leaf, exit_.path), message, hint)
 
 
 def _came_in(subject: EngineSubject) -> Iterator[Finding]:
@@ -144,7 +144,7 @@ def _came_in(subject: EngineSubject) -> Iterator[Finding]:
                 continue
             message = f"{exit_.leaf} takes {route.prefix} from exit {exit_.name}, which must not "
             hint = "let in only what `accepts` and `default` say, by the import policy"
-            yield subject.at(Place(exit_.leaf, exit_.path), f"{message}come in", hint)
+            yield subject.at(DevicePlace(exit_.leaf, exit_.path), f"{message}come in", hint)
 
 
 @rule(
@@ -165,9 +165,9 @@ def default_outlives(subject: EngineSubject) -> Iterator[Verdict]:
     Fix: Look at what they announce, and at the policies towards the spines.
     """
     network = subject.network
-    borders = sorted(_wanted(network).get(DEFAULT_ROUTE, ()))
+    borders = sorted(_required_prefixes(network).get(DEFAULT_ROUTE, ()))
     for lost in borders if len(borders) > 1 else ():
-        rest = _without(network, lost)
+        rest = _network_without(network, lost)
         try:
             state = analyse(rest, subject.sources).state
         except Refused:
@@ -180,10 +180,10 @@ def default_outlives(subject: EngineSubject) -> Iterator[Verdict]:
             message += f"default route, though {listing([b for b in borders if b != lost])} stand"
             message += "s" if len(borders) == 2 else ""
             hint = "look at the policies and sessions of the border leaves that are left"
-            yield subject.at(Place(lost, "bgp"), message, hint)
+            yield subject.at(DevicePlace(lost, "bgp"), message, hint)
 
 
-def _without(network: Network, lost: str) -> Network:
+def _network_without(network: Network, lost: str) -> Network:
     links = network.links
     if links is not None:
         links = tuple(k for k in links if lost not in (k.a.device, k.b.device))

@@ -13,12 +13,12 @@ from typing import ClassVar
 
 from rocefort.models.finding import Report, Severity
 from rocefort.models.network.network import Network, Sources
-from rocefort.models.results.routing import Effect, FailureStudy, PairLoss, WidthLoss
-from rocefort.models.wording import counted
-from rocefort.validators.routing.underlay import Place
+from rocefort.models.results.routing import FailureEffect, FailureStudy, PairLoss, WidthLoss
+from rocefort.models.wording import count_of
+from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Need, Verdict, registered, rule
-from rocefort.validators.rules.verification.subject import MULTIPATH, AnswerSubject, judged
+from rocefort.validators.rules.verification.subject import MULTIPATH, AnswerSubject, answer_report
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,16 @@ def verify_failures(
     """Judge the effects of failures. today: the day that waivers are held against."""
     overview = Overview(network, sources or Sources())
     subjects = [FailureSubject(overview, one, study) for one in registered(FailureSubject)]
-    return judged(subjects, today)
+    return answer_report(subjects, today)
 
 
-def _after(effects: list[Effect]) -> str:
+def _after(effects: list[FailureEffect]) -> str:
     """The failures in words: the first, and how many there are beside it."""
-    more = f" (and after {counted(len(effects) - 1, 'other failure')})" if effects[1:] else ""
+    more = f" (and after {count_of(len(effects) - 1, 'other failure')})" if effects[1:] else ""
     return f"{_words(effects[0])}{more}"
 
 
-def _words(effect: Effect) -> str:
+def _words(effect: FailureEffect) -> str:
     return f"after loss of {effect.failure}"
 
 
@@ -68,7 +68,7 @@ def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
     to 10.2.10.0/24
     Fix: Look at the sessions, policies and AS numbers of the way that is left.
     """
-    found: defaultdict[tuple[str, str], list[tuple[Effect, PairLoss]]] = defaultdict(list)
+    found: defaultdict[tuple[str, str], list[tuple[FailureEffect, PairLoss]]] = defaultdict(list)
     for effect in subject.study.effects:
         for loss in effect.lost:
             if not loss.expected:
@@ -76,10 +76,10 @@ def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
     for (source, reason), losses in found.items():
         loss = losses[0][1]
         effects = list(dict.fromkeys(effect for effect, _ in losses))
-        message = f"{_after(effects)} {source} loses {counted(loss.pairs, 'pair')} to "
+        message = f"{_after(effects)} {source} loses {count_of(loss.pairs, 'pair')} to "
         message += f"{loss.segment} of {loss.destination}, which cabling still joins: {reason}"
         hint = "look at the sessions, policies and AS numbers of the way that is left"
-        yield subject.at(Place(source, "bgp"), message, hint)
+        yield subject.at(DevicePlace(source, "bgp"), message, hint)
 
 
 @rule(
@@ -100,7 +100,7 @@ def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
     Fix: Look for a session that is down, for «equal paths over unlike ASNs» and «equal paths of
     BGP».
     """
-    found: defaultdict[str, list[tuple[Effect, WidthLoss]]] = defaultdict(list)
+    found: defaultdict[str, list[tuple[FailureEffect, WidthLoss]]] = defaultdict(list)
     for effect in subject.study.effects:
         for loss in effect.widths:
             for leaf in loss.leaves if loss.expected is not None else ():
@@ -108,7 +108,7 @@ def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
     for leaf, losses in found.items():
         loss = losses[0][1]
         effects = list(dict.fromkeys(effect for effect, _ in losses))
-        paths = f"{loss.now} of {counted(loss.expected or 0, 'path')}"
+        paths = f"{loss.now} of {count_of(loss.expected or 0, 'path')}"
         message = f"{_after(effects)} {leaf} has {paths} left to {loss.prefixes[0]}"
         if more := len(loss.prefixes) - 1:
             message += f" and {more} more prefix{'es' if more > 1 else ''}"
@@ -116,7 +116,7 @@ def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
             "look for a session that is down, «equal paths over unlike ASNs» and "
             "«equal paths of BGP»"
         )
-        yield subject.at(Place(leaf, "bgp"), message, hint)
+        yield subject.at(DevicePlace(leaf, "bgp"), message, hint)
 
 
 @rule(
@@ -139,11 +139,11 @@ def circles(subject: FailureSubject) -> Iterator[Verdict]:
     study = subject.study
     if study.circles.startswith("not judged: "):
         yield subject.not_judged(None, study.circles.removeprefix("not judged: "))
-    found: defaultdict[str, list[Effect]] = defaultdict(list)
+    found: defaultdict[str, list[FailureEffect]] = defaultdict(list)
     for effect in study.effects:
         if effect.circle:
             found[effect.circle].append(effect)
     for circle, effects in found.items():
         message = f"{_after(effects)} buffers can wait for each other in a circle: {circle}"
         hint = "let leaves announce only their own prefixes: an export policy"
-        yield subject.at(Place(circle.partition(" ")[0], "bgp"), message, hint)
+        yield subject.at(DevicePlace(circle.partition(" ")[0], "bgp"), message, hint)

@@ -18,7 +18,7 @@ from rocefort.models.network.network import Network, Node, Sources
 from rocefort.models.results.growth import Addition, Proof
 from rocefort.models.rollout.compare import compare, effect_of
 from rocefort.models.rollout.edits import Edit
-from rocefort.models.wording import counted
+from rocefort.models.wording import count_of
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Subject, Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import TWO_VERSIONS
@@ -30,7 +30,7 @@ Line = tuple[tuple[str, ...], str]  # the views around a line, and the line
 
 
 @dataclass(frozen=True)
-class Step:
+class AdditiveChange:
     """A switch of both versions: its edits, and its lines in both."""
 
     was: Node
@@ -44,7 +44,7 @@ class GrowthSubject(Subject):
     """A network that is to have grown, and the one before."""
 
     before: Network
-    steps: Sequence[Step]
+    steps: Sequence[AdditiveChange]
 
     given: ClassVar[str] = TWO_VERSIONS
     waivable: ClassVar[bool] = False
@@ -68,7 +68,7 @@ def prove(
         switches=len(before.nodes),
         lines=lines[0],
         lines_added=lines[1] - lines[0],
-        kept=tuple(Addition(what=what, number=number) for what, number in _kept(before)),
+        kept=tuple(Addition(what=what, number=number) for what, number in _kept_parts(before)),
         additions=tuple(
             Addition(what=word, number=additions[word]) for word in GROWS if additions[word]
         ),
@@ -76,9 +76,11 @@ def prove(
     return proof, tuple(verdict for verdict in verdicts if isinstance(verdict, Finding))
 
 
-def _step(was: Node, will: Node, old: str, new: str) -> Step:
+def _step(was: Node, will: Node, old: str, new: str) -> AdditiveChange:
     lines = dialect_of(was).lines
-    return Step(was, will, tuple(compare(was.device, will.device)), (lines(old), lines(new)))
+    return AdditiveChange(
+        was, will, tuple(compare(was.device, will.device)), (lines(old), lines(new))
+    )
 
 
 @rule(
@@ -156,13 +158,13 @@ def nothing_moves(subject: GrowthSubject) -> Iterator[Verdict]:
         if node.name not in subject.network.by_name:
             yield subject.finding(node, "is gone", "")
     for step in subject.steps:
-        for message in _moved(step.was, step.will):
+        for message in _changed_facts(step.was, step.will):
             yield subject.finding(step.was, message, "")
-    for message in _gone(subject.before, subject.network):
+    for message in _missing_parts(subject.before, subject.network):
         yield subject.finding(None, message, "")
 
 
-def _moved(was: Node, will: Node) -> Iterator[str]:
+def _changed_facts(was: Node, will: Node) -> Iterator[str]:
     """Facts of a switch that its text does not tell."""
     for name in ("id", "role", "software", "rack", "management"):
         a, b = getattr(was, name), getattr(will, name)
@@ -172,7 +174,7 @@ def _moved(was: Node, will: Node) -> Iterator[str]:
         yield f"its hardware changes from {was.hardware.model} to {will.hardware.model}"
 
 
-def _gone(before: Network, after: Network) -> Iterator[str]:
+def _missing_parts(before: Network, after: Network) -> Iterator[str]:
     """Cables, servers, segments and exits: each stays as it is."""
     was, will = (list(_things(network)) for network in (before, after))
     there = {thing for _, _, thing in will}
@@ -181,7 +183,7 @@ def _gone(before: Network, after: Network) -> Iterator[str]:
         if thing not in there:
             lost.setdefault(word, []).append(name)
     for word, names in lost.items():
-        yield f"{counted(len(names), word)} not as before, the first: {names[0]}"
+        yield f"{count_of(len(names), word)} not as before, the first: {names[0]}"
 
 
 def _things(network: Network) -> Iterator[tuple[str, str, Hashable]]:
@@ -192,7 +194,7 @@ def _things(network: Network) -> Iterator[tuple[str, str, Hashable]]:
     yield from (("exit", exit_.name, exit_) for exit_ in network.exits or ())
 
 
-def _kept(network: Network) -> Iterator[tuple[str, int]]:
+def _kept_parts(network: Network) -> Iterator[tuple[str, int]]:
     devices = [node.device for node in network.nodes]
     interfaces = [interface for device in devices for interface in device.interfaces]
     yield "address", sum(len(interface.addresses) for interface in interfaces)

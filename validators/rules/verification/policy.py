@@ -9,14 +9,14 @@ from rocefort.models.device.packet_filters import Flow
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Network
 from rocefort.models.results.reachability import Pair, Reachability, ServerClass
-from rocefort.validators.routing.forwarding import Stop
+from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.rules.registry import Need, Verdict, rule
 from rocefort.validators.rules.verification.subject import EngineSubject
 
 ClassPair = tuple[int, int]
 
 
-def denied(network: Network, source: ServerClass, destination: ServerClass) -> bool:
+def is_denied(network: Network, source: ServerClass, destination: ServerClass) -> bool:
     """Whether the policy denies RDMA between two classes; what is switched no policy is about."""
     policy = network.policy
     return (
@@ -96,7 +96,7 @@ def _order(key: tuple[str, str, Flow], found: list[tuple[Pair, int]]) -> tuple[b
     return key[2] != Flow(), min(found)[0], str(key[2])
 
 
-def _message(flow: Flow, verb: str, pair: Pair, count: int, stop: Stop | None) -> str:
+def _message(flow: Flow, verb: str, pair: Pair, count: int, stop: PathEnd | None) -> str:
     source, destination = pair
     does = "denies" if verb == "reaches" else "allows"
     message = f"{flow} of {source} {verb} {destination}, which the policy {does}"

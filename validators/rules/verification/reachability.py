@@ -21,14 +21,19 @@ from rocefort.models.results.routing import BgpSession, Route, RoutingState, Ses
 from rocefort.validators.roce_ports import ends_of
 from rocefort.validators.routing.bgp import denying
 from rocefort.validators.routing.engine import Solution, analyse
-from rocefort.validators.routing.forwarding import Stop
+from rocefort.validators.routing.forwarding import PathEnd
 from rocefort.validators.routing.next_hops import Widths as OfPrefix
-from rocefort.validators.routing.sessions import Session
-from rocefort.validators.routing.underlay import Place
+from rocefort.validators.routing.sessions import ConfiguredSession
+from rocefort.validators.routing.underlay import DevicePlace
 from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Need, Verdict, registered, rule
-from rocefort.validators.rules.verification.policy import denied
-from rocefort.validators.rules.verification.subject import BGP, MULTIPATH, EngineSubject, judged
+from rocefort.validators.rules.verification.policy import is_denied
+from rocefort.validators.rules.verification.subject import (
+    BGP,
+    MULTIPATH,
+    EngineSubject,
+    answer_report,
+)
 
 
 def verify(
@@ -48,7 +53,7 @@ def verify(
     overview = Overview(network, sources or Sources())
     causes = solution or _solution(network, overview.sources)
     absent = {need for need in (Need.EXITS, Need.POLICY) if not getattr(network, need)}
-    return judged(
+    return answer_report(
         [
             EngineSubject(overview, one, state, causes)
             for one in registered(EngineSubject)
@@ -85,7 +90,7 @@ def sessions(subject: EngineSubject) -> Iterator[Verdict]:
     for session in broken:
         cause = causes.get((session.device, session.peer))
         shared = cause if cause and cause.status is session.status else None
-        place = Place(session.device, f"bgp.peers[{session.peer}]")
+        place = DevicePlace(session.device, f"bgp.peers[{session.peer}]")
         message = f"BGP session of {session.device} with {_peer(session, owners)} is "
         message += session.status.value.replace("-", " ")
         if shared and shared.place:
@@ -114,7 +119,7 @@ def _peer(session: BgpSession, owners: Mapping[IPv4Address, str]) -> str:
     return f"{owner} ({session.peer})" if owner else str(session.peer)
 
 
-def _session_hint(session: BgpSession, cause: Session | None) -> str:
+def _session_hint(session: BgpSession, cause: ConfiguredSession | None) -> str:
     if cause is not None and cause.place is not None:
         return f"correct it on {cause.place.device}"
     if session.status is SessionStatus.NOT_ESTABLISHED:
@@ -211,7 +216,7 @@ def _by_prefix(routes: Iterable[Route]) -> Widths:
     return found
 
 
-_Cause = tuple[str, Place]
+_Cause = tuple[str, DevicePlace]
 
 
 def _silent(
@@ -236,17 +241,17 @@ def _why_silent(
 ) -> _Cause | None:
     device = solution.underlay.network.by_name[name].device
     if device.bgp is None:
-        return f"{name} runs no BGP", Place(name)
+        return f"{name} runs no BGP", DevicePlace(name)
     if prefix not in device.bgp.networks:
-        return f"{name} has no network line for it", Place(name, "bgp.networks")
+        return f"{name} has no network line for it", DevicePlace(name, "bgp.networks")
     if prefix not in solution.underlay.connected[name]:
         for interface in device.interfaces:
             if prefix in {address.network for address in interface.addresses}:
                 return solution.underlay.why_down((name, interface.name))
         reason = f"no interface of {name} is in it"
-        return reason, Place(name, f"bgp.networks[{prefix}]")
+        return reason, DevicePlace(name, f"bgp.networks[{prefix}]")
     if policy := denying(device, prefix, sources):
-        return f"route-policy {policy} of {name} denies it", Place(
+        return f"route-policy {policy} of {name} denies it", DevicePlace(
             name, f"route_policies[{policy}]"
         )
     return None
@@ -309,10 +314,10 @@ def _short(
     what = f"{paths} to {prefix} of {other}"
     if more := len(missing) - 1:
         what += f" and to {more} more prefix{'es' if more > 1 else ''} of other leaves"
-    place, hint = Place(leaf.name, "bgp"), "look at the sessions and policies on the way"
+    place, hint = DevicePlace(leaf.name, "bgp"), "look at the sessions and policies on the way"
     bgp = leaf.device.bgp
     if bgp is not None and bgp.maximum_paths < expected and found == bgp.maximum_paths:
-        place = Place(leaf.name, "bgp.maximum_paths")
+        place = DevicePlace(leaf.name, "bgp.maximum_paths")
         what += f": «equal paths of BGP» is {found}"
         hint = f"set «equal paths of BGP» to {expected} or more"
     return subject.at(place, f"{leaf.name} has {what}", hint)
@@ -337,9 +342,9 @@ def server_pairs(subject: EngineSubject) -> Iterator[Verdict]:
     """
     network, solution = subject.network, subject.solution
     reached = subject.state.reachability
-    by_cause: defaultdict[Stop | None, list[tuple[Pair, int]]] = defaultdict(list)
+    by_cause: defaultdict[PathEnd | None, list[tuple[Pair, int]]] = defaultdict(list)
     for a, b in reached.lost_classes():
-        if not denied(network, reached.classes[a], reached.classes[b]):
+        if not is_denied(network, reached.classes[a], reached.classes[b]):
             pair = reached.witness(a, b)
             stop = solution.trips.stop(*pair, Flow()) if solution else None
             by_cause[stop].append((pair, reached.count(a, b)))

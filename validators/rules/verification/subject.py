@@ -13,9 +13,8 @@ from rocefort.models.finding import Finding, NotJudged, Report, Severity
 from rocefort.models.network.network import End, Role
 from rocefort.models.results.routing import RoutingState
 from rocefort.validators.routing.engine import Solution
-from rocefort.validators.routing.underlay import Place
-from rocefort.validators.rules.registry import Need, Subject
-from rocefort.validators.rules.registry import Place as Spot
+from rocefort.validators.routing.underlay import DevicePlace
+from rocefort.validators.rules.registry import Need, Place, Subject
 from rocefort.validators.rules.waivers import sort_out
 
 BGP = "RFC 4271, 8 (when a session is established)"
@@ -31,18 +30,18 @@ UNKNOWN = {
 class AnswerSubject(Subject):
     """A network and an answer about it, under one rule."""
 
-    def lacking(self, need: Need) -> tuple[Spot, ...]:
+    def lacking(self, need: Need) -> tuple[Place, ...]:
         """As of any subject; roles are known where there is a spine."""
         if need is Need.ROLE:
             return () if self.network.role(Role.SPINE) else (None,)
         return self.overview.lacking(need)
 
-    def unknown(self, need: Need, place: Spot) -> str:
+    def unknown(self, need: Need, place: Place) -> str:
         """Why no answer can be judged."""
         return UNKNOWN.get(need) or super().unknown(need, place)
 
     def at(
-        self, place: Place, message: str, hint: str = "", severity: Severity | None = None
+        self, place: DevicePlace, message: str, hint: str = "", severity: Severity | None = None
     ) -> Finding:
         """Build a violation at a place that an engine names, in the words of its switch."""
         node = self.network.by_name.get(place.device)
@@ -54,10 +53,10 @@ class AnswerSubject(Subject):
             hint=in_words(hint, node),
         )
 
-    def port_of(self, server: str) -> Place:
+    def port_of(self, server: str) -> DevicePlace:
         """The leaf port of a server."""
         port = self._ports[server]
-        return Place(port.device, f"interfaces[{port.interface}]", port.interface)
+        return DevicePlace(port.device, f"interfaces[{port.interface}]", port.interface)
 
     @cached_property
     def _ports(self) -> Mapping[str, End]:
@@ -74,7 +73,7 @@ class EngineSubject(AnswerSubject):
     given: ClassVar[str] = "the answers of a routing engine"
 
 
-def judged(subjects: Iterable[AnswerSubject], today: date | None = None) -> Report:
+def answer_report(subjects: Iterable[AnswerSubject], today: date | None = None) -> Report:
     """Verdicts on subjects of one network, one for each rule, in the order of the rules.
 
     Findings that a waiver covers are set apart. today: the day that waivers are held against.

@@ -24,7 +24,7 @@ __all__ = [
     "PROMPTS",
     "QUESTIONS",
     "SYSTEM",
-    "Question",
+    "CommandQuestion",
     "Row",
     "rows_by_view",
 ]
@@ -86,7 +86,7 @@ PROMPTS: Mapping[str, str] = {  # what a view adds to the prompt; CR, examples o
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CommandQuestion:
     """A [Y/N] question that a command asks; `beside` must match a line of its view."""
 
     view: str
@@ -100,8 +100,8 @@ class Question:
 RESET = "Warning: Changing the parameter in this command resets the peer session. Continue? [Y/N]:"
 ANNET = "annet huawei.deploy, dialogs"
 
-QUESTIONS: tuple[Question, ...] = (
-    Question(
+QUESTIONS: tuple[CommandQuestion, ...] = (
+    CommandQuestion(
         SYSTEM,
         r"(undo )?port split dimension interface .*",
         "Warning: This operation will delete current port(s) and all configurations of the current "
@@ -109,56 +109,58 @@ QUESTIONS: tuple[Question, ...] = (
         "viewing the port information. Continue? [Y/N]:",
         "CR Interface_Basic_Configuration_Commands, `port split` (dynamic split)",
     ),
-    Question(SYSTEM, r"port split refresh", "Are you sure to continue? [Y/N]", ANNET, always=True),
-    Question(
+    CommandQuestion(
+        SYSTEM, r"port split refresh", "Are you sure to continue? [Y/N]", ANNET, always=True
+    ),
+    CommandQuestion(
         SYSTEM,
         r"undo bgp \S+",
         "Warning: All BGP configurations will be deleted. Continue? [Y/N]:",
         ANNET,
     ),
-    Question(
+    CommandQuestion(
         SYSTEM, r"undo bfd", "Warning: The BFD process will be deleted. Continue? [Y/N]:", ANNET
     ),
-    Question(
+    CommandQuestion(
         SYSTEM,
         r"undo vlan \d+",
         "Warning: The configurations of the VLAN will be deleted. Continue? [Y/N]:",
         ANNET,
     ),
-    Question(
+    CommandQuestion(
         SYSTEM,
         r"dcb pfc global disable",
         "Warning: This command will disable PFC on all ports. Continue? [Y/N]:",
         "CR DCB_Configuration_Commands",
     ),
-    Question(
+    CommandQuestion(
         SYSTEM,
         r"undo stelnet server enable",
         "Warning: The operation will stop the STelnet server. Do you want to continue? [Y/N]:",
         ANNET,
     ),
-    Question(
+    CommandQuestion(
         "bgp",
         r"undo peer \S+",
         "Warning: All the configurations related to the BGP peer will be deleted. Continue? [Y/N]:",
         ANNET,
     ),
-    Question(
+    CommandQuestion(
         "bgp",
         r"undo peer \S+ group \S+",
         "Warning: This operation will reset the peer session. Continue? [Y/N]:",
         ANNET,
     ),
-    Question("bgp", r"(undo )?router-id.*", RESET, ANNET, beside=r"peer .*"),
-    Question("bgp", r"(undo )?graceful-restart", RESET, ANNET, beside=r"peer .*"),
-    Question("bgp", r"(undo )?peer \S+ timer .*", RESET, ANNET),
-    Question(
+    CommandQuestion("bgp", r"(undo )?router-id.*", RESET, ANNET, beside=r"peer .*"),
+    CommandQuestion("bgp", r"(undo )?graceful-restart", RESET, ANNET, beside=r"peer .*"),
+    CommandQuestion("bgp", r"(undo )?peer \S+ timer .*", RESET, ANNET),
+    CommandQuestion(
         "bgp-af",
         r"(undo )?peer \S+ enable",
         "Warning: This operation will reset the peer session. Continue? [Y/N]:",
         ANNET,
     ),
-    Question(
+    CommandQuestion(
         "interface",
         r"port link-type .*",
         "Warning: This command will delete VLANs on this port. Continue? [Y/N]:",

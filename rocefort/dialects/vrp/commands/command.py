@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
-from rocefort.dialects.vrp.commands.format import Node, parse_format
+from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
 from rocefort.errors import BadInput
-from rocefort.models.hardware.hardware import Choice, Fact, Family, Range, SyntaxFamily
+from rocefort.models.hardware.hardware import Fact, Family, Range, SyntaxFamily, ValueSet
 from rocefort.paths import HARDWARE
 from rocefort.syntax_families import FAMILY_FILE
 
@@ -88,12 +88,12 @@ class Row:
     block: int = 0  # rows of one block are sorted by their second word first (BGP peers)
 
     @cached_property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[FormatNode, ...]:
         """The format, read."""
         return parse_format(self.format)
 
     @cached_property
-    def undo_nodes(self) -> tuple[tuple[tuple[Node, ...], bool], ...]:
+    def undo_nodes(self) -> tuple[tuple[tuple[FormatNode, ...], bool], ...]:
         """Each undo format, read, and whether it removes all lines that begin so."""
         whole = self.kind in ("list", "each")
         derived = self.format if whole else self.format.replace("( ", "[ ( ").replace(" )", " ) ]")
@@ -139,7 +139,7 @@ def with_ranges(row: Row, families: Mapping[str, Family]) -> tuple[Row, ...]:
 
 def _of_family(row: Row, name: SyntaxFamily, families: Mapping[str, Family]) -> Row:
     def literal(match: re.Match[str]) -> str:
-        fact: Range | Choice | Fact | None = getattr(families.get(name), match["name"], None)
+        fact: Range | ValueSet | Fact | None = getattr(families.get(name), match["name"], None)
         if fact is None:
             raise BadInput(
                 f"no {match['name']} of {name.value}, whose switches take `{row.format}`",
@@ -148,7 +148,7 @@ def _of_family(row: Row, name: SyntaxFamily, families: Mapping[str, Family]) -> 
             )
         if isinstance(fact, Fact):
             return str(fact.value)
-        if isinstance(fact, Choice):
+        if isinstance(fact, ValueSet):
             return " | ".join(map(str, fact.values))
         if not fact.confirmed and match["name"] != QUEUES:
             limits = ANY_NUMBER  # a switch refuses nothing of which no source says that it does
@@ -167,7 +167,7 @@ def _of_family(row: Row, name: SyntaxFamily, families: Mapping[str, Family]) -> 
     return replace(row, **texts, **several, families=frozenset())  # type: ignore[arg-type]  # fields of Row
 
 
-def _first_words(nodes: tuple[Node, ...]) -> set[str]:
+def _first_words(nodes: tuple[FormatNode, ...]) -> set[str]:
     first = nodes[0]
     if first.kind == "word":
         return {first.text}

@@ -29,15 +29,15 @@ TOO_MANY = "Error: Too many parameters found at '^' position."
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class FormatNode:
     """One element of a format: a word, a parameter, or a group of alternatives of sequences."""
 
     kind: str  # word, implied, param, group, optional, several, value
     text: str = ""
-    branches: tuple[tuple[Node, ...], ...] = ()
+    branches: tuple[tuple[FormatNode, ...], ...] = ()
 
 
-class Reading(NamedTuple):
+class FormatMatch(NamedTuple):
     """How a line fits a format: the words that are its key, its value, its named parameters."""
 
     position: int = 0
@@ -47,7 +47,7 @@ class Reading(NamedTuple):
     params: tuple[tuple[str, str], ...] = ()
     places: tuple[int, ...] = ()  # of each parameter among the saved words
     keywords: Tokens = ()  # of each typed word: the keyword in full; empty for a parameter's word
-    after: Node | None = None  # element that the line lacks; None for a whole line
+    after: FormatNode | None = None  # element that the line lacks; None for a whole line
 
     @property
     def words(self) -> int:
@@ -61,7 +61,7 @@ class Reading(NamedTuple):
 
 
 @dataclass(slots=True)
-class Trace:
+class MatchFailure:
     """The furthest word at which formats still fitted, and what they wanted there."""
 
     position: int = -1
@@ -86,7 +86,7 @@ class Trace:
 
 
 @cache
-def parse_format(text: str) -> tuple[Node, ...]:
+def parse_format(text: str) -> tuple[FormatNode, ...]:
     """Read a format into nodes; the table is the programmer's, so errors are ValueError."""
     words = text.split()
     branches, position = _branches(words, 0)
@@ -98,9 +98,9 @@ def parse_format(text: str) -> tuple[Node, ...]:
 GROUPS = {"{": ("group", "}"), "[": ("optional", "]"), "(": ("value", ")")}
 
 
-def _branches(words: list[str], position: int) -> tuple[tuple[tuple[Node, ...], ...], int]:
-    branches: list[tuple[Node, ...]] = []
-    nodes: list[Node] = []
+def _branches(words: list[str], position: int) -> tuple[tuple[tuple[FormatNode, ...], ...], int]:
+    branches: list[tuple[FormatNode, ...]] = []
+    nodes: list[FormatNode] = []
     while position < len(words) and words[position] not in "}])":
         word = words[position]
         position += 1
@@ -115,26 +115,26 @@ def _branches(words: list[str], position: int) -> tuple[tuple[tuple[Node, ...], 
             position += 1
             if kind == "optional" and words[position : position + 1] == ["*"]:
                 kind, position = "several", position + 1
-            nodes.append(Node(kind, branches=inner))
+            nodes.append(FormatNode(kind, branches=inner))
         else:
             nodes.append(_leaf(word))
     return (*branches, tuple(nodes)), position
 
 
-def _leaf(word: str) -> Node:
+def _leaf(word: str) -> FormatNode:
     if word.startswith("<"):
-        return Node("param", word[1:-1])
-    return Node("implied", word[1:]) if word.startswith("+") else Node("word", word)
+        return FormatNode("param", word[1:-1])
+    return FormatNode("implied", word[1:]) if word.startswith("+") else FormatNode("word", word)
 
 
 def read_all(
-    nodes: tuple[Node, ...], tokens: Tokens, trace: Trace, *, shortened: bool = False
-) -> Iterator[Reading]:
+    nodes: tuple[FormatNode, ...], tokens: Tokens, trace: MatchFailure, *, shortened: bool = False
+) -> Iterator[FormatMatch]:
     """Yield every way in which all the words fit the format; `trace` keeps where others failed.
 
     shortened: keywords may be shortened, and the line may lack its end (`after`).
     """
-    for reading in _Walk(tokens, trace, shortened).over(nodes, Reading()):
+    for reading in _Walk(tokens, trace, shortened).over(nodes, FormatMatch()):
         if reading.position == len(tokens):
             yield reading
         else:
@@ -146,12 +146,12 @@ class _Walk:
     """The way of typed words through the nodes of a format."""
 
     tokens: Tokens
-    trace: Trace
+    trace: MatchFailure
     shortened: bool
 
     def over(
-        self, nodes: tuple[Node, ...], so_far: Reading, *, is_value: bool = False
-    ) -> Iterator[Reading]:
+        self, nodes: tuple[FormatNode, ...], so_far: FormatMatch, *, is_value: bool = False
+    ) -> Iterator[FormatMatch]:
         """Every way through a sequence of nodes, from a reading on."""
         for at, node in enumerate(nodes):
             if so_far.after is not None:
@@ -166,7 +166,7 @@ class _Walk:
             so_far = reading
         yield so_far
 
-    def _step(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+    def _step(self, node: FormatNode, so_far: FormatMatch, is_value: bool) -> Iterator[FormatMatch]:
         if node.kind == "param":
             yield from self._param(node, so_far, is_value)
         elif node.kind == "implied":
@@ -178,29 +178,33 @@ class _Walk:
             if node.kind in ("optional", "several"):
                 yield so_far
 
-    def _word(self, node: Node, so_far: Reading, is_value: bool) -> Reading | None:
+    def _word(self, node: FormatNode, so_far: FormatMatch, is_value: bool) -> FormatMatch | None:
         if so_far.position < len(self.tokens):
             typed = self.tokens[so_far.position].casefold()
             if typed == node.text or (self.shortened and node.text.startswith(typed)):
-                return _taken(so_far, 1, node.text, is_value)
+                return _next_match(so_far, 1, node.text, is_value)
         self.trace.want(so_far.position, "word")
         return self._ended(node, so_far)
 
-    def _ended(self, node: Node, so_far: Reading) -> Reading | None:
+    def _ended(self, node: FormatNode, so_far: FormatMatch) -> FormatMatch | None:
         ends = self.shortened and so_far.position == len(self.tokens)
         return so_far._replace(after=node) if ends else None
 
-    def _implied(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+    def _implied(
+        self, node: FormatNode, so_far: FormatMatch, is_value: bool
+    ) -> Iterator[FormatMatch]:
         reading = self._word(node, so_far, is_value)
         if reading is not None:
             yield reading
         if reading is None or self.shortened:
-            yield _taken(so_far, 0, node.text, is_value)
+            yield _next_match(so_far, 0, node.text, is_value)
 
-    def _param(self, node: Node, so_far: Reading, is_value: bool) -> Iterator[Reading]:
+    def _param(
+        self, node: FormatNode, so_far: FormatMatch, is_value: bool
+    ) -> Iterator[FormatMatch]:
         reading = None
         for used, saved in takes(node.text, self.tokens[so_far.position :]):
-            reading = _taken(so_far, used, saved, is_value, node.text)
+            reading = _next_match(so_far, used, saved, is_value, node.text)
             yield reading
         if reading is None:
             self.trace.want(so_far.position, "param")
@@ -208,15 +212,17 @@ class _Walk:
                 yield ended
 
 
-def _in_any_order(node: Node) -> Iterator[tuple[Node, ...]]:
+def _in_any_order(node: FormatNode) -> Iterator[tuple[FormatNode, ...]]:
     """Each alternative, behind which the others may follow."""
     for branch in node.branches:
         others = tuple(other for other in node.branches if other is not branch)
         yield (*branch, replace(node, branches=others)) if others else branch
 
 
-def _taken(so_far: Reading, used: int, saved: str, is_value: bool, name: str = "") -> Reading:
-    return Reading(
+def _next_match(
+    so_far: FormatMatch, used: int, saved: str, is_value: bool, name: str = ""
+) -> FormatMatch:
+    return FormatMatch(
         so_far.position + used,
         so_far.key if is_value else (*so_far.key, saved),
         (*so_far.value, saved) if is_value else so_far.value,
@@ -227,7 +233,7 @@ def _taken(so_far: Reading, used: int, saved: str, is_value: bool, name: str = "
     )
 
 
-def sizes_of(reading: Reading) -> Iterator[tuple[int, int, bool]]:
+def sizes_of(reading: FormatMatch) -> Iterator[tuple[int, int, bool]]:
     """Sizes of a line: place among its words, kbytes, whether that is in the range.
 
     One without a unit, or in cells, is counted as it is.

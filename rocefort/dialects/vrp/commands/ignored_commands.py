@@ -60,7 +60,7 @@ def _prefixes(view: str) -> tuple[str, ...]:
 BESIDE: Mapping[str, tuple[str, ...]] = {view: _prefixes(view) for view in {*SECTIONS, *FIELD}}
 
 
-def beside(view: str, text: str) -> str:
+def ignored_command(view: str, text: str) -> str:
     """The first words of a known command that concerns nothing here; empty for any other line."""
     bare = text.removeprefix("undo ")
     for words in BESIDE.get(view, ()):

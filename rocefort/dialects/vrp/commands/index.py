@@ -48,7 +48,7 @@ class Index:
         )
 
 
-class _Kept(threading.local):
+class _IndexCache(threading.local):
     """Indexes by the identity of their lines: those of one thread, for they are changed.
 
     A spine of 2,110 lines starts in 82 ms CPU; without, in 250 ms, and it grows with the square.
@@ -58,10 +58,10 @@ class _Kept(threading.local):
         self.indexes: dict[int, Index] = {}
 
 
-_kept = _Kept()
+_kept = _IndexCache()
 
 
-def known(lines: Lines) -> Index | None:
+def cached_index(lines: Lines) -> Index | None:
     """The index of these very lines, if one was left."""
     if len(lines) < LONG:
         return None
@@ -71,7 +71,7 @@ def known(lines: Lines) -> Index | None:
 
 def place_of(lines: Lines, text: str) -> int | None:
     """Where the first line with a text stands."""
-    index = known(lines)
+    index = cached_index(lines)
     if index is not None:
         return index.texts.get(text)
     for place, line in enumerate(lines):
@@ -82,7 +82,7 @@ def place_of(lines: Lines, text: str) -> int | None:
 
 def begins(lines: Lines, words: str) -> str | None:
     """The first line that begins with these words, the last of them whole."""
-    index = known(lines)
+    index = cached_index(lines)
     if index is not None and " " in words:
         some = index.heads.get(_head(words), [])
         found = [text for text in some if f"{text} ".startswith(f"{words} ")]
@@ -106,7 +106,7 @@ def keys_of(lines: Lines, kind: str, family: SyntaxFamily) -> Mapping[Tokens, in
 
 def indexed(lines: Lines) -> Index | None:
     """The index of lines, made if need be; None for a short view and for one with a line twice."""
-    index = known(lines)
+    index = cached_index(lines)
     if index is not None or len(lines) < LONG:
         return index
     texts = {line.text: place for place, line in enumerate(lines)}
@@ -115,27 +115,27 @@ def indexed(lines: Lines) -> Index | None:
     heads: dict[str, list[str]] = {}
     for text in texts:
         heads.setdefault(_head(text), []).append(text)
-    return _keep(Index(lines, texts, heads))
+    return _keep_index(Index(lines, texts, heads))
 
 
 def with_inserted(lines: Lines, place: int, line: ConfigLine) -> Lines:
     """The lines with one more; their index goes along."""
     after = (*lines[:place], line, *lines[place:])
-    index = _taken(lines)
+    index = _take_index(lines)
     if index is not None and index.is_new(line):
         index.heads.setdefault(_head(line.text), []).append(line.text)
         index.move(after, place)
-        _keep(index)
+        _keep_index(index)
     return after
 
 
 def with_replaced(lines: Lines, place: int, line: ConfigLine) -> Lines:
     """The lines with another in one place; their index goes along if it has the same text."""
     after = (*lines[:place], line, *lines[place + 1 :])
-    index = _taken(lines)
+    index = _take_index(lines)
     if index is not None and line.text == lines[place].text:
         index.lines = after
-        _keep(index)
+        _keep_index(index)
     return after
 
 
@@ -143,14 +143,14 @@ def _head(text: str) -> str:
     return " ".join(text.split(" ", 2)[:2])
 
 
-def _taken(lines: Lines) -> Index | None:
-    index = known(lines)
+def _take_index(lines: Lines) -> Index | None:
+    index = cached_index(lines)
     if index is not None:
         del _kept.indexes[id(lines)]
     return index
 
 
-def _keep(index: Index) -> Index:
+def _keep_index(index: Index) -> Index:
     _kept.indexes[id(index.lines)] = index
     while len(_kept.indexes) > MOST:
         del _kept.indexes[next(iter(_kept.indexes))]

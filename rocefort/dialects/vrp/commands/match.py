@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rocefort.dialects.vrp.commands.catalogue import Row, rows_by_view
-from rocefort.dialects.vrp.commands.format import Reading, Trace, read_all, words_of
+from rocefort.dialects.vrp.commands.format import FormatMatch, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.keyed import natural
@@ -48,14 +48,16 @@ def _order(row: Row, key: Tokens, text: str) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=8192)  # likewise: 2.9 s; without, 3.9 s
-def readings(kind: str, tokens: Tokens, family: SyntaxFamily) -> tuple[tuple[Row, Reading], ...]:
+def readings(
+    kind: str, tokens: Tokens, family: SyntaxFamily
+) -> tuple[tuple[Row, FormatMatch], ...]:
     """Every way to read words as a command of a view, on whatever interface."""
     words = frozenset(token.casefold() for token in tokens)
     return tuple(
         (row, reading)
         for row in rows_of(kind, tokens[0], family)
         if row.literals <= words
-        for reading in read_all(row.nodes, tokens, Trace())
+        for reading in read_all(row.nodes, tokens, MatchFailure())
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, Row
-from rocefort.dialects.vrp.commands.format import Trace, read_all, words_of
-from rocefort.dialects.vrp.commands.ignored_commands import beside
+from rocefort.dialects.vrp.commands.format import MatchFailure, read_all, words_of
+from rocefort.dialects.vrp.commands.ignored_commands import ignored_command
 from rocefort.dialects.vrp.commands.match import rows_of
 from rocefort.models.network.network import TextLine
 
@@ -20,7 +20,7 @@ def command_of(line: TextLine) -> str:
     if view == OPAQUE_VIEW:
         return line.text.split(" ", 1)[0] + " .."
     found = _row(view, line.text)
-    return found.name if found else beside(view, line.text)
+    return found.name if found else ignored_command(view, line.text)
 
 
 @lru_cache(maxsize=4096)
@@ -31,7 +31,7 @@ def _view(path: tuple[str, ...]) -> str:
         if view != OPAQUE_VIEW:
             row = _row(view, text)
             if row is None:
-                view = OPAQUE_VIEW if beside(view, text) else UNKNOWN_VIEW
+                view = OPAQUE_VIEW if ignored_command(view, text) else UNKNOWN_VIEW
             else:
                 view = row.opens
     return view
@@ -44,6 +44,6 @@ def _row(view: str, text: str) -> Row | None:
     words = words[1:] if undone else words
     for row in rows_of(view, words[0]):
         forms = (row.nodes, *(nodes for nodes, _ in row.undo_nodes if undone))
-        if any(True for form in forms for _ in read_all(form, words, Trace())):
+        if any(True for form in forms for _ in read_all(form, words, MatchFailure())):
             return row
     return None

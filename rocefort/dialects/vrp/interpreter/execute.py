@@ -11,8 +11,8 @@ from rocefort.dialects.vrp.commands.format import (
     INCOMPLETE,
     UNRECOGNIZED,
     WRONG,
-    Reading,
-    Trace,
+    FormatMatch,
+    MatchFailure,
     read_all,
     sizes_of,
     starts_of,
@@ -31,7 +31,7 @@ from rocefort.dialects.vrp.interpreter.tree_edit import (
     children_at,
     drop_lines,
     having,
-    put,
+    put_line,
     remove,
 )
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
@@ -115,7 +115,7 @@ class TypedLine:
             return None
         return PortView.of(self.view[-1], children_at(config, self.view))
 
-    def find(self, config: Lines, tokens: Tokens) -> tuple[Row, Reading] | None:
+    def find(self, config: Lines, tokens: Tokens) -> tuple[Row, FormatMatch] | None:
         """The most specific row that the words fit."""
         port = self.port(config)
         fitting = [
@@ -127,7 +127,7 @@ class TypedLine:
 
     def misfit(self, config: Lines, tokens: Tokens) -> VrpRefusal:
         """The documented error for words that fit no row."""
-        trace = Trace()
+        trace = MatchFailure()
         for row in self.rows(config, tokens[0]):
             for _ in read_all(row.nodes, tokens, trace):
                 pass
@@ -152,7 +152,7 @@ class TypedLine:
         self.check_bond(was, config)
         return config, (*self.view, reading.text) if row.opens else self.view
 
-    def check_values(self, row: Row, reading: Reading) -> None:
+    def check_values(self, row: Row, reading: FormatMatch) -> None:
         """What a format cannot say: a size in another unit, xon not above xoff."""
         sizes = self.sizes(reading, offset=0)
         if reading.value[:2] == ("xon", "static"):
@@ -166,7 +166,7 @@ class TypedLine:
         if row.kind == "pairs" and not reading.value:
             raise self.refuse(BEHIND, INCOMPLETE)
 
-    def sizes(self, reading: Reading, offset: int) -> list[tuple[int, int, bool]]:
+    def sizes(self, reading: FormatMatch, offset: int) -> list[tuple[int, int, bool]]:
         """Sizes of a line that begins at a word; refuses one out of its range."""
         sizes = list(sizes_of(reading))
         for at, _, fits in sizes:
@@ -174,11 +174,11 @@ class TypedLine:
                 raise self.refuse(at + offset, WRONG)
         return sizes
 
-    def check_needs(self, config: Lines, row: Row, reading: Reading) -> None:
+    def check_needs(self, config: Lines, row: Row, reading: FormatMatch) -> None:
         """A setting needs the line that makes what it sets."""
         if not row.needs:
             return
-        needs = [_filled(text, _params(reading)) for text in row.needs]
+        needs = [_filled_template(text, _params(reading)) for text in row.needs]
         if any(text.startswith(f"{need} ") for need in needs for text in BUILT_IN):
             return
         views = [self.view[:depth] for depth in range(len(self.view), -1, -1)]
@@ -189,9 +189,9 @@ class TypedLine:
             missing = params.get("peer") or params.get("name") or needs[0]
             raise self.refuse(1, f"Error: {missing} does not exist.")
 
-    def check_free(self, config: Lines, row: Row, reading: Reading) -> None:
+    def check_free(self, config: Lines, row: Row, reading: FormatMatch) -> None:
         """What something still uses cannot be deleted."""
-        holds = [words_of(_filled(text, _params(reading))) for text in row.held_by]
+        holds = [words_of(_filled_template(text, _params(reading))) for text in row.held_by]
         if holds and any(
             begins_with(line.text, want)
             for top in config
@@ -201,7 +201,7 @@ class TypedLine:
             # Own wording: no source shows what the switch prints here.
             raise self.refuse(len(reading.key), f"Error: {reading.text} is in use.")
 
-    def check_process(self, config: Lines, reading: Reading) -> None:
+    def check_process(self, config: Lines, reading: FormatMatch) -> None:
         """An undo names the AS number of the process that runs."""
         for line in self.present(config, reading.key):
             runs = line.text.split()[-1]
@@ -225,7 +225,7 @@ class TypedLine:
         if self.kind == "interface" and (what := objection(was, after, self.view, self.family)):
             raise self.refuse(0, what)
 
-    def store(self, config: Lines, row: Row, reading: Reading) -> Lines:
+    def store(self, config: Lines, row: Row, reading: FormatMatch) -> Lines:
         """Put the line where its key says."""
         if row.kind in LISTS:
             return self.change_some(config, row, reading, adding=True)
@@ -239,11 +239,11 @@ class TypedLine:
             text = _merged_pairs(same[0], reading)
         if row.opens == "bgp" and same and same[0].text != text:
             raise self.refuse(1, WRONG)  # one BGP process, one AS number
-        if row.default and text == _filled(row.default, _params(reading)):
+        if row.default and text == _filled_template(row.default, _params(reading)):
             return self.remove(config, (line.text for line in same))
         return self.put(config, text)
 
-    def change_some(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+    def change_some(self, config: Lines, row: Row, reading: FormatMatch, *, adding: bool) -> Lines:
         """Add or take away what a line lists: numbers of ranges, numbers a line each, ports."""
         if row.kind == "ports":
             return self.change_splits(config, reading, adding=adding)
@@ -252,7 +252,7 @@ class TypedLine:
         change = self.change_list if row.kind == "list" else self.change_each
         return change(config, row, reading, adding=adding)
 
-    def change_splits(self, config: Lines, reading: Reading, *, adding: bool) -> Lines:
+    def change_splits(self, config: Lines, reading: FormatMatch, *, adding: bool) -> Lines:
         """Split ports, or make them whole again."""
         params = _params(reading)
         ports, split_type = words_of(params["ports"]), params.get("split-type")
@@ -262,7 +262,7 @@ class TypedLine:
             return port_split.split(config, ports, split_type, self.family)
         return port_split.unsplit(config, ports, split_type)
 
-    def change_versions(self, config: Lines, reading: Reading, *, adding: bool) -> Lines:
+    def change_versions(self, config: Lines, reading: FormatMatch, *, adding: bool) -> Lines:
         """Switch versions of SNMP on or off: those that are on stand in one line.
 
         V300 takes versions away by `disable` at the end. An undo without versions takes all.
@@ -283,7 +283,7 @@ class TypedLine:
 
     def put(self, config: Lines, text: str) -> Lines:
         """Write one line into the view."""
-        return put(config, self.view, ConfigLine(text), self.kind, self.family)
+        return put_line(config, self.view, ConfigLine(text), self.kind, self.family)
 
     def remove(self, config: Lines, texts: Iterable[str]) -> Lines:
         """Remove lines of the view."""
@@ -294,7 +294,7 @@ class TypedLine:
         lines = children_at(config, self.view)
         return tuple(lines[place] for place in having(lines, key, self.kind, self.family))
 
-    def follow(self, config: Lines, commands: Sequence[str], reading: Reading) -> Lines:
+    def follow(self, config: Lines, commands: Sequence[str], reading: FormatMatch) -> Lines:
         """Carry out what the switch adds or removes by itself."""
         if not commands:
             return config
@@ -302,12 +302,12 @@ class TypedLine:
         for template in commands:
             path, _, text = template.rpartition(": ")
             if path.endswith(" *"):
-                config = self.follow_in_all(config, path, _filled(text, params))
+                config = self.follow_in_all(config, path, _filled_template(text, params))
                 continue
             if "{asn}" in text and "asn" not in params:
                 params["asn"] = self.asn_of_member(config, params)
-            place = self.inside((*self.view, _filled(path, params)) if path else self.view)
-            tokens = words_of(_filled(text, params))
+            place = self.inside((*self.view, _filled_template(path, params)) if path else self.view)
+            tokens = words_of(_filled_template(text, params))
             if tokens[0] == "undo":
                 config = place.undo(config, tokens[1:])
             else:
@@ -340,7 +340,7 @@ class TypedLine:
             raise self.refuse(BEHIND, INCOMPLETE)
         if self.kind == OPAQUE_VIEW:
             return self.remove(config, (" ".join(tokens),))
-        trace = Trace()
+        trace = MatchFailure()
         fitting = [
             (reading.words, row, reading, prefix)
             for row in self.rows(config, tokens[0])
@@ -360,7 +360,7 @@ class TypedLine:
             return self.take_pairs(config, row, reading)
         return self.take_away(config, row, reading, prefix=prefix)
 
-    def take_away(self, config: Lines, row: Row, reading: Reading, *, prefix: bool) -> Lines:
+    def take_away(self, config: Lines, row: Row, reading: FormatMatch, *, prefix: bool) -> Lines:
         """Remove what an undo names, and what goes with it."""
         if re.fullmatch(rf"interface {PORT}", reading.text) or reading.text in KEPT_VIEWS:
             last = len(words_of(self.line)) - 1
@@ -371,7 +371,7 @@ class TypedLine:
             self.check_process(config, reading)
         self.check_free(config, row, reading)
         was = children_at(config, self.view)
-        gone = tuple(self.named(config, row, reading, prefix=prefix))
+        gone = tuple(self.identified_lines(config, row, reading, prefix=prefix))
         config = self.remove(config, gone)
         if row.default and row.default == " ".join(reading.key):
             config = self.put(config, f"undo {row.default}")
@@ -379,10 +379,12 @@ class TypedLine:
             config = self.follow(config, row.on_undo, reading)
         self.check_mode(config)
         self.check_bond(was, config)
-        patterns = [_filled(drop, _params(reading)) for drop in row.drops]
+        patterns = [_filled_template(drop, _params(reading)) for drop in row.drops]
         return drop_lines(config, self.view, [text for text in patterns if "{" not in text])
 
-    def named(self, config: Lines, row: Row, reading: Reading, *, prefix: bool) -> Iterator[str]:
+    def identified_lines(
+        self, config: Lines, row: Row, reading: FormatMatch, *, prefix: bool
+    ) -> Iterator[str]:
         """Texts of the lines that an undo means; a value that differs means none."""
         key = reading.key
         value = () if row.opens else reading.value
@@ -393,7 +395,7 @@ class TypedLine:
             if exact or (begins and known.row is not None):
                 yield line.text
 
-    def take_pairs(self, config: Lines, row: Row, reading: Reading) -> Lines:
+    def take_pairs(self, config: Lines, row: Row, reading: FormatMatch) -> Lines:
         """Remove single settings from a line that holds several."""
         for line in self.present(config, reading.key):
             value = identify(row.view, line.text, self.family).value
@@ -407,7 +409,7 @@ class TypedLine:
                 config = self.put(config, " ".join((*reading.key, *kept)))
         return config
 
-    def change_list(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+    def change_list(self, config: Lines, row: Row, reading: FormatMatch, *, adding: bool) -> Lines:
         """Add numbers to a line of ranges or take them out; a default that goes is written."""
         changed = list_numbers(words_of(reading.value[0]))
         numbers = self.numbers(config, row, reading.key)
@@ -419,7 +421,11 @@ class TypedLine:
                 left = self.numbers(config, row, other) - changed
                 config = self.write_numbers(config, row, other, left)
             return config
-        texts = [_filled(drop, {"number": str(n)}) for drop in row.drops for n in sorted(changed)]
+        texts = [
+            _filled_template(drop, {"number": str(n)})
+            for drop in row.drops
+            for n in sorted(changed)
+        ]
         return drop_lines(config, self.view, texts, whole=True)
 
     def keys_of(self, config: Lines, row: Row) -> set[Tokens]:
@@ -446,12 +452,12 @@ class TypedLine:
                 config = self.remove(config, [line.text for line in self.present(config, head)])
         return config
 
-    def change_each(self, config: Lines, row: Row, reading: Reading, *, adding: bool) -> Lines:
+    def change_each(self, config: Lines, row: Row, reading: FormatMatch, *, adding: bool) -> Lines:
         """Switch single numbers on or off; `undo` of a default is remembered as a line."""
         head, numbers = reading.saved[0], list_numbers(words_of(reading.saved[-1]))
         for number in sorted(numbers):
             text, is_default = f"{head} {number}", str(number) == row.default
-            guard = _filled(row.guard, {"number": str(number)})
+            guard = _filled_template(row.guard, {"number": str(number)})
             if not adding and any(
                 line.text.startswith(guard) for line in children_at(config, self.view)
             ):
@@ -465,7 +471,7 @@ class TypedLine:
         return config
 
 
-def _merged_pairs(line: ConfigLine, reading: Reading) -> str:
+def _merged_pairs(line: ConfigLine, reading: FormatMatch) -> str:
     words = words_of(line.text)[len(reading.key) :]
     pairs = dict(zip(words[::2], words[1::2], strict=True))
     pairs |= dict(zip(reading.value[::2], reading.value[1::2], strict=True))
@@ -473,11 +479,11 @@ def _merged_pairs(line: ConfigLine, reading: Reading) -> str:
     return " ".join((*reading.key, *(f"{name} {pairs[name]}" for name in order if name in pairs)))
 
 
-def _params(reading: Reading) -> dict[str, str]:
+def _params(reading: FormatMatch) -> dict[str, str]:
     return dict(reading.params)
 
 
-def _filled(template: str, params: Mapping[str, str]) -> str:
+def _filled_template(template: str, params: Mapping[str, str]) -> str:
     for name, value in params.items():
         template = template.replace(f"{{{name}}}", value)
     return template

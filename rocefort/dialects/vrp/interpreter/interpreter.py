@@ -16,16 +16,16 @@ from rocefort.dialects.vrp.commands.catalogue import (
     PROMPTS,
     QUESTIONS,
     SYSTEM,
-    Question,
+    CommandQuestion,
 )
 from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.interpreter.execute import TypedLine, VrpRefusal, view_kind
-from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, children_at, put
+from rocefort.dialects.vrp.interpreter.tree_edit import Lines, View, children_at, put_line
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 __all__ = [
-    "Applied",
+    "LineResult",
     "Lines",
     "View",
     "VrpRefusal",
@@ -38,7 +38,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class LineResult:
     """What a line led to, as if its question (if it asks one) is answered with yes."""
 
     config: Lines
@@ -47,24 +47,24 @@ class Applied:
     notes: tuple[str, ...] = ()
 
 
-def apply_line(config: Lines, view: View, line: str, family: SyntaxFamily) -> Applied:
+def apply_line(config: Lines, view: View, line: str, family: SyntaxFamily) -> LineResult:
     """Apply one typed line. Raises VrpRefusal for what the switch would not take.
 
     A left-aligned `#` leads to the system view, as in a configuration file (V300R023C00, `save`).
     """
     tokens = words_of(line.replace("\0", ""))
     if not tokens or tokens[0].startswith("#"):
-        return Applied(config, () if line.startswith("#") else view)
+        return LineResult(config, () if line.startswith("#") else view)
     if tokens == ("quit",):
-        return Applied(config, view[:-1])
+        return LineResult(config, view[:-1])
     if tokens == ("return",):
-        return Applied(config, ())
+        return LineResult(config, ())
     typed = TypedLine(family, line, view)
     if tokens[0].casefold() == "undo":
         after, new_view = typed.undo(config, tokens[1:]), view
     else:
         after, new_view = typed.apply_or_climb(config, tokens)
-    return Applied(after, new_view, _question(config, after, view, tokens, family))
+    return LineResult(after, new_view, _question(config, after, view, tokens, family))
 
 
 def apply_lines(config: Lines, lines: Iterable[str], family: SyntaxFamily) -> Lines:
@@ -102,10 +102,10 @@ def _replay(
         inner = applied.view
         if not line.children:
             if len(inner) > len(view) and config == before and line.text.startswith("interface "):
-                config = put(config, view, line, SYSTEM, family)  # a port is there, also empty
+                config = put_line(config, view, line, SYSTEM, family)  # a port is there, also empty
             continue
         if view_kind(inner, family) == OPAQUE_VIEW:
-            config = put(config, view, line, view_kind(view, family), family)
+            config = put_line(config, view, line, view_kind(view, family), family)
         else:  # below a line that opens no view, blanks mean nothing: lines of this view
             config = _replay(config, inner, line.children, family, refusals)
     return config
@@ -125,7 +125,7 @@ def prompt_name(view: View, family: SyntaxFamily) -> str:
 
 
 @cache
-def _questions(kind: str) -> tuple[Question, ...]:
+def _questions(kind: str) -> tuple[CommandQuestion, ...]:
     return tuple(question for question in QUESTIONS if question.view == kind)
 
 

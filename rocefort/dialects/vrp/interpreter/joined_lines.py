@@ -21,18 +21,18 @@ QUEUE = re.compile(r"(priority )()(\d)()", re.ASCII)
 PROFILE = "dcb pfc"
 
 
-def joined(lines: Lines) -> Lines:
+def joined_lines(lines: Lines) -> Lines:
     """The lines of the system view, those that a switch saves as one joined."""
     lines = tuple(
-        replace(line, children=_joined(line.children, QUEUE))
+        replace(line, children=_joined_by_pattern(line.children, QUEUE))
         if line.text.startswith(PROFILE) and line.children
         else line
         for line in lines
     )
-    return _joined(lines, SPLIT)
+    return _joined_by_pattern(lines, SPLIT)
 
 
-def _joined(lines: Lines, pattern: re.Pattern[str]) -> Lines:
+def _joined_by_pattern(lines: Lines, pattern: re.Pattern[str]) -> Lines:
     """Lines that differ in one number alone, in the place of the first of them."""
     matches = {line.text: match for line in lines if (match := pattern.fullmatch(line.text))}
     if len(matches) < 2:

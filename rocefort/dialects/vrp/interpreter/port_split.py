@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.format import words_of
-from rocefort.dialects.vrp.interpreter.tree_edit import Lines, children_at, put, remove
+from rocefort.dialects.vrp.interpreter.tree_edit import Lines, children_at, put_line, remove
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.breakout import parts_of, whole_port
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -47,9 +47,9 @@ def split(config: Lines, ports: Sequence[str], split_type: str, family: SyntaxFa
     """Split ports, one line each; what is split so already stays as it is."""
     for port in ports:
         if split_types(config).get(port) != split_type:
-            config = _without(config, port)
+            config = _lines_without_port(config, port)
             line = ConfigLine(f"{HEAD} {port} split-type {split_type}")
-            config = put(config, (), line, SYSTEM, family)
+            config = put_line(config, (), line, SYSTEM, family)
     return config
 
 
@@ -58,12 +58,12 @@ def unsplit(config: Lines, ports: Sequence[str], split_type: str | None) -> Line
     for port in ports:
         known = split_types(config).get(port)
         if known is not None and split_type in (None, known):
-            config = _without(config, port)
+            config = _lines_without_port(config, port)
             config = remove(config, (), (f"{HEAD} {port} split-type {known}",))
     return config
 
 
-def _without(config: Lines, port: str) -> Lines:
+def _lines_without_port(config: Lines, port: str) -> Lines:
     return remove(config, (), [f"interface {name}" for name in _interfaces(config, port)])
 
 

@@ -20,7 +20,7 @@ from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.hardware import SyntaxFamily
 
-__all__ = ["Lines", "View", "children_at", "drop_lines", "having", "insert", "put", "remove"]
+__all__ = ["Lines", "View", "children_at", "drop_lines", "having", "insert", "put_line", "remove"]
 
 View = tuple[str, ...]  # the lines that opened the views one stands in; () is the system view
 
@@ -33,7 +33,7 @@ def children_at(config: Lines, view: tuple[str, ...]) -> Lines:
     return config
 
 
-def _at(
+def _lines_at(
     config: Lines,
     view: tuple[str, ...],
     change: Callable[[Lines], Lines],
@@ -44,16 +44,16 @@ def _at(
     indexed(config)
     place = place_of(config, view[0])
     if place is None:
-        inner = _at((), view[1:], change, make)
+        inner = _lines_at((), view[1:], change, make)
         return make(config, ConfigLine(view[0], 0, inner)) if inner else config
     line = config[place]
-    inner = _at(line.children, view[1:], change, make)
+    inner = _lines_at(line.children, view[1:], change, make)
     if inner is line.children:
         return config
     return with_replaced(config, place, ConfigLine(line.text, line.number, inner))
 
 
-def put(
+def put_line(
     config: Lines, view: tuple[str, ...], line: ConfigLine, kind: str, family: SyntaxFamily
 ) -> Lines:
     """Write a line into a view: over the line of its key, else at its place in the order."""
@@ -68,7 +68,9 @@ def put(
             return lines
         return with_replaced(lines, place, replace(line, children=line.children or old.children))
 
-    return _at(config, view, change, lambda lines, made: insert(lines, made, "system", family))
+    return _lines_at(
+        config, view, change, lambda lines, made: insert(lines, made, "system", family)
+    )
 
 
 def having(lines: Lines, key: Tokens, kind: str, family: SyntaxFamily) -> Iterator[int]:
@@ -99,7 +101,7 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
         kept = tuple(line for line in lines if line.text not in gone)
         return lines if len(kept) == len(lines) else kept
 
-    after = _at(config, view, change, lambda lines, _made: lines) if gone else config
+    after = _lines_at(config, view, change, lambda lines, _made: lines) if gone else config
     if len(view) == 1 and _is_transient(view[0]) and not children_at(after, view):
         return tuple(line for line in after if line.text != view[0])
     return after
@@ -133,7 +135,7 @@ def drop_lines(
             replace(line, children=change(line.children)) for line in lines if not hit(line.text)
         )
 
-    return _at(config, view, change, lambda lines, _made: lines)
+    return _lines_at(config, view, change, lambda lines, _made: lines)
 
 
 def _is_transient(text: str) -> bool:

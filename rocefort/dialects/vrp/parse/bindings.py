@@ -33,7 +33,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FieldStep:
     """A field on the way to another: a nested model, or a row of a collection by its key."""
 
     name: str
@@ -45,14 +45,14 @@ class Step:
 class Assignment:
     """What a line gives to one field; without one, it says that the last row is there."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[FieldStep, ...]
     field: str
     change: str  # set, add or take
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class FieldBinding:
     """Assignments; `word`: only where the line's choice is that word, or, negated, is not.
 
     A binding of the word `undo` is of the undoing of the command, where a switch saves it.
@@ -70,11 +70,11 @@ def models_of_views() -> Mapping[str, type[Frozen]]:
     openers = [row for rows in rows_by_view().values() for row in rows if row.opens and row.sets]
     while some := [row for row in openers if row.view in found and row.opens not in found]:
         for row in some:
-            found[row.opens] = _opened(found[row.view], row.sets[0])
+            found[row.opens] = _opened_model(found[row.view], row.sets[0])
     return found
 
 
-def bindings_of(row: Row) -> tuple[Binding, ...]:
+def bindings_of(row: Row) -> tuple[FieldBinding, ...]:
     """What a row says, by the model of its view; raises TypeError where that has no such field."""
     return tuple(_binding(models_of_views()[row.view], text) for text in row.sets)
 
@@ -101,19 +101,19 @@ def _assignments_of(row: Row) -> Iterator[re.Match[str]]:
                 yield _matched(ASSIGNMENT, assignment)
 
 
-def _opened(model: type[Frozen], binding: str) -> type[Frozen]:
+def _opened_model(model: type[Frozen], binding: str) -> type[Frozen]:
     """The model in which the first field of a binding is."""
     first = binding.rsplit("? ", maxsplit=1)[-1].split(" ", maxsplit=1)[0]
     for match in STEP.finditer(first.partition("=")[0] if first != HERE else ""):
-        inner = _held(model, match["name"])
+        inner = _field_type(model, match["name"])
         model = inner if isinstance(inner, type) and issubclass(inner, Frozen) else model
     return model
 
 
-def _binding(model: type[Frozen], text: str) -> Binding:
+def _binding(model: type[Frozen], text: str) -> FieldBinding:
     match = _matched(BINDING, text)
     some = () if match["assignments"] == HERE else match["assignments"].split(" ")
-    return Binding(
+    return FieldBinding(
         match["word"] or "",
         bool(match["negated"]),
         tuple(_assignment(model, assignment) for assignment in some),
@@ -126,15 +126,15 @@ def _assignment(model: type[Frozen], text: str) -> Assignment:
     field = found.pop()["name"] if match["sign"] else ""
     steps = []
     for step in found:
-        inner = _held(model, step["name"])
+        inner = _field_type(model, step["name"])
         if not isinstance(inner, type) or not issubclass(inner, Frozen):
             raise TypeError(f"{text!r}: {step['name']} holds no fields")
         model, key, key_field = inner, None, ""
         if step["key"]:
             key_field = key_field_of(model)
-            key = _value(step["key"], _held(model, key_field))
-        steps.append(Step(step["name"], key, key_field))
-    value = _value(match["value"] or "", _held(model, field) if field else None)
+            key = _value(step["key"], _field_type(model, key_field))
+        steps.append(FieldStep(step["name"], key, key_field))
+    value = _value(match["value"] or "", _field_type(model, field) if field else None)
     return Assignment(tuple(steps), field, CHANGES[match["sign"]], value)
 
 
@@ -145,7 +145,7 @@ def _matched(expression: re.Pattern[str], text: str) -> re.Match[str]:
     return match
 
 
-def _held(model: type[Frozen], name: str) -> object:
+def _field_type(model: type[Frozen], name: str) -> object:
     """The type of a field, or of the rows of a collection."""
     if name not in model.model_fields:
         raise TypeError(f"{model.__name__} has no field {name}")

@@ -15,8 +15,8 @@ from rocefort.dialects.vrp.commands.command import QUEUES, Row
 from rocefort.dialects.vrp.parse.bindings import (
     UNDO,
     Assignment,
-    Binding,
-    Step,
+    FieldBinding,
+    FieldStep,
     Value,
     bindings_of,
     models_of_views,
@@ -55,11 +55,11 @@ class Readable:
 
     row: Row
     pattern: Pattern
-    bindings: tuple[Binding, ...]
+    bindings: tuple[FieldBinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FieldChange:
     """A field of a part, or of one in it, and what a line gives it, takes from it or adds to it."""
 
     steps: tuple[tuple[str, str, Hashable], ...]  # name, key's field, key
@@ -69,11 +69,11 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ParsedLine:
     """What a line of a view says: the row that it is, with what it sets or what its reader gets."""
 
     row: Row
-    said: tuple[Said, ...] = ()
+    said: tuple[FieldChange, ...] = ()
     arguments: tuple[str | None, ...] = ()
 
 
@@ -96,7 +96,7 @@ def read(view: View, line: str) -> View:
     return View(found.row.opens, part)
 
 
-def _fill(part: Part, said: tuple[Said, ...]) -> Part:
+def _fill(part: Part, said: tuple[FieldChange, ...]) -> Part:
     """Fill in what a line says; returns the part in which the first field is."""
     first: Part | None = None
     for each in said:
@@ -146,7 +146,7 @@ def _readable(kind: str) -> Mapping[str, Sequence[Readable]]:
     return found
 
 
-def _takes_any_word(bindings: Sequence[Binding]) -> bool:
+def _takes_any_word(bindings: Sequence[FieldBinding]) -> bool:
     """Whether a choice fills a field that holds any word: what else a switch saves is read."""
     values = (a.value for binding in bindings for a in binding.assignments)
     return any(value.argument == WORD and value.type is str for value in values)
@@ -156,7 +156,7 @@ def _takes_any_word(bindings: Sequence[Binding]) -> bool:
 
 
 @lru_cache(maxsize=16384)  # 1,000 lines are parsed in 8 ms; without, in 19 ms
-def _line(kind: str, line: str) -> Line | None:
+def _line(kind: str, line: str) -> ParsedLine | None:
     """What a line says; None where a Device cannot hold it. Raises BadArgumentError."""
     undone, words = line.startswith(f"{UNDO} "), line.removeprefix(f"{UNDO} ")
     bad: BadArgumentError | None = None
@@ -165,7 +165,7 @@ def _line(kind: str, line: str) -> Line | None:
         if match is None:
             continue
         try:
-            return _understood(readable, match, undone=undone)
+            return _parsed_line(readable, match, undone=undone)
         except BadArgumentError as error:
             bad = error  # the row of another family may take it
     if bad is not None:
@@ -173,51 +173,51 @@ def _line(kind: str, line: str) -> Line | None:
     return None
 
 
-def _understood(readable: Readable, match: re.Match[str], *, undone: bool) -> Line | None:
+def _parsed_line(readable: Readable, match: re.Match[str], *, undone: bool) -> ParsedLine | None:
     if readable.row.reads is not None:
-        return None if undone else Line(readable.row, arguments=match.groups())
+        return None if undone else ParsedLine(readable.row, arguments=match.groups())
     texts = dict(zip(readable.pattern.arguments, match.groups(), strict=True))
     for binding in readable.bindings:
         if _holds(binding, texts, undone=undone):
-            said = _Reading(readable, texts).said(binding)
+            said = _LineArguments(readable, texts).field_changes(binding)
             if said is not None:
-                return Line(readable.row, said)
+                return ParsedLine(readable.row, said)
     return None
 
 
-def _holds(binding: Binding, texts: Mapping[str, str | None], *, undone: bool) -> bool:
+def _holds(binding: FieldBinding, texts: Mapping[str, str | None], *, undone: bool) -> bool:
     if undone or binding.word == UNDO:
         return undone and binding.word == UNDO
     return not binding.word or (texts[WORD] == binding.word) is not binding.negated
 
 
-class _NotHeldError(Exception):
+class _UnmodelledValueError(Exception):
     """A value that the field of a Device does not have: the line is kept unmodelled."""
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _LineArguments:
     """A line that fits a row, with its arguments by name."""
 
     readable: Readable
     texts: Mapping[str, str | None]
 
-    def said(self, binding: Binding) -> tuple[Said, ...] | None:
+    def field_changes(self, binding: FieldBinding) -> tuple[FieldChange, ...] | None:
         """What the line says; None where a Device cannot hold it. Raises BadArgumentError."""
         try:
             return tuple(said for each in binding.assignments for said in self.assigned(each))
-        except _NotHeldError:
+        except _UnmodelledValueError:
             return None
 
-    def assigned(self, assignment: Assignment) -> Iterator[Said]:
+    def assigned(self, assignment: Assignment) -> Iterator[FieldChange]:
         """One assignment, for each key of a list of keys."""
         value = self.value(assignment.value)
         if assignment.change in ("add", "take") and not isinstance(value, tuple):
             value = tuple(value.split(" ")) if isinstance(value, str) else (value,)
         for steps in self.ways(assignment.steps):
-            yield Said(steps, assignment.field, assignment.change, value)
+            yield FieldChange(steps, assignment.field, assignment.change, value)
 
-    def ways(self, steps: Sequence[Step]) -> Iterator[tuple[tuple[str, str, Hashable], ...]]:
+    def ways(self, steps: Sequence[FieldStep]) -> Iterator[tuple[tuple[str, str, Hashable], ...]]:
         """The ways to the parts that a line fills."""
         if not steps:
             yield ()
@@ -232,7 +232,7 @@ class _Reading:
         """The key of a row: a peer has an address, a group a name."""
         text = self.texts[value.argument] if value.argument else None
         if text is not None and value.type is IPv4Address and not is_address(text):
-            raise _NotHeldError
+            raise _UnmodelledValueError
         return self.value(value)
 
     def value(self, value: Value) -> Any:  # noqa: ANN401 - of the field
@@ -243,7 +243,7 @@ class _Reading:
         kind = self.readable.pattern.arguments[value.argument]
         found = self.converted(kind, text, value.type)
         if get_origin(value.type) is Literal and found not in get_args(value.type):
-            raise _NotHeldError
+            raise _UnmodelledValueError
         return str(found) if value.type is str and isinstance(found, int) else found
 
     def converted(self, kind: str, text: str, wanted: object) -> Any:  # noqa: ANN401 - same
@@ -251,13 +251,13 @@ class _Reading:
         what = f"`{self.readable.row.name}`"
         name, _, limits = kind.partition(":")
         if name == "numbers":
-            return tuple(arguments.listed(text, _number(limits, what), what))
+            return tuple(arguments.listed_numbers(text, _number(limits, what), what))
         if wanted is IPv4Address:
             return arguments.address(text)
         if name in CONVERTERS:
             found = CONVERTERS[name](text)
             if not found:
-                raise _NotHeldError
+                raise _UnmodelledValueError
             return found
         return text if name in SHAPES or name == WORD else _number(kind, what)(text)
 

@@ -9,13 +9,13 @@ from functools import lru_cache
 
 from pydantic import ValidationError
 
-from rocefort.dialects.data import Parsed
+from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.detect import COMWARE, looks_like
 from rocefort.dialects.vrp.parse.lines import UNMODELLED, View, read
 from rocefort.dialects.vrp.readers import interface, lossless
 from rocefort.dialects.vrp.readers.draft import BadArgumentError, Log, Part
 from rocefort.dialects.vrp.text.config_tree import RETURN, is_noise, release_in
-from rocefort.dialects.vrp.text.secrets import masked
+from rocefort.dialects.vrp.text.secrets import masked_text
 from rocefort.errors import BadInput, Problem
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import TextLine
@@ -32,7 +32,7 @@ WANTED = "give the text of `display current-configuration`"
 
 
 @lru_cache(maxsize=64)  # a rollout reads what a switch runs time and again, and it changes twice
-def parse(text: str, file: str) -> Parsed:
+def parse(text: str, file: str) -> ParsedConfig:
     """Read saved VRP text of any syntax family; lines it does not know are kept and reported.
 
     Raises BadInput with file and line for each known command whose arguments no Device can hold
@@ -42,18 +42,18 @@ def parse(text: str, file: str) -> Parsed:
     if not text.strip() or "\0" in text:
         what = "a binary file" if "\0" in text else "an empty file"
         raise BadInput(what, where=file, how=WANTED)
-    reader = _Reader(file)
+    reader = _ConfigReader(file)
     reader.read(text)
     reader.refuse_others(text)
     return reader.finish()
 
 
 def places_in(text: str, file: str) -> Mapping[str, int]:
-    """`Parsed.lines` alone: which line says which field, for who has the Device already.
+    """`ParsedConfig.lines` alone: which line says which field, for who has the Device already.
 
     Raises as `parse` does, but for values that no Device can hold together.
     """
-    reader = _Reader(file)
+    reader = _ConfigReader(file)
     reader.read(text)
     reader.check()
     return reader.places()
@@ -81,7 +81,7 @@ class _Frame:
 
 
 @dataclass
-class _Reader:
+class _ConfigReader:
     """One pass over the lines with a stack of open views."""
 
     file: str
@@ -137,7 +137,7 @@ class _Reader:
         return below
 
     def _bad(self, number: int, what: str, how: str = "") -> None:
-        self.problems.append(Problem(f"{self.file}:{number}", masked(what), how))
+        self.problems.append(Problem(f"{self.file}:{number}", masked_text(what), how))
 
     def refuse_others(self, text: str) -> None:
         """Raise BadInput for text of another system; asked only where something is not as wanted.
@@ -149,21 +149,21 @@ class _Reader:
             return
         found = looks_like(text, (COMWARE,) if named else None)
         if found is not None:
-            what = f"this looks like {found.system} (`{masked(found.evidence)}`), not like VRP"
+            what = f"this looks like {found.system} (`{masked_text(found.evidence)}`), not like VRP"
             raise BadInput(what, where=f"{self.file}:{found.line}", how=WANTED)
 
-    def finish(self) -> Parsed:
+    def finish(self) -> ParsedConfig:
         """Build the Device; raise BadInput with all problems."""
         self.check()
         device = self._device()
         lines = self.places()
         unmodelled = ((number, *self.seen[number]) for number in sorted(self.unmodelled))
         kept = tuple(
-            TextLine(tuple(map(masked, path)), masked(line), number)
+            TextLine(tuple(map(masked_text, path)), masked_text(line), number)
             for number, path, line in unmodelled
         )
         last = max(self.seen)
-        return Parsed(
+        return ParsedConfig(
             device,
             lines,
             kept,
@@ -218,17 +218,17 @@ Rows = dict[Hashable, Part]
 def _incomplete(device: Part) -> Iterator[tuple[Rows, Hashable]]:
     """Rows that lack what makes them: a threshold its xoff, a weight `qos drr`, a peer its AS."""
     for port in device.rows.get("interfaces", {}).values():
-        yield from _lacking(port.rows.get("thresholds", {}), "xoff_kbytes")
+        yield from _missing_rows(port.rows.get("thresholds", {}), "xoff_kbytes")
         queues = port.rows.get("drr", {})
         weighted = ((queue, row.facts) for queue, row in queues.items() if "weight" in row.fields)
         yield from (
             (queues, queue) for queue, facts in weighted if interface.BY_WEIGHT not in facts
         )
     if snmp := device.parts.get("snmp"):
-        yield from _lacking(snmp.rows.get("users", {}), "group")
+        yield from _missing_rows(snmp.rows.get("users", {}), "group")
     if bgp := device.parts.get("bgp"):
-        yield from _lacking(bgp.rows.get("groups", {}), "external")
-        yield from _lacking(bgp.rows.get("peers", {}), "asn", "group")
+        yield from _missing_rows(bgp.rows.get("groups", {}), "external")
+        yield from _missing_rows(bgp.rows.get("peers", {}), "asn", "group")
 
 
 def _forget_defaults(device: Part) -> None:
@@ -250,7 +250,7 @@ def _take_overruled(device: Part) -> Iterator[str]:
             yield port.below("pfc")
 
 
-def _lacking(rows: Rows, *names: str) -> Iterator[tuple[Rows, Hashable]]:
+def _missing_rows(rows: Rows, *names: str) -> Iterator[tuple[Rows, Hashable]]:
     for key, row in rows.items():
         if not any(name in row.fields for name in names):
             yield rows, key

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from rocefort.dialects.vrp.commands.format import Node, parse_format
+from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
 
 NUMBER = r"\d+"
 LIST = rf"{NUMBER}(?: to {NUMBER})?(?: {NUMBER}(?: to {NUMBER})?)*"
@@ -77,7 +77,7 @@ class _Expression:
     any_word: bool
     kinds: list[str] = field(default_factory=list)
 
-    def sequence(self, nodes: tuple[Node, ...]) -> Iterator[str]:
+    def sequence(self, nodes: tuple[FormatNode, ...]) -> Iterator[str]:
         """Expressions of the elements, each with the blank before it."""
         if self.any_order and all(node.kind == "optional" for node in nodes):
             some = ("".join(self.sequence(branch)) for node in nodes for branch in node.branches)
@@ -97,7 +97,7 @@ class _Expression:
             else:
                 yield self.choice(node) + ("?" if node.kind == "optional" else "")
 
-    def choice(self, node: Node) -> str:
+    def choice(self, node: FormatNode) -> str:
         """One of several words, which is taken, or of several sequences."""
         if all(each.kind == "word" for branch in node.branches for each in branch):
             self.kinds.append(WORD)
@@ -106,7 +106,7 @@ class _Expression:
         return f"(?:{'|'.join(''.join(self.sequence(branch)) for branch in node.branches)})"
 
 
-def _first(nodes: tuple[Node, ...]) -> Iterator[str]:
+def _first(nodes: tuple[FormatNode, ...]) -> Iterator[str]:
     for node in nodes:
         if node.kind == "word":
             yield node.text
@@ -117,7 +117,7 @@ def _first(nodes: tuple[Node, ...]) -> Iterator[str]:
             return
 
 
-def _words(nodes: tuple[Node, ...]) -> int:
+def _words(nodes: tuple[FormatNode, ...]) -> int:
     found = 0
     for node in nodes:
         if node.kind == "word":

@@ -24,7 +24,7 @@ def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
     and so are peers and groups of a BGP process. Where interfaces come and others go, those that
     stay keep their first line, which says where among them the others stand.
     """
-    changed = _changed(was, will)
+    changed = _changed_keys(was, will)
     replaced = come_and_go(
         *([row for row in rows if row.startswith(INTERFACE)] for rows in (was, will))
     )
@@ -52,7 +52,7 @@ def _rows(
     words = {first_word(row) for row in changed}
     for row, below in rows.items():
         if row in changed and row in other and row.startswith(PROCESS):
-            yield row, _without(below, _alike(below, other[row]))
+            yield row, _rows_without(below, _unchanged_peers(below, other[row]))
         elif not row.startswith(INTERFACE):
             if first_word(row) in words:
                 yield row, below
@@ -66,7 +66,7 @@ def _rows(
 
 def _lines(below: ConfigRows, other: ConfigRows, port_lines: tuple[str, ...]) -> ConfigRows:
     """Rows of an interface whose first word differs in some row, and those a function reads."""
-    words = {first_word(row) for row in _changed(below, other)}
+    words = {first_word(row) for row in _changed_keys(below, other)}
     return OrderedDict(
         (row, lower)
         for row, lower in below.items()
@@ -74,13 +74,13 @@ def _lines(below: ConfigRows, other: ConfigRows, port_lines: tuple[str, ...]) ->
     )
 
 
-def _alike(below: ConfigRows, other: ConfigRows) -> set[str]:
+def _unchanged_peers(below: ConfigRows, other: ConfigRows) -> set[str]:
     """Peers and groups of a BGP process of which all rows stay, in every family."""
     own, theirs = _by_speaker(below), _by_speaker(other)
     return {name for name, rows in own.items() if name and rows == theirs.get(name)}
 
 
-def _without(below: ConfigRows, alike: Container[str]) -> ConfigRows:
+def _rows_without(below: ConfigRows, alike: Container[str]) -> ConfigRows:
     """Rows of a BGP process without those of some peers and groups."""
     return OrderedDict(
         (row, OrderedDict((r, rest) for r, rest in lower.items() if speaker(r) not in alike))
@@ -115,7 +115,7 @@ def _port_lines(changed: Iterable[str]) -> tuple[str, ...]:
     return tuple(line for word, line in PORT_LINES.items() if word in words)
 
 
-def _changed(was: ConfigRows, will: ConfigRows) -> set[str]:
+def _changed_keys(was: ConfigRows, will: ConfigRows) -> set[str]:
     """Rows of which the two do not say the same, in the same order where they share a word."""
     found = {row for row in {**was, **will} if was.get(row) != will.get(row)}
     stay = [[row for row in rows if row not in found] for rows in (was, will)]
@@ -146,6 +146,6 @@ def frozen(rows: ConfigRows) -> FrozenRows:
     return tuple((row, frozen(below)) for row, below in rows.items())
 
 
-def thawed(rows: FrozenRows) -> ConfigRows:
+def mutable_rows(rows: FrozenRows) -> ConfigRows:
     """Rows of a key."""
-    return OrderedDict((row, thawed(below)) for row, below in rows)
+    return OrderedDict((row, mutable_rows(below)) for row, below in rows)

@@ -16,9 +16,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocefort.dialects.vrp.patch.changed_rows import FrozenRows, frozen, reduced, thawed
+from rocefort.dialects.vrp.patch.changed_rows import FrozenRows, frozen, mutable_rows, reduced
 from rocefort.dialects.vrp.patch.marks import ANEW
-from rocefort.dialects.vrp.patch.port_split import leaving, refreshed, vanishing, without
+from rocefort.dialects.vrp.patch.port_split import leaving, refreshed, rows_without, vanishing
 from rocefort.dialects.vrp.patch.profile_moves import ProfileMove, moved_last, profile_moves
 from rocefort.dialects.vrp.readers.arguments import KBYTES
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, parse_tree
@@ -39,7 +39,7 @@ Make = Callable[[FrozenRows, FrozenRows], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
+class VrpPatch:
     """Commands from the system view that take one text to another, and the way back."""
 
     commands: tuple[str, ...]
@@ -47,7 +47,7 @@ class Patch:
     unpaused: tuple[ProfileMove, ...] = ()  # of ports whose traffic no order of the lines pauses
 
 
-def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
+def make_patch(running: str, intended: str, family: SyntaxFamily) -> VrpPatch:
     """Commands that take a switch from one configuration text to another, and back.
 
     Lines are in apply order, as typed from the system view; a view is entered by its line and left
@@ -57,13 +57,13 @@ def make_patch(running: str, intended: str, family: SyntaxFamily) -> Patch:
     """
     old, new = parse_tree(running), parse_tree(intended)
     if old == new:
-        return Patch((), ())
+        return VrpPatch((), ())
     make = _engine(family)
     was, will = _rows(old), _rows(new)
     if IN_MBYTES in running or IN_MBYTES in intended:
         will = _spelled_as(was, will)
     moves, back = profile_moves(was, will), profile_moves(will, was)
-    return Patch(
+    return VrpPatch(
         _commands(make, was, moved_last(will, moves), family),
         _commands(make, will, moved_last(was, back), family),
         tuple(move for move in moves if move.if_first and move.if_last),
@@ -74,7 +74,7 @@ def _commands(
     make: Make, was: OrderedDict[str, Any], will: OrderedDict[str, Any], family: SyntaxFamily
 ) -> tuple[str, ...]:
     gone = vanishing(was, will)
-    left = without(was, gone)
+    left = rows_without(was, gone)
     rows = reduced(left, _rejoining(left, will))
     return refreshed((*leaving(was, gone), *make(frozen(rows[0]), frozen(rows[1]))), family)
 
@@ -175,7 +175,7 @@ def _build_engine(family: SyntaxFamily) -> Make:
     def make(old: FrozenRows, new: FrozenRows) -> tuple[str, ...]:
         orderer = patching.Orderer(rules["ordering"], VENDOR)
         orderer.ref_insert(reference.RefTracker())
-        diff = patching.make_diff(thawed(old), thawed(new), rules, [])
+        diff = patching.make_diff(mutable_rows(old), mutable_rows(new), rules, [])
         tree = patching.make_patch(
             pre=patching.make_pre(diff),
             rb=rules,

@@ -36,7 +36,7 @@ def vanishing(was: ConfigRows, will: ConfigRows) -> tuple[str, ...]:
     return tuple(view for name in names if (view := f"interface {name}") in was)
 
 
-def without(rows: ConfigRows, views: Sequence[str]) -> ConfigRows:
+def rows_without(rows: ConfigRows, views: Sequence[str]) -> ConfigRows:
     """The rows without some views."""
     return OrderedDict((row, below) for row, below in rows.items() if row not in views)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.changed_rows import INTERFACE, ConfigRows
 from rocefort.dialects.vrp.patch.marks import LAST
-from rocefort.dialects.vrp.patch.port_split import vanishing, without
+from rocefort.dialects.vrp.patch.port_split import rows_without, vanishing
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import DEFAULT_DOMAIN, Interface
 from rocefort.models.device.priorities import PHB_QUEUE
@@ -37,10 +37,12 @@ class ProfileMove:
 
 def profile_moves(was: ConfigRows, will: ConfigRows) -> tuple[ProfileMove, ...]:
     """Ports that have PFC on both sides, by two profiles."""
-    applied = ((_applied(rows), _applied(will.get(view, ()))) for view, rows in was.items())
+    applied = (
+        (_applied_profile(rows), _applied_profile(will.get(view, ()))) for view, rows in was.items()
+    )
     if not any(before and after and before != after for before, after in applied):
         return ()  # as in most changes: nothing need be read
-    left = without(was, vanishing(was, will))  # a port that is split anew is another one
+    left = rows_without(was, vanishing(was, will))  # a port that is split anew is another one
     return tuple(_moves(_device(left), _device(will)))
 
 
@@ -59,7 +61,7 @@ def _marked(port: ConfigRows) -> ConfigRows:
     )
 
 
-def _applied(port: Iterable[str]) -> str | None:
+def _applied_profile(port: Iterable[str]) -> str | None:
     return next((row for row in port if row.startswith(APPLIES_PROFILE)), None)
 
 
@@ -88,8 +90,10 @@ def _moves(old: Device, new: Device) -> Iterator[ProfileMove]:
         )
         if_first = pauses | (_paused(old, after) if after.pfc.profile in in_use[0] else frozenset())
         trusted, trusts = old.carrier(before), new.carrier(after)
-        fed, feeds = _fed(old, trusted), _fed(new, trusts)
-        entered = feeds if _stops_first(trusted, trusts) else feeds | fed | _fed(new, trusted)
+        fed, feeds = _roce_queues(old, trusted), _roce_queues(new, trusts)
+        entered = (
+            feeds if _stops_first(trusted, trusts) else feeds | fed | _roce_queues(new, trusted)
+        )
         # What is not paused for its traffic before or after need not be on the way.
         yield ProfileMove(
             before.name,
@@ -103,7 +107,7 @@ def _paused(device: Device, port: Interface) -> Queues:
     return frozenset(profile.queues) if profile else frozenset()
 
 
-def _fed(device: Device, carrier: Interface) -> Queues:
+def _roce_queues(device: Device, carrier: Interface) -> Queues:
     """Queues that lines of the domain of a port or Eth-Trunk send RoCE, by its DSCP, into."""
     rows = (
         row

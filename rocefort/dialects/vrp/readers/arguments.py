@@ -84,10 +84,10 @@ def kbytes(size: str, unit: str) -> int:
 
 def queues(text: str) -> Iterator[int]:
     """Queues of a list such as `0 to 3 5`."""
-    return listed(text, queue, "queues")
+    return listed_numbers(text, queue, "queues")
 
 
-def listed(text: str, one: Number, what: str) -> Iterator[int]:
+def listed_numbers(text: str, one: Number, what: str) -> Iterator[int]:
     """Numbers of a list such as `10 20 to 30`."""
     words = text.split(" ")
     position = 0

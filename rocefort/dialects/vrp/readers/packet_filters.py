@@ -7,7 +7,7 @@ import re
 from rocefort.dialects.vrp.readers import arguments
 from rocefort.dialects.vrp.readers.draft import NOT_MODELLED, Part
 from rocefort.dialects.vrp.text.acl_words import ORDER, prefix_of, saved_rule
-from rocefort.models.device.packet_filters import Ports
+from rocefort.models.device.packet_filters import PortRange
 
 FIELDS = dict(
     zip(
@@ -49,5 +49,5 @@ def _matches(saved: str) -> dict[str, object] | None:
 def _value(name: str, text: str) -> object:
     if name.endswith("-port"):
         _, first, *last = text.split()
-        return Ports(low=int(first), high=int((last or [first])[0]))
+        return PortRange(low=int(first), high=int((last or [first])[0]))
     return int(text) if name == "dscp" else prefix_of(text)

@@ -23,7 +23,7 @@ def network(bgp: Part, ip: str, mask: str, policy: str | None) -> Read:
 def password(bgp: Part, who: str, cipher: str | None, simple: str | None) -> None:
     """Read that there is a password, and how the text keeps it; never the password."""
     form, value = ("simple", simple) if cipher is None else ("cipher", cipher)
-    _peer(bgp, who).set("password", secrets.stated(form, value or ""))
+    _peer(bgp, who).set("password", secrets.stated_secret(form, value or ""))
 
 
 def bfd(bgp: Part, who: str, *timers: str | None) -> Read:

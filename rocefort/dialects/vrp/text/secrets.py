@@ -23,12 +23,12 @@ TAKEN_OUT = re.compile(r"\*+|<[^<>]*>", re.ASCII)
 TYPED = re.compile(r"[!#->@-~]{1,255}", re.ASCII)
 
 
-def masked(text: str) -> str:
+def masked_text(text: str) -> str:
     """Mask the passwords, ciphers and communities of a text; references stay."""
     return mask_secrets(text, _SECRET)
 
 
-def stated(form: str, value: str) -> str:
+def stated_secret(form: str, value: str) -> str:
     """What a Device says of the secret behind `cipher` or `simple`: see models.secret.
 
     `cipher` with what no switch would have saved is as readable as `simple`: somebody typed it.

@@ -38,7 +38,7 @@ Deed = Callable[[str, Event], None]  # in a namespace; the event is set when it 
 
 
 @dataclass(frozen=True)
-class Flow:
+class ProbeFlow:
     """One flow: namespaces of both ends, the destination's address, the source port."""
 
     source: str
@@ -48,7 +48,7 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Gap:
+class PacketGap:
     """Packets of a flow that did not come, from the last before them to the first after.
 
     begin_s: when the last before was sent, on the machine's monotonic clock; seconds: None: none
@@ -61,21 +61,21 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Heard:
+class FlowResult:
     """What came of one flow."""
 
     sent: int
     received: int
-    gaps: tuple[Gap, ...] = ()
+    gaps: tuple[PacketGap, ...] = ()
 
 
 @dataclass
-class Load:
+class FlowLoad:
     """Flows that run; results are there when they have ended."""
 
-    flows: tuple[Flow, ...]
+    flows: tuple[ProbeFlow, ...]
     rate: int
-    heard: tuple[Heard, ...] = ()
+    heard: tuple[FlowResult, ...] = ()
 
     @property
     def lost(self) -> int:
@@ -83,25 +83,25 @@ class Load:
         return sum(one.sent - one.received for one in self.heard)
 
     @property
-    def gaps(self) -> list[tuple[int, Gap]]:
+    def gaps(self) -> list[tuple[int, PacketGap]]:
         """Every gap, with the number of its flow."""
         return [(flow, gap) for flow, heard in enumerate(self.heard) for gap in heard.gaps]
 
 
 def flows_between(
     pairs: Sequence[tuple[str, str, str]], count: int, first: int = ENTROPY_PORT
-) -> tuple[Flow, ...]:
+) -> tuple[ProbeFlow, ...]:
     """So many flows, one after another of the pairs; pair: both namespaces, and the address."""
-    return tuple(Flow(*pairs[number % len(pairs)], first + number) for number in range(count))
+    return tuple(ProbeFlow(*pairs[number % len(pairs)], first + number) for number in range(count))
 
 
 @contextmanager
-def running(lab: str, flows: Sequence[Flow], rate: int) -> Iterator[Load]:
+def running(lab: str, flows: Sequence[ProbeFlow], rate: int) -> Iterator[FlowLoad]:
     """Let flows run while the block does; rate: packets a second of each flow.
 
     lab: its id. Raises ServiceFailed where they do not start.
     """
-    load = Load(tuple(flows), rate)
+    load = FlowLoad(tuple(flows), rate)
     spec = json.dumps({"flows": [asdict(flow) for flow in flows], "rate": rate})
     with subprocess.Popen(
         [sys.executable, "-m", "rocefort.lab.twin.traffic.flows"],
@@ -113,7 +113,7 @@ def running(lab: str, flows: Sequence[Flow], rate: int) -> Iterator[Load]:
         start_new_session=True,  # Ctrl-C is for us, who end it
     ) as process:
         try:
-            _tell(process, spec + "\n")
+            _send_text(process, spec + "\n")
             _await_ready(process)
             yield load
             load.heard = _results(process)
@@ -121,7 +121,7 @@ def running(lab: str, flows: Sequence[Flow], rate: int) -> Iterator[Load]:
             process.kill()
 
 
-def _tell(process: subprocess.Popen[str], text: str) -> None:
+def _send_text(process: subprocess.Popen[str], text: str) -> None:
     assert process.stdin is not None  # noqa: S101 - it is a pipe
     process.stdin.write(text)
     process.stdin.flush()
@@ -134,7 +134,7 @@ def _await_ready(process: subprocess.Popen[str]) -> None:
         raise ServiceFailed(f"the flows do not start: {said[-1]}")
 
 
-def _results(process: subprocess.Popen[str]) -> tuple[Heard, ...]:
+def _results(process: subprocess.Popen[str]) -> tuple[FlowResult, ...]:
     """End the flows, and read what came of them."""
     try:
         text, said = process.communicate("\n", timeout=PATIENCE_S)
@@ -144,16 +144,16 @@ def _results(process: subprocess.Popen[str]) -> tuple[Heard, ...]:
         lines = said.strip().splitlines() or [f"exit code {process.returncode}"]
         raise ServiceFailed(f"the flows broke off: {lines[-1]}")
     return tuple(
-        Heard(row["sent"], row["received"], tuple(Gap(**gap) for gap in row["gaps"]))
+        FlowResult(row["sent"], row["received"], tuple(PacketGap(**gap) for gap in row["gaps"]))
         for row in json.loads(text)
     )
 
 
 @dataclass
-class Work:
+class FlowWorker:
     """The flows in their own process."""
 
-    flows: tuple[Flow, ...]
+    flows: tuple[ProbeFlow, ...]
     rate: int
     word: bytes = field(default_factory=partial(urandom, 8))
     stop: Event = field(default_factory=Event)
@@ -162,7 +162,7 @@ class Work:
     came: list[list[tuple[int, int]]] = field(default_factory=list)  # number, when it was sent
     failed: list[str] = field(default_factory=list)
 
-    def run(self) -> list[Heard]:
+    def run(self) -> list[FlowResult]:
         """Send until stdin has another line, or ends."""
         self.sent, self.came = [0] * len(self.flows), [[] for _ in self.flows]
         hearing = self._threads({flow.target for flow in self.flows}, self._listen)
@@ -239,31 +239,31 @@ class Work:
             sender.close()
 
 
-def _sender(flow: Flow) -> socket.socket:
+def _sender(flow: ProbeFlow) -> socket.socket:
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sender.bind(("", flow.port))
     sender.connect((flow.address, ROCE_PORT))
     return sender
 
 
-def gaps_of(sent: int, came: Sequence[tuple[int, int]]) -> Heard:
+def gaps_of(sent: int, came: Sequence[tuple[int, int]]) -> FlowResult:
     """Gaps in what came of a flow, in the order in which it was sent; a packet comes once."""
     gaps = []
     for (last, then), (number, now) in pairwise(came):
         if number > last + 1:
-            gaps.append(Gap(then / 1e9, number - last - 1, (now - then) / 1e9))
+            gaps.append(PacketGap(then / 1e9, number - last - 1, (now - then) / 1e9))
     first, final = (came[0], came[-1]) if came else ((sent, 0), (-1, 0))
     if came and first[0] > 0:
-        gaps.insert(0, Gap(0.0, first[0], None))
+        gaps.insert(0, PacketGap(0.0, first[0], None))
     if final[0] < sent - 1:
-        gaps.append(Gap(final[1] / 1e9, sent - 1 - final[0], None))
-    return Heard(sent, len(came), tuple(gaps))
+        gaps.append(PacketGap(final[1] / 1e9, sent - 1 - final[0], None))
+    return FlowResult(sent, len(came), tuple(gaps))
 
 
 def main() -> None:
     """Run the flows that stdin names, and print what came of each."""
     spec = json.loads(sys.stdin.readline())
-    work = Work(tuple(Flow(**flow) for flow in spec["flows"]), spec["rate"])
+    work = FlowWorker(tuple(ProbeFlow(**flow) for flow in spec["flows"]), spec["rate"])
     sys.stdout.write(json.dumps([asdict(one) for one in work.run()]))
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 
 from rocefort.errors import BadInput
-from rocefort.lab.switch.state_source import Echo, EchoReply
+from rocefort.lab.switch.state_source import EchoReply, EchoRequest
 
 REQUEST, REPLY = 8, 0  # types of ICMP, RFC 792
 HEADER = struct.Struct("!BBHHH")
@@ -21,7 +21,7 @@ LONGEST_WAIT_S = 2.0
 TTL_AT = 8  # octet of an IPv4 header
 
 
-def echoes(echo: Echo, device: str = "") -> Sequence[EchoReply | None]:
+def echoes(echo: EchoRequest, device: str = "") -> Sequence[EchoReply | None]:
     """Send all requests in the caller's namespace, out of a device if one is named.
 
     Raises BadInput where the kernel refuses the source or the device.
@@ -38,7 +38,7 @@ def echoes(echo: Echo, device: str = "") -> Sequence[EchoReply | None]:
         raise BadInput(f"the kernel says: {error.strerror or error}") from None
 
 
-def _exchange(link: socket.socket, echo: Echo) -> Sequence[EchoReply | None]:
+def _exchange(link: socket.socket, echo: EchoRequest) -> Sequence[EchoReply | None]:
     identity = int.from_bytes(os.urandom(2), "big")
     sent: dict[int, float] = {}
     came: dict[int, EchoReply] = {}
@@ -48,13 +48,13 @@ def _exchange(link: socket.socket, echo: Echo) -> Sequence[EchoReply | None]:
         except OSError:
             continue  # no way there: it is lost, as one that nobody answers
         sent[number] = time.monotonic()
-        _hear(link, identity, sent, came, 0.0)
+        _receive_answers(link, identity, sent, came, 0.0)
     wait = min(echo.timeout_ms / 1000, LONGEST_WAIT_S)
-    _hear(link, identity, sent, came, wait)
+    _receive_answers(link, identity, sent, came, wait)
     return [came.get(number) for number in range(1, echo.count + 1)]
 
 
-def _hear(
+def _receive_answers(
     link: socket.socket,
     identity: int,
     sent: dict[int, float],

@@ -29,7 +29,7 @@ Counts = Mapping[int, tuple[int, int]]  # by queue: packets, bytes
 
 
 @dataclass(frozen=True)
-class Left:
+class PortCount:
     """What has left a port: where it came in (empty: the switch's own), with which DSCP."""
 
     port: str
@@ -42,7 +42,7 @@ class Left:
 def queues_of(twin: Twin, switch: str, device: Device) -> Mapping[str, Counts]:
     """By kernel name of a port, what has left it by each queue since this was first asked."""
     found: dict[str, dict[int, tuple[int, int]]] = {}
-    for row in _counted(twin, switch):
+    for row in _new_counts(twin, switch):
         counts = found.setdefault(row.port, {})
         queue = queue_of(device, row.came_in, row.dscp)
         packets, octets = counts.get(queue, (0, 0))
@@ -64,11 +64,11 @@ def queue_of(device: Device, came_in: str, dscp: int) -> int:
     return PHB_QUEUE[entry.phb] if entry else default_queue(dscp)
 
 
-def _counted(twin: Twin, switch: str) -> Iterator[Left]:
+def _new_counts(twin: Twin, switch: str) -> Iterator[PortCount]:
     """Read the counters; the first time, and after a port was made anew, they begin."""
     cables = [c for c in twin.topology.cables if BACKSTAGE not in (c.a, c.b)]  # lead somewhere
     ports = sorted({port for cable in cables for node, port in cable.ends if node == switch})
-    rows = _read(twin, switch)
+    rows = _raw_counters(twin, switch)
     there = {row["chain"]["name"] for row in rows if "chain" in row}
     if there != {f"{way}_{port}" for way in WAYS for port in ports}:  # one goes with its port
         code, said = twin.run(switch, ["nft", "-f", "-"], _rules(ports))
@@ -81,13 +81,13 @@ def _counted(twin: Twin, switch: str) -> Iterator[Left]:
             yield from _of_set(port, ports, row["set"].get("elem", ()))
 
 
-def _of_set(port: str, ports: list[str], elements: Collection[Any]) -> Iterator[Left]:
+def _of_set(port: str, ports: list[str], elements: Collection[Any]) -> Iterator[PortCount]:
     for each in elements:
         mark, dscp = each["elem"]["val"]["concat"]
         counter = each["elem"]["counter"]
         # Else the switch sent it: a kernel marks some of its own answers with numbers of no port.
         came_in = ports[mark - 1] if 0 < mark <= len(ports) else ""
-        yield Left(port, came_in, dscp_number(dscp), counter["packets"], counter["bytes"])
+        yield PortCount(port, came_in, dscp_number(dscp), counter["packets"], counter["bytes"])
 
 
 def dscp_number(word: str | int) -> int:
@@ -101,7 +101,7 @@ def dscp_number(word: str | int) -> int:
     return NAMED[word] if word in NAMED else int(word, 0)
 
 
-def _read(twin: Twin, switch: str) -> list[dict[str, Any]]:
+def _raw_counters(twin: Twin, switch: str) -> list[dict[str, Any]]:
     code, said = twin.run(switch, ["nft", "-j", "list", "table", "netdev", TABLE])
     if code != 0:
         return []

@@ -47,7 +47,7 @@ def pair_length(twin: Twin, pair: Pair) -> int:
 
 
 @dataclass
-class Wires:
+class RoceProbes:
     """Sockets of servers; senders: one a flow, receivers: see all that reaches a server."""
 
     addresses: Mapping[str, str]
@@ -90,7 +90,7 @@ class Wires:
 @contextmanager
 def wires(
     twin: Twin, servers: Collection[str], traffic_class: int, flows: int = FLOWS
-) -> Iterator[Wires]:
+) -> Iterator[RoceProbes]:
     """Sockets in the namespaces of servers, until the block ends."""
     with ExitStack() as opened:
         names = list(dict.fromkeys(servers))
@@ -100,7 +100,7 @@ def wires(
             for each in (receiver, *senders):
                 opened.enter_context(each)
         hosts = twin.topology.by_host
-        yield Wires(
+        yield RoceProbes(
             addresses={name: hosts[name].address for name in hosts},
             senders={n: senders for n, (_, senders) in zip(names, made, strict=True)},
             receivers={n: receiver for n, (receiver, _) in zip(names, made, strict=True)},
@@ -123,7 +123,7 @@ def _sockets(traffic_class: int, flows: int) -> tuple[socket.socket, list[socket
 
 
 def not_delivered(
-    found: Wires, pairs: Sequence[Pair], length: int | Mapping[Pair, int], patience_s: float
+    found: RoceProbes, pairs: Sequence[Pair], length: int | Mapping[Pair, int], patience_s: float
 ) -> list[Pair]:
     """Pairs of which a flow does not arrive; what is lost is sent again for a while."""
     found = found.anew()
@@ -135,13 +135,15 @@ def not_delivered(
             size = length if isinstance(length, int) else length[pairs[number]]
             found.send(pairs[number], flow, (number, flow), size)
             if count % BATCH == BATCH - 1:
-                left -= _taken(found, pairs, 0)
-        while left and (taken := _taken(found, pairs, QUIET_S)):
+                left -= _received_pairs(found, pairs, 0)
+        while left and (taken := _received_pairs(found, pairs, QUIET_S)):
             left -= taken
         if monotonic() > until:
             break
     return [pairs[number] for number in sorted({number for number, _ in left})]
 
 
-def _taken(found: Wires, pairs: Sequence[Pair], wait_s: float) -> set[tuple[int, int]]:
+def _received_pairs(
+    found: RoceProbes, pairs: Sequence[Pair], wait_s: float
+) -> set[tuple[int, int]]:
     return {(s, flow) for name, s, flow in found.arrived(wait_s) if pairs[s][1] == name}

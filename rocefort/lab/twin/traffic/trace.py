@@ -17,7 +17,7 @@ MOST_HOPS = 32
 
 
 @dataclass(frozen=True)
-class Place:
+class TracePoint:
     """A node, and the kernel name of the link by which a packet came in; empty: it starts here."""
 
     node: str
@@ -33,7 +33,7 @@ def trace(twin: Twin, source: str, destination: str, port: int = ENTROPY_PORT) -
     node, start = _end(topology, source)
     _, target = _end(topology, destination)
     hops: list[LabHop] = []
-    place, stopped = Place(node), f"no end after {MOST_HOPS} hops: a loop"
+    place, stopped = TracePoint(node), f"no end after {MOST_HOPS} hops: a loop"
     while len(hops) < MOST_HOPS:
         arrives = _switch_name(topology, place.node, place.link)
         answer = _ask(twin, place, start, target, port)
@@ -59,7 +59,7 @@ def trace(twin: Twin, source: str, destination: str, port: int = ENTROPY_PORT) -
 
 
 def _ask(
-    twin: Twin, place: Place, source: IPv4Address, target: IPv4Address, port: int
+    twin: Twin, place: TracePoint, source: IPv4Address, target: IPv4Address, port: int
 ) -> dict[str, Any] | str:
     """What the kernel does with the flow; in words where it does not send it on."""
     words = ["ip", "-j", "route", "get", str(target), "from", str(source)]
@@ -102,7 +102,7 @@ def _switch_name(topology: Topology, node: str, link: str) -> str:
     return names.get(link) or link
 
 
-def _beyond(topology: Topology, node: str, link: str, address: str) -> Place | None:
+def _beyond(topology: Topology, node: str, link: str, address: str) -> TracePoint | None:
     """Where a packet comes in that leaves by a link, for an address there."""
     plan = topology.by_switch.get(node)
     links = plan.links if plan else topology.by_host[node].links
@@ -112,7 +112,7 @@ def _beyond(topology: Topology, node: str, link: str, address: str) -> Place | N
     for port in (link, *members, *bundled):
         far = topology.far(node, port)
         if far is not None and far[0] in owners:
-            return Place(far[0], _incoming(topology, *far))
+            return TracePoint(far[0], _incoming(topology, *far))
     return None
 
 

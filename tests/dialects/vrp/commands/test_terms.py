@@ -10,10 +10,10 @@ import pytest
 from vendor_words import ROOT, is_read, strings_of, vendor_commands
 
 from rocefort.dialects.choose import dialect_of
-from rocefort.dialects.data import Words
+from rocefort.dialects.data import DialectWords
 from rocefort.dialects.vrp import terms
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
-from rocefort.dialects.vrp.commands.format import Trace, parse_format, read_all, words_of
+from rocefort.dialects.vrp.commands.format import MatchFailure, parse_format, read_all, words_of
 from rocefort.dialects.vrp.dialect import Vrp
 from rocefort.dialects.words import TERM, in_words
 from rocefort.errors import Refused
@@ -91,7 +91,7 @@ def _typed(line: str) -> bool:
         reading.keywords[0] == tokens[0]
         for tokens in lines
         for nodes in formats
-        for reading in read_all(nodes, tokens, Trace(), shortened=True)
+        for reading in read_all(nodes, tokens, MatchFailure(), shortened=True)
     )
 
 
@@ -130,7 +130,7 @@ def test_the_reference_has_what_is_typed_and_not_emulated() -> None:
     def is_there(line: str) -> bool:
         words = words_of(line.replace("{}", "10.0.0.1"))
         return any(
-            list(read_all(nodes, words, Trace(), shortened=True))
+            list(read_all(nodes, words, MatchFailure(), shortened=True))
             for nodes in formats
             if nodes[0].text == words[0]
         )
@@ -174,7 +174,7 @@ def test_a_text_is_in_the_words_of_the_dialect(monkeypatch: pytest.MonkeyPatch) 
         "set `dcb pfc buffer 4 hdrm 60 kbytes` or\n`dcb pfc` of VRP, "
         "[BFD] a[BFD] `description [BFD: 4]`"
     )
-    monkeypatch.setattr(Vrp, "words", Words({"BFD": "bfd all"}, {}))
+    monkeypatch.setattr(Vrp, "words", DialectWords({"BFD": "bfd all"}, {}))
     text = "«BFD», «a PFC profile: p», «the vendor's system»"
     assert in_words(text, family) == "`bfd all`, a PFC profile p, the vendor's system"
 

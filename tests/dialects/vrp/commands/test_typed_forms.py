@@ -12,7 +12,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import derive
-from rocefort.dialects.data import Parsed
+from rocefort.dialects.data import ParsedConfig
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.commands.unmodelled import command_of
 from rocefort.dialects.vrp.parse.parser import parse
@@ -221,7 +221,7 @@ def test_a_spoilt_text_is_read_or_refused_with_its_place(
         lines = lines or [b""]
     result = _read(b"\n".join(lines))
     event(type(result).__name__)
-    if isinstance(result, Parsed):
+    if isinstance(result, ParsedConfig):
         assert len([command_of(line) for line in result.unmodelled]) <= result.total_lines
     else:
         assert all(problem.where.startswith("a.cfg") for problem in result.problems)
@@ -234,7 +234,7 @@ def _heps_texts() -> tuple[str, ...]:
     return tuple(render_all(derive(INVENTORY / "heps" / "fabric.yaml").network).values())
 
 
-def _read(data: bytes) -> Parsed | BadInput:
+def _read(data: bytes) -> ParsedConfig | BadInput:
     try:
         return parse(decoded(data, "a.cfg"), "a.cfg")
     except BadInput as refused:

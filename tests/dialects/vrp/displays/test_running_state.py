@@ -20,8 +20,8 @@ from rocefort.models.network.observed import (
     PortSeen,
     QueueSeen,
     RouteSeen,
+    StateTopic,
     ThresholdSeen,
-    Topic,
 )
 
 # Forms of the V300R023C00 command reference, with values of ours.
@@ -210,38 +210,38 @@ Directory of flash:/
 """
 
 COMMANDS = {
-    Topic.PORTS: "display interface",
-    Topic.ROUTES: "display ip routing-table",
-    Topic.PFC_PORTS: "display dcb",
-    Topic.PFC_PROFILES: "display dcb pfc-profile",
-    Topic.PFC_COUNTERS: "display dcb pfc",
-    Topic.THRESHOLDS: "display dcb pfc buffer",
-    Topic.QUEUES: "display qos queue statistics interface 100GE1/0/1",
-    Topic.AI_ECN: "display ai-ecn calculated state",
-    Topic.CLOCK: "display clock",
-    Topic.DISK: "dir",
+    StateTopic.PORTS: "display interface",
+    StateTopic.ROUTES: "display ip routing-table",
+    StateTopic.PFC_PORTS: "display dcb",
+    StateTopic.PFC_PROFILES: "display dcb pfc-profile",
+    StateTopic.PFC_COUNTERS: "display dcb pfc",
+    StateTopic.THRESHOLDS: "display dcb pfc buffer",
+    StateTopic.QUEUES: "display qos queue statistics interface 100GE1/0/1",
+    StateTopic.AI_ECN: "display ai-ecn calculated state",
+    StateTopic.CLOCK: "display clock",
+    StateTopic.DISK: "dir",
 }
 UTC_NOW = datetime(2026, 2, 2, 9, 2, 34, tzinfo=UTC)
 
 
-def read(topic: Topic, text: str, now: datetime = UTC_NOW) -> Any:
+def read(topic: StateTopic, text: str, now: datetime = UTC_NOW) -> Any:
     """The topic of a switch that answers its command with this text."""
     driver = RecordedDriver({COMMANDS[topic]: text})
     return read_topic(driver, topic, "leaf03", ("100GE1/0/1",), lambda: now)
 
 
-GOOD: list[tuple[Topic, str, object]] = [
-    (Topic.PORTS, INTERFACE, PORTS),
-    (Topic.ROUTES, ROUTES, TABLE),
+GOOD: list[tuple[StateTopic, str, object]] = [
+    (StateTopic.PORTS, INTERFACE, PORTS),
+    (StateTopic.ROUTES, ROUTES, TABLE),
     (
-        Topic.ROUTES,  # not confirmed: a further next hop without its protocol
+        StateTopic.ROUTES,  # not confirmed: a further next hop without its protocol
         ROUTES.replace(
             "EBGP    255  0           RD    10.1.0.34", "     255  0     RD    10.1.0.34"
         ),
         TABLE,
     ),
     (
-        Topic.PFC_PORTS,
+        StateTopic.PFC_PORTS,
         DCB,
         (
             PfcPortSeen(interface="25GE1/0/1", profile="default", enabled=True, state="ENABLE(M)"),
@@ -250,17 +250,17 @@ GOOD: list[tuple[Topic, str, object]] = [
         ),
     ),
     (
-        Topic.PFC_PROFILES,
+        StateTopic.PFC_PROFILES,
         PROFILES,  # not confirmed: how two queues are written
         (PfcProfileSeen(name="default", queues=(4,)), PfcProfileSeen(name="two", queues=(3, 5))),
     ),
     (
-        Topic.PFC_COUNTERS,
+        StateTopic.PFC_COUNTERS,
         PFC,  # not confirmed: the blank interface of a port's second queue
         (_pfc(4, 17, 3, 1, 18, 4, 2), _pfc(5, 0, 0, 0, 0, 0, 0)),
     ),
     (
-        Topic.THRESHOLDS,
+        StateTopic.THRESHOLDS,
         G1,
         (
             _row("100GE1/0/1", 4, 600, 550, text="Xon 550(K), Xoff 600(K)"),
@@ -268,7 +268,7 @@ GOOD: list[tuple[Topic, str, object]] = [
         ),
     ),
     (
-        Topic.THRESHOLDS,
+        StateTopic.THRESHOLDS,
         G2,
         (
             _row(
@@ -282,7 +282,7 @@ GOOD: list[tuple[Topic, str, object]] = [
         ),
     ),
     (
-        Topic.THRESHOLDS,
+        StateTopic.THRESHOLDS,
         V200,
         (
             _row(
@@ -296,7 +296,7 @@ GOOD: list[tuple[Topic, str, object]] = [
         ),
     ),
     (
-        Topic.QUEUES,
+        StateTopic.QUEUES,
         QUEUES,
         (
             QueueSeen(interface="100GE1/0/1", queue=4, dropped_packets=3),
@@ -304,107 +304,107 @@ GOOD: list[tuple[Topic, str, object]] = [
         ),
     ),
     (
-        Topic.AI_ECN,
+        StateTopic.AI_ECN,
         AI_ECN,
         (
             AiEcnSeen(interface="100GE1/0/1", queue=4, mode="BBR", model="AI_ECN_HPC"),
             AiEcnSeen(interface="100GE1/0/2", queue=4, mode="-", model="AI_ECN_HPC"),
         ),
     ),
-    (Topic.DISK, DIR, 801_664),
-    (Topic.DISK, "631,960 KB total available (237,728 KB free)", 237_728),  # older VRP8
+    (StateTopic.DISK, DIR, 801_664),
+    (StateTopic.DISK, "631,960 KB total available (237,728 KB free)", 237_728),  # older VRP8
 ]
 
 HOW = "; its form is not the documented one: run the command by hand, and report what it shows"
-BAD: list[tuple[Topic, str, str]] = [
-    (Topic.PORTS, "", "line 1: no interface at all"),
-    (Topic.PORTS, "Info: wait\n", "line 1: 'Info: wait' belongs to no interface"),
+BAD: list[tuple[StateTopic, str, str]] = [
+    (StateTopic.PORTS, "", "line 1: no interface at all"),
+    (StateTopic.PORTS, "Info: wait\n", "line 1: 'Info: wait' belongs to no interface"),
     (
-        Topic.PORTS,
+        StateTopic.PORTS,
         INTERFACE.replace("      CRC:                         11,", "      CRX:                         11,"),
         "line 2: 100GE1/0/25 shows no 'CRC' of its input",
     ),
     (
-        Topic.PORTS,
+        StateTopic.PORTS,
         INTERFACE.replace("      Pause:                        8\n", ""),
         "line 2: 100GE1/0/25 shows no 'Pause' of its output",
     ),
     (
-        Topic.PORTS,
+        StateTopic.PORTS,
         INTERFACE.replace("Speed:               100000,", "Pace:                100000,"),
         "line 2: 100GE1/0/25 shows no speed",
     ),
     (
-        Topic.PORTS,
+        StateTopic.PORTS,
         INTERFACE.replace("Eth-Trunk11", "100GE1/0/25").replace("Switch Port", "Speed: AUTO, Pause: 1, ")
         + INTERFACE[INTERFACE.index("    Input:\n") : INTERFACE.index("    Input bandwidth")],
         "line 33: 100GE1/0/25 is shown twice",
     ),
-    (Topic.ROUTES, "", "line 1: 0 headings of its table instead of one"),
+    (StateTopic.ROUTES, "", "line 1: 0 headings of its table instead of one"),
     (
-        Topic.ROUTES,
+        StateTopic.ROUTES,
         ROUTES.replace("Routes : 4", "Routes : 5"),
         "line 5: 3 destinations and 5 routes announced, 3 and 4 read",
     ),
     (
-        Topic.ROUTES,
+        StateTopic.ROUTES,
         ROUTES[: ROUTES.rindex("      127")],
         "line 5: 3 destinations and 4 routes announced, 2 and 3 read",
     ),
-    (Topic.ROUTES, ROUTES.replace("127.0.0.1", "127.0.0.x"), "line 12: '127.0.0.x' is no next hop"),
-    (Topic.ROUTES, ROUTES + "what is this\n", "line 13: 'what is this' is no route"),
-    (Topic.PFC_PORTS, "", "line 1: 0 headings of its table instead of one"),
+    (StateTopic.ROUTES, ROUTES.replace("127.0.0.1", "127.0.0.x"), "line 12: '127.0.0.x' is no next hop"),
+    (StateTopic.ROUTES, ROUTES + "what is this\n", "line 13: 'what is this' is no route"),
+    (StateTopic.PFC_PORTS, "", "line 1: 0 headings of its table instead of one"),
     (
-        Topic.PFC_PORTS,
+        StateTopic.PFC_PORTS,
         DCB.replace("ENABLE(M)", "MAYBE(M)"),
         "line 5: 'MAYBE(M)' is no status",
     ),
     (
-        Topic.PFC_PROFILES,
+        StateTopic.PFC_PROFILES,
         PROFILES.replace("Total: 2", "Total: 1"),
         "line 2: 1 profiles announced, 2 read",
     ),
     (
-        Topic.PFC_COUNTERS,
+        StateTopic.PFC_COUNTERS,
         PFC.replace("                                              18                        4               2\n", ""),
         "line 6: '5                       0                        0               0' has not 3 cells",
     ),
     (
-        Topic.PFC_COUNTERS,
+        StateTopic.PFC_COUNTERS,
         PFC.replace("100GE1/0/1             4", "                       4"),
         "line 5: '4                      17                        3               1' is of no interface",
     ),
-    (Topic.PFC_COUNTERS, PFC.replace(" 17 ", " 1x "), "line 5: '1x' is not a count"),
-    (Topic.THRESHOLDS, G1.replace("Xoff\n", "Xofo\n", 2), "line 5: 'Interface      Queue            Xon           Xofo' is not the documented heading"),
-    (Topic.THRESHOLDS, G1.replace("600(K)", "600(X)"), "line 7: '600(X)' is no xoff"),
+    (StateTopic.PFC_COUNTERS, PFC.replace(" 17 ", " 1x "), "line 5: '1x' is not a count"),
+    (StateTopic.THRESHOLDS, G1.replace("Xoff\n", "Xofo\n", 2), "line 5: 'Interface      Queue            Xon           Xofo' is not the documented heading"),
+    (StateTopic.THRESHOLDS, G1.replace("600(K)", "600(X)"), "line 7: '600(X)' is no xoff"),
     (
-        Topic.THRESHOLDS,
+        StateTopic.THRESHOLDS,
         G1.replace("550(K)", ""),
         "line 7: '100GE1/0/1         4                  600(K)' has not 4 cells",
     ),
-    (Topic.QUEUES, "", "line 1: 0 headings of its table instead of one"),
-    (Topic.QUEUES, QUEUES[: QUEUES.index("     4 ")], "line 1: no queue at all"),
-    (Topic.QUEUES, QUEUES.replace("     6  ", "     4  "), "line 7: queue 4 is shown twice"),
+    (StateTopic.QUEUES, "", "line 1: 0 headings of its table instead of one"),
+    (StateTopic.QUEUES, QUEUES[: QUEUES.index("     4 ")], "line 1: no queue at all"),
+    (StateTopic.QUEUES, QUEUES.replace("     6  ", "     4  "), "line 7: queue 4 is shown twice"),
     (
-        Topic.AI_ECN,
+        StateTopic.AI_ECN,
         AI_ECN.replace("100GE1/0/1          4", "100GE1/0/1           "),
         "line 7: '204800' is no queue",
     ),
-    (Topic.CLOCK, "soon", "line 1: no date and time"),
-    (Topic.CLOCK, "2026-02-30 17:02:34+08:00", "line 1: '2026-02-30 17:02:34+08:00' is no date and time"),
-    (Topic.CLOCK, "2026-02-02 17:02:34\nMonday\n", "line 1: a time without its offset from UTC"),
-    (Topic.DISK, "Directory of flash:/\n", "line 1: no line of what is free"),
+    (StateTopic.CLOCK, "soon", "line 1: no date and time"),
+    (StateTopic.CLOCK, "2026-02-30 17:02:34+08:00", "line 1: '2026-02-30 17:02:34+08:00' is no date and time"),
+    (StateTopic.CLOCK, "2026-02-02 17:02:34\nMonday\n", "line 1: a time without its offset from UTC"),
+    (StateTopic.DISK, "Directory of flash:/\n", "line 1: no line of what is free"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("topic", "text", "seen"), GOOD)
-def test_the_documented_form_is_read(topic: Topic, text: str, seen: object) -> None:
+def test_the_documented_form_is_read(topic: StateTopic, text: str, seen: object) -> None:
     assert read(topic, text) == seen
 
 
 @pytest.mark.parametrize(("topic", "text", "said"), BAD)
 def test_what_does_not_add_up_is_an_error_with_device_command_and_line(
-    topic: Topic, text: str, said: str
+    topic: StateTopic, text: str, said: str
 ) -> None:
     with pytest.raises(DeviceFailed) as caught:
         read(topic, text)
@@ -412,11 +412,11 @@ def test_what_does_not_add_up_is_an_error_with_device_command_and_line(
 
 
 # A profile may pause no queue, and the last lines of the two others say nothing that is read.
-UNCUT = {Topic.PFC_PROFILES, Topic.PORTS, Topic.CLOCK}
+UNCUT = {StateTopic.PFC_PROFILES, StateTopic.PORTS, StateTopic.CLOCK}
 
 
 @pytest.mark.parametrize("topic", [topic for topic in COMMANDS if topic not in UNCUT])
-def test_an_answer_that_is_cut_off_in_a_row_is_never_read_as_less(topic: Topic) -> None:
+def test_an_answer_that_is_cut_off_in_a_row_is_never_read_as_less(topic: StateTopic) -> None:
     """Every table is cut inside its last row: none may be read as if that row were not there."""
     whole = next(text for name, text, _ in GOOD if name == topic)
     row = [n for n, line in enumerate(whole.splitlines()) if line.strip(" -")][-1]
@@ -437,7 +437,7 @@ def test_an_answer_that_is_cut_off_in_a_row_is_never_read_as_less(topic: Topic) 
 )
 def test_a_clock_is_read_with_its_offset(text: str, hours: int) -> None:
     utc = datetime(2026, 2, 2, 17, 2, 34, tzinfo=UTC) - timedelta(hours=hours)
-    assert read(Topic.CLOCK, text, utc) == 0.5, "it shows whole seconds"
+    assert read(StateTopic.CLOCK, text, utc) == 0.5, "it shows whole seconds"
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,17 @@ from vendor_displays import vendor_display
 from napalm_cloudengine.displays.lldp import Neighbor
 from rocefort.dialects.vrp.running_state import read_topic
 from rocefort.dialects.vrp.saved_displays import read_display
-from rocefort.models.network.observed import QueueSeen, Topic
+from rocefort.models.network.observed import QueueSeen, StateTopic
 
 
 def thresholds(text: str) -> Any:
     driver = RecordedDriver({"display dcb pfc buffer": text})
-    return read_topic(driver, Topic.THRESHOLDS, "leaf01")
+    return read_topic(driver, StateTopic.THRESHOLDS, "leaf01")
 
 
 def ports(sample: str) -> Any:
     driver = RecordedDriver({"display interface": vendor_display(sample)})
-    return read_topic(driver, Topic.PORTS, "leaf01")
+    return read_topic(driver, StateTopic.PORTS, "leaf01")
 
 
 def test_ports_of_v200_and_of_management() -> None:
@@ -61,7 +61,7 @@ def test_the_xon_of_v200_is_the_higher_of_two() -> None:
 def test_queues_and_neighbours() -> None:
     command = "display qos queue statistics interface 100GE1/0/1"
     driver = RecordedDriver({command: vendor_display("qos-queue-statistics-interface")})
-    assert read_topic(driver, Topic.QUEUES, "leaf01", ["100GE1/0/1"]) == (
+    assert read_topic(driver, StateTopic.QUEUES, "leaf01", ["100GE1/0/1"]) == (
         QueueSeen(interface="100GE1/0/1", queue=0, dropped_packets=0),
         QueueSeen(interface="100GE1/0/1", queue=1, dropped_packets=3),
     )

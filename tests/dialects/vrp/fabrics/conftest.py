@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import Loaded
+from rocefort.design.load.load import LoadedFabric
 from rocefort.documents.read import Document
 from rocefort.documents.validate import validate
 from rocefort.models.fabric.fabric import Fabric
@@ -477,7 +477,7 @@ def _services(draw: st.DrawFn) -> Data:
 
 def _network(data: Data) -> Network:
     document = Document("fabric.yaml", data, {}, {})
-    return derive_loaded(Loaded(validate(Fabric, document), document), CATALOGUE).network
+    return derive_loaded(LoadedFabric(validate(Fabric, document), document), CATALOGUE).network
 
 
 @pytest.fixture(scope="session")

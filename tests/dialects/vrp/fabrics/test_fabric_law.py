@@ -15,7 +15,7 @@ from rocefort.dialects.network_text import read_back, render_all, render_node
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.dialects.vrp.text.secrets import as_saved, masked
+from rocefort.dialects.vrp.text.secrets import as_saved, masked_text
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import Network, Node
 
@@ -68,7 +68,7 @@ def own_words(node: Node, text: str) -> tuple[str, str]:
     read = parse(running, node.name)
     assert read.unmodelled == ()
     again = render_node(node.model_copy(update={"device": read.device}))
-    return masked(running), masked(saved(again, family))
+    return masked_text(running), masked_text(saved(again, family))
 
 
 @pytest.mark.soak

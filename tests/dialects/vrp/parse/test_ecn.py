@@ -16,15 +16,15 @@ from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.errors import BadInput
 from rocefort.models.device.defaults import saved_form
 from rocefort.models.device.device import Device
-from rocefort.models.device.drop_profile import ColourLimits, DropProfile, Limits, QueueMarking
+from rocefort.models.device.drop_profile import ColourLimits, DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import Family, Range, SyntaxFamily
 from rocefort.models.rollout.compare import classify, compare
-from rocefort.models.rollout.plan import Kind
+from rocefort.models.rollout.plan import ChangeKind
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 TEMPLATE = {V200: "ce9860", G1: "ce8851", G2: "ce8855"}
-LIMITS = Limits(low=7168, high=512_000, percent=30, unit="bytes")
+LIMITS = DropLimits(low=7168, high=512_000, percent=30, unit="bytes")
 ROCE = DropProfile(name="roce", ecn=LIMITS)
 FULL = ColourLimits(colour="green", low=100, high=100, percent=100)
 EARLY = ColourLimits(colour="red", low=40, high=60, percent=40)
@@ -56,7 +56,7 @@ def test_three_forms_of_limits(words: str, unit: Any) -> None:
     found = read("drop-profile roce", *lines)
     limits = {"low": 20, "high": 30, "percent": 5, "unit": unit}
     profile = DropProfile(
-        name="roce", colours=(ColourLimits(colour="red", **limits),), ecn=Limits(**limits)
+        name="roce", colours=(ColourLimits(colour="red", **limits),), ecn=DropLimits(**limits)
     )
     assert found.drop_profiles == (profile,)
     for family in SyntaxFamily:
@@ -256,47 +256,47 @@ OF_PROFILE = "queues with drop profile {} mark or drop packets at other depths"
 @pytest.mark.parametrize(
     ("running", "intended", "kind", "reasons"),
     [
-        (device(), device(ROCE), Kind.ADDITIVE, ()),
-        (device(ROCE), device(), Kind.REMOVING, ("drop profile roce is removed",)),
+        (device(), device(ROCE), ChangeKind.ADDITIVE, ()),
+        (device(ROCE), device(), ChangeKind.REMOVING, ("drop profile roce is removed",)),
         (
             device(ROCE),
             device(ROCE.model_copy(update={"ecn": LIMITS.model_copy(update={"low": 8192})})),
-            Kind.MODIFYING,
+            ChangeKind.MODIFYING,
             (OF_PROFILE.format("roce"),),
         ),
         (
             device(ROCE),
             device(ROCE.model_copy(update={"colours": (EARLY,)})),
-            Kind.ADDITIVE,
+            ChangeKind.ADDITIVE,
             (OF_PROFILE.format("roce"),),
         ),
         (
             device(),
             device(DropProfile(name="default", ecn=LIMITS)),
-            Kind.ADDITIVE,
+            ChangeKind.ADDITIVE,
             (OF_PROFILE.format("default"),),
         ),
         (
             device(ROCE),
             device(ROCE, markings=(QUEUE_4,)),
-            Kind.ADDITIVE,
+            ChangeKind.ADDITIVE,
             (AT_OTHER_DEPTHS,),
         ),
         (
             device(ROCE, markings=(QUEUE_4,)),
             device(ROCE, markings=(QUEUE_4.model_copy(update={"ecn": False}),)),
-            Kind.REMOVING,
+            ChangeKind.REMOVING,
             (AT_OTHER_DEPTHS,),
         ),
         (
             device(ROCE),
             device(ROCE, ecn_enabled=True),
-            Kind.ADDITIVE,
+            ChangeKind.ADDITIVE,
             ("static ECN of the whole switch begins or ceases to mark packets",),
         ),
     ],
 )
 def test_what_a_change_means(
-    running: Device, intended: Device, kind: Kind, reasons: tuple[str, ...]
+    running: Device, intended: Device, kind: ChangeKind, reasons: tuple[str, ...]
 ) -> None:
     assert classify(compare(running, intended), ["a line"], DISRUPTS) == (kind, reasons)

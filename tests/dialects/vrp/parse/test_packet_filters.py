@@ -22,12 +22,12 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import (
     Behavior,
-    Binding,
     Classifier,
+    ClassifierBinding,
     FilterAcl,
     FilterRule,
     Filters,
-    Ports,
+    PortRange,
     TrafficPolicy,
 )
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -59,7 +59,7 @@ def rule_of(text: str) -> FilterRule | None:
                 index=0,
                 protocol="udp",
                 source=net("10.1.2.0/24"),
-                destination_ports=Ports(low=4791, high=4791),
+                destination_ports=PortRange(low=4791, high=4791),
             ),
         ),
         (
@@ -68,8 +68,8 @@ def rule_of(text: str) -> FilterRule | None:
                 index=5,
                 protocol="tcp",
                 source=net("10.1.2.3/32"),
-                source_ports=Ports(low=1024, high=65535),
-                destination_ports=Ports(low=80, high=80),
+                source_ports=PortRange(low=1024, high=65535),
+                destination_ports=PortRange(low=80, high=80),
             ),
         ),
         (
@@ -78,7 +78,7 @@ def rule_of(text: str) -> FilterRule | None:
                 index=5,
                 protocol="udp",
                 destination=net("10.1.0.0/16"),
-                source_ports=Ports(low=0, high=122),
+                source_ports=PortRange(low=0, high=122),
                 dscp=34,
             ),
         ),
@@ -197,8 +197,10 @@ def test_a_policy_that_does_not_exist_cannot_be_applied() -> None:
 
 NAMES = st.sampled_from(["A", "B2", "VLAN10", "x.y"])
 PREFIXES = st.sampled_from([None, net("10.0.0.0/8"), net("10.1.2.3/32"), net("0.0.0.0/1")])
-PORTS = st.sampled_from([None, Ports(low=0, high=0), Ports(low=4791, high=4791)]) | st.builds(
-    lambda low, more: Ports(low=low, high=low + more), st.integers(0, 9), st.integers(0, 65526)
+PORTS = st.sampled_from(
+    [None, PortRange(low=0, high=0), PortRange(low=4791, high=4791)]
+) | st.builds(
+    lambda low, more: PortRange(low=low, high=low + more), st.integers(0, 9), st.integers(0, 65526)
 )
 
 
@@ -245,7 +247,7 @@ def devices(draw: st.DrawFn) -> Device:
     policies: Any = ()
     if classifiers and behaviors:
         binding = st.builds(
-            Binding,
+            ClassifierBinding,
             classifier=st.sampled_from([c.name for c in classifiers]),
             behavior=st.sampled_from([b.name for b in behaviors]),
             precedence=st.none() | st.integers(0, 65535),

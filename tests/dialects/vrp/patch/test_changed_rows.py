@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 from patch_cases import of_whole_texts
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_node
 from rocefort.dialects.vrp.patch import patch as patches
 from rocefort.dialects.vrp.patch.changed_rows import reduced
@@ -35,7 +35,7 @@ interface 100GE1/0/2
 
 @pytest.mark.parametrize("family", list(SyntaxFamily))
 def test_two_switches_of_one_family_have_the_same_patch(
-    heps: Derived, family: SyntaxFamily
+    heps: DerivedNetwork, family: SyntaxFamily
 ) -> None:
     nodes = [n for n in heps.network.nodes if n.family and n.family.name is family]
     for a, b in permutations([render_node(node) for node in (*nodes[:1], *nodes[-2:])], 2):

@@ -6,14 +6,16 @@ from itertools import combinations
 
 from canonical import canonical
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 
 
-def test_a_patch_makes_any_switch_of_heps_into_any_other_of_its_family(heps: Derived) -> None:
+def test_a_patch_makes_any_switch_of_heps_into_any_other_of_its_family(
+    heps: DerivedNetwork,
+) -> None:
     texts = render_all(heps.network)
     families = {n.name: n.family.syntax for n in heps.network.nodes if n.family}
     trees = {name: canonical(parse_tree(texts[name]), families[name]) for name in texts}

@@ -12,25 +12,25 @@ from patch_cases import BY_NAME
 
 from rocefort.dialects.vrp.interpreter.interpreter import apply_lines
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.dialects.vrp.patch.patch import Patch, make_patch
+from rocefort.dialects.vrp.patch.patch import VrpPatch, make_patch
 from rocefort.dialects.vrp.patch.profile_moves import ProfileMove
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 
-def patch_of(name: str) -> Patch:
+def patch_of(name: str) -> VrpPatch:
     case = BY_NAME[name]
     return make_patch(case.before, case.after, case.family)
 
 
-def position(patch: Patch, command: str) -> int:
+def position(patch: VrpPatch, command: str) -> int:
     return [line.strip() for line in patch.commands].index(command)
 
 
 @pytest.mark.parametrize("family", list(SyntaxFamily))
 def test_equal_texts_need_no_command(family: SyntaxFamily) -> None:
     text = BY_NAME["spine added to a leaf"].after
-    assert make_patch(text, f"#\n{text}#\nreturn\n", family) == Patch((), ())
+    assert make_patch(text, f"#\n{text}#\nreturn\n", family) == VrpPatch((), ())
 
 
 POOL = "qos buffer headroom-pool size {} slot 1"
@@ -59,7 +59,7 @@ def test_a_size_in_mbytes_is_not_said_again_in_kbytes(
 ) -> None:
     head = "sysname leaf01\nntp unicast-server 10.255.0.{}\n"
     running, intended = f"{head.format(5)}{saved}\n", f"{head.format(6)}{rendered}\n"
-    assert make_patch(saved, rendered, family) == Patch((), ())
+    assert make_patch(saved, rendered, family) == VrpPatch((), ())
     patch = make_patch(running, intended, family)
     clocks = {f"{undo}ntp unicast-server 10.255.0.{n}" for undo in ("", "undo ") for n in (5, 6)}
     assert {*patch.commands, *patch.reverse} == clocks
@@ -70,7 +70,7 @@ def test_a_size_in_mbytes_is_not_said_again_in_kbytes(
 def test_a_size_in_mbytes_is_undone_as_it_was_saved() -> None:
     old, new = POOL.format("4 mbytes"), POOL.format("5 mbytes")
     family = SyntaxFamily.V300_G2
-    assert make_patch(old, new, family) == Patch((new,), (old,))
+    assert make_patch(old, new, family) == VrpPatch((new,), (old,))
     assert make_patch(old, "sysname a", family).commands == ("sysname a", f"undo {old}")
 
 
@@ -134,7 +134,7 @@ def test_no_order_of_the_lines_pauses_traffic_that_crosses_with_its_port() -> No
 
 def test_threads_make_the_same_patch() -> None:
     case = BY_NAME["spine added to a leaf"]
-    found: list[Patch] = []
+    found: list[VrpPatch] = []
 
     def work() -> None:
         found.append(make_patch(case.before, case.after, case.family))

@@ -13,7 +13,7 @@ from second_opinion import disagreement, excepted
 
 from rocefort.dialects.vrp.interpreter.interpreter import View, apply_line
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.dialects.vrp.patch.patch import Patch, make_patch
+from rocefort.dialects.vrp.patch.patch import VrpPatch, make_patch
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.dialects.vrp.text.secrets import as_saved
@@ -35,7 +35,7 @@ def test_every_judge_of_a_patch(name: str, meaning: MeaningOf) -> None:
     assert_hier_config_agrees(case)
 
 
-def assert_these_lines(case: Case, patch: Patch) -> None:
+def assert_these_lines(case: Case, patch: VrpPatch) -> None:
     """The reviewed lines; none of them commits, or leaves the configuration."""
     assert "\n".join(patch.commands) == case.patch.strip(), "other lines than the reviewed patch"
     assert "\n".join(patch.reverse) == case.back.strip(), "other lines than the reviewed way back"
@@ -43,7 +43,7 @@ def assert_these_lines(case: Case, patch: Patch) -> None:
     assert not words & {"commit", "return"}, "a patch neither commits nor ends the configuration"
 
 
-def assert_law_4(case: Case, patch: Patch, meaning: MeaningOf) -> None:
+def assert_law_4(case: Case, patch: VrpPatch, meaning: MeaningOf) -> None:
     """The interpreter: running + patch = intended, and the way back restores running."""
     before, after = (meaning(text, (), case.family) for text in (case.before, case.after))
     assert before != after, "the case changes nothing"
@@ -53,13 +53,13 @@ def assert_law_4(case: Case, patch: Patch, meaning: MeaningOf) -> None:
     assert restored == before, "the way back does not restore running"
 
 
-def assert_nothing_is_undone_to_be_set_again(patch: Patch) -> None:
+def assert_nothing_is_undone_to_be_set_again(patch: VrpPatch) -> None:
     undone = {line.strip().removeprefix("undo ") for line in patch.commands if "undo " in line}
     said = {line.strip() for line in patch.commands if "undo " not in line}
     assert not undone & said, "a line is undone only to be set again"
 
 
-def assert_every_view_is_left(case: Case, patch: Patch) -> None:
+def assert_every_view_is_left(case: Case, patch: VrpPatch) -> None:
     """Once each, and the system view never."""
     for text, commands in ((case.before, patch.commands), (case.after, patch.reverse)):
         config = canonical(parse_tree(as_saved(text)), case.family)
@@ -71,7 +71,7 @@ def assert_every_view_is_left(case: Case, patch: Patch) -> None:
         assert view == (), f"the patch ends in view {view}"
 
 
-def assert_of_whole_texts(case: Case, patch: Patch) -> None:
+def assert_of_whole_texts(case: Case, patch: VrpPatch) -> None:
     """Rows that do not differ have no say, in the vendor's texts and in ours."""
     named = (t if "sysname " in t else f"sysname case\n{t}" for t in (case.before, case.after))
     template = TEMPLATES[case.family]

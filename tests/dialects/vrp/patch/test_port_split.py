@@ -20,7 +20,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.breakout import PortSplit, parts_of
 from rocefort.models.hardware.hardware import SyntaxFamily
-from rocefort.models.rollout.plan import Kind
+from rocefort.models.rollout.plan import ChangeKind
 from rocefort.syntax_families import load_families
 
 V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
@@ -198,7 +198,7 @@ def test_a_change_of_splits_says_what_is_lost() -> None:
     running, intended = device({}, {"100GE1/0/1": "one"}), device({"100GE1/0/1": "4*25GE"}, {})
     old, new = (render(d, G1, "ce8851") for d in (running, intended))
     change = change_of(old, running, new, intended, load_families()[G1], ())
-    assert change.kind is Kind.REMOVING
+    assert change.kind is ChangeKind.REMOVING
     assert (
         "100GE1/0/1 is split or made whole again: what it held is lost, and no rollback brings "
         "it back"

@@ -19,7 +19,7 @@ from rocefort.dialects.vrp.commands.command import SYSTEM, Row
 from rocefort.dialects.vrp.interpreter import execute
 from rocefort.dialects.vrp.patch import patch
 from rocefort.dialects.vrp.patch.patch import ORDER, VENDOR, make_patch
-from rocefort.dialects.vrp.patch.rulebook.commands import Commands
+from rocefort.dialects.vrp.patch.rulebook.commands import ViewCommands
 from rocefort.dialects.vrp.patch.rulebook.rules import key_format, rulebook, rules_of
 from rocefort.dialects.vrp.patch.rulebook.table import HANDLERS
 from rocefort.dialects.vrp.text.config_tree import parse_tree
@@ -134,7 +134,7 @@ def test_a_line_goes_by_an_undo_that_its_own_row_takes(family: SyntaxFamily) -> 
             found = match.identify(row.view, line, family)
             if found.row is None or found.row.rank != row.rank:
                 continue  # a more specific row takes it
-            undo = Commands(row.view, family).undo(line)
+            undo = ViewCommands(row.view, family).undo(line)
             if undo is None:
                 without.add(line)
     assert without == set(NO_UNDO)

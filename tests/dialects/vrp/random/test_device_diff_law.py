@@ -12,13 +12,13 @@ from random_values import TEMPLATES
 
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.dialects.changes import change_of
-from rocefort.dialects.placeholders import filled
+from rocefort.dialects.placeholders import filled_line
 from rocefort.dialects.vrp.device_diff import same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
-from rocefort.lab.cli.session import Session
+from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.device.defaults import saved_form
 from rocefort.models.device.device import Device
@@ -71,10 +71,10 @@ def planned(running: Device, intended: Device, name: SyntaxFamily) -> Change:
 def said_by_a_switch(running: str, change: Change, family: SyntaxFamily) -> str:
     """`display configuration candidate changes` after the patch was typed."""
     switch = EmulatedSwitch(change.device, running, family)
-    session = Session(switch, "netops")
+    session = CliSession(switch, "netops")
     session.handle("system-view")
     for line in change.patch:
-        said = session.handle(filled(line.strip(), Answers())).text
+        said = session.handle(filled_line(line.strip(), Answers())).text
         if session.question:
             said = session.handle("y").text
         assert "Error:" not in said, (line, said)

@@ -11,12 +11,12 @@ import pytest
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.packet_filters import (
     Behavior,
-    Binding,
     Classifier,
+    ClassifierBinding,
     FilterAcl,
     FilterRule,
     Filters,
-    Ports,
+    PortRange,
     TrafficPolicy,
 )
 from rocefort.models.device.users import Vty
@@ -24,7 +24,7 @@ from rocefort.models.fabric.policy import PolicyEntry, SegmentPolicy
 from rocefort.models.network.network import Segment, TextLine
 
 Change = Callable[[Any], Any]
-ROCE = Ports(low=4791, high=4791)
+ROCE = PortRange(low=4791, high=4791)
 COMPUTE, STORAGE = IPv4Network("10.10.0.0/16"), IPv4Network("10.20.0.0/16")
 
 
@@ -45,7 +45,8 @@ def _filters(**acls: tuple[FilterRule, ...]) -> Filters:
         behaviors=(Behavior(name="PERMIT"),),
         policies=tuple(
             TrafficPolicy(
-                name=name, bindings=(Binding(classifier=name, behavior="PERMIT", precedence=5),)
+                name=name,
+                bindings=(ClassifierBinding(classifier=name, behavior="PERMIT", precedence=5),),
             )
             for name in acls
         ),
@@ -175,7 +176,7 @@ SEC011: list[tuple[Change, list[str]]] = [
     (
         lambda s: _acl(
             s,
-            _rule(5, "deny", protocol="udp", destination_ports=Ports(low=0, high=4790)),
+            _rule(5, "deny", protocol="udp", destination_ports=PortRange(low=0, high=4790)),
             RDMA,
         ),
         [],

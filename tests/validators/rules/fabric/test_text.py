@@ -7,18 +7,22 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.network.network import Claim, End, Teller, TextLine
+from rocefort.models.network.network import CablingEvidence, CablingSource, End, TextLine
 
 Change = Callable[[Any], Any]
 
 
-def _claims(small: Any, *claims: tuple[Teller, str, str | None]) -> Any:
+def _claims(small: Any, *claims: tuple[CablingSource, str, str | None]) -> Any:
     at = End(device="leaf01", interface="100GE1/0/31")
-    told = (Claim(by=by, at=at, device=device, port=port) for by, device, port in claims)
+    told = (CablingEvidence(by=by, at=at, device=device, port=port) for by, device, port in claims)
     return small.change(claims=tuple(told))
 
 
-LLDP, ADDRESSES, DESCRIPTIONS = Teller.LLDP, Teller.ADDRESSES, Teller.DESCRIPTIONS
+LLDP, ADDRESSES, DESCRIPTIONS = (
+    CablingSource.LLDP,
+    CablingSource.ADDRESSES,
+    CablingSource.DESCRIPTIONS,
+)
 TOP007: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),
     (lambda s: _claims(s, (LLDP, "spine01", "100GE1/0/1"), (ADDRESSES, "spine01", None)), []),

@@ -26,11 +26,11 @@ from rocefort.models.network.observed import (
     PortSeen,
     QueueSeen,
     RouteSeen,
+    StateTopic,
     ThresholdSeen,
-    Topic,
 )
 from rocefort.validators.checks import check_live
-from rocefort.validators.rules.live.subject import Limits, Readings, intended_of
+from rocefort.validators.rules.live.subject import HealthLimits, Readings, intended_of
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 UNKNOWN = "the switch does not tell: 'display x': Error: Unrecognized command"
@@ -137,7 +137,7 @@ class Live:
     network: Network
     now: Observed
     before: Observed | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: HealthLimits = field(default_factory=HealthLimits)
     sources: Sources = field(default_factory=Sources)
 
     def device(self, name: str, **update: Any) -> Live:
@@ -150,14 +150,14 @@ class Live:
         rows[index] = rows[index].model_copy(update=update)
         return self.device(name, **{topic: tuple(rows)})
 
-    def untold(self, topic: Topic) -> Live:
+    def untold(self, topic: StateTopic) -> Live:
         """leaf01's release does not know a command."""
         return self.device("leaf01", **{topic.value: None, "missing": {topic: UNKNOWN}})
 
     def silent(self) -> Live:
         """leaf01 is not reached."""
-        fields = dict.fromkeys(topic.value for topic in Topic)
-        missing = dict.fromkeys(Topic, UNREACHED)
+        fields = dict.fromkeys(topic.value for topic in StateTopic)
+        missing = dict.fromkeys(StateTopic, UNREACHED)
         return self.device("leaf01", **fields, failed=(UNREACHED,), missing=missing)
 
     def all_clocks(self, seconds: float) -> Live:

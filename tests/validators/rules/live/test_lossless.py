@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.network.observed import Topic
+from rocefort.models.network.observed import StateTopic
 
 Change = Callable[[Any], Any]
 UPLINK = "100GE1/0/31"
@@ -183,7 +183,7 @@ LIV017: list[tuple[Change, list[str]]] = [
         lambda v: v.row("leaf01", "ai_ecn", 0, mode="-").port("leaf01", UPLINK, **DOWN),
         [],
     ),
-    (lambda v: v.untold(Topic.AI_ECN), [f"not judged leaf01: {UNKNOWN}"]),
+    (lambda v: v.untold(StateTopic.AI_ECN), [f"not judged leaf01: {UNKNOWN}"]),
 ]
 TABLES = {
     "LIV012": LIV012,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.network.observed import Topic
-from rocefort.validators.rules.live.subject import Limits
+from rocefort.models.network.observed import StateTopic
+from rocefort.validators.rules.live.subject import HealthLimits
 
 Change = Callable[[Any], Any]
 UNKNOWN = "the switch does not tell: 'display x': Error: Unrecognized command"
@@ -22,7 +22,7 @@ LIV001: list[tuple[Change, list[str]]] = [
         lambda v: v.device("leaf01", failed=("'display dcb', line 4: '1x' is not a count",)),
         ["error leaf01: 'display dcb', line 4: '1x' is not a count"],
     ),
-    (lambda v: v.untold(Topic.AI_ECN), []),  # a release may not know a command
+    (lambda v: v.untold(StateTopic.AI_ECN), []),  # a release may not know a command
 ]
 LIV002: list[tuple[Change, list[str]]] = [
     (lambda v: v, []),
@@ -85,7 +85,7 @@ LIV003: list[tuple[Change, list[str]]] = [
         ],
     ),
     (lambda v: v.row("leaf01", "peers", 0, prefixes=0), []),  # up: LIV004 tells
-    (lambda v: v.untold(Topic.PEERS), [f"not judged leaf01: {UNKNOWN}"]),
+    (lambda v: v.untold(StateTopic.PEERS), [f"not judged leaf01: {UNKNOWN}"]),
 ]
 LIV004: list[tuple[Change, list[str]]] = [
     (lambda v: v, []),
@@ -139,7 +139,7 @@ LIV018: list[tuple[Change, list[str]]] = [
     ),
     (lambda v: v.device("leaf01", clock_ahead_s=5.0), []),
     (
-        lambda v: replace(v, limits=Limits(clock_s=40)).device("leaf01", clock_ahead_s=41.0),
+        lambda v: replace(v, limits=HealthLimits(clock_s=40)).device("leaf01", clock_ahead_s=41.0),
         ["error leaf01: clock: it is 41 s ahead of this machine's, limit 40 s"],
     ),
     (
@@ -163,7 +163,7 @@ LIV019: list[tuple[Change, list[str]]] = [
         ["error leaf01: flash: 99 MB are free, limit 100 MB"],
     ),
     (lambda v: v.device("leaf01", disk_free_kbytes=102_400), []),
-    (lambda v: v.untold(Topic.DISK), [f"not judged leaf01: {UNKNOWN}"]),
+    (lambda v: v.untold(StateTopic.DISK), [f"not judged leaf01: {UNKNOWN}"]),
 ]
 LIV020: list[tuple[Change, list[str]]] = [
     (lambda v: v, []),
@@ -171,7 +171,7 @@ LIV020: list[tuple[Change, list[str]]] = [
         lambda v: v.device("leaf01", saved=False),
         ["error leaf01: startup: what runs is not saved"],
     ),
-    (lambda v: v.untold(Topic.SAVED), [f"not judged leaf01: {UNKNOWN}"]),
+    (lambda v: v.untold(StateTopic.SAVED), [f"not judged leaf01: {UNKNOWN}"]),
 ]
 TABLES = {
     "LIV001": LIV001,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.models.device.drop_profile import ColourLimits, DropProfile, Limits, QueueMarking
+from rocefort.models.device.drop_profile import ColourLimits, DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.lossless import AiEcn, AiEcnQueue, PfcProfile
 from rocefort.models.hardware.hardware import Fact
 
@@ -20,7 +20,7 @@ MARKED = (QueueMarking(queue=4, profile="roce", ecn=True),)
 
 
 def profile(low: int, high: int, percent: int = 30, unit: Any = "bytes") -> DropProfile:
-    return DropProfile(name="roce", ecn=Limits(low=low, high=high, percent=percent, unit=unit))
+    return DropProfile(name="roce", ecn=DropLimits(low=low, high=high, percent=percent, unit=unit))
 
 
 def static(small: Any, name: str, drop: DropProfile, *more: DropProfile) -> Any:

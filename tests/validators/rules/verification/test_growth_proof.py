@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocefort.design.derive.derive import Derived
+from rocefort.design.derive.derive import DerivedNetwork
 from rocefort.dialects.network_text import render_all
 from rocefort.models.device.bgp import BgpPeer
 from rocefort.models.device.interface import Interface
@@ -108,14 +108,14 @@ CASES: list[tuple[Change, list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "says"), CASES)
-def test_what_is_no_growth_is_found(heps: Derived, change: Change, says: list[str]) -> None:
+def test_what_is_no_growth_is_found(heps: DerivedNetwork, change: Change, says: list[str]) -> None:
     before, after = heps.network, change(heps.network)
     proof, findings = prove(before, after, render_all(before), render_all(after))
     assert [f"{f.rule} {f.where.device or ''}: {f.message}" for f in findings] == says
     assert (proof.switches, proof.kept[1].number) == (10, 10)
 
 
-def test_the_proof_counts_what_comes(heps: Derived) -> None:
+def test_the_proof_counts_what_comes(heps: DerivedNetwork) -> None:
     before = heps.network
     after = bgp(peers=lambda peers: (*peers, PEER))(
         device(interfaces=lambda ports: (*ports, PORT))(before)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from rocefort.dialects.vrp.commands.command import Row
-from rocefort.dialects.vrp.commands.format import Node, Trace, read_all, words_of
+from rocefort.dialects.vrp.commands.format import FormatNode, MatchFailure, read_all, words_of
 from rocefort.dialects.vrp.commands.match import Identity, identify, rows_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.text.secrets import as_saved
@@ -20,7 +20,7 @@ ANY_NUMBERS = {"kbytes": f"kbytes:{WIDEST}", "numbers": "numbers:0-65535"}
 
 
 @dataclass(frozen=True, slots=True)
-class Commands:
+class ViewCommands:
     """The commands of one view of one syntax family."""
 
     view: str
@@ -66,7 +66,7 @@ class Commands:
         return f"{UNDO}{' '.join((*found.key, *gone))}" if gone else None
 
 
-def _of_key(commands: Commands, text: str) -> Identity:
+def _of_key(commands: ViewCommands, text: str) -> Identity:
     """A line with the words of a key, with a number or a value that its row does not take."""
     unknown = identify(commands.view, text, commands.family)
     tokens = words_of(text.removeprefix(UNDO))
@@ -75,7 +75,7 @@ def _of_key(commands: Commands, text: str) -> Identity:
         (reading.words, row, reading)
         for form in (_any_number, _any_value)
         for row in rows
-        for reading in read_all(form(row.nodes), tokens, Trace())
+        for reading in read_all(form(row.nodes), tokens, MatchFailure())
     ]
     _, row, reading = max(fitting, key=lambda found: found[0], default=(0, None, None))
     if reading is None:
@@ -83,18 +83,18 @@ def _of_key(commands: Commands, text: str) -> Identity:
     return replace(unknown, row=row, key=reading.key, value=reading.value)
 
 
-def _any_number(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+def _any_number(nodes: tuple[FormatNode, ...]) -> tuple[FormatNode, ...]:
     """A format whose numbers have no range."""
     return tuple(
-        Node("param", ANY.sub(lambda match: ANY_NUMBERS.get(match[1], WIDEST), node.text))
+        FormatNode("param", ANY.sub(lambda match: ANY_NUMBERS.get(match[1], WIDEST), node.text))
         if node.kind == "param"
-        else Node(node.kind, node.text, tuple(map(_any_number, node.branches)))
+        else FormatNode(node.kind, node.text, tuple(map(_any_number, node.branches)))
         for node in nodes
     )
 
 
-def _any_value(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    anything = Node("value", branches=((Node("param", "text"),),))
+def _any_value(nodes: tuple[FormatNode, ...]) -> tuple[FormatNode, ...]:
+    anything = FormatNode("value", branches=((FormatNode("param", "text"),),))
     return tuple(anything if node.kind == "value" else node for node in _any_number(nodes))
 
 
@@ -103,6 +103,6 @@ def _undos(row: Row, found: Identity, text: str) -> Iterator[str]:
     key = " ".join((*found.key, *names))
     for nodes, _ in sorted(row.undo_nodes, key=lambda form: form[1]):
         for words in (key, text):
-            read = read_all(_any_number(nodes), words_of(words), Trace())
+            read = read_all(_any_number(nodes), words_of(words), MatchFailure())
             if any(each.key == found.key for each in read):
                 yield f"{UNDO}{words}"

@@ -19,7 +19,7 @@ from rocefort.dialects.vrp.commands.command import SYSTEM
 from rocefort.dialects.vrp.commands.format import words_of
 from rocefort.dialects.vrp.commands.parameters import list_numbers
 from rocefort.dialects.vrp.patch.marks import unmarked
-from rocefort.dialects.vrp.patch.rulebook.commands import UNDO, Commands
+from rocefort.dialects.vrp.patch.rulebook.commands import UNDO, ViewCommands
 from rocefort.dialects.vrp.readers.arguments import KBYTES
 from rocefort.dialects.vrp.text.names import (
     is_address,
@@ -56,7 +56,7 @@ def after(diff: Rows) -> list[str]:
     return texts(diff, Op.ADDED, Op.UNCHANGED, Op.AFFECTED, Op.MOVED)
 
 
-def single_line(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def single_line(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """An added line overwrites the line of its key; a removed line is undone.
 
     A view without an undo is emptied.
@@ -80,18 +80,18 @@ def permanent_view(diff: Rows, **_: object) -> Iterator[Command]:
                 yield True, item["row"], item["children"]
 
 
-def named_view(commands: Commands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
+def named_view(commands: ViewCommands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
     """A drop profile or a diffserv domain; the built-in one cannot be removed."""
     yield from permanent_view(diff) if key[-1] == BUILT_IN else single_line(commands, diff)
 
 
-def interface(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def interface(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """Only logical interfaces can be removed (`interface`)."""
     removable = all(REMOVABLE.match(row) for row in texts(diff, Op.REMOVED))
     yield from single_line(commands, diff) if removable else permanent_view(diff)
 
 
-def undo_then_set(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def undo_then_set(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """A command that does not overwrite: the old line is undone at the place of removals.
 
     Member of an Eth-Trunk, binding to a routing table, traffic policy, port split, BGP process.
@@ -100,7 +100,7 @@ def undo_then_set(commands: Commands, diff: Rows, **_: object) -> Iterator[Comma
     yield from _set_commands(diff)
 
 
-def replace(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def replace(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """A command that does not overwrite: the old line is undone just before the new line.
 
     Over a rule of an ACL a switch lays only what differs, so `rule 5 permit udp` over `rule 5 deny
@@ -116,7 +116,7 @@ def replace(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
 
 
 def number_list(
-    commands: Commands, key: Key, diff: Rows, runs: int = RUNS, **_: object
+    commands: ViewCommands, key: Key, diff: Rows, runs: int = RUNS, **_: object
 ) -> Iterator[Command]:
     """A line adds its numbers and an undo removes some, whichever lines list the others."""
     if key[0] == "undo":  # a number of the default
@@ -132,7 +132,7 @@ def number_list(
             yield direct, " ".join((*head, *words[first : first + runs])), None
 
 
-def snmp_versions(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def snmp_versions(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """Versions of SNMP: a line adds some. V300 removes them by `disable` and has no undo.
 
     `snmp-agent sys-info version`. An older VRP8 saves the undo of one version.
@@ -161,12 +161,12 @@ def _set_commands(diff: Rows) -> Iterator[Command]:
         yield True, unmarked(item["row"]), item["children"]
 
 
-def _undo_command(commands: Commands, text: str) -> str:
+def _undo_command(commands: ViewCommands, text: str) -> str:
     """The undo of a line; of the whole line if its row has none."""
     return commands.undo(text) or f"{UNDO}{text}"
 
 
-def pool(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def pool(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """The headroom pool grows before ports use it, and shrinks (not direct: late) after."""
     sizes = [
         int(row.split()[4]) * KBYTES[row.split()[5]] for row in texts(diff, Op.REMOVED, Op.ADDED)
@@ -176,7 +176,7 @@ def pool(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
         yield direct and not shrinks, row, below
 
 
-def trust(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def trust(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """Trust of a port; an undo is early (not direct) if no other trust is added.
 
     The value is not overwritten: DSCP is undone before 802.1p is trusted.
@@ -188,7 +188,7 @@ def trust(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
     yield from ((True, row, None) for row in added.values())
 
 
-def fec(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def fec(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """FEC mode: autonegotiation that returns removes it, so a mode that stays is set again."""
     disable = "negotiation disable"
     was, will = set(before(diff)), set(after(diff))
@@ -204,7 +204,7 @@ def fec(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
 
 
 def profile(
-    commands: Commands, key: Key, diff: Rows, root_pre: Mapping[str, Any], **_: object
+    commands: ViewCommands, key: Key, diff: Rows, root_pre: Mapping[str, Any], **_: object
 ) -> Iterator[Command]:
     """A PFC profile; the built-in one has no undo, so it is emptied line by line.
 
@@ -255,14 +255,14 @@ def _profile_of(words: list[str]) -> str:
     return words[0] if words and words[0] != "mode" else BUILT_IN
 
 
-def applied_profile(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def applied_profile(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """The profile that a port applies; not direct (late) where its traffic changes before."""
     for _direct, row, below in single_line(commands, diff):
         yield row in texts(diff, Op.ADDED), row, below
 
 
 def queue(
-    commands: Commands, rule: Mapping[str, Any], key: Key, diff: Rows, **_: object
+    commands: ViewCommands, rule: Mapping[str, Any], key: Key, diff: Rows, **_: object
 ) -> Iterator[Command]:
     """A queue of a PFC profile, or a setting of it; direct commands are early, the others late.
 
@@ -276,7 +276,7 @@ def queue(
         yield rule["idle_before"] or not late, row, below
 
 
-def owned_lines(commands: Commands, diff: Rows, owner: int, **_: object) -> Iterator[Command]:
+def owned_lines(commands: ViewCommands, diff: Rows, owner: int, **_: object) -> Iterator[Command]:
     """Lines of a user: if all are removed, one undo removes the user.
 
     A line without an undo of its own stays: a password, which is not part of the intent.
@@ -294,7 +294,7 @@ def owned_lines(commands: Commands, diff: Rows, owner: int, **_: object) -> Iter
         yield True, row, None
 
 
-def peer(commands: Commands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
+def peer(commands: ViewCommands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
     """A peer or a group in the BGP view."""
     name, wanted = key[0], after(diff)
     if not wanted:
@@ -306,7 +306,7 @@ def peer(commands: Commands, key: Key, diff: Rows, **_: object) -> Iterator[Comm
         yield from _settings(commands, diff)
 
 
-def family_peer(commands: Commands, diff: Rows, **_: object) -> Iterator[Command]:
+def family_peer(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
     """A peer or a group in an address family.
 
     Enabled or not, the text has a line (`undo peer X enable`, see patch.py). Neither is undone: the
@@ -316,7 +316,7 @@ def family_peer(commands: Commands, diff: Rows, **_: object) -> Iterator[Command
     yield from _settings(commands, {**diff, Op.REMOVED: kept})
 
 
-def _settings(commands: Commands, diff: Rows) -> Iterator[Command]:
+def _settings(commands: ViewCommands, diff: Rows) -> Iterator[Command]:
     wanted = {commands.key(row): row for row in texts(diff, Op.ADDED)}
     for row in texts(diff, Op.REMOVED):
         key = commands.key(row)

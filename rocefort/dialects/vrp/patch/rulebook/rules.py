@@ -17,11 +17,11 @@ from annet.rulebook import common
 
 from rocefort.dialects.vrp.commands.catalogue import OPAQUE_VIEW, SYSTEM, rows_by_view
 from rocefort.dialects.vrp.commands.command import Row
-from rocefort.dialects.vrp.commands.format import Node, words_of
+from rocefort.dialects.vrp.commands.format import FormatNode, words_of
 from rocefort.dialects.vrp.commands.parameters import Tokens
 from rocefort.dialects.vrp.patch.marks import unmarked
 from rocefort.dialects.vrp.patch.rulebook import logic
-from rocefort.dialects.vrp.patch.rulebook.commands import UNDO, Commands
+from rocefort.dialects.vrp.patch.rulebook.commands import UNDO, ViewCommands
 from rocefort.dialects.vrp.patch.rulebook.table import BY_KIND, HANDLERS, Handler
 from rocefort.models.hardware.hardware import SyntaxFamily
 
@@ -30,7 +30,7 @@ UNKNOWN = "~"
 
 
 @dataclass(frozen=True)
-class Rule:
+class PatchRule:
     """Lines of a view that annet compares with each other, and the function that patches them."""
 
     view: str
@@ -51,7 +51,7 @@ class Rule:
         return frozenset(row.opens for row in self.rows if row.opens)
 
 
-def rules_of(view: str, family: SyntaxFamily) -> tuple[Rule, ...]:
+def rules_of(view: str, family: SyntaxFamily) -> tuple[PatchRule, ...]:
     """The rules of a view: rows of one key are one, and rows that one function takes together."""
     rules: dict[str, tuple[Handler | None, list[Row]]] = {}
     for row in rows_by_view().get(view, ()):
@@ -59,15 +59,15 @@ def rules_of(view: str, family: SyntaxFamily) -> tuple[Rule, ...]:
             handler = next((entry for entry in HANDLERS if entry.covers(row)), None)
             name = handler.name(row) if handler else key_format(row.nodes)
             rules.setdefault(name, (handler, []))[1].append(row)
-    return tuple(Rule(view, name, tuple(rows), each) for name, (each, rows) in rules.items())
+    return tuple(PatchRule(view, name, tuple(rows), each) for name, (each, rows) in rules.items())
 
 
-def key_format(nodes: Sequence[Node]) -> str:
+def key_format(nodes: Sequence[FormatNode]) -> str:
     """A format without its value: lines with equal keys have equal ones."""
     return " ".join(_words(nodes))
 
 
-def _words(nodes: Sequence[Node]) -> Iterator[str]:
+def _words(nodes: Sequence[FormatNode]) -> Iterator[str]:
     brackets = {"group": ("{", "}"), "optional": ("[", "]")}
     for node in nodes:
         if node.kind in brackets:
@@ -95,12 +95,14 @@ def rulebook(family: SyntaxFamily) -> Compiled:
         below = [views[name] for name in sorted(names)]
         local = below[0] if len(below) == 1 else OrderedDict(r for b in below for r in b.items())
         entry["children"] = {"local": local, "global": OrderedDict()}
-    unknown = _compiled(Rule(UNKNOWN, UNKNOWN, ()), AnyLineMatcher(), Commands(OPAQUE_VIEW, family))
+    unknown = _compiled(
+        PatchRule(UNKNOWN, UNKNOWN, ()), AnyLineMatcher(), ViewCommands(OPAQUE_VIEW, family)
+    )
     return {"local": views[SYSTEM], "global": OrderedDict({UNKNOWN: unknown})}
 
 
 def _compiled(
-    rule: Rule, matcher: LineMatcher | AnyLineMatcher, commands: Commands
+    rule: PatchRule, matcher: LineMatcher | AnyLineMatcher, commands: ViewCommands
 ) -> dict[str, Any]:
     attrs: dict[str, Any] = {
         "logic": _logic(rule, commands),
@@ -114,7 +116,7 @@ def _compiled(
     return {"type": "normal", "rule": "", "attrs": attrs, "children": None}
 
 
-def _logic(rule: Rule, commands: Commands) -> Callable[..., Iterator[logic.Command]]:
+def _logic(rule: PatchRule, commands: ViewCommands) -> Callable[..., Iterator[logic.Command]]:
     """The function of a rule with what it needs: a closure, which annet does not copy."""
     owner = rule.handler.owner if rule.handler else None
 
@@ -125,7 +127,7 @@ def _logic(rule: Rule, commands: Commands) -> Callable[..., Iterator[logic.Comma
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class LineKey:
     """Key of a line, in the place of a match of a regular expression."""
 
     key: Tokens
@@ -139,21 +141,21 @@ class RuleFinder:
     """Which rule of a view a line is of, and its key."""
 
     def __init__(self, view: str, family: SyntaxFamily) -> None:
-        self.commands = Commands(view, family)
+        self.commands = ViewCommands(view, family)
         self.rules = rules_of(view, family)
         self._by_rank = {row.rank: rule for rule in self.rules for row in rule.rows}
         # annet asks every rule for each line: a patch of 1,000 takes 31 ms; without, 46 ms.
         self.find = lru_cache(maxsize=16384)(self._find)
 
-    def _find(self, text: str) -> tuple[Rule | None, Match]:
+    def _find(self, text: str) -> tuple[PatchRule | None, LineKey]:
         text = unmarked(text)
         found = self.commands.identity(text)
         if found.row is None:
-            return None, Match((text,))
+            return None, LineKey((text,))
         rule = self._by_rank[found.row.rank]
         if rule.handler and rule.handler.owner is not None:
-            return rule, Match((words_of(text.removeprefix(UNDO))[rule.handler.owner],))
-        return rule, Match(() if rule.handler and rule.handler.whole_view else found.key)
+            return rule, LineKey((words_of(text.removeprefix(UNDO))[rule.handler.owner],))
+        return rule, LineKey(() if rule.handler and rule.handler.whole_view else found.key)
 
 
 class LineMatcher:
@@ -161,10 +163,10 @@ class LineMatcher:
 
     pattern = ""  # annet takes the likest of several rules; here one matches
 
-    def __init__(self, finder: RuleFinder, rule: Rule) -> None:
+    def __init__(self, finder: RuleFinder, rule: PatchRule) -> None:
         self._finder, self._rule = finder, rule
 
-    def match(self, text: str) -> Match | None:
+    def match(self, text: str) -> LineKey | None:
         """The key of a line of this rule; None of another."""
         rule, key = self._finder.find(text)
         return key if rule is self._rule else None
@@ -178,9 +180,9 @@ class AnyLineMatcher:
 
     pattern = ""
 
-    def match(self, text: str) -> Match:
+    def match(self, text: str) -> LineKey:
         """The line."""
-        return Match((text,))
+        return LineKey((text,))
 
     def __deepcopy__(self, _: object) -> AnyLineMatcher:
         return self
