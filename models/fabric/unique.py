@@ -1,4 +1,4 @@
-"""Lists of intent in which nothing may stand twice."""
+"""Check of lists in a Fabric: no row has the name of another."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pydantic import AfterValidator
 Row = TypeVar("Row")
 
 
-def once(named: Callable[[Row], Hashable]) -> AfterValidator:
-    """Refuse a list with two rows of one name; named: what tells rows apart."""
+def once(name_of: Callable[[Row], Hashable]) -> AfterValidator:
+    """Refuse a list with two rows of one name; name_of: the name of a row."""
 
     def check(rows: tuple[Row, ...]) -> tuple[Row, ...]:
         seen: set[Hashable] = set()
-        for name in map(named, rows):
+        for name in map(name_of, rows):
             if name in seen:
                 raise ValueError(f"{name} is given twice; remove one")
             seen.add(name)
