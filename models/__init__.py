@@ -1,1 +1,1 @@
-"""What a fabric is, as frozen data: Fabric, Device, Network, Finding, Change, Plan."""
+"""Data models of a fabric: Fabric, Device, Network, Finding, Change and Plan, all frozen."""

@@ -1,7 +1,7 @@
-"""The common ground of all models: frozen, strict about keys, safe to write on a command line.
+"""Base of all models: frozen, strict about keys, safe to write on a command line.
 
-Nothing a user types may become a second CLI line or a path: names and descriptions are checked
-here, at the model's door, because no template can repair them later.
+No input of a user may become a second CLI line or a path. Models check names and descriptions,
+because no template can repair them later.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema
 
-set_attribute = object.__setattr__  # of what is frozen, while it is made
+set_attribute = object.__setattr__  # sets attributes of a frozen object under construction
 LONGEST_NAME = 63
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 DESCRIPTION_LIMIT = 242  # V300R023C00 command reference, `description`
 
 
 class Frozen(BaseModel):
-    """A value: never changed in place, no unknown keys."""
+    """Immutable value without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Copy with other values; what was cached from the old ones stays behind."""
+        """Copy with other values; cached values are not copied."""
         copy = super().model_copy(update=update, deep=deep)
         for name in copy.__dict__.keys() - type(self).model_fields.keys():
             del copy.__dict__[name]
         return copy
 
     def like(self, **fields: Any) -> Self:  # noqa: ANN401 - a model's
-        """As `model_copy`, several times as fast; fields: of the types that the model declares.
+        """Copy as `model_copy`, several times as fast; fields: of the types of the model.
 
-        For the thousands of ports and peers that differ in a name and an address.
+        It serves the thousands of ports and peers that differ in a name and an address.
         """
         kind = type(self)
         values = {**self.__dict__, **fields}
-        if len(values) > len(kind.__pydantic_fields__):  # what was cached stays behind
+        if len(values) > len(kind.__pydantic_fields__):  # without cached values
             values = {name: values[name] for name in kind.__pydantic_fields__}
         copy = kind.__new__(kind)
         set_attribute(copy, "__dict__", values)
@@ -48,7 +48,7 @@ class Frozen(BaseModel):
 
 
 def check_name(value: str) -> str:
-    """Accept a name that is one word on a command line and one component of a path."""
+    """Accept a name that is one word of a command line and one component of a path."""
     if len(value) > LONGEST_NAME:
         raise ValueError(f"a name of {len(value)} characters; use 1 to {LONGEST_NAME}")
     if not NAME.fullmatch(value) or ".." in value:
@@ -65,7 +65,7 @@ def check_description(value: str) -> str:
         raise ValueError(f"a description of {len(value)} characters; use 1 to {DESCRIPTION_LIMIT}")
     bad = next((c for c in value if not " " <= c <= "~" or c in "|?"), None)
     if bad is not None:
-        # From U+00A0 on no terminal takes it for a key; what the switch stores of it is not known.
+        # From U+00A0 on no terminal reads it as a key; the text that a switch stores is unknown.
         wrong = "is not ASCII" if bad >= "\xa0" else "would be read as a command or a key press"
         raise ValueError(
             f"character {bad!r} in a description {wrong}; use printable ASCII without '|' and '?'"
@@ -78,7 +78,7 @@ def check_description(value: str) -> str:
     return value
 
 
-# What an editor can check of them; the errors above say more.
+# The part that an editor can check by JSON schema; the errors above have more detail.
 NAME_SCHEMA = {"type": "string", "pattern": rf"^(?!.*\.\.){NAME.pattern}$"}
 DESCRIPTION_SCHEMA = {
     "type": "string",
@@ -96,7 +96,7 @@ def check_reference(value: str) -> str:
     """Accept `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`; never the secret itself."""
     scheme, _, rest = value.partition(":")
     if scheme not in SCHEMES or not rest:
-        # The value is not repeated: someone may have written the password here.
+        # The message does not repeat the value, which may be a password.
         raise ValueError(
             "a credential that is not a reference; write env:NAME or file:PATH, or "
             "keyring:SERVICE/USER"

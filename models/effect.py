@@ -1,7 +1,7 @@
-"""Effects: what a change of a field of a Device touches, who feels it, and what reads the field.
+"""Effect of a change of a Device's field: objects, traffic and studies that it affects.
 
-Every field of a Device, and of all that it holds, is annotated with an Effect; a Device with a
-field that has none does not load. Effects are those of the model, the same for every vendor.
+Every field of a Device, and of its rows, is annotated with an Effect. A Device with a field
+without an Effect does not load. Effects belong to the model and are the same for every vendor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rocefort.models.base import Frozen
 
 
 class TouchedObject(Enum):
-    """What an edit touches; which one of them, the first key of its path says."""
+    """Kind of object that an edit affects; the first key of its path identifies the object."""
 
     NOTHING = auto()
     PORT = auto()
@@ -33,17 +33,17 @@ class TouchedObject(Enum):
 
 
 class FaultDelay(Enum):
-    """By what the fault of an edit shows that does not show at once."""
+    """Timer after which a fault of an edit shows, if it does not show at once."""
 
     NONE = auto()
-    HOLD = auto()  # BGP's hold time: the far end is not told
+    HOLD = auto()  # BGP's hold time: the far end gets no message
     ADVERTISE = auto()  # BGP announces and withdraws routes by an interval
     LACP = auto()
     DEADLOCK = auto()  # of a lossless queue
 
 
 class StudyKind(Enum):
-    """Which studies of a fabric read a field."""
+    """Studies of a fabric that read a field."""
 
     ALL = auto()
     BUFFERS = auto()  # those of lossless queues, and no routing engine
@@ -51,7 +51,7 @@ class StudyKind(Enum):
 
 
 class AccessTopic(StrEnum):
-    """What a person, or a rollout, needs to come in."""
+    """Part of a configuration that a person, or a rollout, needs for access."""
 
     PORT = "management port and address"
     SSH = "SSH server and its source"
@@ -65,7 +65,7 @@ class AccessTopic(StrEnum):
 
 
 class LosslessTopic(StrEnum):
-    """What of lossless traffic a review advises on, in the order of the advice."""
+    """Part of lossless configuration that a review advises on, in the order of the advice."""
 
     THRESHOLDS = "PFC thresholds"
     PORT_PFC = "PFC on ports"
@@ -79,7 +79,7 @@ class LosslessTopic(StrEnum):
 
 
 class EditCondition(Enum):
-    """Which edits of a field count."""
+    """Edits of a field that have an effect."""
 
     NEVER = auto()
     COMES = auto()  # a value that was not there
@@ -90,7 +90,7 @@ class EditCondition(Enum):
 
 @dataclass(frozen=True)
 class OfKey:
-    """Another reason for the rows of a key, such as those that are there before a line says so."""
+    """Another reason for rows with some keys, such as built-in rows that have no line."""
 
     key: str  # a regular expression
     when: EditCondition
@@ -99,10 +99,10 @@ class OfKey:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a change of a field does; None: the same as a change of the field that encloses it.
+    """Effect of a change of a field; None: inherited from the field that encloses it.
 
-    reason: what traffic or sessions feel of the edits that count by `when`; `{}` is the first key
-    of the path. down: which edits take down for a while what they touch.
+    reason: effect on traffic or sessions of the edits that `when` selects; `{}` is the first key
+    of the path. down: edits that take the affected object down for a while.
     """
 
     touches: TouchedObject | None = None
@@ -115,14 +115,14 @@ class Effect:
     down: EditCondition | None = None
     of_key: OfKey | None = None
     resets: str = ""  # of peers and groups: the reason of a field with the reason `{resets}`
-    order: str = ""  # of a collection: the reason where the order of what stays changes
-    stated: bool = False  # also the default has a line, or stops something that has none
+    order: str = ""  # of a collection: the reason if rows that stay change their order
+    stated: bool = False  # the default has a line, too, or overrides a value without a line
     carries: bool = False  # a port that gets it begins to carry traffic
-    is_key: bool = False  # tells rows apart: another value is another row, so it never changes
-    grows: str = ""  # what of it a fabric that only grows may add
+    is_key: bool = False  # identifies a row: another value is another row, so it never changes
+    grows: str = ""  # object that a fabric that only grows may add
 
     def but(self, **fields: Any) -> Effect:  # noqa: ANN401 - those of an Effect
-        """The same effect with other fields."""
+        """Return the effect with other fields."""
         return dataclasses.replace(self, **fields)
 
     def felt(
@@ -133,14 +133,14 @@ class Effect:
         down: EditCondition = EditCondition.NEVER,
         **fields: Any,  # noqa: ANN401 - same
     ) -> Effect:
-        """The effect of a field of which traffic or sessions feel the edits that count."""
+        """Return the effect of a field whose selected edits affect traffic or sessions."""
         return self.but(reason=reason, when=when, down=down, **fields)
 
 
 UNFELT = Effect(reason="", when=EditCondition.NEVER, down=EditCondition.NEVER)
 
 
-SAME = Effect()  # as the field that encloses it
+SAME = Effect()  # inherited from the field that encloses it
 KEY = Effect(is_key=True)
 STATED = SAME.but(stated=True)
 UNREAD = UNFELT.but(readers=StudyKind.NONE)
@@ -166,9 +166,9 @@ RESETS = UNFELT.felt(
 
 
 def effects_of(model: type[Frozen]) -> dict[str, Effect]:
-    """The effect of every field of a model and of what it holds but keys, by `interfaces[].mtu`.
+    """Return the effect of every field of a model and its rows but keys, by `interfaces[].mtu`.
 
-    Raises TypeError for a field without one.
+    Raises TypeError for a field without an Effect.
     """
     outside = UNFELT.but(
         touches=TouchedObject.NOTHING, timer=FaultDelay.NONE, readers=StudyKind.ALL
@@ -194,7 +194,7 @@ def _effects(model: type[Frozen], prefix: str, enclosing: Effect) -> Iterator[tu
 
 
 def _inherited(own: Effect, enclosing: Effect) -> Effect:
-    """An effect with what it takes from the field that encloses it."""
+    """Complete an effect with values of the field that encloses it."""
     taken = {
         name: getattr(enclosing, name)
         for name in ("touches", "timer", "readers", "access", "topic", "reason", "when", "down")
@@ -206,7 +206,7 @@ def _inherited(own: Effect, enclosing: Effect) -> Effect:
 
 
 def key_field_of(model: type[Frozen]) -> str:
-    """The one field that tells rows of a model apart. Raises TypeError for several or none."""
+    """Return the field that identifies rows of a model. Raises TypeError for several or none."""
     keys = [
         name
         for name, info in model.model_fields.items()
@@ -218,18 +218,18 @@ def key_field_of(model: type[Frozen]) -> str:
 
 
 class KeyedRow(Frozen):
-    """One row of a collection of a Device, told from the others by its field with KEY."""
+    """Row of a collection of a Device; its field with KEY identifies it."""
 
-    key: ClassVar[Any]  # of an instance the value of that field
+    key: ClassVar[Any]  # value of that field of an instance
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_kwargs: object) -> None:
-        """Give the model its key; a function of C, for it is read of thousands of rows."""
+        """Give the model its key; a C function, because thousands of rows are read."""
         cls.key = property(attrgetter(key_field_of(cls)))
 
 
 def content_of(annotation: object) -> tuple[object, bool]:
-    """What a field holds: the type of its value or rows, and whether it has rows."""
+    """Return the type of a field's value or rows, and whether it has rows."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, types.UnionType):
@@ -244,7 +244,7 @@ def content_of(annotation: object) -> tuple[object, bool]:
 
 @cache
 def stated_fields(model: type[Frozen]) -> frozenset[str]:
-    """Fields whose default is reported as any other value."""
+    """Return fields whose default is reported as any other value."""
     return frozenset(
         name
         for name, info in model.model_fields.items()

@@ -1,4 +1,4 @@
-"""Finding: what a rule says about a Network, and where."""
+"""Finding: one result of a rule, with place, severity, message and hint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.models.base import Description, Frozen, Name
 
 
 class Severity(StrEnum):
-    """An error stops a rollout; a warning asks for a decision; info tells."""
+    """Severity of a finding: an error stops a rollout, a warning needs a decision."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -21,7 +21,7 @@ class Severity(StrEnum):
 
 
 class Where(Frozen):
-    """A place: device, interface, and the line of YAML or of configuration text."""
+    """Place: device, interface, and the line of YAML or of configuration text."""
 
     device: str | None = None
     interface: str | None = None
@@ -35,7 +35,7 @@ class Where(Frozen):
 
 
 class Finding(Frozen):
-    """One violation: what is wrong, where, and how to mend it."""
+    """Violation of a rule: what is wrong, where, and how to fix it."""
 
     rule: str
     severity: Severity
@@ -45,7 +45,7 @@ class Finding(Frozen):
 
 
 class NotJudged(Frozen):
-    """What a rule could not decide, and why: never the same as passed."""
+    """Verdict that a rule could not reach, and the reason; it never counts as passed."""
 
     rule: str
     where: Where
@@ -53,7 +53,7 @@ class NotJudged(Frozen):
 
 
 def check_day(value: object) -> date:
-    """Accept a day as it is written: YYYY-MM-DD, no other form, no time of day."""
+    """Accept a day as YYYY-MM-DD, without a time of day."""
     if isinstance(value, date):
         return value  # a model built by code
     if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
@@ -69,7 +69,7 @@ Day = Annotated[date, BeforeValidator(check_day), WithJsonSchema(DAY_SCHEMA)]
 
 
 class Waiver(Frozen):
-    """Findings of one rule at one place that somebody answers for until a day."""
+    """Accepted findings of one rule at one place, until a day."""
 
     rule: Name = Field(description="Id of the rule.", examples=["BUF002"])
     device: Name | None = Field(default=None, description="This switch only; none: everywhere.")
@@ -84,18 +84,18 @@ class Waiver(Frozen):
 
     @model_validator(mode="after")
     def _port_of_a_device(self) -> Self:
-        """A port alone names no place."""
+        """Refuse a port without its device."""
         if self.interface is not None and self.device is None:
             raise ValueError("a waiver names an interface, but no device; add device")
         return self
 
     @property
     def place(self) -> str:
-        """The place in words, empty for everywhere."""
+        """Place as text; empty for everywhere."""
         return " ".join(part for part in (self.device, self.interface) if part)
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding is of its rule and at its place."""
+        """Whether the waiver covers a finding, by rule and place."""
         return (
             finding.rule == self.rule
             and self.device in (None, finding.where.device)
@@ -104,7 +104,7 @@ class Waiver(Frozen):
 
 
 class Waived(Frozen):
-    """A finding that a waiver covers: it is still true, but does not fail the check."""
+    """Finding that a waiver covers: it is still true, but does not fail the check."""
 
     finding: Finding
     why: str
@@ -112,7 +112,7 @@ class Waived(Frozen):
 
 
 class Report(Frozen):
-    """What all rules said about one Network."""
+    """Results of all rules on one Network."""
 
     network: str
     rules: tuple[str, ...]  # ids that ran
@@ -121,7 +121,7 @@ class Report(Frozen):
     waived: tuple[Waived, ...] = ()
 
     def joined(self, other: Report) -> Self:
-        """This report with what other rules said about the same Network after it."""
+        """Append the report of other rules on the same Network."""
         return self.model_copy(
             update={
                 "rules": (*self.rules, *other.rules),

@@ -1,4 +1,4 @@
-"""Collections without order: kept sorted by key, and no key twice."""
+"""Type of collections without order: sorted by key, each key once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def natural(name: str) -> tuple[tuple[int, int | str], ...]:
 
 @cache
 def _text_key(key: str) -> tuple[tuple[int, int | str], ...]:
-    return (*natural(key), (-1, ""), (1, key))  # the name itself tells LEAF1 from LEAF01
+    return (*natural(key), (-1, ""), (1, key))  # the name itself distinguishes LEAF1 and LEAF01
 
 
 def _number(key: object) -> int | str:
@@ -37,13 +37,13 @@ def _sorted_unique(values: tuple[T, ...]) -> tuple[T, ...]:
         return values
     keys: list[Any] = [getattr(value, "key", value) for value in values]
     kinds = {*map(type, keys)}
-    if kinds <= {int}:  # most are, and order themselves
+    if kinds <= {int}:  # the usual case
         places = keys
     elif kinds <= {IPv4Address}:
         places = [int(key) for key in keys]
     else:
         places = [_text_key(key) if isinstance(key, str) else ((0, _number(key)),) for key in keys]
-    if all(map(lt, places, places[1:])):  # in order as they mostly are, so none twice
+    if all(map(lt, places, places[1:])):  # the usual case: strictly ascending, so unique
         return values
     order = sorted(range(len(values)), key=places.__getitem__)
     ordered = tuple(values[place] for place in order)

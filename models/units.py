@@ -1,10 +1,10 @@
-"""Units that a CloudEngine and the rules about it share."""
+"""Units of the rules for CloudEngine switches."""
 
 from __future__ import annotations
 
-KBYTE = 1024  # a CloudEngine's kbyte; its reference does not say 1000 or 1024
+KBYTE = 1024  # a CloudEngine's kbyte; its reference does not state 1000 or 1024
 
 
 def kbytes(size_bytes: int) -> int:
-    """Bytes as whole kbytes, rounded up."""
+    """Convert bytes to whole kbytes, rounded up."""
     return -(-size_bytes // KBYTE)

@@ -1,4 +1,4 @@
-"""Lists, ranges and counts as an engineer writes them, for messages of rules and reports."""
+"""Text of lists, ranges and counts, for messages of rules and reports."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 
 def listing(items: Iterable[object]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join items as text: `a`, `a and b`, `a, b and c`."""
     words = [str(item) for item in items]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def count_of(number: int, noun: str) -> str:
-    """`1 line`, `3 lines`, `2 switches`, `8 leaves`."""
+    """Number and noun as text: `1 line`, `3 lines`, `2 switches`, `8 leaves`."""
     if number == 1:
         return f"1 {noun}"
     if noun.endswith("f"):
@@ -21,7 +21,7 @@ def count_of(number: int, noun: str) -> str:
 
 
 def ranges(numbers: Iterable[int]) -> Iterator[str]:
-    """`32-33` and `35-39` from 32, 33, 35 .. 39."""
+    """Yield ranges of numbers: `32-33` and `35-39` from 32, 33, 35 .. 39."""
     run: list[int] = []
     for number in sorted(set(numbers)):
         if run and number != run[-1] + 1:

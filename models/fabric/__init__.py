@@ -1,1 +1,1 @@
-"""Intent: what a fabric is meant to be, as its YAML gives it."""
+"""Intent: the content of `fabric.yaml` and of named profiles, as frozen models."""

@@ -1,4 +1,4 @@
-"""Approvals of waves: what a fabric asks of them, and what one says."""
+"""Approvals of waves: the fabric's policy, and the content of one approval."""
 
 from __future__ import annotations
 
@@ -20,36 +20,35 @@ Signer = Annotated[
 
 
 class Approvals(Frozen):
-    """What a fabric asks of approvals and signatures.
+    """Policy of a fabric for approvals and signatures.
 
-    The policy that counts for a plan is that of its base, not that of the change itself.
+    A plan is subject to the policy of its base. The policy that the change itself brings does not
+    count for it.
     """
 
-    required: bool = Field(
-        default=False, description="Whether every wave waits until somebody approves it."
-    )
+    required: bool = Field(default=False, description="Whether every wave waits for an approval.")
     not_author: bool = Field(
-        default=True, description="Whether who made a plan may not approve its waves."
+        default=True, description="Whether the author of a plan may not approve its waves."
     )
     expires_h: float = Field(
-        default=24, gt=0, le=8760, description="How long an approval holds, hours."
+        default=24, gt=0, le=8760, description="Time until an approval expires, hours."
     )
     count: int = Field(
-        default=1, ge=1, le=9, description="How many different people approve each wave."
+        default=1, ge=1, le=9, description="Number of different people who approve each wave."
     )
     from_switches: int = Field(
         default=1,
         ge=1,
-        description="Fewest switches of a change that has to be approved; one that affects service "
-        "always has to.",
+        description="Smallest number of switches whose change needs approval. A service-affecting "
+        "change always needs it.",
     )
     signed: bool = Field(
         default=False, description="Whether a plan is applied only if one of the signers signed it."
     )
     signers: tuple[Signer, ...] = Field(
         default=(),
-        description="Who may sign plans and approvals, as lines of an OpenSSH file of allowed "
-        "signers. With signers, approvals have to be signed.",
+        description="People who may sign plans and approvals, as lines of an OpenSSH file of "
+        "allowed signers. With signers, approvals have to be signed.",
         examples=[["ada@example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFvk"]],
     )
 
@@ -60,13 +59,13 @@ class Approvals(Frozen):
         return self
 
     def asked_of(self, switches: int, *, service_affecting: bool) -> bool:
-        """Whether a change of this size has to be approved."""
+        """Whether a change of so many switches needs approval."""
         return self.required and (switches >= self.from_switches or service_affecting)
 
     def joined(self, other: Approvals) -> Approvals:
-        """The policy that asks for all that either asks for; its signers are those of both.
+        """Return the policy that requires all that either requires; its signers are in both.
 
-        Raises ValueError where one asks for signatures, and nobody is a signer of both.
+        Raises ValueError where both have signers and no signer is in both.
         """
         required = [each for each in (self, other) if each.required] or [self, other]
         common = tuple(signer for signer in self.signers if signer in other.signers)
@@ -86,10 +85,10 @@ class Approvals(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """One approval: of one wave of one plan, for one run of it.
+    """Approval of one wave of one plan, for one run of it.
 
-    run: a random word that the run has from its beginning, so an approval cannot serve another.
-    at: when, ISO 8601 with its offset. signature: of `content`, by an SSH key; empty: none.
+    run: a random word that identifies the run, so that an approval is not valid for another run.
+    at: time, ISO 8601 with its offset. signature: of `content`, by an SSH key; empty: none.
     """
 
     plan: str
@@ -101,7 +100,7 @@ class Approval:
 
     @classmethod
     def of_json(cls, text: str) -> Self | None:
-        """The approval of a row of the journal; None where that is no approval."""
+        """Read the approval in a row of the journal; None if the row has none."""
         try:
             return cls(**{key: str(value) for key, value in json.loads(text).items()})
         except (ValueError, TypeError, AttributeError):
@@ -109,6 +108,6 @@ class Approval:
 
     @property
     def content(self) -> str:
-        """What is signed: all but the signature, in one form."""
+        """Text that the signature covers: all other fields, as canonical JSON."""
         told = asdict(replace(self, signature=""))
         return json.dumps(told, sort_keys=True, separators=(",", ":"))

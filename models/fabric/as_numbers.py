@@ -1,4 +1,4 @@
-"""AS numbers: which there are, and which of them a fabric may use (RFC 6996, 7300, 7607, 6793)."""
+"""Ranges of AS numbers: public, private, and refused (RFC 6996, 7300, 7607, 6793)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AsnBlock:
-    """AS numbers of one kind, from the first to the last."""
+    """Range of AS numbers of one kind, from the first to the last."""
 
     first: int
     last: int
@@ -25,20 +25,20 @@ BLOCKS = (
     AsnBlock(4200000000, 4294967294, "private 4-byte", private=True),  # RFC 6996
 )
 REFUSED = {
-    0: "belongs to nobody (RFC 7607)",
-    23456: "stands for every 4-byte AS number (AS_TRANS, RFC 6793)",
+    0: "is reserved (RFC 7607)",
+    23456: "represents every 4-byte AS number (AS_TRANS, RFC 6793)",
     65535: "is reserved (RFC 7300)",
     4294967295: "is reserved (RFC 7300)",
 }
 
 
 def block_of(asn: int) -> AsnBlock | None:
-    """The block of an AS number; none for one that no switch may have."""
+    """Block of an AS number; None for a number that no switch may have."""
     if asn in REFUSED:
         return None
     return next((block for block in BLOCKS if block.first <= asn <= block.last), None)
 
 
 def is_private(asn: int) -> bool:
-    """Whether RFC 6996 keeps the number for private use."""
+    """Whether RFC 6996 reserves the number for private use."""
     return any(block.private and block.first <= asn <= block.last for block in BLOCKS)

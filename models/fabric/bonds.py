@@ -19,7 +19,7 @@ TWO_LEAVES = (
 
 
 def one_leaf(value: object) -> object:
-    """Refuse a list of leaves with more than pydantic's words."""
+    """Refuse a list of leaves, with a message that names the alternative."""
     if isinstance(value, list | dict):
         raise ValueError(TWO_LEAVES)  # noqa: TRY004 - pydantic takes no TypeError
     return value
@@ -34,7 +34,7 @@ def port_of_the_leaf(value: object) -> object:
 
 LeafName = Annotated[Name, BeforeValidator(one_leaf)]
 MemberName = Annotated[InterfaceName, BeforeValidator(port_of_the_leaf)]
-LonePort = Annotated[  # an editor is told of the port only: nobody writes that there is none
+LonePort = Annotated[  # the JSON schema has the port only: no author writes `port: null`
     InterfaceName | None, WithJsonSchema({"type": "string", "pattern": f"^{PORT_NAME}$"})
 ]
 
@@ -49,20 +49,21 @@ class ServerBond(Frozen):
     )
     mode: Literal["lacp-static", "lacp-dynamic", "manual"] = Field(
         default="lacp-static",
-        description="How the leaf bundles them. An 802.3ad bond of the host wants lacp-static; "
-        "lacp-dynamic also lets a host boot from the network before it bonds; manual notices only "
+        description="Mode of the leaf's Eth-Trunk. An 802.3ad bond of the host needs lacp-static; "
+        "lacp-dynamic also lets a host boot from the network before it bonds; manual detects only "
         "a lost link.",
     )
     timeout: Literal["fast", "slow"] | None = Field(
         default=None,
-        description="How soon LACP gives up a silent member: fast 3 s (the default), slow 90 s. "
-        "Of lacp-static only: a switch takes it in no other mode, and lacp-dynamic waits 90 s.",
+        description="Time after which LACP removes a silent member: fast 3 s (the default), slow "
+        "90 s. Only with lacp-static: a switch takes it in no other mode, and lacp-dynamic waits "
+        "90 s.",
     )
     minimum_links: int = Field(
         default=1,
         ge=1,
         le=MOST_LINKS,
-        description="With fewer members up the whole bond goes down.",
+        description="Fewest members that are up; with fewer, the whole bond goes down.",
     )
     id: int | None = Field(
         default=None,
@@ -73,9 +74,9 @@ class ServerBond(Frozen):
 
     @property
     def settings(self) -> Bond:
-        """What the Eth-Trunk's lines say."""
+        """Settings of the Eth-Trunk on the leaf."""
         if self.mode == "manual":
             return Bond(mode=MANUAL, minimum_links=self.minimum_links)
-        # Without a timeout LACP waits as long as the switch does by itself where none can be set.
+        # lacp-dynamic has no timeout to set: LACP waits as long as the switch's default.
         timeout = "slow" if self.mode == "lacp-dynamic" else self.timeout or "fast"
         return Bond(mode=self.mode, lacp_timeout=timeout, minimum_links=self.minimum_links)

@@ -1,4 +1,4 @@
-"""Intent for cables: how long they are by link class, what they are made of, and their FEC."""
+"""Intent for cables: length by link class, medium, FEC and autonegotiation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocefort.models.hardware.transceivers import CableMedium, Fec
 
 
 class CableKind(Frozen):
-    """What a cable is made of, and how its two ports use it."""
+    """Medium of a cable, and the FEC and autonegotiation of its two ports."""
 
     medium: CableMedium = Field(
         description="Copper (dac), an active optical cable (aoc), or the kind of its two optical "
@@ -28,7 +28,7 @@ class CableKind(Frozen):
 
 
 class Cables(Frozen):
-    """Cables by link class: lengths in metres, and what they are."""
+    """Cables by link class: lengths in metres, and their kind."""
 
     fabric_m: float = Field(gt=0, le=10000, description="Leaf to spine, m.")
     server_m: float = Field(gt=0, le=10000, description="Leaf to server, m.")

@@ -1,4 +1,4 @@
-"""Congestion control of the servers' NICs: named profiles, each of one kind."""
+"""Intent for congestion control of the servers' NICs: named profiles, each of one kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Of1024 = Annotated[int, Field(ge=0, le=1024)]
 
 
 class Reaction(Sourced):
-    """What all kinds have: the switch's marks that they answer."""
+    """Fields of all kinds: the lossless profile whose ECN marks a NIC answers."""
 
     lossless: Name | None = Field(
         default=None,
@@ -23,20 +23,20 @@ class Reaction(Sourced):
     )
 
     def parameters(self) -> dict[str, int]:
-        """Its values by key, without those that the NIC keeps as it has them."""
+        """Values of this profile by key, without those that it leaves out."""
         own = type(self).model_fields.keys() - Reaction.model_fields.keys() - {"kind"}
         named = [name for name in type(self).model_fields if name in own]
         return {n: int(v) for n in named if (v := getattr(self, n)) is not None}
 
 
 class PfcOnly(Reaction):
-    """Senders do not react to marks; only pauses hold them."""
+    """Senders ignore ECN marks; only PFC pauses slow them."""
 
     kind: Literal["pfc_only"] = Field(description="How NICs react to marks.")
 
 
 class Dcqcn(Reaction):
-    """DCQCN: a value that is left out stays as the NIC has it.
+    """Parameters of DCQCN; a parameter that is left out keeps the value of the NIC.
 
     Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, and
     NVIDIA, "DCQCN CC Parameters".

@@ -1,4 +1,4 @@
-"""Intent for ECN: named profiles that mark the lossless queue, by static thresholds or AI-ECN."""
+"""Intent for ECN: named profiles that mark the lossless queue by static thresholds or AI-ECN."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST_ECN_PROFILE = LONGEST_DROP_PROFILE - len("-400g")
 
 
 class EcnThresholds(Frozen):
-    """Thresholds of ports of one speed; sizes in kbytes of 1024 bytes."""
+    """Thresholds for ports of one speed; sizes in kbytes of 1024 bytes."""
 
     kmin_kbytes: int = Field(
         ge=1, description="From this depth of the queue on some packets are marked, kbytes."
@@ -30,7 +30,7 @@ class EcnThresholds(Frozen):
 
 
 class StaticEcn(Sourced):
-    """Thresholds that stand in the configuration, by the speed of a port."""
+    """Fixed thresholds in the configuration, by the speed of a port."""
 
     kind: Literal["static"] = Field(description="Who chooses the thresholds.")
     thresholds: dict[SpeedGbps, EcnThresholds] = Field(
@@ -39,7 +39,7 @@ class StaticEcn(Sourced):
 
 
 class AiEcnProfile(Sourced):
-    """Thresholds that the switch chooses while it runs."""
+    """Thresholds that the switch adapts while it runs."""
 
     kind: Literal["ai-ecn"] = Field(description="Who chooses the thresholds.")
     model: AiModel | None = Field(
@@ -51,5 +51,5 @@ EcnProfile = Annotated[StaticEcn | AiEcnProfile, Field(discriminator="kind")]
 
 
 def drop_profile_name(profile: str, speed_gbps: int) -> str:
-    """Drop profile of an ECN profile for ports of a speed: by both, so that growth moves none."""
+    """Name of the drop profile for ports of one speed; both are in it, so growth renames none."""
     return f"{profile}-{speed_gbps}g"

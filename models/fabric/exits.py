@@ -1,4 +1,4 @@
-"""Intent for what lies outside the fabric: exits of border leaves, and the way to management."""
+"""Intent for connections out of the fabric: exits of border leaves, and management routing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ExitId = Annotated[int, Field(ge=1, le=MOST_EXITS)]
 
 
 class AcceptedPrefix(Frozen):
-    """Prefixes that may come in at an exit; `id` is permanent and never given again."""
+    """Prefix that an exit accepts from its peer; `id` is permanent and never reused."""
 
     id: int = Field(ge=1, le=MOST_ACCEPTED, description="Permanent number within its exit.")
     prefix: IPv4Network = Field(description="The prefix itself.", examples=["172.16.0.0/16"])
@@ -40,7 +40,7 @@ class AcceptedPrefix(Frozen):
 
 
 class ExitIntent(Frozen):
-    """A cable out of the fabric, to a beamline or the WAN; `id` is permanent and unique."""
+    """Cable out of the fabric, to a beamline or the WAN; `id` is permanent and unique."""
 
     id: ExitId = Field(description="Permanent number, of no other exit of the fabric.")
     name: Name = Field(
@@ -77,7 +77,7 @@ class ExitIntent(Frozen):
     mtu: Mtu | None = Field(default=None, description="MTU there; otherwise the fabric's.")
     lossless: bool = Field(
         default=False,
-        description="Whether PFC and the fabric's priorities go on outside; else neither does.",
+        description="Whether PFC and the fabric's priorities apply outside; else neither does.",
     )
     cable_m: Metres | None = Field(default=None, description="Length of its cable, m.")
     cable: CableKind | None = Field(
@@ -86,7 +86,7 @@ class ExitIntent(Frozen):
 
     @model_validator(mode="after")
     def _without_bgp(self) -> Self:
-        """Without BGP there is a static default route, and nothing to accept or announce."""
+        """Require a static default route without BGP, and nothing to accept or announce."""
         session = self.accepts or self.announces or self.bfd or self.authentication
         if self.asn is None and (self.default != "static" or session):
             raise ValueError(
@@ -97,7 +97,7 @@ class ExitIntent(Frozen):
 
 
 class Management(Frozen):
-    """How the switches' management ports reach the rest of the site."""
+    """Routing of the switches' management ports to the rest of the site."""
 
     vrf: Name | None = Field(
         default=None,

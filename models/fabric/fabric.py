@@ -1,4 +1,7 @@
-"""Fabric: what we want, a page of YAML. Units are in the names; every default is named here."""
+"""Fabric: the intent, as its author writes it in `fabric.yaml`.
+
+Names contain the unit of a value. Every default is named here.
+"""
 
 from __future__ import annotations
 
@@ -19,36 +22,36 @@ from rocefort.models.finding import Waiver
 
 
 class Rollout(Frozen):
-    """How a change reaches the switches.
+    """Policy of rollouts: canary, trial, soak, drain and approvals.
 
-    A spine whose change traffic feels is drained first, where the routing engine finds that nobody
-    is lost by it. It is refused where fewer than `least_ecmp_width` paths would be left between
-    two leaves, where a pair of servers would be cut off, and where the demand beside the fabric
-    (its peak times `peak_share`) fits the whole fabric and not what is left. A demand that does
-    not even fit the whole fabric decides nothing: the plan warns, with the numbers, as it does of
-    leaves above `policy.oversubscription` meanwhile.
+    A spine with a service-affecting change is drained first, if the routing engine finds that no
+    server becomes unreachable. A plan is refused in three cases. Fewer than `least_ecmp_width`
+    paths remain between two leaves. A pair of servers is disconnected. The demand beside the fabric
+    (its peak times `peak_share`) fits the whole fabric, but not the rest of it. A demand that does
+    not fit the whole fabric is only a warning, with the numbers. Leaves above
+    `policy.oversubscription` during a wave are a warning, too.
     """
 
-    canary: Name = Field(description="Name of the leaf that takes every change first.")
+    canary: Name = Field(description="Name of the leaf that gets every change first.")
     trial_s: int = Field(  # range of `commit trial`, V300R023C00
         default=600,
         ge=60,
         le=65535,
-        description="Time after which a trial ends by itself, s: then the switch rolls back. A "
+        description="Time after which a trial ends, s: then the switch rolls back automatically. A "
         "plan raises it for a soak.",
     )
     settle_s: int = Field(
         default=SETTLE_S,
         ge=1,
         le=3600,
-        description="How long sessions may take to come back after a commit, s.",
+        description="Most time that sessions may need to come back after a commit, s.",
     )
     max_unavailable: int = Field(
-        default=1, ge=1, description="How many switches may be changed at the same time."
+        default=1, ge=1, description="Most switches that change at the same time."
     )
     drain: bool = Field(
         default=True,
-        description="Whether a spine announces nothing while it takes a change that traffic feels.",
+        description="Whether a spine announces nothing during a service-affecting change.",
     )
     least_ecmp_width: int = Field(
         default=1,
@@ -64,12 +67,12 @@ class Rollout(Frozen):
         description="Share of the demand's peak that flows while changes are made.",
     )
     approvals: Approvals = Field(
-        default=Approvals(), description="Who has to approve waves, and how long that holds."
+        default=Approvals(), description="Policy for approvals of waves, and their expiry."
     )
 
 
 class Policy(Frozen):
-    """What the site asks of any fabric; what is not given is not judged."""
+    """Limits that the site sets for any fabric; a limit that is left out is not judged."""
 
     oversubscription: float | None = Field(
         default=None,
@@ -81,7 +84,7 @@ class Policy(Frozen):
 
 
 class Fabric(Frozen):
-    """One fabric, as its author writes it."""
+    """Intent of one fabric: the content of its `fabric.yaml`."""
 
     fabric: Name = Field(description="The fabric's name.", examples=["heps"])
     capacity: Capacity = Field(description="How far it may grow; a change of it moves addresses.")
@@ -126,8 +129,8 @@ class Fabric(Frozen):
     security: Security = Field(default=Security(), description="Who may log in.")
     services: Services = Field(default=Services(), description="What the switches use.")
     rdma: Rdma = Field(description="What an RDMA measurement is expected to give.")
-    rollout: Rollout = Field(description="How a change reaches the switches.")
-    policy: Policy = Field(default=Policy(), description="What the site asks of any fabric.")
+    rollout: Rollout = Field(description="Policy of rollouts.")
+    policy: Policy = Field(default=Policy(), description="Limits of the site.")
     waivers: tuple[Waiver, ...] = Field(
-        default=(), description="Findings that somebody answers for, until a day."
+        default=(), description="Accepted findings, each with its reason and last day."
     )

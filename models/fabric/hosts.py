@@ -1,4 +1,4 @@
-"""Intent for the servers' operating systems: how they are tuned, what their ports are called."""
+"""Intent for the servers' operating systems: kernel and NIC tuning, and names of their ports."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pydantic import BeforeValidator, Field, model_validator
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.sourced import Sourced
 
-# Linux takes 15 characters (IFNAMSIZ); of them those that no shell and no path reads otherwise.
+# Linux takes 15 characters (IFNAMSIZ); only those without a meaning in a shell or a path.
 LINUX_INTERFACE = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
 RDMA_DEVICE = r"^[A-Za-z][A-Za-z0-9_-]{0,62}$"
-SYSCTL = r"^(net|vm)(\.[a-z0-9_]{1,40}){1,6}$"  # of networking and memory alone
+SYSCTL = r"^(net|vm)(\.[a-z0-9_]{1,40}){1,6}$"  # networking and memory only
 SYSCTL_VALUE = r"^[a-z0-9_-]{1,32}( [a-z0-9_-]{1,32}){0,7}$"
 
 
 def as_text(value: object) -> object:
-    """A number of YAML as the text that a file of /proc/sys takes; true and false are refused."""
+    """Convert a number of YAML to the text that a file of /proc/sys takes; no booleans."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -29,7 +29,7 @@ Ring = Annotated[int, Field(ge=64, le=65536)]
 
 
 class HostProfile(Sourced):
-    """How a server's operating system is tuned. What is left out stays as the server has it."""
+    """Tuning of a server's operating system; a value that is left out stays unchanged."""
 
     sysctl: dict[Sysctl, SysctlValue] = Field(
         default_factory=dict,
@@ -40,7 +40,7 @@ class HostProfile(Sourced):
     ring_rx: Ring | None = Field(
         default=None, description="Receive ring, descriptors; the NIC's maximum where that is less."
     )
-    ring_tx: Ring | None = Field(default=None, description="Transmit ring, likewise.")
+    ring_tx: Ring | None = Field(default=None, description="Transmit ring, in the same way.")
     governor: Literal["performance", "powersave", "schedutil", "ondemand"] | None = Field(
         default=None, description="CPU frequency governor."
     )
@@ -50,7 +50,7 @@ class HostProfile(Sourced):
 
 
 class ServerHost(Frozen):
-    """What a server calls its ports; without it they are found by the server's address."""
+    """Names of a server's ports; without them its address identifies the ports."""
 
     interfaces: tuple[LinuxInterface, ...] = Field(
         default=(),

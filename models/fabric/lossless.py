@@ -11,7 +11,7 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 
 
 class DeadlockTimers(Frozen):
-    """Timers of one syntax family: milliseconds, or multiples where its unit is not known."""
+    """Timers of one syntax family: milliseconds, or multiples of an unknown unit."""
 
     detect_ms: int | None = Field(default=None, description="Detection time, ms.")
     recovery_ms: int | None = Field(default=None, description="Recovery time, ms.")
@@ -25,7 +25,7 @@ class DeadlockTimers(Frozen):
 
 
 class Deadlock(Frozen):
-    """Intended deadlock timers, milliseconds; by_family where a family cannot say them."""
+    """Intended deadlock timers, ms; `by_family` for families that cannot express them."""
 
     detect_ms: int = Field(ge=1, description="A queue paused for so long is deadlocked, ms.")
     recovery_ms: int = Field(ge=1, description="How long a deadlocked queue ignores pauses, ms.")
@@ -33,20 +33,20 @@ class Deadlock(Frozen):
         default=None,
         ge=1,
         le=300,
-        description="After so many deadlocks within 20 s a port gives PFC up until somebody brings "
-        "it back; none: the switch's own number (30 on V300).",
+        description="Number of deadlocks within 20 s after which a port turns PFC off until an "
+        "operator restores it; none: the switch's default (30 on V300).",
     )
     by_family: dict[SyntaxFamily, DeadlockTimers] = Field(
-        default_factory=dict, description="Timers of families that cannot say the ones above."
+        default_factory=dict, description="Timers of families that cannot express the ones above."
     )
 
     def of_family(self, name: str) -> DeadlockTimers | None:
-        """Own timers of a family; None: it has the common ones."""
+        """Timers of one family; None: the common ones apply."""
         return next((timers for family, timers in self.by_family.items() if family == name), None)
 
 
 class QueueWeight(Frozen):
-    """One queue that is served by weight."""
+    """Queue that is served by weight."""
 
     queue: int = Field(ge=0, le=7, description="The queue.")
     weight: int = Field(  # range of `qos queue drr`, V300R023C00
@@ -55,7 +55,7 @@ class QueueWeight(Frozen):
 
 
 class Lossless(Sourced):
-    """The lossless profile: sizes in kbytes of 1024 bytes."""
+    """Lossless profile: queues, PFC, scheduling and ECN; sizes in kbytes of 1024 bytes."""
 
     queue: int = Field(ge=0, le=5, description="The queue that PFC pauses, and no other.")
     roce_dscp: Dscp = Field(description="DSCP of RoCE packets.", examples=[34])
@@ -68,7 +68,7 @@ class Lossless(Sourced):
         ge=1, description="A port pauses its peer at this depth of the queue, kbytes."
     )
     xon_kbytes: int = Field(
-        ge=1, description="The peer goes on below this, kbytes; two frames or more under xoff."
+        ge=1, description="The peer sends again below this, kbytes; two frames or more under xoff."
     )
     headroom_kbytes: int | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""Intent for management: who may log in, what the switches use."""
+"""Intent for management: users, roles, access, NTP, syslog, SNMP and telemetry."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ MOST_COLLECTORS = 10  # of a switch in all groups: `ipv4-address port`, V300R023
 
 
 class User(Frozen):
-    """A local user of the switches; the password is set once, at day 0, and not managed here."""
+    """Local user of the switches; the password is set once, at day 0, and not managed here."""
 
-    name: Name = Field(description="Login name; a switch asks for six characters or more.")
+    name: Name = Field(description="Login name; a switch requires six characters or more.")
     level: int | None = Field(
         default=None, ge=0, le=3, description="Privilege level: 3 is everything, 1 monitoring."
     )
@@ -56,7 +56,7 @@ class User(Frozen):
 
     @model_validator(mode="after")
     def _level_or_role(self) -> Self:
-        """A switch looks at the group only where there is no level."""
+        """Require one of the two: a switch ignores the group of a user with a level."""
         if (self.level is None) == (self.role is None):
             given = "neither level nor role" if self.role is None else "both level and role"
             raise ValueError(f"{given}; give a user one of them")
@@ -64,7 +64,7 @@ class User(Frozen):
 
 
 class RoleGrant(Frozen):
-    """What a role may do with the commands of one task group."""
+    """Rights of a role to the commands of one task group."""
 
     task_group: Name = Field(
         max_length=32, description="A task group that the switch has.", examples=["monitor-tg"]
@@ -75,14 +75,14 @@ class RoleGrant(Frozen):
 
     @model_validator(mode="after")
     def _read_or_write(self) -> Self:
-        """A switch takes one of the two."""
+        """Refuse `read` with `read-write`: a switch takes one of the two."""
         if {"read", "read-write"} <= set(self.rights):
-            raise ValueError("rights read and read-write; read-write alone says both")
+            raise ValueError("rights read and read-write; read-write alone includes both")
         return self
 
 
 class Role(Frozen):
-    """A user group of the site's own, by the task groups that a switch comes with."""
+    """User group of the site, with rights to task groups that a switch comes with."""
 
     name: Name = Field(max_length=32, description="Name of the user group.", examples=["beamline"])
     grants: Annotated[tuple[RoleGrant, ...], once(lambda grant: grant.task_group)] = Field(
@@ -91,14 +91,14 @@ class Role(Frozen):
 
 
 class ManagementAccess(Frozen):
-    """A network that may reach the command line; `id` is permanent and never given again."""
+    """Network that may reach the command line; `id` is permanent and never reused."""
 
     id: Id = Field(le=800_000_000, description="Permanent number; its ACL rule follows from it.")
     prefix: IPv4Network = Field(description="Its addresses.", examples=["10.255.0.0/24"])
 
 
 class Security(Frozen):
-    """Who may log in, and from where."""
+    """Users, roles and networks that may log in, and the policy between segments."""
 
     users: tuple[User, ...] = Field(default=(), description="Local users of every switch.")
     roles: tuple[Role, ...] = Field(default=(), description="User groups that users may have.")
@@ -109,7 +109,7 @@ class Security(Frozen):
     )
     policy: SegmentPolicy | None = Field(
         default=None,
-        description="Which segments may talk to which, and by what; none: all, without filters.",
+        description="Allowed traffic between segments; none: all is allowed, without filters.",
     )
     idle_timeout_min: int | None = Field(  # range of `idle-timeout`, V300R023C00
         default=None, ge=1, le=35791, description="A session idle for so long is closed, minutes."
@@ -117,7 +117,7 @@ class Security(Frozen):
 
 
 class SnmpUserIntent(Frozen):
-    """A user of SNMPv3, authenticated and encrypted; its keys are set once on each switch."""
+    """SNMPv3 user, authenticated and encrypted; its keys are set once on each switch."""
 
     name: Name = Field(max_length=32, description="User name.", examples=["monitor"])
     authentication: Reference = Field(
@@ -131,7 +131,7 @@ class SnmpUserIntent(Frozen):
 
 
 class CollectorIntent(Frozen):
-    """Who receives telemetry."""
+    """Receiver of telemetry."""
 
     address: IPv4Address = Field(description="Its address.", examples=["10.255.0.252"])
     port: int = Field(ge=1, le=65535, description="Its port.", examples=[57400])
@@ -139,7 +139,7 @@ class CollectorIntent(Frozen):
 
 
 class TelemetryIntent(Frozen):
-    """A subscription: sampling paths, how often, and where to. Times in ms."""
+    """Telemetry subscription: sampling paths, interval in ms, and collectors."""
 
     name: Name = Field(max_length=64, description="Name of the subscription and its groups.")
     paths: Annotated[tuple[SensorPath, ...], once(str)] = Field(
@@ -155,7 +155,7 @@ class TelemetryIntent(Frozen):
 
 
 class Services(Frozen):
-    """What the switches use, and what they offer for management."""
+    """Services that the switches use, and management services that they offer."""
 
     ntp: tuple[IPv4Address, ...] = Field(default=(), description="Addresses of NTP servers.")
     syslog: tuple[IPv4Address, ...] = Field(default=(), description="Addresses of syslog servers.")
@@ -166,12 +166,12 @@ class Services(Frozen):
         default=(), description="Users of SNMPv3, who may read everything; none: no SNMP."
     )
     telemetry: tuple[TelemetryIntent, ...] = Field(
-        default=(), description="What the switches report by themselves, and to whom."
+        default=(), description="Telemetry subscriptions: what the switches send, and to whom."
     )
 
     @model_validator(mode="after")
     def _few_collectors(self) -> Self:
-        """Each subscription has a destination group of its own, and a switch ten addresses."""
+        """Refuse more collectors than addresses of a switch: each subscription has its own."""
         count = sum(len(row.collectors) for row in self.telemetry)
         if count > MOST_COLLECTORS:
             raise ValueError(

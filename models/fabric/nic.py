@@ -1,4 +1,4 @@
-"""NICs of servers: how one is set, and by what names its maker calls the settings."""
+"""Intent for NICs of servers: their settings, and the vendor's names of the settings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PARAMETER_NAME = r"^[A-Za-z0-9][A-Za-z0-9_./<>-]{0,127}$"
 
 
 class NicProfile(Sourced):
-    """How the NIC of a server is set. A value that is left out is not known, and not judged."""
+    """Settings of a server's NIC; a value that is left out is unknown and not judged."""
 
     adapter: Name | None = Field(
         default=None,
-        description="Name of an adapter, which tells what its maker calls the settings.",
+        description="Name of an adapter, which has the vendor's names of the settings.",
         examples=["connectx"],
     )
     trust: Literal["dscp", "pcp"] | None = Field(
@@ -62,7 +62,7 @@ class NicProfile(Sourced):
 
 
 class Parameter(Frozen):
-    """One setting as a NIC's maker calls it."""
+    """Vendor's name and range of one NIC setting."""
 
     name: str = Field(pattern=PARAMETER_NAME, description="The NIC's own name of it.")
     low: int | None = Field(default=None, description="Lowest value that it takes; none: unknown.")
@@ -77,14 +77,14 @@ class Parameter(Frozen):
 
     @property
     def span(self) -> str:
-        """The range in words."""
+        """Range of values, as text."""
         if self.high is None:
             return f"{self.low} and more"
         return f"{self.low} to {self.high}" if self.low is not None else f"up to {self.high}"
 
 
 class Adapter(Sourced):
-    """A make of NIC: its own names of settings, by the keys of profiles."""
+    """Make of NIC: the vendor's names of settings, by the keys of profiles."""
 
     model: Description = Field(description="What it is.", examples=["NVIDIA ConnectX-4 and later"])
     parameters: dict[Name, Parameter] = Field(
@@ -93,10 +93,10 @@ class Adapter(Sourced):
 
 
 class Hosts(Frozen):
-    """The servers' side of a fabric: NIC profiles in use, and how NICs react to marks.
+    """Settings of all servers of a fabric: NIC profiles in use, and congestion control.
 
-    tuning: of their operating systems. `nics[NAME].key`, `congestion.key` and `tuning.key` of no
-    device in Sources.
+    tuning: of their operating systems. Sources has these values as `nics[NAME].key`,
+    `congestion.key` and `tuning.key` of no device.
     """
 
     lossless: str  # name of the fabric's lossless profile

@@ -1,4 +1,4 @@
-"""Intent for what is cabled: segments, switches, servers, links."""
+"""Intent for segments, switches, servers and links."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rocefort.models.wording import count_of
 
 
 class SegmentIntent(Frozen):
-    """A segment; each leaf that serves it has a gateway in its own part of the prefix."""
+    """Network segment; each leaf that serves it has a gateway in its own part of the prefix."""
 
     name: Name = Field(description="The segment's name.", examples=["compute"])
     role: Literal["beamline", "compute", "storage", "transfer", "management"] = Field(
@@ -63,7 +63,7 @@ class SwitchPins(Frozen):
 
 
 class Switch(Frozen):
-    """A spine; `id` is permanent and never given to another switch."""
+    """Spine; `id` is permanent and never given to another switch."""
 
     id: Id = Field(description="Permanent number; addresses, AS number and ports follow from it.")
     name: Name = Field(description="The switch's sysname.", examples=["leaf01"])
@@ -71,7 +71,7 @@ class Switch(Frozen):
         description="A model of inventory/hardware.", examples=["CE8850-64CQ-EI"]
     )
     software: Name = Field(description="The release that it runs.", examples=["V200R022C00"])
-    rack: Name | None = Field(default=None, description="Where it stands.")
+    rack: Name | None = Field(default=None, description="Rack that it is in.")
     breakout: dict[PortRange, SplitType] = Field(
         default_factory=dict,
         description="Ports that are split: 100GE1/0/1 as 4*25GE is 100GE1/0/1:1 to 100GE1/0/1:4.",
@@ -81,12 +81,12 @@ class Switch(Frozen):
 
     @cached_property
     def splits(self) -> dict[str, str]:
-        """How each port that is split is split."""
+        """Split type by name of each split port."""
         return {name: way for ports, way in self.breakout.items() for name in expand_ports(ports)}
 
 
 class Leaf(Switch):
-    """A leaf and the segments it has gateways for."""
+    """Leaf, and the segments that it has gateways for."""
 
     segments: tuple[Name, ...] = Field(description="Names of segments that it has gateways for.")
     exits: tuple[ExitIntent, ...] = Field(
@@ -98,7 +98,7 @@ class Leaf(Switch):
 
 
 class ServerIntent(Frozen):
-    """A server on one leaf, by one port or by several that it bonds."""
+    """Server on one leaf, with one port or a bond of several."""
 
     name: Name = Field(description="The server's name; no switch has the same.")
     leaf: LeafName = Field(description="Name of its leaf.")
@@ -140,12 +140,12 @@ class ServerIntent(Frozen):
     )
     owner: Description | None = Field(
         default=None,
-        description="Who answers for it; a review names them where it loses service.",
+        description="Person or group responsible for it; a review names them if it loses service.",
         examples=["beamline 4, j.doe@example.org"],
     )
     maintenance: Description | None = Field(
         default=None,
-        description="When its owner allows work on it, in words, for the same review.",
+        description="Maintenance window that its owner allows, as text, for the same review.",
         examples=["Tuesdays 08:00-12:00"],
     )
 
@@ -173,7 +173,7 @@ class ServerIntent(Frozen):
 
 
 class LinkPin(Frozen):
-    """What is given by hand for one leaf-spine link."""
+    """Values given by hand for one leaf-spine link."""
 
     spine: Name = Field(description="Name of the spine.")
     leaf: Name = Field(description="Name of the leaf.")

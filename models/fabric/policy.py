@@ -1,4 +1,4 @@
-"""Intent for traffic between segments: who may talk to whom, and by what."""
+"""Intent for traffic between segments: allowed and denied conversations."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 
 
 class PolicyEntry(Frozen):
-    """Traffic of some segments with some others; `id` is permanent and never given again.
+    """Traffic from some segments to others; `id` is permanent and never reused.
 
-    It is about conversations: the packets that the source sends, and replies to them.
+    An entry applies to conversations: packets that the source sends, and replies to them.
     """
 
     id: int = Field(
@@ -71,12 +71,12 @@ class PolicyEntry(Frozen):
 
     @property
     def symmetric(self) -> bool:
-        """Whether replies look like requests: RoCEv2 answers go to port 4791, too."""
+        """Whether replies match as requests do: RoCEv2 replies go to port 4791, too."""
         return self.service is None or self.protocol == "rdma"
 
     @property
     def flows(self) -> tuple[Flow, Flow]:
-        """An example of a request, and of the reply to it."""
+        """Example of a request, and of the reply to it."""
         if self.protocol in ("any", "rdma"):
             return Flow(), Flow()
         service = self.service.low if self.service else 0
@@ -90,7 +90,7 @@ class PolicyEntry(Frozen):
         return there, back
 
     def fits(self, source: str, destination: str, flow: Flow) -> bool:
-        """Whether packets of a flow from one segment to another belong to it."""
+        """Whether the entry applies to packets of a flow from one segment to another."""
         if self.wire_protocol not in ("ip", flow.protocol):
             return False
         ports, forward = self.service, source in self.source and destination in self.destination
@@ -102,7 +102,7 @@ class PolicyEntry(Frozen):
 
 
 class SegmentPolicy(Frozen):
-    """Who may talk to whom: the lowest entry that fits decides, else the default."""
+    """Policy between segments: the lowest entry that fits decides, else the default."""
 
     default: Action = Field(
         default="allow",
@@ -123,7 +123,7 @@ class SegmentPolicy(Frozen):
         return source == destination or self.default == "allow"
 
     def examples(self) -> Iterator[tuple[str, str, Flow]]:
-        """Flows beside RDMA that its entries are about: from, to, flow; requests and replies."""
+        """Flows of its entries besides RDMA, as from, to, flow; requests and replies."""
         told = dict.fromkeys(
             (*pair, flow)
             for entry in self.ordered

@@ -1,17 +1,17 @@
-"""Which fabric port takes which link, as a number: a function of ids and the capacity alone.
+"""Allocation of links to fabric ports, a function of ids and the capacity only.
 
-First links to all peers of the capacity come first, then all second links, and so on: a capacity
-with more links for each pair, and a further link in use, leave every earlier port where it is.
+First links to all peers of the capacity come first, then all second links, and so on. More links
+for each pair, in the capacity or in use, so leave every earlier port unchanged.
 """
 
 from __future__ import annotations
 
 
 def place_of(peer_id: int, number: int, peers: int) -> int:
-    """Place, from 0, of link `number` to a peer among the fabric ports; peers: the capacity's."""
+    """Index, from 0, of the fabric port of link `number` to a peer; peers: of the capacity."""
     return (number - 1) * peers + peer_id - 1
 
 
 def peer_at(place: int, peers: int) -> tuple[int, int]:
-    """(id of the peer, number of the link) that a place is kept for; `place_of` the other way."""
+    """Return (id of the peer, number of the link) of a port's index: inverse of `place_of`."""
     return place % peers + 1, place // peers + 1

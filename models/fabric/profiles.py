@@ -1,4 +1,4 @@
-"""Named profiles, as a fabric and the files of inventory/profiles give them: by kind, by name."""
+"""Named profiles of a fabric and of inventory/profiles, by kind and name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.models.fabric.nic import Adapter, NicProfile
 
 
 class Profiles(Frozen):
-    """One block a kind, each of named profiles. A new kind is a field here, and no more."""
+    """Named profiles, one field for each kind. A new kind needs a field here, and nothing else."""
 
     lossless: dict[Name, Lossless] = Field(
         default_factory=dict, description="What RoCE gets on the switches, by name."

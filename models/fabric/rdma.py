@@ -1,4 +1,4 @@
-"""Intent for RDMA tests: what they are expected to give, and what they may do to the fabric."""
+"""Intent for RDMA tests: expected results, and limits of the load on the fabric."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WINDOW = re.compile(f"(?P<begin>{CLOCK})-(?P<end>{CLOCK})")
 
 
 def check_window(value: str) -> str:
-    """Accept a piece of a day, also one over midnight."""
+    """Accept a window of a day, also one across midnight."""
     found = WINDOW.fullmatch(value)
     if found is None:
         raise ValueError(f"{value!r} is not a time window; write two times of day, as 22:00-05:30")
@@ -32,7 +32,7 @@ Window = Annotated[
 
 
 def is_within(window: str, at: time) -> bool:
-    """Whether a time of day lies in a window; its end does not."""
+    """Whether a time of day is in a window; its end is not."""
     found = WINDOW.fullmatch(window)
     if found is None:
         raise ValueError(window)
@@ -41,7 +41,7 @@ def is_within(window: str, at: time) -> bool:
 
 
 class Rdma(Frozen):
-    """What an RDMA measurement is expected to give, and when and where one may run."""
+    """Expected results of an RDMA test, and the times and servers that it may use."""
 
     line_rate_fraction: float = Field(
         gt=0, le=1, description="Bandwidth that must come through, as a fraction of line rate."

@@ -21,7 +21,7 @@ from rocefort.models.fabric.types import (
 
 
 class Capacity(Frozen):
-    """How far the fabric may grow without moving anything: allocation is sized by it."""
+    """Numbers of spines, leaves and links that allocation reserves addresses and ports for."""
 
     spines: int = Field(
         ge=1, le=MOST_SPINES, description="Highest spine id that there will ever be."
@@ -43,7 +43,7 @@ class Capacity(Frozen):
 
 
 class Pools(Frozen):
-    """Where addresses come from."""
+    """Pools of addresses for loopbacks and links."""
 
     spine_loopbacks: IPv4Network = Field(
         description="Loopbacks of spines: address number `id`.", examples=["10.0.0.0/26"]
@@ -61,7 +61,7 @@ class Pools(Frozen):
 
 
 class Routing(Frozen):
-    """EBGP of RFC 7938: each leaf has an AS of its own, spines one or one each. Times in s, ms."""
+    """EBGP of RFC 7938: an AS for each leaf, one for all or each of the spines. Times in s, ms."""
 
     spine_asn: Asn = Field(
         description="AS number of all spines; with `spine_asns: each`, a spine's less its id.",

@@ -1,4 +1,4 @@
-"""What every named profile has: where its values were read, and which of them nobody confirms."""
+"""Base of named profiles: the source of each value, and whether it is confirmed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocefort.models.base import Description, Frozen, Name
 
 
 class Sourced(Frozen):
-    """A profile whose values come from a source, but for those that it names as assumed."""
+    """Profile whose values have a source, except those that it names as assumed."""
 
     source: Description | None = Field(
         default=None, description="Where its values were read; none: the author's own."
@@ -27,16 +27,16 @@ class Sourced(Frozen):
 
     @model_validator(mode="after")
     def _names_its_own_keys(self) -> Self:
-        """A mark on a key that is not there would mark nothing."""
+        """Refuse a source or an assumption for a key that the profile does not have."""
         for key in (*self.assumed, *self.sources):
             if key not in type(self).model_fields or key in Sourced.model_fields:
                 raise ValueError(f"{key!r} is marked, but is no value of it; name one of its keys")
         return self
 
     def source_of(self, key: str) -> str | None:
-        """Where one value was read; None where nobody says."""
+        """Source of one value; None where no source is given."""
         return None if key in self.assumed else self.sources.get(key, self.source)
 
     def is_confirmed(self, key: str) -> bool:
-        """Whether one value is confirmed."""
+        """Whether a vendor's document confirms one value."""
         return self.confirmed and key not in self.assumed

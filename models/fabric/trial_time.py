@@ -1,27 +1,27 @@
-"""How long a trial has to last: what is done while it runs, each part with its bound."""
+"""Duration that a commit trial needs: checks, gate, soak and confirmation, each with its bound."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-SETTLE_S = 30  # until BGP sessions are back after a commit; a fabric says its own
-ACT_S = 15  # assumed: to ask a switch, to confirm and to read back, beside what it waits for
+SETTLE_S = 30  # until BGP sessions are back after a commit; a fabric can set its own
+ACT_S = 15  # assumed: to query a switch, confirm and read back, without the time that it waits
 
 
 def margin_s(settle_s: float) -> float:
-    """What must be left of a trial when its confirmation begins.
+    """Time that must remain of a trial when its confirmation begins, s.
 
-    It first looks once more whether all sessions are up, which may take them as long as after any
-    commit; then it confirms and reads back.
+    The confirmation first waits until all sessions are up, as long as after any commit. Then it
+    confirms and reads back.
     """
     return settle_s + ACT_S
 
 
 @dataclass(frozen=True, slots=True)
 class TrialTime:
-    """What one wave asks of its trials, in seconds. gate_s: of its RDMA gate.
+    """Time that the trials of one wave need, in seconds. gate_s: of its RDMA gate.
 
-    soak_s: until all that the wave may break has broken; behind it all checks are made again.
+    soak_s: until every fault that the wave may cause shows; all checks are made again after it.
     """
 
     wave: str
@@ -31,22 +31,22 @@ class TrialTime:
 
     @property
     def look_s(self) -> float:
-        """The checks of each switch, and the live checks after them: each settles, then reads."""
+        """Time of the checks of a switch, or of live checks: sessions settle, then a read."""
         return self.settle_s + ACT_S
 
     @property
     def checks_s(self) -> float:
-        """All checks, once."""
+        """Time of all checks, once."""
         return 2 * self.look_s + self.gate_s
 
     @property
     def rest_s(self) -> float:
-        """What must be left when it begins to soak."""
+        """Time that must remain when the soak begins."""
         return self.soak_s + self.checks_s + margin_s(self.settle_s)
 
     @property
     def whole_s(self) -> float:
-        """All of it."""
+        """Time of the whole trial."""
         return self.checks_s + (self.rest_s if self.soak_s else margin_s(self.settle_s))
 
     def __str__(self) -> str:

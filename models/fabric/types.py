@@ -1,4 +1,4 @@
-"""Types of values that several parts of a Fabric use, with their ranges."""
+"""Types of values in several parts of a Fabric, with their ranges."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_link_subnet(value: IPv4Network) -> IPv4Network:
 
 
 def check_port(value: str) -> str:
-    """Accept the name of a port in the form in which a switch saves it."""
+    """Accept the name of a port as a switch saves it."""
     if not re.fullmatch(PORT_NAME, value, re.ASCII):
         raise ValueError(f"{value[:60]!r} is not a port; write it as the switch does: 100GE1/0/1")
     return value

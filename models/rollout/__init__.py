@@ -1,1 +1,1 @@
-"""A rollout: its sealed plan, its events, and the history of its runs."""
+"""Data of a rollout: sealed plan, events, and history of runs."""

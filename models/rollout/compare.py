@@ -1,4 +1,4 @@
-"""Compare two Devices: their edits, what kind of change that is, and what traffic feels of it."""
+"""Compare two Devices: edits, kind of change, and whether it is service-affecting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocefort.models.rollout.plan import ChangeKind
 
 
 def compare(running: Device, intended: Device) -> tuple[Edit, ...]:
-    """Semantic differences, in the order of the Device's fields."""
+    """Return the semantic differences, in the order of the Device's fields."""
     return tuple(_model_edits("", running, intended))
 
 
@@ -35,7 +35,7 @@ def _model_edits(path: str, old: Frozen, new: Frozen) -> Iterator[Edit]:
 
 
 def _stated_value(model: type[Frozen], name: str, value: object) -> JsonValue:
-    """A value as the text says it; None if it says nothing."""
+    """Return a value as the text states it; None if no line states it."""
     if name in stated_fields(model):
         return "none" if value is None else plain(value)
     default = model.model_fields[name].get_default(call_default_factory=True)
@@ -56,7 +56,7 @@ def _row_edits(path: str, old: Sequence[object], new: Sequence[object]) -> Itera
 
 
 def _order_changes(was: list[str], will: list[str]) -> bool:
-    """Whether what stays changes its order, or one that stays becomes the first or ceases to be."""
+    """Whether keys that stay change their order, or one of them becomes or ceases to be first."""
     stay = [key for key in was if key in will]
     if stay != [key for key in will if key in was]:
         return True
@@ -64,9 +64,9 @@ def _order_changes(was: list[str], will: list[str]) -> bool:
 
 
 def effect_of(edit: Edit) -> Effect:
-    """What an edit does; of a path that is not understood, what encloses it does, at any edit.
+    """Return the effect of an edit; for an unknown field, that of the enclosing field, always.
 
-    Raises LookupError for a path that is none of a Device.
+    Raises LookupError for a path outside of a Device.
     """
     field = edit.field
     if field in EFFECTS:
@@ -78,7 +78,7 @@ def effect_of(edit: Edit) -> Effect:
 
 
 def counts(edit: Edit, when: EditCondition | None) -> bool:
-    """Whether an edit is one of those that count."""
+    """Whether an edit meets a condition."""
     if when is EditCondition.ALWAYS:
         return True
     if when is EditCondition.COMES:
@@ -97,11 +97,11 @@ def _is_denial(value: JsonValue) -> bool:
 def classify(
     edits: Iterable[Edit], patch: Iterable[str], disrupts: Mapping[str, str]
 ) -> tuple[ChangeKind, tuple[str, ...]]:
-    """Kind of a change, and one reason for each way in which traffic or sessions feel it.
+    """Return the kind of a change, and one reason for each effect on traffic or sessions.
 
-    disrupts: by field, what applying a change of it disrupts on this vendor's switches beside the
-    effect of the change. Without edits there can still be commands (a form that means the same):
-    that is modifying.
+    disrupts: by field, what else a change of it disrupts on this vendor's switches while it is
+    applied. A change without edits can still have commands (another form with the same meaning).
+    It is modifying.
     """
     edits = tuple(edits)
     if any(edit.after is None for edit in edits):
@@ -120,9 +120,9 @@ def classify(
 
 
 def put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
-    """Interfaces that only get lines, and with them become routed or a member of a VLAN.
+    """Return interfaces that only get lines, and become routed or a member of a VLAN by them.
 
-    They carried nothing before, so nobody feels that they change.
+    They carried no traffic before, so the change does not affect service.
     """
     found: dict[str, list[Edit]] = {}
     for edit in edits:
@@ -138,7 +138,7 @@ def put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
 
 
 def reason_of(edit: Edit, disrupts: Mapping[str, str]) -> str:
-    """What traffic or sessions feel of an edit; empty: nothing."""
+    """Return the effect of an edit on traffic or sessions; empty: none."""
     effect, keys = effect_of(edit), edit.keys
     of_key, reason = effect.of_key, ""
     if of_key and counts(edit, of_key.when) and re.fullmatch(of_key.key, keys[-1]):

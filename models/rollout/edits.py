@@ -1,8 +1,8 @@
-"""Edit: one difference between two Devices, by the path of a field and its typed values.
+"""Edit: one difference between two Devices, with the path of a field and its typed values.
 
 A path names a field as the Device has it, `interfaces[100GE1/0/1].mtu`. A field at its model's
 default has no line in the text and counts as absent, so an Edit without `before` adds lines only.
-The fields that an Effect calls stated are the exception.
+Fields whose Effect is `stated` are the exception.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pydantic import JsonValue
 
 from rocefort.models.base import Frozen
 
-# A key may hold brackets of its own, as a sampling path of telemetry does.
+# A key may contain brackets, as in a sampling path of telemetry.
 KEYS = re.compile(r"\[(.*?)\](?=\.[a-z]\w*(?:[.\[]|$)|$)", re.DOTALL)
 OF_INTERFACE = re.compile(r"interfaces\[([^]]+)\]\.?(.*)")
 
 
 class Edit(Frozen):
-    """One semantic difference; None: no line says the value.
+    """One semantic difference; None: no line states the value.
 
-    before, after: a number, a word, whether it is so, a row as what it says by field, or a list.
+    before, after: a number, a word, a boolean, a row as a mapping of its fields, or a list.
     """
 
     path: str
@@ -31,39 +31,39 @@ class Edit(Frozen):
 
     @property
     def field(self) -> str:
-        """The path without keys: `interfaces[].mtu`."""
+        """Path without keys: `interfaces[].mtu`."""
         return field_of(self.path)
 
     @property
     def keys(self) -> list[str]:
-        """The keys of the path in their order."""
+        """Keys of the path in their order."""
         return KEYS.findall(self.path)
 
     @property
     def port_and_rest(self) -> tuple[str, str]:
-        """The interface that the path is of, and the path within it; without one "" and all."""
+        """Interface of the path, and the path within it; without an interface "" and the path."""
         match = OF_INTERFACE.fullmatch(self.path)
         return (match[1], match[2]) if match else ("", self.path)
 
     @property
     def before_text(self) -> str | None:
-        """The value before, for a reader."""
+        """Value before, as text."""
         return None if self.before is None else text_of(self.before)
 
     @property
     def after_text(self) -> str | None:
-        """The value after, for a reader."""
+        """Value after, as text."""
         return None if self.after is None else text_of(self.after)
 
 
 @cache
 def field_of(path: str) -> str:
-    """A path without its keys."""
+    """Return a path without its keys."""
     return KEYS.sub("[]", path)
 
 
 def plain(value: object) -> JsonValue:
-    """A value of a Device as JSON has it; a row as what it says beside its defaults, by field."""
+    """Convert a value of a Device to JSON; a row is a mapping of fields without its defaults."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, tuple):
@@ -79,7 +79,7 @@ def plain(value: object) -> JsonValue:
 
 
 def text_of(value: JsonValue) -> str:
-    """A value for a reader: words and numbers as they are, a row as what it says."""
+    """Convert a JSON value to text: words and numbers as they are, a row as `field=value`."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a rollout says while it runs, what it sees on each switch, and how it ended."""
+"""Events of a rollout, state of a switch during it, and its outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocefort.models.fabric.approvals import Approval
 
 
 class Phase(StrEnum):
-    """Before the act, after it, or when it failed."""
+    """Phase of an act: before it, after it, or after it failed."""
 
     INTENT = "intent"
     DONE = "done"
@@ -22,39 +22,39 @@ class Phase(StrEnum):
 
 
 class Act(StrEnum):
-    """What a rollout does on switches; one that is drained goes through them three times."""
+    """Act of a rollout on a switch; a drained switch runs through them three times."""
 
-    PRECHECK = "precheck"  # reads only; what ran is kept beside the journal
+    PRECHECK = "precheck"  # reads only; the running text is kept beside the journal
     LOAD = "load"
     TRIAL = "trial"
     CHECK = "check"  # reads only
-    SOAK = "soak"  # waits; behind it all checks are made again
+    SOAK = "soak"  # waits; all checks are made again after it
     CONFIRM = "confirm"
     SAVE = "save"
     ABORT = "abort"
 
 
 class RunningConfig(StrEnum):
-    """What a switch runs, as it says itself."""
+    """Configuration that a switch runs, by its own output."""
 
-    BASELINE = "old"  # what the plan was made against
-    TARGET = "new"  # what is intended
-    INTERMEDIATE = "between"  # drained by this plan: `SwitchState.at` says how far it is
+    BASELINE = "old"  # the one that the plan was made against
+    TARGET = "new"  # the intended one
+    INTERMEDIATE = "between"  # drained by this plan: `SwitchState.at` is its state
     UNKNOWN = "other"
 
 
 class TrialOwner(StrEnum):
-    """Who began the trial that a switch says is pending."""
+    """Owner of the trial that is pending on a switch."""
 
-    NONE = "nobody"  # none is pending
-    THIS_RUN = "ours"  # of this run: by its session, its persist id, or the newest commit
+    NONE = "nobody"  # no trial is pending
+    THIS_RUN = "ours"  # this run, by its session, its persist id, or the newest commit
     OTHER = "foreign"
-    UNKNOWN = "unknown"  # it may be of this run, and the switch does not show whose it is
+    UNKNOWN = "unknown"  # it may be this run; the switch does not show the owner
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutProblem:
-    """What is wrong, as one sentence, and the exit code that it means."""
+    """Problem of a rollout as one sentence, with its exit code."""
 
     text: str
     code: int = 3
@@ -62,19 +62,19 @@ class RolloutProblem:
 
 @dataclass(frozen=True, slots=True)
 class SwitchState:
-    """What one switch says now; it outranks whatever the journal says.
+    """State of one switch by its own output, which has priority over the journal.
 
     held: this controller can confirm the pending trial: it has the session in which it began, or
-    the persist id. loaded: this controller's session has the patch in its candidate. left_s: what
-    is left of the trial, by the switch itself; where it does not show that, the least by the clock
-    of the controller that began it, None for another one. trouble: why nothing can be done with it
-    now. at: of a switch that is drained for its change, which state of its way it runs: 0 old,
-    1 old and drained, 2 new and drained, 3 new; of one that is not, `runs` tells all. other_run:
-    whose trial is pending, where that is another run of the same plan.
+    the persist id. loaded: this controller's session has the patch in its candidate. left_s: time
+    left of the trial, by the switch. If the switch does not show it: the least by the clock of the
+    controller that began the trial, None for another controller. trouble: reason why the rollout
+    can do nothing with the switch now. at: state of a switch that is drained for its change: 0 old,
+    1 old and drained, 2 new and drained, 3 new. For other switches `runs` is enough. other_run: the
+    other run of the same plan that owns the pending trial.
     """
 
     runs: RunningConfig = RunningConfig.UNKNOWN
-    saved: bool = False  # would start with what it runs; told of one that runs NEW, or is drained
+    saved: bool = False  # startup equals running; read if it runs TARGET, or is drained
     trial: TrialOwner = TrialOwner.NONE
     held: bool = False
     left_s: int | None = 0
@@ -85,19 +85,18 @@ class SwitchState:
 
     @property
     def maybe_ours(self) -> bool:
-        """Whether a trial is pending that may be of this run."""
+        """Whether a trial is pending that this run may own."""
         return self.trial in (TrialOwner.THIS_RUN, TrialOwner.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyRules:
-    """Under which rules a plan is applied; a resumed rollout keeps those that it began with.
+    """Rules under which a plan is applied; a resumed rollout keeps those of its start.
 
-    author: who made the plan, for not_author. signers: file of keys whose owners may approve.
-    keys: the same as lines, of the fabric's policy; where both are empty, approvals need no
-    signature. count: how many people approve each wave. live: the live checks judge the fabric
-    before, during and after each wave. allow_sick: errors that are there before a wave do not stop
-    it.
+    author: of the plan, for not_author. signers: file of keys whose owners may approve. keys: the
+    same as lines, of the fabric's policy. Without both, approvals need no signature. count: people
+    who approve each wave. live: the live checks judge the fabric before, during and after each
+    wave. allow_sick: errors that exist before a wave do not stop it.
     """
 
     max_unavailable: int
@@ -113,14 +112,14 @@ class ApplyRules:
 
     @property
     def who_signs(self) -> str:
-        """Who may sign, in words; empty: nobody has to."""
+        """Source of allowed signers, as text; empty: no signature is needed."""
         return "the signers of the fabric's policy" if self.keys else self.signers
 
 
 class DrainStep(NamedTuple):
-    """One change of a device's way: its part of the plan, or that part taken back.
+    """One step of a device's change: a part of the plan, or the reversal of that part.
 
-    A switch that is drained has three parts, any other one.
+    A drained switch has three parts, any other switch one.
     """
 
     part: int = 0
@@ -131,9 +130,9 @@ FIRST = DrainStep()
 
 
 class EventBase(Frozen):
-    """One step of a rollout. `device` is empty for what concerns the wave.
+    """One step of a rollout. `device` is empty for a step of the whole wave.
 
-    detail: what people read. code: the exit code of a failure.
+    detail: text for people. code: the exit code of a failure.
     """
 
     wave: str = ""
@@ -144,18 +143,18 @@ class EventBase(Frozen):
 
     @property
     def leg(self) -> DrainStep:
-        """The leg that an act on a device belongs to."""
+        """Drain step that an act on a device belongs to."""
         return FIRST
 
 
 class ActEvent(EventBase):
-    """An act on a switch; of a drained one: on which part of its way, of how many.
+    """Act on a switch. part, of: for a drained switch, the part of its change.
 
-    Of a precheck: running: digest of the text that is kept; established: BGP peers whose sessions
-    are up.
+    A precheck also has `running`, the digest of the kept text, and `established`, the BGP peers
+    whose sessions are up.
     """
 
-    act: Literal[  # each of them: what tells the kinds apart has to be literal
+    act: Literal[  # each value: the discriminator of a union has to be literal
         Act.PRECHECK, Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK, Act.CONFIRM, Act.SAVE, Act.ABORT
     ]
     part: int = 0
@@ -166,7 +165,7 @@ class ActEvent(EventBase):
 
     @property
     def leg(self) -> DrainStep:
-        """The leg that an act on a device belongs to."""
+        """Drain step that an act on a device belongs to."""
         return DrainStep(self.part, self.back)
 
 
@@ -178,9 +177,9 @@ class HealthEvent(EventBase):
 
 
 class ApprovalEvent(EventBase):
-    """A wave waits for an approval (INTENT), has one (DONE), or one does not hold (FAILED).
+    """Approval of a wave: it is awaited (INTENT), given (DONE), or not valid (FAILED).
 
-    until: how long it holds, ISO 8601. expired: one that was given holds no more.
+    until: its expiry, ISO 8601. expired: an earlier approval is no longer valid.
     """
 
     act: Literal["approve"] = "approve"
@@ -189,23 +188,23 @@ class ApprovalEvent(EventBase):
 
 
 class StepEvent(EventBase):
-    """A step without values of its own.
+    """Step without fields of its own.
 
-    wait: for a trial to end by itself. found: what a controller that goes on finds on a switch.
-    fault: something went wrong behind its back. ignored: a request to an earlier run.
+    wait: for a trial to end automatically. found: state of a switch when a controller resumes.
+    fault: a problem outside of any act. ignored: a request to an earlier run.
     """
 
     act: Literal["gate", "wait", "found", "fault", "stop", "pause", "break-glass", "ignored"]
 
 
 class TaskEvent(EventBase):
-    """A task of any Nornir program; its act is `task:` and its name, which no rollout does."""
+    """Task of any Nornir program; its act is `task:` and its name. Rollouts have none."""
 
     act: Annotated[str, Field(pattern="^task:")]
 
 
 class RunEvent(EventBase):
-    """A mark of a run, in the journal alone: no listener hears it. Which process wrote it.
+    """Mark of a run and the process that wrote it; only the journal gets it, no listener.
 
     scale: seconds of the switches in one of that process; above 1 only in a lab.
     """
@@ -218,7 +217,7 @@ class RunEvent(EventBase):
 
 
 class RunStarted(RunEvent):
-    """A new run: its id, the digest under which its fabric is kept, its rules."""
+    """Start of a new run: its id, the digest of its kept fabric, and its rules."""
 
     act: Literal["apply"] = "apply"
     run: str = ""
@@ -227,13 +226,13 @@ class RunStarted(RunEvent):
 
 
 class RunResumed(RunEvent):
-    """Another controller goes on with a run."""
+    """Another controller resumes a run."""
 
     act: Literal["resume"] = "resume"
 
 
 class RunEnded(RunEvent):
-    """How a run ended: the failure, or `finished`; and the exit code of its controller."""
+    """End of a run: the failure, or `finished`, and the exit code of its controller."""
 
     act: Literal["end"] = "end"
     ended: str
@@ -245,7 +244,7 @@ _OF_ROLLOUT = TypeAdapter[OfRollout](Annotated[OfRollout, Field(discriminator="a
 
 
 def step_of(event: Event) -> dict[str, str | int]:
-    """What the events of all kinds have, as JSON."""
+    """Return the fields that events of all kinds have, as JSON."""
     return {
         "wave": event.wave,
         "device": event.device,
@@ -257,14 +256,14 @@ def step_of(event: Event) -> dict[str, str | int]:
 
 
 def own_values(event: Event) -> dict[str, Any]:
-    """What the kind of an event has beside the fields of all, as JSON; without its defaults."""
+    """Return the fields of only this kind of event, as JSON; without its defaults."""
     values = event.model_dump(mode="json", exclude={*EventBase.model_fields, "act"})
     fields = type(event).model_fields
     return {name: values[name] for name in values if getattr(event, name) != fields[name].default}
 
 
 def event_of(fields: Mapping[str, Any]) -> Event:
-    """The event that has these fields, by its act; raises pydantic.ValidationError."""
+    """Build the event of these fields, by its act; raises pydantic.ValidationError."""
     if str(fields["act"]).startswith("task:"):
         return TaskEvent.model_validate(fields)
     return _OF_ROLLOUT.validate_python(fields)
@@ -272,7 +271,7 @@ def event_of(fields: Mapping[str, Any]) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRequest:
-    """What somebody asks of a controller from another process: pause, abort or approve."""
+    """Request of an operator to a controller, from another process: pause, abort or approve."""
 
     number: int
     kind: str
@@ -284,12 +283,12 @@ class OperatorRequest:
 
 @dataclass(frozen=True, slots=True)
 class RolloutOutcome:
-    """How a rollout ended; `failure` says why it stopped early, as `where: what; how`."""
+    """Outcome of a rollout; `failure`: why it stopped early, as `where: what; how`."""
 
     confirmed: tuple[str, ...] = ()
-    already: tuple[str, ...] = ()  # ran as intended before
+    already: tuple[str, ...] = ()  # ran as intended before the rollout
     rolled_back: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()  # could not be brought back or read: look at them by hand
+    unknown: tuple[str, ...] = ()  # could not be rolled back or read: need a manual check
     failure: str = ""
     exit_code: int = 0
-    unfinished: bool = False  # paused, or cut off: `rocefort resume` goes on
+    unfinished: bool = False  # paused or interrupted: `rocefort resume` continues

@@ -1,4 +1,4 @@
-"""What a run needs of its fabric, as it was when the run began: edits of the files do not count."""
+"""Fabric of a run as it was at the start of the run: later edits of files do not count."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from rocefort.models.network.network import Network
 
 
 class KeptFabric(Frozen):
-    """The Network, by which switches are reached and judged, and the policy of its rollouts.
+    """Network, by which switches are reached and checked, and the policy of its rollouts.
 
-    Secrets stand in it by reference alone.
+    It contains secrets by reference only.
     """
 
     network: Network

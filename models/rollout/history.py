@@ -1,4 +1,4 @@
-"""What a journal tells of a rollout, folded event by event: a pure value that decisions use."""
+"""History of a rollout, folded from the journal's events: an immutable value for decisions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from rocefort.models.rollout.events import (
     RunStarted,
 )
 
-FINISHED = "finished"  # how a run ended of which nothing failed
-AS_BEFORE, AS_INTENDED = "as before the change", "as intended"  # found by who goes on; saved
+FINISHED = "finished"  # end of a run without a failure
+AS_BEFORE, AS_INTENDED = "as before the change", "as intended"  # found at a resume; saved
 RUNNING, BROKEN_OFF = "running", "did not end"  # of gates
 BEFORE, DURING, AFTER = "before", "during", "after"
 GATE, WAIT, STOP = "gate", "wait", "stop"
@@ -30,29 +30,29 @@ FAILS = frozenset({*Act, "health", GATE, "fault", STOP}) - {Act.ABORT, WAIT}
 
 @dataclass(frozen=True, slots=True)
 class StepProgress:
-    """What the rollout did with one device on one leg of its way.
+    """Progress of one device in one drain step.
 
-    done: acts of the attempt under way that ended well in this life of the controller: one that
-    resumes begins with none, for what was checked before its death may hold no more.
+    done: acts of the current attempt that succeeded under this controller. A controller that
+    resumes begins with none, because earlier checks may be outdated.
     """
 
     done: frozenset[Act] = frozenset()
-    failed: Mapping[Act, int] = field(default_factory=dict)  # how often, in this life
-    waits: int = 0  # in this life
-    touched: bool = False  # the first act that changes it was begun, in whatever life
+    failed: Mapping[Act, int] = field(default_factory=dict)  # number, under this controller
+    waits: int = 0  # under this controller
+    touched: bool = False  # the first act that changes it was begun, under any controller
     confirmed: bool = False
     saved: bool = False
     before: frozenset[str] = frozenset()  # BGP peers that were up before it was touched
-    why: str = ""  # its last act failed, in this life
+    why: str = ""  # its last act failed, under this controller
 
     def failures(self, act: Act) -> int:
-        """How often an act failed in this life."""
+        """Number of failures of an act under this controller."""
         return self.failed.get(act, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class WaveFailure:
-    """Why a wave is rolled back."""
+    """Failure for which a wave is rolled back."""
 
     wave: str
     act: str
@@ -62,9 +62,9 @@ class WaveFailure:
 
 @dataclass(frozen=True, slots=True)
 class DeviceHistory:
-    """The last event of one device, and what people ask of it.
+    """Last event of one device, and what a status needs of it.
 
-    leg: of its last act. trial_at: since when its trial runs. trouble: what failed there last.
+    leg: drain step of its last act. trial_at: start of its trial. trouble: its last failure.
     """
 
     event: Event
@@ -73,7 +73,7 @@ class DeviceHistory:
     trouble: str = ""
 
     def after(self, event: Event, at: float) -> DeviceHistory:
-        """The same with one more event."""
+        """Return the history with one more event."""
         failed = event.phase is Phase.FAILED
         trial_at = None if _ends_trial(event) else self.trial_at
         if event.act == Act.TRIAL:
@@ -83,7 +83,7 @@ class DeviceHistory:
 
 
 def _ends_trial(event: Event) -> bool:
-    """Whether a switch has no trial any more by what was done, or found by who goes on."""
+    """Whether an act, or the state at a resume, shows that a switch has no trial any more."""
     if event.act == "found":
         return event.detail in (AS_BEFORE, AS_INTENDED)
     return event.phase is Phase.DONE and event.act in (Act.CONFIRM, Act.ABORT, WAIT)
@@ -91,7 +91,7 @@ def _ends_trial(event: Event) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RunHistory:
-    """One run of one plan, through all lives of its controller, up to now."""
+    """History of one run of one plan, under all its controllers, up to now."""
 
     running: bool = False  # begun and not ended
     resumed: bool = False
@@ -100,36 +100,36 @@ class RunHistory:
     healthy: frozenset[tuple[str, str]] = frozenset()  # live checks that passed: wave and when
     measured: frozenset[str] = frozenset()  # waves whose gate passed after their last trial began
     run: str = ""  # a word that no other run has
-    fabric: str = ""  # digest under which the fabric is kept as the run began with it
-    approved: Mapping[str, str] = field(default_factory=dict)  # the last until when, by wave
+    fabric: str = ""  # digest of the kept fabric, as it was at the start
+    approved: Mapping[str, str] = field(default_factory=dict)  # expiry of the last one, by wave
     given: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict
     )  # by wave, person: ISO 8601
-    unbound: str = ""  # by whom, and why, waves go on without approvals
-    paused: str = ""  # by whom
+    unbound: str = ""  # user and reason of waves that continue without approvals
+    paused: str = ""  # user
     failure: WaveFailure | None = None
     devices: Mapping[str, DeviceHistory] = field(default_factory=dict)
-    gates: Mapping[str, str] = field(default_factory=dict)  # by wave, what its gate came to
-    notes: tuple[str, ...] = ()  # what concerns the whole
+    gates: Mapping[str, str] = field(default_factory=dict)  # by wave, result of its gate
+    notes: tuple[str, ...] = ()  # on the whole run
     failures: tuple[str, ...] = ()
-    asks: str = ""  # what somebody has to do now, so that it goes on
+    asks: str = ""  # what an operator has to do now, so that it continues
     scale: float = 1.0  # seconds of its switches in one of its first controller
 
     def course(self, device: str, leg: DrainStep = FIRST) -> StepProgress:
-        """What was done with a device on a leg; nothing yet, where it is not named."""
+        """Progress of a device in a drain step; empty for a device without acts."""
         return self.courses.get((device, leg), NOTHING)
 
     def touched(self, device: str) -> bool:
-        """Whether an act that changes a device was begun, on whatever leg."""
+        """Whether an act that changes a device was begun, in any drain step."""
         legs = (DrainStep(part, back) for part in range(MOST_PARTS) for back in (False, True))
         return any(self.course(device, leg).touched for leg in legs)
 
     def leg(self, device: str) -> DrainStep:
-        """The leg of a device's last act."""
+        """Drain step of a device's last act."""
         return self.devices[device].leg if device in self.devices else FIRST
 
     def after(self, event: Event, at: float = 0.0) -> RunHistory:
-        """The history with one more event; at: seconds of whoever asks for the time of trials."""
+        """Return the history with one more event; at: seconds on the clock that times trials."""
         match event:
             case RunStarted():
                 begun = RunHistory(running=True, rules=event.rules, run=event.run)
@@ -140,7 +140,7 @@ class RunHistory:
                 return replace(self, running=False)
         history = self._device(event, at) if event.device else self._wave(event)
         history = _with_notices(history, event)
-        # what fails on the way back is told at its end
+        # a failure during a rollback is reported at the end of the rollback
         if event.phase is Phase.FAILED and event.act in FAILS and not event.leg.back:
             return replace(history, failure=_merged_failure(history.failure, event))
         return history
@@ -170,7 +170,7 @@ class RunHistory:
         return self
 
     def _approval(self, event: ApprovalEvent) -> RunHistory:
-        """One that holds is noted with its end; one that has expired holds no more."""
+        """Add a valid approval with its expiry, or remove one that has expired."""
         approved = {wave: until for wave, until in self.approved.items() if wave != event.wave}
         given = {wave: people for wave, people in self.given.items() if wave != event.wave}
         if event.phase is Phase.DONE:
@@ -196,7 +196,7 @@ class RunHistory:
 
 
 def _with_notices(history: RunHistory, event: Event) -> RunHistory:
-    """What people are told beside the state of each switch."""
+    """Update the notices for people: gates, notes, failures and required actions."""
     gates, notes, failures, asks = history.gates, history.notes, history.failures, ""
     if event.act == GATE:
         begun = event.phase is Phase.INTENT
@@ -242,7 +242,7 @@ def _with_act(course: StepProgress, event: ActEvent) -> StepProgress:
 
 
 def _merged_failure(failure: WaveFailure | None, event: Event) -> WaveFailure:
-    """All that fails in one act is one failure; what fails on the way back is told at its end."""
+    """Join all failures of one act; a failure during a rollback is reported at its end."""
     if failure is None:
         return WaveFailure(event.wave, event.act, (event.detail,), event.code)
     if (failure.wave, failure.act) == (event.wave, event.act):
@@ -261,7 +261,7 @@ def history_of(events: Iterable[Event]) -> RunHistory:
 NOTHING = StepProgress()
 MOST_PARTS = 3  # a drain, the change, the end of the drain
 ON_TRIAL = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK})  # what ends with a trial
-# What a begun act leaves to be done anew.
+# Acts that the start of an act makes necessary again.
 UNDONE_BY: Mapping[Act, frozenset[Act]] = {
     Act.LOAD: ON_TRIAL | {Act.CONFIRM, Act.SAVE, Act.ABORT},
     Act.TRIAL: frozenset({Act.TRIAL, Act.CHECK, Act.SOAK}),

@@ -1,7 +1,7 @@
-"""Change and Plan: what a rollout will do, device by device, sealed by a digest.
+"""Change and Plan: the content of a rollout, device by device, sealed by a digest.
 
-A Plan is a file that people approve; what is applied is what was reviewed, so everything that
-decides what a switch will be told stands in it, and its digest covers all of it.
+A Plan is a file that people approve, and a rollout applies what was reviewed. So a Plan contains
+everything that decides the commands of a switch, and its digest covers all of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ADDED: Final = ("rotated", "undoes")  # fields of a plan that came after its for
 
 
 class ChangeKind(StrEnum):
-    """What a change does to what is there."""
+    """Kind of a change: it adds, modifies or removes configuration."""
 
     ADDITIVE = "additive"
     MODIFYING = "modifying"
@@ -33,16 +33,16 @@ class ChangeKind(StrEnum):
 
 
 class Soak(Frozen):
-    """How long a trial lasts before all checks are made again; why: whose timer that is."""
+    """Time on trial before all checks are made again; why: the timer that it comes from."""
 
     seconds: int
     why: str
 
 
 class Change(Frozen):
-    """What takes one device from running to intended.
+    """Change of one device from running to intended.
 
-    soak: None where all that it may break breaks at once.
+    soak: None if every fault that it may cause shows at once.
     """
 
     device: str
@@ -51,16 +51,16 @@ class Change(Frozen):
     service_affecting: tuple[str, ...] = ()  # one reason each; empty: not affecting
     edits: tuple[Edit, ...]
     patch: tuple[str, ...]  # commands in apply order, views entered and left
-    reverse: tuple[str, ...]  # the way back
+    reverse: tuple[str, ...]  # commands that undo the patch
     running_digest: str  # of the running configuration that the patch was made against
     intended_digest: str
-    kept: tuple[str, ...] = ()  # running lines that nobody owns; they stay
+    kept: tuple[str, ...] = ()  # kept lines of the running configuration
     conditions: tuple[ConditionedLine, ...] = ()  # lines of the patch that take more than a commit
     soak: Soak | None = None
 
     @property
     def only_secrets(self) -> bool:
-        """Whether the switch will run what it runs, but for secrets, which it does not show."""
+        """Whether only secrets change, which the switch does not show."""
         return bool(self.patch) and self.running_digest == self.intended_digest
 
     @property
@@ -70,7 +70,7 @@ class Change(Frozen):
 
     @property
     def undone(self) -> Change:
-        """The change that takes the device back again."""
+        """Change that restores the device."""
         back = tuple(Edit(path=e.path, before=e.after, after=e.before) for e in self.edits)
         return self.model_copy(
             update={
@@ -85,11 +85,11 @@ class Change(Frozen):
 
 
 class DrainedChange(Frozen):
-    """A change that a switch takes while it announces nothing: three changes, one after the other.
+    """Change of a switch while it announces nothing: three changes, one after the other.
 
-    Each is loaded, tried, checked and confirmed by itself, under its own commit timer, so every
-    state between them may last: old, old and drained, new and drained, new. `meanwhile` is what
-    the routing engine says of the fabric without the switch.
+    Each is loaded, tried, checked and confirmed alone, under its own commit timer. So every state
+    between them may last: old, old and drained, new and drained, new. `meanwhile` is the routing
+    engine's verdict on the fabric without the switch.
     """
 
     device: str
@@ -100,7 +100,7 @@ class DrainedChange(Frozen):
 
     @property
     def parts(self) -> tuple[Change, Change, Change]:
-        """The three changes in their order."""
+        """Three changes in their order."""
         return self.drain, self.change, self.lift
 
     @property
@@ -110,7 +110,7 @@ class DrainedChange(Frozen):
 
 
 class GatePair(Frozen):
-    """One RDMA measurement of a gate: both tools run from client to server."""
+    """RDMA measurement of a gate: both tools run from client to server."""
 
     client: str
     server: str
@@ -120,7 +120,7 @@ class GatePair(Frozen):
 
 
 class Gate(Frozen):
-    """What an RDMA gate runs and expects; rates in Gb/s, latency in microseconds."""
+    """Tests and expected results of an RDMA gate; rates in Gb/s, latency in microseconds."""
 
     pairs: tuple[GatePair, ...]
     unmeasured: tuple[str, ...] = ()  # leaves of the wave that no pair covers, each with the reason
@@ -137,8 +137,8 @@ class Gate(Frozen):
 class Wave(Frozen):
     """Devices that change together; the next wave waits for all of them.
 
-    drained: those that are taken out of traffic first. unavailable: what does not work, or has
-    less to spare, while the wave is under way. warnings: what a person should weigh.
+    drained: devices that are drained first. unavailable: services that are down, or have less
+    redundancy, during the wave. warnings: risks that a person should consider.
     """
 
     name: str
@@ -149,27 +149,27 @@ class Wave(Frozen):
     warnings: tuple[str, ...] = ()
 
     def drained_change(self, device: str) -> DrainedChange | None:
-        """How a device of the wave is drained; None: it changes as it stands."""
+        """Drained change of a device of the wave; None: it changes without a drain."""
         return next((drained for drained in self.drained if drained.device == device), None)
 
 
 class SealedFile(Frozen):
-    """A file that decides what a plan says, and the SHA-256 of its bytes."""
+    """File that decides the content of a plan, and the SHA-256 of its bytes."""
 
-    name: str  # `inventory/hardware/ce8850-64cq-ei.yaml`; the fabric's: its place
+    name: str  # `inventory/hardware/ce8850-64cq-ei.yaml`; of the fabric: its path
     sha256: str
 
 
 class Plan(Frozen):
-    """A sealed plan. `digest` is SHA-256 over everything else in canonical JSON.
+    """Sealed plan. `digest` is SHA-256 over everything else in canonical JSON.
 
-    files: everything that it was made from beside Rocefort itself, which is `tool`. base: the
-    intent that was rolled out last, if somebody named it. adopted: lines of running
-    configurations, as `device: path`, that nobody had intended and the plan may overwrite.
-    author: the user who made it. rotated: references of secrets that are set again. kept: of a
-    plan back, the file in which the run that is taken back has kept its fabric, named by its
-    digest; what source and files say by now does not count then. undoes: of a plan back, the
-    file of the plan that it takes back.
+    files: everything that it was made from except Rocefort itself, which is `tool`. base: the
+    intent that was rolled out last, if the user named it. adopted: lines of running
+    configurations, as `device: path`, that no intent had and that the plan may overwrite.
+    author: the user who made it. rotated: references of secrets that are set again. kept: for a
+    rollback, the file with the fabric of the run that it undoes, named by its digest. The present
+    content of source and files does not count then. undoes: for a rollback, the file of the plan
+    that it undoes.
     """
 
     format: Literal[5] = PLAN_FORMAT
@@ -195,35 +195,35 @@ class Plan(Frozen):
         return self.model_copy(update={"digest": self.computed_digest()})
 
     def computed_digest(self) -> str:
-        """Digest of the plan's content; a field that older plans do not have counts where set."""
+        """Digest of the plan's content; fields that older plans do not have count only if set."""
         unset = {name for name in ADDED if not getattr(self, name)}
         return digest_of(self.model_dump(mode="json", exclude={"digest", *unset}))
 
     @property
     def margin_s(self) -> float:
-        """What must be left of a trial when its confirmation begins, s."""
+        """Time that must remain of a trial when its confirmation begins, s."""
         return margin_s(self.settle_s)
 
     def rest_s(self, soak_s: float) -> float:
-        """What must be left of a trial that begins to soak, s, beside what a gate takes."""
+        """Time that must remain of a trial when its soak begins, s, without the time of a gate."""
         return TrialTime("", self.settle_s, 0, soak_s).rest_s if soak_s else self.margin_s
 
     def change(self, device: str) -> Change:
-        """The change of one device."""
+        """Change of one device."""
         return next(change for change in self.changes if change.device == device)
 
     def parts(self, wave: Wave, device: str) -> tuple[Change, ...]:
-        """What a device of a wave takes in turn: the change, or drain, change and lift."""
+        """Changes of a device of a wave in their order: the change, or drain, change and lift."""
         drained = wave.drained_change(device)
         return drained.parts if drained else (self.change(device),)
 
     def soak_s(self, wave: Wave) -> int:
-        """The longest soak of a wave, whose switches soak together; each leg of a drain has one."""
+        """Longest soak of a wave, whose switches soak together; each drain step has one."""
         return longest_soak_s(part for d in wave.devices for part in self.parts(wave, d))
 
 
 def longest_soak_s(parts: Iterable[Change]) -> int:
-    """The longest soak of some changes, s; 0 where none has to soak."""
+    """Longest soak of some changes, s; 0 if none needs a soak."""
     return max((part.soak.seconds for part in parts if part.soak), default=0)
 
 

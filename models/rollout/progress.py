@@ -1,4 +1,4 @@
-"""How far a rollout is, in the words of a display, of `status` and of a rehearsal's report."""
+"""Progress of a rollout, in the words of its display, of `status` and of rehearsal reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WAITING, ON_TRIAL, CONFIRMED, SAVED, BACK, FAILED, UNKNOWN = (
     "UNKNOWN",
 )
 UNDER_WAY, DONE, NEEDS_APPROVAL = "under way", "done", "needs approval"  # of waves
-# What a device is, by the last act and its phase.
+# Word for a device, by the last act and its phase.
 WORDS: Mapping[tuple[str, Phase], str] = {
     (Act.PRECHECK, Phase.INTENT): "looked at",
     (Act.PRECHECK, Phase.DONE): "looked at",
@@ -45,39 +45,39 @@ WORDS: Mapping[tuple[str, Phase], str] = {
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """A plan and the history of its run. scale: seconds of the switches in one of the history's."""
+    """Plan and the history of its run. scale: seconds of the switches in one of the history."""
 
     plan: Plan
     history: RunHistory = field(default_factory=RunHistory)
     scale: float = 1.0
 
     def word(self, device: str) -> str:
-        """What became of a switch."""
+        """Word for the state of a switch."""
         last = self.history.devices.get(device)
         return word_of(last.event) if last else WAITING
 
     def trouble(self, device: str) -> str:
-        """What failed on a switch last."""
+        """Last failure on a switch."""
         last = self.history.devices.get(device)
         return last.trouble if last else ""
 
     def left_s(self, device: str, now: float) -> int | None:
-        """Seconds of a trial that its switch should show as left; None where none is pending."""
+        """Seconds that should be left of the trial on a switch; None where none is pending."""
         last = self.history.devices.get(device)
         if last is None or last.trial_at is None:
             return None
         return max(0, round(self.plan.trial_s - (now - last.trial_at) * self.scale))
 
     def gate(self, wave: Wave) -> str:
-        """What the gate of a wave came to; empty before it begins."""
+        """Result of the gate of a wave; empty before it begins."""
         return self.history.gates.get(wave.name, "")
 
     def approval(self, wave: Wave) -> str:
-        """By whom a wave was approved last; empty: by nobody."""
+        """Person who approved a wave last; empty: no one."""
         return "".join([*self.history.given.get(wave.name, {})][-1:])
 
     def state_of(self, wave: Wave) -> str:
-        """What a wave is: the worst that its switches are."""
+        """Word for the state of a wave: the worst of its switches."""
         words = [self.word(name) for name in wave.devices]
         for worst in (UNKNOWN, FAILED, BACK):
             if worst in words:
@@ -91,17 +91,17 @@ class RunProgress:
 
 
 def word_of(event: Event) -> str:
-    """What a switch is by its last event."""
+    """Return the word for a switch by its last event."""
     word = WORDS.get((event.act, event.phase))
     if event.act == "found":
         word = SAVED if event.detail == AS_INTENDED else event.detail
     elif event.act == Act.ABORT and event.phase is Phase.DONE and event.detail:
-        word = CONFIRMED  # it had taken its confirmation before
+        word = CONFIRMED  # the confirmation was earlier than the abort
     elif word is None:
         word = FAILED if event.phase is Phase.FAILED else f"{event.act} {event.phase.value}"
     if not isinstance(event, ActEvent) or event.of == 1 or word == UNKNOWN:
         return word
-    # drained, as long as it announces nothing: only the end of the last part is its end
+    # the switch is drained until the end of the last part
     behind = event.part + ((word in (CONFIRMED, SAVED)) != event.back)  # parts behind it
     if behind == 0 and word == SAVED:
         return BACK

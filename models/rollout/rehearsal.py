@@ -1,4 +1,4 @@
-"""What came of a plan on a twin of its fabric, before it was approved."""
+"""Rehearsal of a plan: its result on a twin of the fabric, before approval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REHEARSAL_FORMAT: Final = 1
 
 
 class RehearsedWave(Frozen):
-    """One wave: how it ended, what its gate said, and how long it took."""
+    """Result of one wave: its end, the verdict of its gate, and its duration."""
 
     name: str
     devices: tuple[str, ...]
@@ -21,7 +21,7 @@ class RehearsedWave(Frozen):
 
 
 class RehearsedCheck(Frozen):
-    """Something that was looked at behind the last wave: what, and what was found."""
+    """Check after the last wave, with its result."""
 
     what: str
     passed: bool
@@ -29,7 +29,7 @@ class RehearsedCheck(Frozen):
 
 
 class Loss(Frozen):
-    """Packets between servers while the plan was carried out; worst: the pair that missed most."""
+    """Packets between servers during the rehearsal; worst: the pair that lost most."""
 
     streams: int
     sent: int
@@ -39,10 +39,10 @@ class Loss(Frozen):
 
 
 class PlanRehearsal(Frozen):
-    """A plan on a twin. `digest` is SHA-256 over everything else; plan: the digest of the plan.
+    """Plan on a twin. `digest` is SHA-256 over everything else; plan: the digest of the plan.
 
-    guests: servers that ran real RDMA; of the others packets crossed. not_judged: what a twin
-    cannot tell. failure: the first thing that went wrong, as a sentence; empty: it passed.
+    guests: servers that ran real RDMA; the other servers exchanged packets. not_judged: what a
+    twin cannot show. failure: the first problem, as a sentence; empty: it passed.
     """
 
     format: Literal[1] = REHEARSAL_FORMAT

@@ -1,4 +1,4 @@
-"""Runs of a plan as its journal has them, and the status of the last one."""
+"""Runs of a plan in its journal, and the status of the last one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rocefort.models.rollout.progress import RunProgress
 
 @dataclass(frozen=True, slots=True)
 class ControllerProcess:
-    """One process that carried a run: which, and from when; mode is `apply` or `resume`."""
+    """Process that controlled a run, and its start; mode is `apply` or `resume`."""
 
     at: str
     mode: str
@@ -24,7 +24,7 @@ class ControllerProcess:
 
 @dataclass(frozen=True, slots=True)
 class TimedEvent:
-    """An event, and when it was written down (ISO 8601, UTC)."""
+    """Event, and the time of its journal row (ISO 8601, UTC)."""
 
     at: str
     event: Event
@@ -32,9 +32,10 @@ class TimedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of one plan: what its history keeps, who carried it, and all of its events.
+    """Run of one plan: its history, its controllers, and all of its events.
 
-    ended: how, as a sentence; empty while it is under way. code: the exit code that it ended with.
+    `lives`: its controllers, in order. ended: its end, as a sentence; empty while it runs. code:
+    its exit code.
     """
 
     plan: str
@@ -46,7 +47,7 @@ class Run:
     code: int = 0
 
     def after(self, at: str, event: Event) -> Run:
-        """The run with one more row; at: ISO 8601."""
+        """Return the run with one more row; at: ISO 8601."""
         history = self.history.after(event, datetime.fromisoformat(at).timestamp())
         match event:
             case RunStarted() | RunResumed():
@@ -63,16 +64,16 @@ class Run:
 
     @property
     def broken_glass(self) -> tuple[str, ...]:
-        """Who went on without approvals, and why."""
+        """Users who continued without approvals, with their reasons."""
         found = (each.event for each in self.events if each.event.act == "break-glass")
         return tuple(event.detail for event in found)
 
 
 @dataclass(frozen=True, slots=True)
 class JournalContents:
-    """A journal: its runs and its seal.
+    """Content of a journal: its runs and its seal.
 
-    damage: why it cannot be trusted; empty: its chain holds.
+    damage: why it cannot be trusted; empty: its hash chain is intact.
     """
 
     path: str
@@ -84,11 +85,11 @@ class JournalContents:
 
 @dataclass(frozen=True, slots=True)
 class RolloutStatus:
-    """Status of the last run of a plan, by its journal; no switch was asked.
+    """Status of the last run of a plan, by its journal; no switch was read.
 
-    state: as a sentence. holder: the controller at work; empty: none. now: when this was looked at.
-    rehearsal: what is known of one, as a sentence; empty: nobody asked. code: the exit code that
-    `apply` ends with in this state.
+    state: as a sentence. holder: the active controller; empty: none. now: time of this status.
+    rehearsal: its result, as a sentence; empty: not requested. code: the exit code of `apply` in
+    this state.
     """
 
     plan: str

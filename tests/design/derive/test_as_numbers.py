@@ -60,8 +60,8 @@ SENTENCES = [
     ),
     (
         [("leaf_asn_base: 65100", "leaf_asn_base: 23400")],
-        LEAVES + "leaves take AS numbers 23401 to 23464 of the reserved capacity, and 23456 stands "
-        "for every 4-byte AS number (AS_TRANS, RFC 6793); choose others, for example of the "
+        LEAVES + "leaves take AS numbers 23401 to 23464 of the reserved capacity, and 23456 "
+        "represents every 4-byte AS number (AS_TRANS, RFC 6793); choose others, for example of the "
         "private 4-byte AS numbers 4200000000 to 4294967294",
     ),
     (
@@ -84,7 +84,7 @@ SENTENCES = [
     ),
     (
         [(LEAF08, LEAF08 + "    pins: {asn: 23456}\n")],
-        PIN + "23456, which stands for every 4-byte AS number (AS_TRANS, RFC 6793); choose "
+        PIN + "23456, which represents every 4-byte AS number (AS_TRANS, RFC 6793); choose "
         "another, for example of the private 4-byte AS numbers 4200000000 to 4294967294",
     ),
     (

@@ -193,7 +193,7 @@ BAD: list[tuple[str, list[tuple[str, str]], str]] = [
     (
         "rights of which a switch takes one",
         [role("{task_group: t, rights: [read, read-write]}")],
-        "security.roles[0].grants[0]: rights read and read-write; read-write alone says both",
+        "security.roles[0].grants[0]: rights read and read-write; read-write alone includes both",
     ),
     (
         "one path twice",

@@ -118,7 +118,7 @@ ADR005: list[tuple[Change, list[str]]] = [
         lambda s: s.bgp("leaf01", asn=65535).bgp("leaf02", asn=23456),
         [
             "error leaf01: its AS number is 65535, which is reserved (RFC 7300)",
-            "error leaf02: its AS number is 23456, which stands for every 4-byte AS number "
+            "error leaf02: its AS number is 23456, which represents every 4-byte AS number "
             "(AS_TRANS, RFC 6793)",
         ],
     ),
