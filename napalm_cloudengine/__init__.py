@@ -1,7 +1,7 @@
 """NAPALM driver for Huawei CloudEngine switches, found by `get_network_driver("cloudengine")`.
 
-It is imported when it is asked for: NAPALM brings all its drivers along, which takes half a second,
-and what masks secrets does without them.
+The driver is imported on first use: NAPALM imports all its own drivers, which takes half a second,
+and masking secrets does not need them.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from napalm_cloudengine.driver import CloudEngineDriver
 
-# NAPALM takes the alphabetically first NetworkDriver that this module shows: show one.
+# NAPALM takes the alphabetically first NetworkDriver that this module exports: export one.
 __all__ = ["CloudEngineDriver"]
 
 

@@ -1,9 +1,9 @@
-"""Which questions of the switch are answered, and how: a table of patterns, everything else is no.
+"""Answers to the switch's questions: a table of patterns. Any other question is answered no.
 
-The default rows are the questions that this driver's own commands provoke, and the reset of BGP
-sessions that changing a peer asks about: without an answer no timer could ever be changed. What
-stops a service or a feature for all ports (`dcb pfc global disable`, `undo bgp`) is not here: the
-caller who means it says so, row by row.
+The default rows answer questions that this driver's own commands cause, and the question about
+resetting BGP sessions when a peer changes: without that answer no timer could be changed. Commands
+that stop a service or a feature for all ports (`dcb pfc global disable`, `undo bgp`) have no
+default row: a caller who needs one adds it.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PromptAnswer:
-    """Say `say` when `question` is found in a question and `command` in the line that provoked it.
+    """An answer (`say`) for questions that match `question` after commands that match `command`.
 
     Both are regular expressions, searched without regard to case.
     """
@@ -23,7 +23,7 @@ class PromptAnswer:
     command: str = ""
 
     def fits(self, question: str, command: str) -> bool:
-        """Whether this row answers `question`, asked after `command`."""
+        """Whether this row answers `question`, printed after `command`."""
         return bool(
             re.search(self.question, question, re.IGNORECASE)
             and re.search(self.command, command, re.IGNORECASE)
@@ -35,11 +35,11 @@ DEFAULT_ANSWERS: tuple[PromptAnswer, ...] = (
     PromptAnswer(r"trial configuration will be rolled back", "Y", command=r"^abort trial"),
     PromptAnswer(r"revert configuration changes", "Y", command=r"^rollback configuration last 1$"),
     PromptAnswer(r"configuration will be written to the device", "Y", command=r"^save$"),
-    # C leaves the view, and the candidate, as they are
+    # C leaves the view and the candidate unchanged
     PromptAnswer(r"uncommitted configurations? found", "C", command=r"^(?:return|quit)$"),
 )
 
-# Before the first prompt. Saying yes to the second would save the configuration.
+# Before the first prompt. Answering yes to the second would save the configuration.
 LOGIN_ANSWERS: tuple[PromptAnswer, ...] = (
     PromptAnswer(r"change now\?", "N"),
     PromptAnswer(r"security risks in the configuration file", "N"),
@@ -47,7 +47,7 @@ LOGIN_ANSWERS: tuple[PromptAnswer, ...] = (
 
 
 def answers_from(extra: Mapping[str, str] | None) -> tuple[PromptAnswer, ...]:
-    """The table with the caller's rows (pattern -> answer) before the default ones.
+    """Return the table with the caller's rows (pattern -> answer) before the default rows.
 
     ValueError when a pattern does not compile or an answer is not one short word.
     """
@@ -64,5 +64,5 @@ def answers_from(extra: Mapping[str, str] | None) -> tuple[PromptAnswer, ...]:
 
 
 def answer_to(question: str, command: str, table: tuple[PromptAnswer, ...]) -> str | None:
-    """What to say to `question`; None when no row of the table fits."""
+    """Return the answer to `question`; None when no row of the table matches."""
     return next((row.say for row in table if row.fits(question, command)), None)

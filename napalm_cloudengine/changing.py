@@ -1,4 +1,4 @@
-"""Load a change into the candidate of the switch, see the device's own difference, commit it."""
+"""Load a change into the switch's candidate, show the device's own diff, and commit it."""
 
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
@@ -38,9 +38,9 @@ from napalm_cloudengine.text import (
 )
 from napalm_cloudengine.transport import SwitchReply
 
-# From running and wanted configuration to the commands that lead from one to the other.
+# From the running and the intended configuration to the commands between them.
 Patcher = Callable[[str, str], str | Iterable[str]]
-# What `commit trial` takes, in seconds (command reference); its own default is 600.
+# Range of `commit trial` in seconds (command reference); its own default is 600.
 TRIAL_S = range(60, 65536)
 
 _CANDIDATE_UNKNOWN = "nothing was committed; whether the candidate still holds lines is unknown"
@@ -54,7 +54,7 @@ _SAVE_UNKNOWN = "the running configuration is untouched; whether it was saved is
 
 
 class CandidateEditor(Dialogue):
-    """The candidate: what is loaded, compared, committed or discarded."""
+    """The candidate configuration: load, compare, commit, discard."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class CandidateEditor(Dialogue):
         super().__init__(hostname, username, password, timeout, options)
 
     def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
-        """Enter the lines of a file (it wins) or a text into the candidate, one at a time.
+        """Enter the lines of a file (preferred) or a text into the candidate, one at a time.
 
         Raises LineRefusedError or QuestionRefusedError after discarding the candidate,
         CandidateNotOursError without touching it, MergeConfigException, OutcomeUnknownError.
@@ -83,12 +83,13 @@ class CandidateEditor(Dialogue):
     def load_replace_candidate(
         self, filename: str | None = None, config: str | None = None
     ) -> None:
-        """Load what leads from the running configuration to that of a file (it wins) or a text.
+        """Load the patch from the running configuration to that of a file (preferred) or a text.
 
-        A CloudEngine has no replace candidate that can be reviewed before it acts, so the patch
-        comes from the caller: `optional_args["patcher"]`. It is asked again for the candidate that
-        it made: only when nothing is left between that and the wanted one is the load accepted.
-        Raises ReplaceConfigException, and what `load_merge_candidate` raises.
+        A CloudEngine has no replace candidate that can be reviewed before it takes effect, so the
+        caller provides the patch: `optional_args["patcher"]`. The patcher is called again with the
+        resulting candidate: the load is accepted only when no difference to the intended
+        configuration remains. Raises ReplaceConfigException, and the errors of
+        `load_merge_candidate`.
         """
         if self._patcher is None:
             raise ReplaceConfigException(
@@ -101,7 +102,7 @@ class CandidateEditor(Dialogue):
             raise ReplaceConfigException(
                 f"{self.name}: the wanted configuration is empty; nothing was loaded"
             )
-        if self._loaded:  # a patch starts from what runs
+        if self._loaded:  # a patch starts from the running configuration
             self.discard_config()
         self._load(self._patch(self._running(NOTHING_CHANGED), wanted))
         self._system_view()
@@ -115,7 +116,7 @@ class CandidateEditor(Dialogue):
             )
 
     def _patch(self, running: str, wanted: str) -> str:
-        """The patcher's commands as one text; "" when there are none."""
+        """Return the patcher's commands as one text; "" when there are none."""
         assert self._patcher is not None  # noqa: S101  # its only caller has looked
         patch = self._patcher(running, wanted)
         return (patch if isinstance(patch, str) else "\n".join(patch)).strip("\n")
@@ -125,7 +126,7 @@ class CandidateEditor(Dialogue):
         lines = config_lines_of(self.name, text)
         prompt = self._connected().prompt
         if prompt.system and not prompt.uncommitted:
-            self._user_view()  # whichever view `cli` left: the text starts in the system view
+            self._user_view()  # the text starts in the system view; `cli` may have left another
         prompt = self._system_view()
         if not prompt.mark:
             raise MergeConfigException(
@@ -141,7 +142,7 @@ class CandidateEditor(Dialogue):
             raise self._after_refusal(refused) from None
 
     def _enter(self, line: str) -> SwitchReply:
-        """Send one line of configuration; what follows its prompt comes with the next reply."""
+        """Send one line of configuration; output after its prompt is part of the next reply."""
         enter = self._connected().enter
         return self._reply_or_error(
             line, _CANDIDATE_UNKNOWN, lambda: enter(line, self._answers, self.timeout)
@@ -151,7 +152,7 @@ class CandidateEditor(Dialogue):
         return self._reply_or_error("", _CANDIDATE_UNKNOWN, self._connected().settle)
 
     def compare_config(self) -> str:
-        """The device's own difference between candidate and running; "" when there is none."""
+        """Return the device's own diff between candidate and running; "" when there is none."""
         return self._changes(NOTHING_CHANGED)
 
     def _changes(self, unknown: str) -> str:
@@ -161,10 +162,11 @@ class CandidateEditor(Dialogue):
         )
 
     def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
-        """Commit what was loaded; with `revert_in` seconds (60..65535) only on trial.
+        """Commit the loaded change; with `revert_in` seconds (60..65535) only on trial.
 
         The message, at most 60 ASCII characters, becomes the description of the rollback point.
-        Raises CommitError (the candidate was discarded where it says so), OutcomeUnknownError.
+        Raises CommitError (its message states whether the candidate was discarded),
+        OutcomeUnknownError.
         """
         command = "commit" if revert_in is None else f"commit trial {self._trial_s(revert_in)}"
         description = f" description {self._description(message)}" if message else ""
@@ -183,7 +185,7 @@ class CandidateEditor(Dialogue):
         reply = self._run(command + persist + description, unknown, self._commit_timeout_s)
         if persist and (_unknown_words(reply) or not reply.errors):
             self._persists = not reply.errors
-        if persist and _unknown_words(reply):  # older VRP8 does not have it
+        if persist and _unknown_words(reply):  # not in older VRP8
             persist = ""
             reply = self._run(command + description, unknown, self._commit_timeout_s)
         sent = command + persist + description
@@ -200,7 +202,7 @@ class CandidateEditor(Dialogue):
     def _require_evidence(
         self, command: str, reply: SwitchReply, before: str | None, *, on_trial: bool
     ) -> None:
-        """Accept a commit whose reply is mixed with other output by what the switch shows now."""
+        """Check the switch's state when other output is mixed with the reply to a commit."""
         if on_trial:
             done = self._trial_status(_TRIAL_UNKNOWN).state == "ACTIVE"
         else:
@@ -215,7 +217,7 @@ class CandidateEditor(Dialogue):
         self._loaded = False
 
     def _last_commit(self) -> str | None:
-        """The id of the newest rollback point; "" where there is none, None if not known."""
+        """Return the id of the newest rollback point; "" if there is none, None if not known."""
         reply = self._ask(f"{COMMITS.command} 1", COMMIT_UNKNOWN)
         if reply.errors or reply.refused:
             return None
@@ -233,7 +235,7 @@ class CandidateEditor(Dialogue):
         self._loaded = False
 
     def trial_status(self) -> TrialStatus:
-        """Where the trial stands and for how many more seconds, as the switch says."""
+        """Return the state of the trial and its remaining seconds, as the switch reports them."""
         return self._trial_status(NOTHING_CHANGED)
 
     def _trial_status(self, unknown: str) -> TrialStatus:
@@ -260,7 +262,7 @@ class CandidateEditor(Dialogue):
         raise CommandErrorException(f"{self.name}: 'save' failed: {reply.message}")
 
     def _clear_candidate(self) -> str:
-        """Clear what was loaded, go back to the user view, and say what became of it."""
+        """Clear the loaded lines, return to the user view, and report the outcome."""
         try:
             reply = self._run("clear configuration candidate", _CANDIDATE_UNKNOWN)
         except OutcomeUnknownError as broken:
@@ -268,7 +270,7 @@ class CandidateEditor(Dialogue):
         if reply.errors or reply.refused or reply.prompt.uncommitted:
             return f"the candidate could not be cleared: {reply.message}"
         self._loaded = False
-        with suppress(OutcomeUnknownError):  # the next call will tell that the session is lost
+        with suppress(OutcomeUnknownError):  # the next call reports that the session is lost
             self._run("return", NOTHING_CHANGED)
         return "the candidate was discarded"
 
@@ -312,7 +314,7 @@ class CandidateEditor(Dialogue):
 
 
 def config_lines_of(name: str, text: str) -> tuple[SendLine, ...]:
-    """The lines to send; MergeConfigException names the first that must not be sent."""
+    """Return the lines to send; MergeConfigException names the first that must not be sent."""
     try:
         return config_lines(text)
     except UnsendableError as error:
@@ -323,12 +325,12 @@ def config_lines_of(name: str, text: str) -> tuple[SendLine, ...]:
 
 
 def _unknown_words(reply: SwitchReply) -> bool:
-    """Whether the CLI did not understand a line: it points at the place and has done nothing."""
+    """Whether the CLI rejected the syntax of a line: a caret marks the word, nothing was done."""
     return any("found at '^' position" in line for line in reply.errors)
 
 
 def _patcher_from(value: object) -> Patcher | None:
-    """The function, or the one that `module:function` names, as an inventory in YAML must give it.
+    """Return the function; an inventory in YAML gives it as `module:function`.
 
     None for None; ValueError when there is no such function.
     """

@@ -15,18 +15,18 @@ from paramiko.hostkeys import InvalidHostKey
 from napalm_cloudengine.errors import HostKeyError
 from napalm_cloudengine.transport import SessionBrokenError, UnlistedHostKeyError
 
-NO_SESSION = "No existing session"  # paramiko's words for a connection that is gone
+NO_SESSION = "No existing session"  # paramiko's text for a closed connection
 ENDED = (
     "ended the connection before the login: too many connections, an access list, or no algorithm "
     "in common"
 )
-NETMIKO_OPTIONS = frozenset(netmiko_args(defaultdict(str)))  # those that NAPALM hands on
-CONNECT_S = 15.0  # for the TCP connection; a switch that is there answers in far less
+NETMIKO_OPTIONS = frozenset(netmiko_args(defaultdict(str)))  # options that NAPALM passes on
+CONNECT_S = 15.0  # for the TCP connection; a reachable switch answers much faster
 
 
 @contextmanager
 def connecting(hostname: str, options: dict[str, Any], username: str) -> Iterator[None]:
-    """Turn what Netmiko and paramiko raise into one exception that says what to look at."""
+    """Turn exceptions of Netmiko and paramiko into one that names the thing to check."""
     at = f"{hostname}:{options.get('port') or 22}"
     try:
         yield
@@ -48,7 +48,7 @@ def connecting(hostname: str, options: dict[str, Any], username: str) -> Iterato
 
 
 def ssh_options(options: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-    """What Netmiko's connection is made with; host keys are always checked."""
+    """Return the arguments of Netmiko's connection; host keys are always checked."""
     if options.get("ssh_strict") is False:
         raise ValueError("ssh_strict=False: host keys are always checked; give ssh_known_hosts")
     port = 22 if (given := options.get("port")) is None else given

@@ -1,8 +1,8 @@
-"""Talk to one switch through its SSH session: open, close, send a line, stand in a view.
+"""Dialogue with one switch over SSH: open, close, send a line, change the view.
 
-A command that only reads is asked again while log lines or the like are mixed with its reply. A
-session that breaks, or stays mixed, is closed at once and told as OutcomeUnknownError, with what
-is not known now.
+A command that only reads is sent again while log lines or similar output are mixed with its reply.
+A session that breaks, or stays mixed, is closed at once. It is reported as OutcomeUnknownError,
+which states what is unknown.
 """
 
 import time
@@ -29,13 +29,14 @@ COMMIT_TIMEOUT_S = 180.0
 
 NOTHING_CHANGED = "it only reads, nothing was changed"
 
-MOST_READS = 5  # of what is mixed with other output
-# Log lines bear the second; what is the same after more than one is the switch's answer.
+MOST_READS = 5  # of a reply mixed with other output
+# Log lines have timestamps in seconds: output that is equal after more than one second is the
+# switch's answer.
 SAME_AFTER_S = 1.1
 
 
 def same_configuration(one: str, other: str) -> bool:
-    """Whether two texts say the same: but for a heading and secrets, which are encrypted anew."""
+    """Whether two texts are equal except for the heading and secrets, which are re-encrypted."""
     return one == other or _comparable(one) == _comparable(other)
 
 
@@ -44,7 +45,7 @@ def _comparable(text: str) -> list[str]:
 
 
 class Dialogue:
-    """One switch, its session, and the lines that go over it."""
+    """One switch, its session, and the lines sent over it."""
 
     def __init__(
         self,
@@ -71,7 +72,7 @@ class Dialogue:
         """
         if self._ssh is not None and self._ssh.is_open():
             return
-        self.close()  # a session that was lost leaves its socket behind
+        self.close()  # a lost session leaves its socket open
         with connecting(self.hostname, self._ssh_options, self.username):
             self._ssh = CloudEngineSSH(
                 device_type="huawei_vrpv8",
@@ -84,7 +85,7 @@ class Dialogue:
         self._loaded = False
 
     def close(self) -> None:
-        """Clear what was loaded and not committed, then end the session.
+        """Clear uncommitted lines of this object, then end the session.
 
         A trial that needs its session (the reference: a trial without `persist` takes effect only
         in the current session) ends with it.
@@ -92,7 +93,7 @@ class Dialogue:
         ssh, self._ssh = self._ssh, None
         if ssh is None:
             return
-        # a session that breaks here was to end anyway, and an unfinished candidate with it
+        # a session that breaks here was about to end, and its unfinished candidate with it
         with suppress(SessionBrokenError):
             if self._loaded and ssh.is_open():
                 ssh.exchange("clear configuration candidate", (), self.timeout)
@@ -102,7 +103,7 @@ class Dialogue:
         ssh.disconnect()
 
     def is_alive(self) -> dict[str, bool]:
-        """Whether the SSH session stands, as NAPALM's dictionary; sends nothing."""
+        """Whether the SSH session is up, as NAPALM's dictionary; sends nothing."""
         return {"is_alive": self._ssh is not None and self._ssh.is_open()}
 
     def __enter__(self) -> Self:
@@ -120,7 +121,7 @@ class Dialogue:
         return self._ssh
 
     def _run(self, command: str, unknown: str, timeout_s: float | None = None) -> SwitchReply:
-        """Send one line; a broken session is closed and told as OutcomeUnknownError."""
+        """Send one line; close a broken session and raise OutcomeUnknownError."""
         send = self._connected().exchange
         return self._reply_or_error(
             command, unknown, lambda: send(command, self._answers, timeout_s or self.timeout)
@@ -135,7 +136,7 @@ class Dialogue:
             raise self._lost(command, broken.why, unknown, broken.last) from None
 
     def _lost(self, command: str, why: str, unknown: str, last: str) -> OutcomeUnknownError:
-        """The end of a session that is not understood any more."""
+        """Close a session whose output cannot be interpreted, and return the error."""
         ssh, self._ssh, self._loaded = self._ssh, None, False
         if ssh is not None:
             ssh.disconnect()
@@ -144,7 +145,7 @@ class Dialogue:
     def _ask(
         self, command: str, unknown: str = NOTHING_CHANGED, timeout_s: float = 0
     ) -> SwitchReply:
-        """The reply to a command that only reads, without anything that nobody asked for."""
+        """Return the reply to a command that only reads, without unsolicited output."""
         earlier = None
         for times in range(1, MOST_READS + 1):
             reply = self._run(command, unknown, timeout_s)
@@ -159,7 +160,7 @@ class Dialogue:
         return self._accepted(command, self._ask(command, unknown), unknown)
 
     def _displayed_twice(self, command: str, unknown: str) -> str:
-        """The text of a reply that comes twice in a row: noise may look like anything."""
+        """Return the text of two equal replies in a row: noise can look like anything."""
         text = self._display(command, unknown)
         for _ in range(MOST_READS):
             earlier, text = text, self._display(command, unknown)
@@ -169,7 +170,7 @@ class Dialogue:
         raise self._lost(command, "each reply was another one", unknown, last)
 
     def _accepted(self, command: str, reply: SwitchReply, unknown: str = NOTHING_CHANGED) -> str:
-        """The text of a reply that refuses nothing; else what was done before stays unknown."""
+        """Return a reply's text; a refusal after earlier commands leaves their effect unknown."""
         sent = mask_secrets(command)
         if (reply.refused or reply.errors) and unknown != NOTHING_CHANGED:
             raise self._lost(command, "nothing was told", unknown, reply.refused or reply.message)

@@ -1,18 +1,18 @@
-"""What can go wrong with a CloudEngine, as NAPALM exceptions that say what is known.
+"""NAPALM exceptions of a CloudEngine; each states what is known of the effect on the switch.
 
 NapalmException
 ├── ConnectionException
-│   ├── HostKeyError             the switch's host key is unknown, or not the one on record
+│   ├── HostKeyError             the switch's host key is unknown, or not the recorded one
 │   └── ConnectionClosedException
-│       └── OutcomeUnknownError         the session broke, or was not understood, after a line
-├── MergeConfigException           of a replace also ReplaceConfigException
+│       └── OutcomeUnknownError         the session broke, or its output was ambiguous, after a line
+├── MergeConfigException           for a replace also ReplaceConfigException
 │   ├── LineRefusedError                the switch answered a line with `Error:`
-│   ├── QuestionRefusedError            the switch asked what no answer was given for
+│   ├── QuestionRefusedError            the switch asked a question without a given answer
 │   └── CandidateNotOursError           uncommitted changes that this driver did not load
 ├── CommitError                    nothing was committed, or the commit was refused
-└── CommitConfirmException         the trial is not what the call needs it to be
+└── CommitConfirmException         the trial is not in the state that the call needs
 
-Sentences hold the text of lines and replies with secrets masked (see `masking.py`).
+Messages contain lines and replies with secrets masked (see `masking.py`).
 """
 
 from napalm.base.exceptions import (
@@ -29,8 +29,8 @@ from napalm.base.exceptions import (
 class HostKeyError(ConnectionException):  # type: ignore[misc]  # napalm is untyped here
     """The host key of the switch is not in the known hosts, or differs from the one there.
 
-    `fingerprint` is that of the key it shows, `known` that of the one on record; "" where it has
-    none, both "" where its line there cannot be read.
+    `fingerprint` is that of the presented key, `known` that of the recorded key; "" where there is
+    none. Both are "" where the recorded line cannot be read.
     """
 
     def __init__(self, said: str, fingerprint: str = "", known: str = "") -> None:
@@ -39,10 +39,10 @@ class HostKeyError(ConnectionException):  # type: ignore[misc]  # napalm is unty
 
 
 class OutcomeUnknownError(ConnectionClosedException):  # type: ignore[misc]  # napalm is untyped here
-    """What became of `sent` is not known: `why`, and `unknown` says what may have happened.
+    """The effect of `sent` is not known: `why` is the cause, `unknown` lists possible outcomes.
 
-    The session was lost, or what it printed could not be told apart; it is closed. `last` is the
-    last line that the switch printed.
+    The session was lost, or its output was ambiguous; it is closed. `last` is the last line that
+    the switch printed.
     """
 
     def __init__(self, host: str, sent: str, why: str, unknown: str, last: str = "") -> None:
@@ -55,7 +55,7 @@ class LineRefusedError(
     MergeConfigException,  # type: ignore[misc]  # napalm is untyped here
     ReplaceConfigException,  # type: ignore[misc]  # same: a line of the patch that replaces
 ):
-    """The switch refused one line of the text; `outcome` says what became of the candidate."""
+    """The switch refused one line of the text; `outcome` is the state of the candidate."""
 
     def __init__(self, host: str, number: int, line: str, said: str, outcome: str) -> None:
         self.host, self.line_number, self.line, self.said = host, number, line, said
@@ -65,10 +65,10 @@ class LineRefusedError(
 class QuestionRefusedError(
     MergeConfigException,  # type: ignore[misc]  # napalm is untyped here
     ReplaceConfigException,  # type: ignore[misc]  # same: a line of the patch that replaces
-    CommitError,  # type: ignore[misc]  # same: a commit may be the one that asks
+    CommitError,  # type: ignore[misc]  # same: a commit may be the command that causes it
     CommandErrorException,  # type: ignore[misc]  # same: so may a plain command
 ):
-    """The switch asked a question that the table of answers does not know; it got a no."""
+    """The switch asked a question that is not in the table of answers; the answer was no."""
 
     def __init__(self, host: str, place: str, question: str, outcome: str) -> None:
         self.host, self.place, self.question = host, place, question
@@ -83,7 +83,7 @@ class CandidateNotOursError(
     SessionLockedException,  # type: ignore[misc]  # same: a caller may wait and try again
     CommitError,  # type: ignore[misc]  # same: a confirm would commit them too
 ):
-    """The candidate holds uncommitted changes that this driver did not load; none was touched."""
+    """The candidate has uncommitted changes that this driver did not load; they are unchanged."""
 
     def __init__(self, host: str, why: str = "nothing was touched") -> None:
         self.host = host

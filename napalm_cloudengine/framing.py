@@ -1,17 +1,17 @@
-"""Where the reply to a line begins and ends, and which of its lines nobody asked for.
+"""Boundaries of the reply to a line, and detection of unsolicited output in it.
 
 A terminal shows more than replies: log lines, and the prompt again after them, at any moment, also
-in the middle of a line. So a reply is what stands between two things that nothing else prints:
+in the middle of a line. So a reply is the text between two markers that no other output contains:
 
-    <leaf01>display clock       the echo of the line that was sent: the reply begins behind it
+    <leaf01>display clock       the echo of the line that was sent: the reply begins after it
     2026-01-01 10:00:00
     <leaf01>..                  where a prompt shows, a line of blanks is sent, the fence: only its
     <leaf01>                    echo proves the prompt before it, and the reply ends there
 
-What comes before the echo belongs to nobody. Between echo and fence, log lines, prompts and control
-characters can be recognised; a reply with one of them is in doubt, for what was torn apart by it
-cannot be put together again. The lines of a configuration go out without a fence: what their
-replies still had to say comes before the echo of the next line.
+Text before the echo belongs to no reply. Between echo and fence, log lines, prompts and control
+characters can be recognised. A reply with one of them is in doubt, because a line that was split by
+other output cannot be reassembled. The lines of a configuration are sent without a fence: the rest
+of their replies comes before the echo of the next line.
 """
 
 import re
@@ -31,7 +31,7 @@ _ALWAYS = rf"%%\d\d|\[[~*]|---- More|{_CONTROL.pattern}"
 
 
 def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
-    """What stands before and after the echo of a line; None while it is not there as a whole.
+    """Return the text before and after the echo of a line; None while the echo is incomplete.
 
     The terminal may show `prompt` before it once more, and break it into several lines.
     """
@@ -39,7 +39,7 @@ def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
     lines = text.split("\n")[:-1]  # the last is not complete
     for first, line in enumerate(lines):
         seen = ""
-        broken = lines[first + 1 : first + len(echo)]  # it has no more lines than characters
+        broken = lines[first + 1 : first + len(echo)]  # it has at most as many lines as characters
         for last, part in enumerate([line.removeprefix(prompt), *broken], start=first):
             seen += "".join(part.split())
             if seen == wanted:
@@ -51,7 +51,7 @@ def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
 
 
 def before_fence(text: str, blanks: int) -> str | None:
-    """What stands before the prompt that the echo of a line of blanks proves; None while none is.
+    """Return the text before the prompt that a fence's echo proves; None without such a prompt.
 
     The last line of `text` is the prompt that follows it.
     """
@@ -61,19 +61,19 @@ def before_fence(text: str, blanks: int) -> str | None:
 
 
 def shows_its_end(text: str) -> bool:
-    """Whether a reply is a whole configuration: its last line is `return`, and nothing else's."""
+    """Whether a reply is a whole configuration: its last line, and no other, is `return`."""
     return text.rstrip("\n").endswith("\nreturn")
 
 
 def unsolicited(text: str, name: str) -> str:
-    """The first line in which something shows that nobody asked for; "" where there is none.
+    """Return the first line with unsolicited output; "" where there is none.
 
-    name: of the switch, whose prompt is looked for. A description may hold the same; then it is
-    there the next time, too.
+    name: of the switch, whose prompt is searched for. A description may contain the same text; a
+    second reading then shows it again.
     """
     hints = ("%%", "[~", "[*", "---- More", f"<{name}>")
     if not any(hint in text for hint in hints) and not _CONTROL.search(text):
-        named = f" {name} "  # what is left is a stamp before the name; most replies have neither
+        named = f" {name} "  # a stamp before the name is left to check; most replies have neither
         text = (
             "\n".join(line for line in text.split("\n") if named in line) if named in text else ""
         )
@@ -85,15 +85,15 @@ def unsolicited(text: str, name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _signs(name: str) -> re.Pattern[str]:
-    """Log and trap lines, prompts, and what moves the cursor."""
+    """Return a pattern of log and trap lines, prompts, and cursor movements."""
     own = re.escape(name)
     return re.compile(f"{_ALWAYS}|<{own}>|{_STAMP}[ ]+{own}[ ]" if name else _ALWAYS)
 
 
 def solicited(text: str, prompt: str) -> str:
-    """What is left of a text without blank lines, whole log lines and repeats of a prompt.
+    """Return a text without blank lines, whole log lines and repeats of a prompt.
 
-    A log line that has an error in it stays: it may be one that was printed into the log line.
+    A log line with an error in it stays: the error may have been printed into the log line.
     """
     return "\n".join(
         line
@@ -104,9 +104,9 @@ def solicited(text: str, prompt: str) -> str:
 
 
 def last_line(text: str, sent: str) -> str:
-    """The last line that a switch has printed but for the echo of `sent`, or a part of it.
+    """Return the last line that a switch printed, except the echo of `sent` or a part of it.
 
-    A part could be that of a secret, which nothing masks any more.
+    A part could contain a part of a secret, which the masking no longer recognises.
     """
     echo = "".join(sent.split())
     for line in reversed(text.split("\n")):
@@ -117,5 +117,5 @@ def last_line(text: str, sent: str) -> str:
 
 
 def prompt_text(prompt: parse.Prompt) -> str:
-    """A prompt as the switch prints it."""
+    """Return a prompt as the switch prints it."""
     return f"[{prompt.mark}{prompt.view}]" if prompt.system else f"<{prompt.view}>"

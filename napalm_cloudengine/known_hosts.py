@@ -1,7 +1,7 @@
-"""The keys of one host out of a known_hosts file that may name a thousand.
+"""Reader of one host's keys in a known_hosts file that may list a thousand hosts.
 
 paramiko's reader compares each line with all before it, at each connection: 40 hosts take it 10 ms,
-1,000 hosts several seconds. Here a file is read once, and only the lines of one host are decoded.
+1,000 hosts several seconds. This module reads a file once, and decodes only the lines of one host.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from paramiko.hostkeys import HostKeyEntry
 
 
 def place_of(host: str, port: int) -> str:
-    """How known_hosts names a host: its name alone, or with a port that is not 22."""
+    """Return the name of a host in known_hosts: its name alone, or with a port other than 22."""
     return host if port == 22 else f"[{host}]:{port}"
 
 
 def keys_of(path: Path, place: str) -> tuple[PKey, ...]:
-    """The keys on record of one place, one of a kind: the first. Hashed names are understood.
+    """Return the recorded keys of one host, the first of each kind. Hashed names are supported.
 
-    Raises OSError, UnicodeDecodeError, paramiko's InvalidHostKey for a damaged line of that place.
+    Raises OSError, UnicodeDecodeError, paramiko's InvalidHostKey for a damaged line of that host.
     """
     status = path.stat()
     record = _record(path, status.st_mtime_ns, status.st_size)
@@ -29,7 +29,7 @@ def keys_of(path: Path, place: str) -> tuple[PKey, ...]:
     hashed = [at for name, at in record.hashed if HostKeys.hash_host(place, name) == name]
     for _, line in sorted((*record.plain.get(place, ()), *hashed)):  # in the order of the file
         entry = HostKeyEntry.from_line(line)
-        if entry is not None:  # a kind of key that paramiko does not know
+        if entry is not None:  # a kind of key that paramiko does not support
             found.setdefault(entry.key.get_name(), entry.key)
     return tuple(found.values())
 

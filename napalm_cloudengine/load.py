@@ -1,9 +1,9 @@
-"""Enter configuration text line by line, each line in the view that its indentation means.
+"""Enter configuration text line by line, each line in the view that its indentation gives.
 
-In a saved configuration a line belongs to the view that the less indented line above it opened,
-and an unindented `#` leads back to the system view (command reference, "save"). On the command
-line nothing closes a view but `quit`, so this sends the `quit`s that the indentation implies.
-Text without any indentation is a list of commands and is sent as it stands.
+In a saved configuration a line belongs to the view that the less indented line above it opened, and
+an unindented `#` leads back to the system view (command reference, "save"). On the command line
+only `quit` closes a view, so this module sends the `quit`s that the indentation implies. Text
+without any indentation is a list of commands and is sent unchanged.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _MAX_DEPTH = 8
 
 
 class RefusedError(Exception):
-    """A line was not accepted: by the switch (`said`), or by a question nobody answers."""
+    """A line was refused: by the switch (`said`), or by an unanswered question."""
 
     def __init__(self, line: SendLine, said: str, question: str | None = None) -> None:
         self.line, self.said, self.question = line, said, question
@@ -28,7 +28,7 @@ class RefusedError(Exception):
 
 
 def config_text(filename: str | None, config: str | None) -> str:
-    """The text of a file (it wins) or the text itself; MergeConfigException when there is none."""
+    """Return the text of a file (preferred) or the text; MergeConfigException without either."""
     if filename is None and config is None:
         raise MergeConfigException("nothing to load: give filename or config")
     if filename is None:
@@ -44,8 +44,8 @@ def config_text(filename: str | None, config: str | None) -> str:
 class Loader:
     """Sends lines through `run`, starting and ending in the system view.
 
-    `settle` tells what the switch still had to say to the last line. Where other output is mixed
-    with a reply, a line counts as accepted only if nothing but that was printed.
+    `settle` returns the rest of the reply to the last line. Where other output is mixed with a
+    reply, a line counts as accepted only if nothing else was printed.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Loader:
     ) -> None:
         self._run, self._settle = run, settle
         self._prompt = prompt  # of the system view, then that of the last reply
-        self._sent: SendLine | None = None  # the last line, whose prompt nothing has proven yet
+        self._sent: SendLine | None = None  # the last line, whose prompt is not proven yet
         self._system_view = self._view = prompt.view
         self._opened: list[tuple[int, str]] = []  # indent of the line that opened, view before
 
@@ -87,7 +87,7 @@ class Loader:
             self._opened.append((line.indent, before))
 
     def _close(self, line: SendLine, down_to: int) -> None:
-        """Close the views opened by lines indented as far as `down_to`, or further."""
+        """Close the views opened by lines with an indentation of `down_to` or more."""
         while self._opened and self._opened[-1][0] >= down_to:
             self._leave(line, self._opened.pop()[1])
 
@@ -101,7 +101,7 @@ class Loader:
         raise RefusedError(line, f"the view '{view}' before it was not reached again by 'quit'")
 
     def _refuse(self, line: SendLine, text: str) -> None:
-        """Refuse a line for what was printed to it, but for log lines and the same prompt again."""
+        """Refuse a line that caused output other than log lines and repeats of the prompt."""
         if said := framing.solicited(text, framing.prompt_text(self._prompt)):
             raise RefusedError(line, " ".join(said.split()))
 

@@ -4,10 +4,10 @@ import re
 
 MASK = "<removed>"  # as NAPALM's own drivers have it in a sanitized configuration
 
-# Words after which VRP expects a secret, by the places of the command reference: `password
-# { cipher | simple }`, `local-user .. password irreversible-cipher`, the `cipher` of NTP and SNMP,
-# `snmp-agent community`; a key typed as it is follows the algorithm that uses it and, of a routing
-# protocol, its number.
+# Words before a secret in VRP, by their sections in the command reference:
+# `password { cipher | simple }`, `local-user .. password irreversible-cipher`, the `cipher` of NTP
+# and SNMP, `snmp-agent community`; a plain-text key follows the algorithm that uses it and, for a
+# routing protocol, its number.
 _BEFORE = (
     r"(?:irreversible-)?cipher|simple|plain|password|secret|shared-key|key-string|securityname"
     r"|community[ \t]+(?:read|write)|pre-shared-key"
@@ -16,14 +16,14 @@ _BEFORE = (
 _HINTS = re.compile(
     "cipher|simple|plain|password|secret|key|securityname|community|authentication|privacy"
 )
-# Cipher text as a switch saves it, wherever it is: %^%#..%^%#, %+%##!!!..%+%#, $1d$..$, and older
+# Cipher text as a switch saves it, in any position: %^%#..%^%#, %+%##!!!..%+%#, $1d$..$, and older
 _CIPHER_TEXT = re.compile(r"(?:%\^%#|%\+%#|%@%@|@%@%|%\$%\$|\$1[a-z]\$)\S*", re.ASCII)
 
 
 def secret_pattern(placeholder: str = r"(?!)") -> re.Pattern[str]:
-    """Compile a pattern of a secret in a line: group 1 is what is before it.
+    """Compile a pattern of a secret in a line: group 1 is the text before it.
 
-    placeholder: a pattern of what names a secret and is none; it stays.
+    placeholder: a pattern of references to a secret, which are not masked.
     """
     return re.compile(
         # `ssh server cipher aes256_gcm`, of a client, and `cipher-suite exclude cipher mode cbc`

@@ -1,6 +1,6 @@
-"""Read what a CloudEngine prints around its displays: prompts, questions, refusals, differences.
+"""Parse CloudEngine output other than displays: prompts, questions, refusals, diffs.
 
-Pure functions: nothing is sent or kept. Displays are described in `displays/`.
+Pure functions: nothing is sent or stored. Displays are described in `displays/`.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Final, Literal
 Mark = Literal["", "~", "*"]
 _MARKS: Final[dict[str, Mark]] = {"": "", "~": "~", "*": "*"}
 
-# A host name may hold any character, blanks too (command reference, "sysname").
+# A host name may contain any character, also blanks (command reference, "sysname").
 _PROMPT = re.compile(
     r"(?:<(?P<user>\S|\S[^\n]*\S)>|\[(?P<mark>[~*]?)(?P<view>\S|\S[^\n]*\S)\])[ ]*\Z"
 )
@@ -21,7 +21,7 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(r"password[ ]?:[ ]*\Z", re.IGNORECASE)
-_CHOICE_CHARS = 80  # more than any way to write the choice takes
+_CHOICE_CHARS = 80  # longer than any form of the choice
 _MORE = "---- More ----"
 # The pager's own line, then the cursor back over it, blanks, and back again.
 _PAGED = re.compile(r"[ ]*---- More ----[ ]*(?:\x1b\[\d+D(?:[ ]+\x1b\[\d+D)?)?")
@@ -32,7 +32,7 @@ _REFUSAL = re.compile(rf"^[^\S\n]*(?:{'|'.join(_REFUSALS)}).*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Prompt:
-    """Where the CLI stands: `<leaf01>`, `[~leaf01]`, `[*leaf01-100GE1/0/1]`."""
+    """CLI prompt of a view: `<leaf01>`, `[~leaf01]`, `[*leaf01-100GE1/0/1]`."""
 
     view: str
     system: bool
@@ -52,7 +52,7 @@ def plain_text(raw: str) -> str:
 
 
 def find_prompt(text: str) -> Prompt | None:
-    """The prompt that `text` ends with, on a line of its own; None while there is none."""
+    """Return the prompt that ends `text`, on a line of its own; None while there is none."""
     found = _PROMPT.match(text, text.rfind("\n") + 1)
     if found is None:
         return None
@@ -61,13 +61,13 @@ def find_prompt(text: str) -> Prompt | None:
 
 
 def without_prompt(text: str) -> str:
-    """Copy `text` without the prompt that it ends with."""
+    """Copy `text` without the prompt at its end."""
     start = text.rfind("\n") + 1
     return text[: max(start - 1, 0)] if _PROMPT.match(text, start) else text
 
 
 def find_question(text: str) -> str | None:
-    """The question that `text` ends with, on one line, as `Warning: .. Continue? [Y/N]:`.
+    """Return the question that ends `text`, on one line, as `Warning: .. Continue? [Y/N]:`.
 
     None while the text does not end with a choice between yes and no.
     """
@@ -79,7 +79,7 @@ def find_question(text: str) -> str | None:
 
 
 def offers_cancel(question: str) -> bool:
-    """Whether a question may also be answered with `C`, which leaves everything as it is."""
+    """Whether a question also accepts the answer `C`, which changes nothing."""
     found = _QUESTION.search(question)
     return found is not None and found["cancel"] is not None
 
@@ -95,7 +95,7 @@ def waits_at_pager(text: str) -> bool:
 
 
 def error_lines(text: str) -> tuple[str, ...]:
-    """The refusals in a reply: its lines that start with `Error:`.
+    """Return the refusals in a reply: its lines that start with `Error:`.
 
     `Failed to generate committed config` counts too: a commit of older VRP8 fails with it.
     """
@@ -105,7 +105,7 @@ def error_lines(text: str) -> tuple[str, ...]:
 
 
 def candidate_diff(text: str) -> str:
-    """The device's own diff: `display configuration candidate changes` without its heading.
+    """Return the device's own diff: `display configuration candidate changes` without its heading.
 
     Empty when no line is marked + or -.
     """

@@ -1,4 +1,4 @@
-"""The `ping` of a CloudEngine: the command for it, and what it says."""
+"""The `ping` command of a CloudEngine, and the reader of its output."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PingRequest:
-    """What to send: seconds to wait for each answer, octets of data; "" is the switch's choice."""
+    """Parameters of a ping: seconds per reply, octets of data; "": switch's default."""
 
     destination: str
     source: str = ""
@@ -22,7 +22,7 @@ class PingRequest:
 
 
 def command(echo: PingRequest) -> str:
-    """`ping` with options as the command reference has them; ValueError for what is no address."""
+    """Return `ping` with options of the command reference; ValueError for an invalid address."""
     version = ip_address(echo.destination).version
     words = ["ping"] if version == 4 else ["ping", "ipv6"]
     if echo.vrf:
@@ -36,14 +36,14 @@ def command(echo: PingRequest) -> str:
 
 
 def one_word(value: str) -> str:
-    """The value, if it is one word of a command; ValueError otherwise."""
+    """Return the value if it is one word of a command; ValueError otherwise."""
     if not re.fullmatch(r"[\w./:-]+", value, re.ASCII):
         raise ValueError(f"{value!r} is not one word")
     return value
 
 
 def result(text: str, echo: PingRequest) -> dict[str, Any]:
-    """NAPALM's result of a ping; times in ms. Without the statistics it is an error."""
+    """Return NAPALM's result of a ping; times in ms. Without the statistics it is an error."""
     sent = re.search(r"(\d+) packet\(?s?\)? transmitted", text)
     received = re.search(r"(\d+) packet\(?s?\)? received", text)
     if sent is None or received is None:

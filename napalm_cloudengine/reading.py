@@ -1,6 +1,6 @@
-"""What NAPALM's getters read from a CloudEngine; those not here raise NotImplementedError.
+"""NAPALM getters of a CloudEngine; getters not here raise NotImplementedError.
 
-Getters that NAPALM does not have (`get_pfc` ..) return rows as dictionaries. A display without its
+Getters that NAPALM does not have (`get_pfc` ..) return rows as dictionaries. A display not in its
 documented form raises UnreadableError, a ValueError with the command and the line.
 """
 
@@ -31,13 +31,13 @@ from napalm_cloudengine.shapes import (
 )
 from napalm_cloudengine.text import why_not_typed
 
-# The reply to a `ping` is not silent for longer than one lost packet takes.
+# The longest silence in the reply to a `ping` is the time of one lost packet.
 _PING_MARGIN_S = 5.0
 _ACT_UNKNOWN = "what it did, if it does more than read, is unknown"
 
 
 class StateReader(Dialogue):
-    """The getters."""
+    """Getters of the driver."""
 
     def get_config(
         self,
@@ -46,7 +46,7 @@ class StateReader(Dialogue):
         sanitized: bool = False,
         format: str = "text",  # noqa: A002  # the signature is NAPALM's
     ) -> dict[str, str]:
-        """Texts by kind: running, startup, and candidate (running and pending lines merged).
+        """Return texts by kind: running, startup, and candidate (running and pending lines merged).
 
         The candidate is "" while nothing is loaded. ValueError on an unknown kind or format.
         """
@@ -64,57 +64,57 @@ class StateReader(Dialogue):
         for kind, command in wanted.items():
             if retrieve in ("all", kind):
                 if kind == "candidate":
-                    self._system_view()  # the user view does not know that command
+                    self._system_view()  # the user view does not have that command
                 text = self._display(command)
                 texts[kind] = mask_secrets(text) if sanitized else text
         return texts
 
     def get_facts(self) -> dict[str, Any]:
-        """NAPALM's facts; `serial_number` is "" on a release without `display device esn`."""
+        """Return NAPALM's facts; `serial_number` is "" without `display device esn`."""
         if not self._connected().prompt.uncommitted:
-            self._user_view()  # whose prompt is the name and nothing else
+            self._user_view()  # its prompt is the bare host name
         version = system.read_version(self._display_answer(system.VERSION_COMMAND))
         interfaces = read_names(self._display_answer(BRIEF.command))
-        esn = self._ask(system.SERIAL_COMMAND)  # may not exist: not in every CLI
+        esn = self._ask(system.SERIAL_COMMAND)  # optional: not every CLI has it
         serial = system.read_serial(DisplayAnswer(system.SERIAL_COMMAND, esn.text))
         return napalm_facts(self._connected().base_prompt, version, serial, interfaces)
 
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]:
-        """IPv4 peers of the public instance in NAPALM's shape.
+        """Return IPv4 peers of the public instance in NAPALM's shape.
 
-        The table has no peer's router id and description (""), and no count of accepted or sent
+        The table has no router id and description of a peer (""), and no count of accepted or sent
         prefixes (-1).
         """
         return napalm_neighbors(bgp.read_peers(self._display_answer(bgp.PEERS.command)))
 
     def get_interfaces(self) -> dict[str, dict[str, Any]]:
-        """NAPALM's interfaces; what the switch does not print is "" or -1."""
+        """Return NAPALM's interfaces; a value that the switch does not print is "" or -1."""
         rows = read_interfaces(self._display_answer(INTERFACES), INTERFACE_FIELDS)
         return {row["name"]: napalm_interface(row) for row in rows}
 
     def get_interfaces_counters(self) -> dict[str, dict[str, int]]:
-        """NAPALM's counters; a number that the switch does not print is -1."""
+        """Return NAPALM's counters; a number that the switch does not print is -1."""
         rows = read_interfaces(self._display_answer(INTERFACES), COUNTER_FIELDS)
         return {row["name"]: napalm_counters(row) for row in rows}
 
     def get_ports(self) -> list[Row]:
-        """Every interface as its health needs it: NAPALM's counters have no CRC errors nor pauses.
+        """Return every interface for health checks: NAPALM's counters lack CRC errors and pauses.
 
-        `state` in the switch's words, `mtu` and `frame_bytes`; of physical ports `speed`, errors,
-        discards and pauses, None for what a port does not count.
+        `state` as the switch prints it, `mtu` and `frame_bytes`; for physical ports `speed`,
+        errors, discards and pauses, None for a counter that the port does not have.
         """
         return read_ports(self._display_answer(INTERFACES))
 
     def get_interfaces_ip(self) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
-        """The addresses in the running configuration (none learnt by DHCP), by interface."""
+        """Return addresses in the running configuration (none learnt by DHCP), by interface."""
         return napalm_addresses(self._running(NOTHING_CHANGED))
 
     def get_lldp_neighbors(self) -> dict[str, list[dict[str, str]]]:
-        """Who LLDP hears on which port."""
+        """Return the LLDP neighbours of each port."""
         return napalm_lldp(lldp.read_brief(self._display_answer(lldp.BRIEF.command)))
 
     def get_lldp_neighbors_detail(self, interface: str = "") -> dict[str, list[dict[str, Any]]]:
-        """What the neighbours say of themselves; of one port where `interface` names it.
+        """Return the LLDP data of all neighbours; with `interface`, only those of that port.
 
         ValueError when `interface` is not one word.
         """
@@ -124,7 +124,7 @@ class StateReader(Dialogue):
         return napalm_lldp_detail(lldp.read_detail(self._display_answer(command)))
 
     def get_pfc(self, retrieve: str = "all") -> dict[str, list[Row]]:
-        """PFC by part: ports, profiles, counters and thresholds; retrieve: "all", or one of them.
+        """Return PFC ports, profiles, counters and thresholds; retrieve: "all", or one of them.
 
         A threshold is as printed, `600(K)`; its columns are those of the family. ValueError on an
         unknown part.
@@ -144,30 +144,30 @@ class StateReader(Dialogue):
         }
 
     def get_routes(self) -> list[Row]:
-        """The public routing table: prefixes with `protocol` and `hops`."""
+        """Return the public routing table: prefixes with `protocol` and `hops`."""
         return routing.read_routes(self._display_answer(routing.ROUTES.command))
 
     def get_clock(self) -> datetime:
-        """The time of the switch, with its offset from UTC."""
+        """Return the time of the switch, with its offset from UTC."""
         return system.read_clock(self._display_answer(system.CLOCK_COMMAND))
 
     def get_free_flash(self) -> int:
-        """Kbytes that are free of the file system that `dir` lists, as the user view starts in.
+        """Return the free kbytes of the file system that `dir` lists in the initial user view.
 
-        Raises CommandErrorException in a view that does not know `dir`.
+        Raises CommandErrorException in a view without `dir`.
         """
         return system.read_free_kbytes(self._display_answer(system.FILES.command))
 
     def get_ai_ecn(self) -> list[Row]:
-        """AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""
+        """Return AI-ECN of each queue of a port; a threshold that is shown as `-` is None."""
         return ai_ecn.STATE.read(self._display_answer(ai_ecn.STATE.command))
 
     def get_ecn_marks(self) -> list[Row]:
-        """Packets that each port has marked ECN since its counters were cleared."""
+        """Return ECN-marked packets of each port since its counters were cleared."""
         return queues.ECN_MARKS.read(self._display_answer(queues.ECN_MARKS.command))
 
     def get_queues(self, interface: str) -> list[Row]:
-        """Passed and dropped packets of the egress queues of a port.
+        """Return passed and dropped packets of the egress queues of a port.
 
         ValueError when `interface` is not one word.
         """
@@ -202,10 +202,10 @@ class StateReader(Dialogue):
         return DisplayAnswer(command, self._display(command))
 
     def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
-        """The reply to each command; CommandErrorException on the first that is refused.
+        """Return the reply to each command; CommandErrorException on the first that is refused.
 
-        TypeError for what is not a list (a text's letters would each be sent), ValueError for what
-        is not one line; both before anything is sent.
+        TypeError for a value other than a list (each letter of a text would be sent), ValueError
+        for a command of several lines; both before anything is sent.
         """
         if not isinstance(commands, list | tuple):
             raise TypeError(f"cli: give a list of commands, not a {type(commands).__name__}")
@@ -217,7 +217,7 @@ class StateReader(Dialogue):
         return {command: self._said_to(command) for command in commands}
 
     def _said_to(self, command: str) -> str:
-        """The reply to any command; only one that reads is sent again where it is in doubt."""
+        """Return the reply to any command; repeat it if in doubt only if the command reads."""
         if "display".startswith(command.split(" ", 1)[0]) and command:
             return self._display(command)
         reply = self._run(command, _ACT_UNKNOWN)

@@ -1,4 +1,4 @@
-"""What was parsed, in the dictionaries that NAPALM documents for its getters."""
+"""Conversion of parsed displays to the dictionaries that NAPALM documents for its getters."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from napalm_cloudengine.displays.lldp import Neighbor
 from napalm_cloudengine.displays.system import SoftwareVersion
 from napalm_cloudengine.displays.table import Row
 
-# What is read of `display interface` for each shape.
+# Fields of `display interface` that each shape needs.
 INTERFACE_FIELDS = (
     *("protocol", "description", "mac", "mtu", "frame_bytes", "speed", "bandwidth"),
     *("system_time", "physical_up_at", "physical_down_at"),
@@ -39,7 +39,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 def napalm_facts(
     hostname: str, version: SoftwareVersion, serial: str, interfaces: list[str]
 ) -> dict[str, Any]:
-    """NAPALM's get_facts; a switch knows no domain, so `fqdn` is its name."""
+    """Return NAPALM's get_facts; a switch has no domain, so `fqdn` is its name."""
     return {
         "uptime": version.uptime_s,
         "vendor": "Huawei",
@@ -53,9 +53,9 @@ def napalm_facts(
 
 
 def napalm_neighbors(table: BgpTable) -> dict[str, dict[str, Any]]:
-    """NAPALM's get_bgp_neighbors, for the public instance and IPv4.
+    """Return NAPALM's get_bgp_neighbors, for the public instance and IPv4.
 
-    The table of a CloudEngine has no peer's router id and description (""), and no count of
+    The table of a CloudEngine has no router id and description of a peer (""), and no count of
     accepted or sent prefixes (-1).
     """
     peers = {peer.address: _peer(peer, table.local_as) for peer in table.peers}
@@ -84,7 +84,7 @@ def _peer(peer: BgpPeerRow, local_as: int) -> dict[str, Any]:
 
 
 def napalm_interface(row: Row) -> dict[str, Any]:
-    """One of NAPALM's get_interfaces, of its INTERFACE_FIELDS; -1 for a number not printed."""
+    """Return one entry of NAPALM's get_interfaces, from INTERFACE_FIELDS; -1: not printed."""
     address = _MAC.match(row.get("mac", ""))
     speed = re.match(r"(\d+)(G?)", row.get("speed", "")) or re.match(
         r"(\d+)([GMK]?)", row.get("bandwidth", "")
@@ -101,7 +101,7 @@ def napalm_interface(row: Row) -> dict[str, Any]:
 
 
 def _flapped_s(row: Row) -> float:
-    """Seconds since the physical state last changed; -1.0 where it never did."""
+    """Return seconds since the last change of the physical state; -1.0 without a change."""
     now = _TIME.match(row.get("system_time", ""))
     texts = (row.get(name, "") for name in ("physical_up_at", "physical_down_at"))
     changes = [found[0] for text in texts if (found := _TIME.match(text))]
@@ -111,12 +111,15 @@ def _flapped_s(row: Row) -> float:
 
 
 def napalm_counters(row: Row) -> dict[str, int]:
-    """One of NAPALM's get_interfaces_counters; -1 for a number not printed."""
+    """Return one entry of NAPALM's get_interfaces_counters; -1 for a number not printed."""
     return {name: -1 if row.get(field) is None else row[field] for name, field in _COUNTERS.items()}
 
 
 def napalm_addresses(config: str) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
-    """NAPALM's get_interfaces_ip of a configuration; an address without a length is left out."""
+    """Return NAPALM's get_interfaces_ip of a configuration.
+
+    Addresses without length are omitted.
+    """
     shape: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
     name = ""
     for line in config.splitlines():
@@ -140,7 +143,7 @@ def _address(words: list[str]) -> tuple[str, str, int] | None:
 
 
 def napalm_lldp(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str, str]]]:
-    """NAPALM's get_lldp_neighbors."""
+    """Return NAPALM's get_lldp_neighbors."""
     shape: dict[str, list[dict[str, str]]] = {}
     for neighbor in neighbors:
         heard = {"hostname": neighbor.device, "port": neighbor.port}
@@ -149,7 +152,7 @@ def napalm_lldp(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str, str]]
 
 
 def napalm_lldp_detail(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str, Any]]]:
-    """NAPALM's get_lldp_neighbors_detail; a CloudEngine shows no parent interface ("")."""
+    """Return NAPALM's get_lldp_neighbors_detail; a CloudEngine shows no parent interface ("")."""
     shape: dict[str, list[dict[str, Any]]] = {}
     for neighbor in neighbors:
         said = {

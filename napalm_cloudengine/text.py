@@ -1,22 +1,22 @@
-"""Configuration text as the lines to send, refusing beforehand what must never reach a switch."""
+"""Configuration text as the lines to send; lines that must not reach a switch are refused."""
 
 import re
 import unicodedata
 from dataclasses import dataclass
 
-# The command line of a CloudEngine takes no more (command reference).
+# Maximum length of a CloudEngine command line (command reference).
 MAX_LINE_CHARS = 3100
 # `commit .. description`: 1 to 60 ASCII characters, spaces allowed (command reference).
 MAX_DESCRIPTION_CHARS = 60
 _SHOWN_CHARS = 120  # of a line in a message
 # Words that act instead of configuring: in a candidate they would commit, save, reboot or leave it.
-# VRP takes any unambiguous beginning of a word, so `com` is a `commit`.
+# VRP accepts any unambiguous abbreviation of a word, so `com` is a `commit`.
 _ACTING_WORDS = ("abort", "commit", "reboot", "return", "rollback", "run", "save", "system-view")
-_WHOLE_WORDS = ("system",)  # begins `system-view`, yet is a word of configuration itself
+_WHOLE_WORDS = ("system",)  # an abbreviation of `system-view`, yet a configuration word of its own
 
 
 class UnsendableError(ValueError):
-    """A line that must not be sent: where it stands and why; `line` is as written."""
+    """A line that must not be sent: its position and the reason; `line` is as written."""
 
     def __init__(self, number: int, line: str, why: str) -> None:
         self.number, self.line, self.why = number, line, why
@@ -36,7 +36,7 @@ class SendLine:
 
 
 def config_lines(text: str) -> tuple[SendLine, ...]:
-    """The lines of `text` that matter: no blanks, no `!` heading, no separators, no last `return`.
+    """Return the lines of `text` that matter: no blanks, `!` heading, separators, or last `return`.
 
     Raises UnsendableError for the first line that must not be sent.
     """
@@ -55,7 +55,7 @@ def config_lines(text: str) -> tuple[SendLine, ...]:
 
 
 def quotable(text: str) -> str:
-    """A line as a message may show it: of one screen line, control characters spelled out."""
+    """Return a line for a message: on one screen line, with control characters escaped."""
     spelled = "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
@@ -63,7 +63,7 @@ def quotable(text: str) -> str:
 
 
 def check_description(message: str) -> str:
-    """The message as a commit description; TypeError, ValueError where no switch could take it."""
+    """Return the message as a commit description; TypeError, ValueError if no switch takes it."""
     if not isinstance(message, str):
         raise TypeError(f"a commit message is a text, not {message!r}")
     words = message.strip(" ")
@@ -80,7 +80,7 @@ def check_description(message: str) -> str:
 
 
 def check_persist_id(value: object) -> str:
-    """The id of a persistent trial, "" for None; ValueError when a switch could not take it.
+    """Return the id of a persistent trial, "" for None; ValueError when no switch accepts it.
 
     1 to 256 visible ASCII characters, not a hyphen alone and not beginning with a digit (command
     reference, "abort trial").
@@ -111,7 +111,7 @@ def _why_not(text: str) -> str:
 
 
 def why_not_typed(text: str) -> str:
-    """Why a text cannot be typed as one line; "" when it can."""
+    """Return the reason why a text cannot be typed as one line; "" when it can."""
     if "?" in text:
         return "holds '?', which asks the switch for help instead of being entered"
     odd = next((char for char in text if unicodedata.category(char) in ("Cc", "Zl", "Zp")), None)

@@ -1,15 +1,15 @@
-"""One SSH session with a CloudEngine's CLI: a line goes out, the whole reply comes back.
+"""SSH session with a CloudEngine's CLI: send one line, receive its whole reply.
 
-`framing.py` says where a reply begins and ends. Netmiko's `huawei_vrpv8` makes the connection, and
-what it does with a reply is replaced:
+`framing.py` finds the boundaries of a reply. Netmiko's `huawei_vrpv8` makes the connection; its
+handling of replies is replaced:
 
-- it takes any `]` or `>` for a prompt, so a banner or a description can end a reply early; here
-  a prompt stands alone on the last line, and is proven;
-- a question swallows the next line as its answer; here it is found and answered from a table;
+- it takes any `]` or `>` for a prompt, so a banner or a description can end a reply early; here a
+  prompt is alone on the last line, and is proven;
+- a question swallows the next line as its answer; here it is recognised and answered from a table;
 - a dropped session is noticed when the read times out; here at once;
 - it sleeps about 12 s in a session (2 s in each `check_config_mode`); here nothing sleeps;
-- its debug log holds every line sent, secrets included; here lines are not logged, and a session
-  log holds them masked;
+- its debug log contains every sent line, with secrets; here lines are not logged, and a session log
+  masks them;
 - `commit(comment=..)` sends words that VRP8 does not have; here it is refused.
 """
 
@@ -31,29 +31,29 @@ from napalm_cloudengine.known_hosts import keys_of, place_of
 from napalm_cloudengine.masking import mask_secrets
 from napalm_cloudengine.text import quotable
 
-# A dropped connection reaches the caller as one exception, not also as paramiko's traceback on
-# stderr, which logging prints where no handler is set up.
+# A dropped connection reaches the caller as one exception, without paramiko's traceback on stderr,
+# which logging prints where no handler is set up.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 MAX_QUESTIONS = 10
 NO_ECHO = "no echo"
-QUESTION_S = 0.05  # a question is the last for so long; a description may end like one
-FENCE_S = 1.0  # until another fence goes out, twice as long each time
-# Log lines are shown on a terminal of their own accord where `terminal monitor` was entered for it;
-# this undoes `terminal logging`, `alarm` and `debugging`, too. A user of a lower level than 3 may
-# not enter it (command reference, V300R023C00).
+QUESTION_S = 0.05  # silence after which a question is final; a description may end like one
+FENCE_S = 1.0  # time until the next fence is sent, doubled each time
+# A terminal shows log lines unsolicited after `terminal monitor` was entered for it; this undoes
+# `terminal logging`, `alarm` and `debugging`, too. A user of a lower level than 3 may not enter it
+# (command reference, V300R023C00).
 _NO_LOGS = "undo terminal monitor"
 _NO_PAGES = "screen-length 0 temporary"
 _TAIL_CHARS = 4000
 _READ_BYTES = 65536
-# Ciphers that authenticate go first, as OpenSSH has it. paramiko begins with counter mode, whose
-# separate MAC it compares byte by byte in Python: 8 % of the CPU of a change. A switch that offers
-# counter mode alone (the factory configuration of V200R019 and later) is spoken to in that.
+# Authenticated ciphers go first, as in OpenSSH. paramiko begins with counter mode, whose separate
+# MAC it compares byte by byte in Python: 8 % of the CPU of a change. A switch that offers only
+# counter mode (the factory configuration of V200R019 and later) gets that.
 _AUTHENTICATED_CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com")
 
 
 class SessionBrokenError(Exception):
-    """The session was lost, the switch fell silent or is not understood; `why` says which.
+    """The session was lost, timed out or cannot be interpreted; `why` is the reason.
 
     `last` is the last line that it printed, without secrets.
     """
@@ -104,11 +104,11 @@ class _PartialReply:
 
 @dataclass(frozen=True)
 class SwitchReply:
-    """What the switch answered to one line.
+    """Reply of the switch to one line.
 
-    `text` is everything between the echo and the prompt, `refused` the question that no row of
-    the table answered (it got a no), `prompt` where the CLI stands now. `doubt` is a line of the
-    text that nobody asked for, or why the reply was not found; `late` is what came before the echo.
+    `text` is everything between the echo and the prompt, `refused` the question that no row of the
+    table answered (it got a no), `prompt` the CLI's current prompt. `doubt` is an unsolicited line
+    of the text, or the reason why the reply was not found; `late` is the output before the echo.
     """
 
     text: str
@@ -119,13 +119,13 @@ class SwitchReply:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The lines that refuse: those that start with `Error:`."""
+        """Return the refusing lines: those that start with `Error:`."""
         return parse.error_lines(self.text)
 
     def reports(self, words: str, sentence: str) -> bool:
         """Whether it reports a success: by `words`, in doubt by a line that is `sentence` alone.
 
-        A log line, or the rest of one that was torn apart, may have the same words.
+        A log line, or a fragment of one, may contain the same words.
         """
         if self.errors or not self.doubt:
             return words in self.text and not self.errors
@@ -133,22 +133,22 @@ class SwitchReply:
 
     @property
     def last(self) -> str:
-        """Its last line, without secrets."""
+        """Return its last line, without secrets."""
         return mask_secrets(self.text.rsplit("\n", 1)[-1].strip())
 
     @property
     def message(self) -> str:
-        """What the switch said, on one line and without secrets."""
+        """Return the switch's text on one line and without secrets."""
         return mask_secrets(" ".join(self.errors or self.text.split())) or "nothing"
 
 
 class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untyped here
-    """Netmiko's VRP8 connection, with `exchange` and `enter` as the ways to talk."""
+    """Netmiko's VRP8 connection, with `exchange` and `enter` to send lines."""
 
-    prompt = parse.Prompt("", system=False, mark="")  # where the CLI stood after the last reply
-    _shown: str  # the end of all that the switch has printed, as it came
+    prompt = parse.Prompt("", system=False, mark="")  # the prompt after the last reply
+    _shown: str  # the end of all output of the switch, unmodified
     _sent: str  # the line that was sent last
-    _echoes: bool  # whether the switch echoes what it is sent
+    _echoes: bool  # whether the switch echoes its input
     _blanks_echoed: bool | None  # whether a line of blanks, too; None until it is known
     alt_host_keys: bool  # Netmiko's own: whether known hosts come from a file
     base_prompt: str  # the name in the user view's prompt; Netmiko's own attribute
@@ -164,17 +164,17 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         return self._converse(command, answers, timeout_s, fenced=True)
 
     def enter(self, line: str, answers: tuple[PromptAnswer, ...], timeout_s: float) -> SwitchReply:
-        """As `exchange`, without a fence: `late` of the next reply is what was still to come."""
+        """Send one line as `exchange`, without a fence: the next reply has the rest in `late`."""
         return self._converse(line, answers, timeout_s, fenced=False)
 
     def settle(self) -> SwitchReply:
-        """What the switch still had to say to lines that were entered, and where it stands."""
+        """Return the rest of the replies to entered lines, and the CLI's current prompt."""
         prompt = framing.prompt_text(self.prompt)
         reply = self._converse(None, (), self.timeout, fenced=True)
         return replace(reply, text=reply.text.removeprefix(prompt).strip("\n"))
 
     def is_open(self) -> bool:
-        """Whether the SSH session stands; asks the transport, sends nothing."""
+        """Whether the SSH session is up; checks the transport, sends nothing."""
         channel = self.remote_conn
         return bool(
             channel is not None
@@ -183,7 +183,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             and channel.get_transport().is_active()
         )
 
-    # --- what Netmiko calls while it connects and disconnects -----------------------------
+    # --- called by Netmiko while it connects and disconnects --------------------------------
 
     def _build_ssh_client(self) -> paramiko.SSHClient:
         from_file, self.alt_host_keys = self.alt_host_keys, False
@@ -205,9 +205,9 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         super()._try_session_preparation(force_data=False)  # no bare Enter: a prompt is coming
 
     def session_preparation(self) -> None:
-        """Wait for the first prompt, turning down what is asked before it; then no more pages.
+        """Wait for the first prompt, refuse questions before it, then turn off paging.
 
-        A switch whose echo is not seen is asked once more before it counts as one without.
+        A switch whose echo is not seen gets a second line before it counts as one without.
         """
         self._decoder = codecs.getincrementaldecoder(self.encoding)("replace")
         self._shown, self._sent = "", ""
@@ -222,12 +222,12 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             self._echoes = again.doubt != NO_ECHO
 
     def cleanup(self, command: str = "quit") -> None:
-        """Send nothing: closing the session is the logout, and `quit` might ask a question."""
+        """Send nothing: closing the session is the logout, and `quit` might cause a question."""
 
     def disconnect(self) -> None:
-        """End the session and its socket, also where Netmiko gives up half way: a session was lost.
+        """End the session and its socket, also where Netmiko stops half way: a session was lost.
 
-        Its way out first closes the channel, and when that fails it lets go of the rest unclosed.
+        Netmiko closes the channel first, and when that fails it leaves the rest open.
         """
         client = self.remote_conn_pre
         transport = client.get_transport() if client is not None else None
@@ -242,7 +242,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         pattern: str = "",  # noqa: ARG002
         force_regex: bool = False,  # noqa: ARG002
     ) -> bool:
-        """Whether the last prompt was a system view's; the stock form waits 2 s to find out."""
+        """Whether the last prompt was a system view's; Netmiko's own method waits 2 s for that."""
         return self.prompt.system
 
     def commit(
@@ -264,7 +264,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         *,
         fenced: bool,
     ) -> SwitchReply:
-        """Send a line, answer what is asked, read to the prompt.
+        """Send a line, answer questions, read to the prompt.
 
         None sends nothing: a fence alone, or nothing at all before the first prompt.
         """
@@ -306,7 +306,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     def _read(self, echo: str, timeout_s: float, *, fenced: bool, blanks: int = 0) -> _PartialReply:
         """Read until a question, or the prompt at the end of the reply.
 
-        blanks: of a fence that was sent before; it goes out again while the line is quiet.
+        blanks: of a fence that was sent before; it is sent again while the line is quiet.
         """
         raw = framing.prompt_text(self.prompt) if blanks else ""
         tail, silent_s = raw, 0.0
@@ -338,7 +338,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
                 blanks = self._fence(blanks + 1)
 
     def _with_rest(self, raw: str, heard: str) -> str:
-        """Add what was heard; to what ends like a question also what comes behind it at once."""
+        """Append output; after a question-like end also the output directly after it."""
         while heard:
             raw += heard
             asked = parse.find_question(parse.plain_text(raw[-_TAIL_CHARS:]))
@@ -348,7 +348,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
     def _unfenced(
         self, text: str, echo: str, prompt: parse.Prompt, *, fenced: bool
     ) -> _PartialReply | None:
-        """The reply in a text that ends with a prompt, where it needs no fence."""
+        """Return the reply in a text that ends with a prompt, where it needs no fence."""
         part = self._part(text, echo)
         if part is None or not self._is_known(prompt):
             return None
@@ -356,7 +356,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         return part if not fenced or framing.shows_its_end(part.text) else None
 
     def _fenced(self, text: str, echo: str, blanks: int, *, quiet: bool) -> _PartialReply | None:
-        """The reply in a text that ends with a prompt, where the fence before that is found."""
+        """Return the reply in a text that ends with a prompt, if the fence before that is found."""
         whole = None
         if self._blanks_echoed is not False:
             whole = framing.before_fence(text, blanks)
@@ -369,14 +369,14 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         return self._part(whole, echo) or _PartialReply("", whole, anchored=False)
 
     def _part(self, text: str, echo: str) -> _PartialReply | None:
-        """What follows the echo in a text; None while it does not hold the echo as a whole."""
+        """Return the text after the echo; None while the echo is incomplete."""
         if not echo or not self._echoes:
             return _PartialReply("", text)
         found = framing.after_echo(text, echo, framing.prompt_text(self.prompt))
         return _PartialReply(*found) if found else None
 
     def _fence(self, blanks: int) -> int:
-        """Send a line of that many blanks; their number."""
+        """Send a line of that many blanks; return their number."""
         self._send(("" if self._blanks_echoed is False else " " * blanks) + "\n")
         return blanks
 
@@ -390,11 +390,11 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         )
 
     def _hides_end(self, text: str) -> bool:
-        """Whether the reply may have ended, in what something else was printed into or after."""
+        """Whether unsolicited output may hide the end of the reply."""
         return parse.asks_for_password(text) or bool(framing.unsolicited(text, self.base_prompt))
 
     def _receive(self, timeout_s: float) -> str:
-        """What the switch prints next; "" when that is nothing for a time."""
+        """Return the next output of the switch; "" when there is none for a time."""
         channel = self.remote_conn
         if channel is None:
             raise self._broken("the session is closed")
@@ -417,11 +417,11 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         self._sent = text.strip() or self._sent
         try:
             self.remote_conn.sendall(text.encode(self.encoding))
-        except (OSError, EOFError):  # the latter is paramiko's where the socket takes no more
+        except (OSError, EOFError):  # the latter is paramiko's on a full or closed socket
             raise self._broken("session lost") from None
 
     def _broken(self, why: str) -> SessionBrokenError:
-        """The end of the session, with the last line that the switch printed."""
+        """Return the error for a broken session, with the last line that the switch printed."""
         last = framing.last_line(parse.plain_text(self._shown), self._sent)
         if self.base_prompt:  # before the first prompt, no secret was sent and none is shown
             last = mask_secrets(last)

@@ -1,12 +1,12 @@
-"""The trial of a commit: ask the switch about it, confirm it, abort it, also from a new session.
+"""Trial commits: read the status, confirm, abort, also from a new session.
 
-What the V300 command reference says of a trial and its session: without `persist` the trial takes
-effect only in the current session; with `persist` it goes on when the session ends, and any session
-confirms it with `commit persist ID` or cancels it with `abort trial persist ID`; `abort trial
-session N` cancels that of another session. People report of a CloudEngine that a plain trial goes
-on without its session and that no other session can confirm or abort it: then only the timer ends
-it. So every step asks, tries what fits, believes the status alone, and a failure says when the
-timer ends.
+The V300 command reference states on a trial and its session: without `persist` the trial takes
+effect only in the current session. With `persist` it continues when the session ends, and any
+session confirms it with `commit persist ID` or cancels it with `abort trial persist ID`;
+`abort trial session N` cancels that of another session. Users report for a CloudEngine that a plain
+trial continues without its session and that no other session can confirm or abort it: then only the
+timer ends it. So every step reads the status, tries the applicable commands, and relies on the
+status alone. An error states when the timer ends.
 """
 
 import re
@@ -36,19 +36,19 @@ _ASK_AGAIN_S = 0.5  # while a switch cancels a trial
 
 
 class Trials(CandidateEditor):
-    """A running trial, which may have been started by another session."""
+    """A running trial, which another session may have started."""
 
     def confirm_commit(self) -> None:
         """Make a running trial permanent.
 
-        A trial may expire between the question for it and the `commit`, which then confirms nothing
-        and succeeds. Neither the trial's status nor, as far as the command reference tells, the
-        list of commits shows that: so what runs is compared with what ran on trial.
+        A trial may expire between the status query and the `commit`, which then confirms nothing
+        and succeeds. Neither the trial's status nor, according to the command reference, the list
+        of commits shows that: so the running configuration is compared with the one on trial.
         Raises CommitConfirmException when no trial runs, it has a persist id that is not ours, the
-        switch refuses or something else runs afterwards, CandidateNotOursError when the same commit
-        would carry other changes, OutcomeUnknownError.
+        switch refuses or another configuration runs afterwards, CandidateNotOursError when the same
+        commit would include other changes, OutcomeUnknownError.
         """
-        on_trial = self._running(NOTHING_CHANGED)  # before the question: still on trial then
+        on_trial = self._running(NOTHING_CHANGED)  # before the status query: still on trial then
         trial = self._require_trial("confirm")
         if self.compare_config():
             raise self._more_than_the_trial()
@@ -67,9 +67,9 @@ class Trials(CandidateEditor):
             )
 
     def abort_commit(self, persist_id: str = "") -> None:
-        """Cancel a running trial: the switch goes back to what it ran before, at once.
+        """Cancel a running trial: the switch restores its previous configuration at once.
 
-        One that the switch is cancelling already is waited for. persist_id: of the trial, where it
+        A trial that the switch is cancelling already is awaited. persist_id: of the trial, where it
         is not this driver's own. Raises CommitConfirmException when no trial runs, it has another
         id or is still there, OutcomeUnknownError.
         """
@@ -86,18 +86,18 @@ class Trials(CandidateEditor):
         self._require_ended(f"'{command}'")
 
     def has_pending_commit(self) -> bool:
-        """Whether a trial runs or is being cancelled; CommitConfirmException if not told."""
+        """Whether a trial runs or is being cancelled; CommitConfirmException if not reported."""
         return self.trial_status().state != "INACTIVE"
 
     def newest_commit(self) -> CommitEntry | None:
-        """The newest commit as the switch lists it; None: the release has no such list."""
+        """Return the newest commit in the switch's list; None: the release has no such list."""
         try:
             return commit(self._display(f"{LIST.command} verbose 1"))
         except CommandErrorException:
             return None
 
     def rollback(self) -> None:
-        """Undo: abort a running trial, otherwise take back the last commit (whoever made it).
+        """Abort a running trial, otherwise undo the last commit (by any user).
 
         Raises CommitError, CommitConfirmException, CandidateNotOursError, OutcomeUnknownError.
         """
@@ -146,10 +146,10 @@ class Trials(CandidateEditor):
         return status
 
     def _ways(self, verb: str, trial: TrialStatus, ours: str) -> tuple[str, ...]:
-        """The commands that may finish this trial, the surest first.
+        """Return the commands that may finish this trial, the most certain first.
 
-        The reference shows the id in the status of a trial that came by NETCONF, and does not say
-        whether one of the CLI shows it: so without it our own id is tried, too.
+        The reference shows the id in the status of a trial that was started by NETCONF, and does
+        not state whether the CLI shows it: so if no id is shown, our own id is tried, too.
         """
         shown = trial.persist_id
         if shown and shown != ours:
@@ -165,7 +165,7 @@ class Trials(CandidateEditor):
         return (verb,)
 
     def _first_accepted(self, commands: tuple[str, ...]) -> tuple[str, SwitchReply]:
-        """Send commands until one is not refused; the last one sent and its reply."""
+        """Send commands until one is not refused; return the last one sent and its reply."""
         for command in commands[:-1]:
             reply = self._run(command, _CONFIRM_UNKNOWN, self._commit_timeout_s)
             if not reply.errors or reply.doubt:
@@ -173,21 +173,21 @@ class Trials(CandidateEditor):
         return commands[-1], self._run(commands[-1], _CONFIRM_UNKNOWN, self._commit_timeout_s)
 
     def _trial_session(self) -> str:
-        """The number of the one session with a trial, as the CLI's help lists it; or "".
+        """Return the number of the one session with a trial, as the CLI's help lists it; or "".
 
         Entered with `?`, the words before it are incomplete as a command: nothing is aborted.
         """
         reply = self._run("abort trial session ?", NOTHING_CHANGED)
         helped = reply.text.split(framing.prompt_text(reply.prompt))[0]  # then comes the line again
         if reply.refused or framing.unsolicited(helped, self._connected().base_prompt):
-            return ""  # a number may be torn: that of another session would be left
+            return ""  # a number may be truncated: another session could be aborted
         found: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", helped, re.MULTILINE)
         return found[0] if len(found) == 1 else ""
 
     def _require_accepted(self, command: str, reply: SwitchReply) -> None:
-        """Raise CommitConfirmException for a refusal; what became of the trial the switch says.
+        """Raise CommitConfirmException for a refusal, with the trial's state from the switch.
 
-        A reply that other output is mixed with refuses nothing: what runs afterwards tells.
+        A reply that is mixed with other output is not a refusal: the running configuration decides.
         """
         if reply.doubt or not (reply.refused or reply.errors):
             return

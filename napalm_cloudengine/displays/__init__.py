@@ -1,1 +1,1 @@
-"""Every `display` that this driver reads, described once: readers and writers share it."""
+"""Definitions of every `display` that this driver reads, shared by readers and writers."""

@@ -5,7 +5,7 @@ import re
 from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _RULE = "-" * 125
-# A hyphen stands for what is not there while the function is abnormal (table 1).
+# A hyphen replaces a missing value while the function is abnormal (table 1).
 STATE = DisplayTable(
     "display ai-ecn calculated state",
     {

@@ -8,7 +8,7 @@ from napalm_cloudengine.displays.table import DisplayTable, Form
 
 _AGE = re.compile(r"\d+:\d\d:\d\d|(?:\d+|\*+)h\d\dm", re.ASCII)
 _AS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-_STAR = re.compile(r"^([ \t]*\*)[ \t]+(?=\S)", re.MULTILINE)  # apart from its dynamic peer
+_STAR = re.compile(r"^([ \t]*\*)[ \t]+(?=\S)", re.MULTILINE)  # before a dynamic peer
 _TOTALS = """\
  Status codes: * - Dynamic
  BGP local router ID        : {router_id}
@@ -38,14 +38,14 @@ PEERS = DisplayTable(
         ),
     },
     cells={"version": re.compile("4"), "age": _AGE, "asn": _AS, "local_as": _AS},
-    # older VRP8 tells of no dynamic peers
+    # older VRP8 does not print dynamic peers
     optional=("established", "dynamic"),
 )
 
 
 @dataclass(frozen=True)
 class BgpPeerRow:
-    """One row of `display bgp peer`; uptime_s -1: beyond what the column can show."""
+    """One row of `display bgp peer`; uptime_s -1: beyond the range of the column."""
 
     address: str
     remote_as: int
@@ -64,7 +64,7 @@ class BgpTable:
 
 
 def read_peers(shown: DisplayAnswer) -> BgpTable:
-    """The table of peers; raises UnreadableError when rows are missing or not understood.
+    """Read the table of peers; raises UnreadableError when rows are missing or not understood.
 
     An empty answer, as of a switch without BGP, is a table without peers and with AS 0.
     """
@@ -89,13 +89,13 @@ def read_peers(shown: DisplayAnswer) -> BgpTable:
 
 
 def as_number(text: str) -> int:
-    """An AS number in either notation: `65001` or `0.65001` (RFC 5396)."""
+    """Return an AS number given in either notation: `65001` or `0.65001` (RFC 5396)."""
     high, dot, low = text.partition(".")
     return (int(high) << 16) + int(low) if dot else int(text)
 
 
 def _seconds(age: str) -> int:
-    """Seconds of `00:17:49`, or `0024h05m` from a day on; `****h05m` is unknown (-1)."""
+    """Return the seconds of `00:17:49`, or `0024h05m` from a day on; `****h05m` is unknown (-1)."""
     if ":" in age:
         hours, minutes, seconds = map(int, age.split(":"))
         return (hours * 60 + minutes) * 60 + seconds
@@ -104,7 +104,7 @@ def _seconds(age: str) -> int:
 
 
 def age_text(seconds: int) -> str:
-    """`hh:mm:ss`, from a day on `NNNNhNNm`, beyond 9999 hours `****hNNm`."""
+    """Format as `hh:mm:ss`, from a day on `NNNNhNNm`, beyond 9999 hours `****hNNm`."""
     hours, minutes = seconds // 3600, seconds // 60 % 60
     if hours < 24:
         return f"{hours:02}:{minutes:02}:{seconds % 60:02}"

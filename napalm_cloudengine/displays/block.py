@@ -1,6 +1,6 @@
-"""Displays of labelled lines as data: a block is the display as printed, with its values named.
+"""Displays of labelled lines as data: a block is the printed display with its values named.
 
-A value is a format of Python with a kind behind it, as in a table (`table.py`).
+A value is a Python format with a kind after it, as in a table (`table.py`).
 """
 
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from functools import cached_property, lru_cache
 from napalm_cloudengine.displays.shown import DisplayAnswer, DisplayLine
 from napalm_cloudengine.displays.table import Layout, Row
 
-_NONE = "--"  # for a value that there is not
+_NONE = "--"  # for a missing value
 
 
 @dataclass(frozen=True)
 class LabelledDisplay:
     """Lines such as `Label :{field}`.
 
-    source: where it is printed so. confirmed: False where that is not the vendor. also: lines of
-    other releases, which are read and never written.
+    source: where it is printed in this form. confirmed: False if the source is not the vendor.
+    also: lines of other releases, which are read and never written.
     """
 
     text: str
@@ -28,19 +28,19 @@ class LabelledDisplay:
 
     @cached_property
     def lines(self) -> tuple[Layout, ...]:
-        """Its lines."""
+        """Return the lines of the block."""
         return tuple(map(Layout.of, self.text.split("\n")))
 
     @cached_property
     def _read(self) -> tuple[Layout, ...]:
-        """Lines with values, those with most words of their own first."""
+        """Return lines with values, those with the longest literal text first."""
         others = map(Layout.of, self.also.split("\n")) if self.also else ()
         lines = (line for line in (*self.lines, *others) if line.cells)
         return tuple(sorted(lines, key=lambda line: -len(line.own)))
 
     @cached_property
     def _unlabelled(self) -> frozenset[str]:
-        """Values of lines without a word of their own, which any other line may be like."""
+        """Return the fields of lines without literal text, which match any other line."""
         return frozenset(x.name for line in self._read if not line.own.strip() for x in line.cells)
 
     @cached_property
@@ -49,16 +49,19 @@ class LabelledDisplay:
         return {cell.before.rstrip(" :"): cell.name for cell in firsts}
 
     def write(self, values: Mapping[str, object]) -> str:
-        """The lines whose values there are, and those without any; a value of several has lines."""
+        """Write the lines whose values are given, and those without values.
+
+        A list gets a line each.
+        """
         several = ((name, len(value)) for name, value in values.items() if isinstance(value, list))
         template = _template(self, frozenset(values), tuple(several))
         known = {name: _NONE if value is None else value for name, value in values.items()}
         return "\n".join(map(str.rstrip, template.format_map(known).split("\n")))
 
     def read(self, shown: DisplayAnswer) -> Row:
-        """Values of the lines that are like one of these; those of other lines are missing.
+        """Read the values of the lines that match this block; values of other lines are missing.
 
-        Raises UnreadableError where a line with a label is there twice with different values.
+        Raises UnreadableError where a labelled line occurs twice with different values.
         """
         values: Row = {}
         for line in shown.lines:
@@ -69,7 +72,7 @@ class LabelledDisplay:
         return values
 
     def match(self, line: DisplayLine) -> Row:
-        """Values of a line; none where it is like none of these."""
+        """Return the values of a line; none where it matches no line of the block."""
         for layout in self._read:
             if found := layout.pattern.fullmatch(line.text.strip()):
                 pairs = zip(layout.cells, found.groups(), strict=True)
@@ -80,7 +83,7 @@ class LabelledDisplay:
         return {}
 
     def value(self, line: DisplayLine) -> tuple[str, str] | None:
-        """The field and the value of a line; None for a line without a known label."""
+        """Return the field and the value of a line; None for a line without a known label."""
         label, colon, value = line.text.partition(":")
         name = self._labels.get(label.strip()) if colon else None
         return (name, value.strip()) if name else None
@@ -90,7 +93,7 @@ class LabelledDisplay:
 def _template(
     block: LabelledDisplay, names: frozenset[str], several: tuple[tuple[str, int], ...]
 ) -> str:
-    """The format of a block's lines whose values there are."""
+    """Return the format of those lines of a block whose values are given."""
     lengths = dict(several)
     lines: list[str] = []
     for line in block.lines:

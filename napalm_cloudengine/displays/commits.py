@@ -1,4 +1,4 @@
-"""Rollback points: the commits that a switch remembers, the newest first."""
+"""Rollback points: the list of commits on a switch, the newest first."""
 
 import re
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _ROW = re.compile(r"^\s*\d", re.MULTILINE | re.ASCII)
 
 @dataclass(frozen=True)
 class CommitEntry:
-    """A commit as the switch lists it; entry: all that is listed, empty for no commit."""
+    """One commit in the switch's list; entry: its full text, empty for no commit."""
 
     entry: str
     description: str
@@ -55,9 +55,10 @@ def commit(text: str) -> CommitEntry:
 
 
 def newest_commit(text: str) -> str | None:
-    """The id of the newest rollback point; "" where there is none, None where it is not known.
+    """Return the id of the newest rollback point; "" if there is none, None if it is not known.
 
-    By its digits alone: releases differ in their columns, and a log line may be among them.
+    The id is found by its digits alone: columns differ between releases, and a log line may be
+    mixed in.
     """
     if found := _ID.search(text):
         return found[0]

@@ -1,4 +1,4 @@
-"""Read fields of `display interface` by the description of its blocks."""
+"""Reader of selected fields of `display interface`, by the definition of its blocks."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -15,20 +15,20 @@ _FIRST = re.compile(
     re.ASCII | re.MULTILINE,
 )
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d ", re.ASCII)
-_MESSAGE = re.compile(rf"{_STAMP.pattern}|Info:|.*%%\d\d", re.ASCII)  # also of a log
+_MESSAGE = re.compile(rf"{_STAMP.pattern}|Info:|.*%%\d\d", re.ASCII)  # log messages, too
 _SECTION = re.compile(r" +(Input|Output) ?:")
 _VALUES = {"d": r"(\d+)", "?": r"(\d+|--)", "*": r"[ ]?(.*)", "": r"([^,\n]*)"}
 _IN_FIRST = ("name", "state", "ifindex")
 _ABOVE = ("protocol", "protocol_up_at", "description")
 _PHYSICAL = re.compile(r"\d+GE\d", re.ASCII)
-# What a port with frames of its own must show, for checks of its health.
+# Fields that a port with its own frames must show, for health checks.
 HEALTH = ("rx_errors", "crc", "rx_discards", "tx_discards", "rx_pauses", "tx_pauses")
 _PORT_FIELDS = ("mtu", "frame_bytes", "speed", *HEALTH)
 
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """Where a counter is: section, title, whether the title follows it, and is first in a line."""
+    """Position of a counter: section, title, whether the title follows it and begins a line."""
 
     section: str
     title: str
@@ -38,7 +38,7 @@ class _Counter:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """How a field is found that is no counter. below: its line is below the description."""
+    """Pattern of a field other than a counter. below: its line is below the description."""
 
     name: str
     pattern: re.Pattern[str]
@@ -48,17 +48,17 @@ class _Label:
 
 @dataclass(frozen=True, slots=True)
 class _FieldPatterns:
-    """Patterns of some fields. quick: of counters that begin a line, as in the documented form."""
+    """Patterns of some fields. quick: for counters that begin a line, as in the documented form."""
 
     labelled: tuple[_Label, ...]
     wanted: dict[tuple[str, str], str]  # section and title -> field
-    least: int  # counters that a port shows, at least
+    least: int  # minimum number of counters of a port
     quick: re.Pattern[str] | None
     titled: re.Pattern[str] | None
     behind: re.Pattern[str] | None
 
     def read(self, text: str) -> Row:
-        """The fields that are in the lines of an interface; None for a counter that has `--`."""
+        """Read the fields in the lines of an interface; None for a counter that has `--`."""
         row: Row = {}
         below = text.find("\nDescription:")
         below = text.find("\n", below + 1) if below >= 0 else 0
@@ -79,19 +79,19 @@ class _FieldPatterns:
 
 
 def read_interfaces(shown: DisplayAnswer, fields: Collection[str]) -> list[Row]:
-    """Every interface with its name, its state, and those of some fields that it shows.
+    """Read every interface: its name, its state, and those of the given fields that it shows.
 
-    Raises UnreadableError where there is none, one twice, or a line before the first that is no
-    message.
+    Raises UnreadableError without an interface, for one that occurs twice, and for a line before
+    the first that is not a message.
     """
     return [row for row, _ in _numbered(shown, fields, _MESSAGE)]
 
 
 def read_ports(shown: DisplayAnswer) -> list[Row]:
-    """Every interface with what checks of health need; speed and counters of physical ports alone.
+    """Read every interface for health checks; speed and counters of physical ports only.
 
-    Raises UnreadableError as for a port without its speed or one of its counters, and for a message
-    before the first.
+    Raises UnreadableError, for example for a port without its speed or one of its counters, and for
+    a message before the first.
     """
     rows = []
     for row, place in _numbered(shown, _PORT_FIELDS, _STAMP):
@@ -121,7 +121,7 @@ def _wrong(shown: DisplayAnswer, place: int, what: str) -> UnreadableError:
 def _numbered(
     shown: DisplayAnswer, fields: Collection[str], above: re.Pattern[str]
 ) -> Iterator[tuple[Row, int]]:
-    """Interfaces, and where in the text each begins; above: lines that may be before the first."""
+    """Yield interfaces and their offsets in the text; above: lines allowed before the first."""
     reader = _reader(frozenset(fields))
     heads = list(_heads(shown.text))
     begins = [*(head.start() for head in heads), len(shown.text)]
@@ -143,7 +143,7 @@ def _numbered(
 
 
 def _heads(text: str) -> Iterator[re.Match[str]]:
-    """First lines of interfaces; those that are none are not looked at one by one."""
+    """Yield first lines of interfaces, without testing every other line."""
     end = 0
     while (place := text.find(_STATE, end)) >= 0:
         head = _FIRST.match(text, text.rfind("\n", 0, place) + 1)
@@ -153,7 +153,7 @@ def _heads(text: str) -> Iterator[re.Match[str]]:
 
 
 def _counters_by_title(cells: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str], str]:
-    """Counters by section and title; cells: heading, title, value. Of a title again, the first."""
+    """Return the first counter of each section and title; cells: heading, title, value."""
     counters: dict[tuple[str, str], str] = {}
     section = ""
     for heading, title, value in cells:
@@ -190,7 +190,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _counters() -> dict[str, list[_Counter]]:
-    """Where each counter is, in any block."""
+    """Return the positions of each counter in all blocks."""
     found: dict[str, list[_Counter]] = {}
     for block in BLOCKS:
         section = ""
@@ -214,7 +214,7 @@ def _counters() -> dict[str, list[_Counter]]:
 
 
 def _labels_of_fields(fields: frozenset[str]) -> Iterator[_Label]:
-    """Each field that is no counter, once for every label that it has."""
+    """Yield each field other than a counter, once for every label that it has."""
     lines = list(dict.fromkeys(line for block in BLOCKS for line in block.lines))
     known = set()
     for line in lines:
@@ -229,7 +229,7 @@ def _labels_of_fields(fields: frozenset[str]) -> Iterator[_Label]:
 
 
 def _label_pattern(line: Layout, number: int, lines: list[Layout]) -> str:
-    """How a field is found: by the words before it, in its line where others have the same."""
+    """Return a pattern of a field: the words before it, and its line where others have them."""
     cell = line.cells[number]
     label, value = _label(cell), _VALUES[cell.kind]
     if not number and "," not in cell.before:
@@ -248,6 +248,6 @@ def _label(cell: TableCell) -> str:
 
 
 def _words(label: str) -> str:
-    """A label with any blanks, and with or without one before its colon."""
+    """Return a pattern of a label, with any blanks and an optional blank before its colon."""
     text = r"[ \t]+".join(re.escape(word) for word in label.rstrip(" :").split())
     return text + (r"[ \t]*:[ \t]*" if label.endswith(":") else r"[ \t]*")

@@ -1,7 +1,7 @@
 """`display interface`: the state and the counters of ports, as printed.
 
-What is read of it are fields by name: a switch prints some 40 lines a port, and to read every value
-takes ten times as long as the few that a check needs.
+Fields are read by name: a switch prints about 40 lines a port, and reading every value takes ten
+times as long as the few that a check needs.
 """
 
 import re
@@ -14,7 +14,7 @@ COMMAND = "display interface"
 
 
 def _pair(*cells: tuple[str, str]) -> str:
-    """A line of one or two counters: title and field."""
+    """Format a line of one or two counters: title and field."""
     widths = (31, 34)
     texts = (
         f"{title}:{{{name}:>{width - len(title) - 1}?}}"
@@ -61,7 +61,7 @@ _UTILITY = """\
 
 
 def _counters(*, v200: bool) -> str:
-    """Counters; V200 tells other MAC control frames (`Ignoreds`) at the end of the errors."""
+    """Format the counters; V200 lists other MAC control frames (`Ignoreds`) last of the errors."""
     ignored = ("Ignoreds", "rx_ignored")
     lines = (
         "    Input:",
@@ -144,7 +144,7 @@ Current system time: {{system_time}}
            {{tx_unicast:d}} unicast,{{tx_broadcast:d}} broadcast,{{tx_multicast:d}} multicast
            {{tx_errors:d}} errors,{{tx_discards:d}} drops""",
     source='command reference V300R023C00, "display interface", of Eth-Trunk 11',
-    confirmed=False,  # its counters are; an Eth-Trunk has more words in its line of layer 2
+    confirmed=False,  # its counters are; the layer-2 line of an Eth-Trunk has more words
 )
 BLOCKS = (PORT_V300, PORT_V200, MANAGEMENT, LOGICAL)
 MEMBERS = Form(
@@ -180,8 +180,8 @@ _BRIEF_ROW = (
     "{interface:<25}{physical:<9}{protocol:<10}{rx_utility:>5}{tx_utility:>7}{rx_errors:>11}"
     "{tx_errors:>11}"
 )
-# Members of an Eth-Trunk are below it, indented by two blanks. A name may have the port's speed or
-# mode behind it, `25GE1/0/3(10G)`. Some switches have two more blanks behind names.
+# Members of an Eth-Trunk are below it, indented by two blanks. A name may be followed by the port's
+# speed or mode, `25GE1/0/3(10G)`. Some switches print two more blanks after names.
 BRIEF = DisplayTable(
     "display interface brief",
     {
@@ -203,9 +203,9 @@ BRIEF = DisplayTable(
 
 
 def read_names(shown: DisplayAnswer) -> list[str]:
-    """The interfaces of `display interface brief`, in its order; raises UnreadableError.
+    """Read the interfaces of `display interface brief`, in its order; raises UnreadableError.
 
-    Other columns than the first are not read, nor are lines that begin with no interface.
+    Only the first column is read, and lines that do not begin with an interface are skipped.
     """
     words = (re.sub(r"\(.*\)$", "", line.words[0]) for line in BRIEF.below(shown))
     return [word for word in words if is_interface(word)]

@@ -1,4 +1,4 @@
-"""What LLDP hears at the ports of a switch, in brief and in full."""
+"""LLDP neighbours of a switch's ports, in brief and in full."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
         ),
         "older": Form(
             source=_REFERENCE.format(" brief") + ", table 1: names of columns of older releases",
-            confirmed=False,  # their order and widths are those of a public client
+            confirmed=False,  # order and widths are those of a public client
             head=_OLDER_HEAD + "Exptime (sec)",
             row=_OLDER,
         ),
@@ -51,10 +51,10 @@ Local Interface         Exptime(s) Neighbor Interface      Neighbor Device
     least=frozenset(("local", "port", "device", "expires_s")),
 )
 DETAIL_COMMAND = "display lldp neighbor"
-INTERFACE_NAME = "Interface Name"  # as subtype of a port's ID
+INTERFACE_NAME = "Interface Name"  # subtype of a port's ID
 _HEARD = "{} has {} neighbor(s)"
 _PORT = re.compile(r"(\S+) has (\d+) neighbor\S*\s*:?", re.ASCII)  # `(s)`, `s`, or neither
-DETAIL = LabelledDisplay(  # what follows `Expired time` is neither read nor written
+DETAIL = LabelledDisplay(  # text after `Expired time` is neither read nor written
     """\
 Neighbor index                     :{index}
 Chassis type                       :{chassis_type}
@@ -78,9 +78,9 @@ Expired time                       :{expires}
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """A neighbour that is heard at `local`, in the answer's line `line`; values: of its paragraph.
+    """A neighbour of the port `local`, in the answer's line `line`; values: of its paragraph.
 
-    port: its ID as told, an interface's name or another; "" where it tells none.
+    port: its ID as sent, an interface's name or another; "" where it sends none.
     """
 
     local: str
@@ -90,25 +90,25 @@ class Neighbor:
     values: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def text(self, name: str) -> str:
-        """A value of its paragraph; "" for none, which is shown as `--`."""
+        """Return a value of its paragraph; "" for none, which is shown as `--`."""
         value = self.values.get(name, "")
         return "" if value == "--" else value
 
 
 def read_brief(shown: DisplayAnswer) -> list[Neighbor]:
-    """Rows of the brief table; none of an empty answer. Raises UnreadableError."""
+    """Read rows of the brief table; none for an empty answer. Raises UnreadableError."""
     if not shown.lines or shown.lines[0].text.startswith("Info:"):
         return []
     return [brief_row(row, line) for row, line in BRIEF.numbered(shown)]
 
 
 def brief_row(row: Mapping[str, Any], line: int) -> Neighbor:
-    """The neighbour of a row."""
+    """Return the neighbour of a row."""
     return Neighbor(row["local"], row["device"], row["port"], line)
 
 
 def read_detail(shown: DisplayAnswer) -> list[Neighbor]:
-    """Neighbours of `display lldp neighbor`, as many below each port as its line announces.
+    """Read `display lldp neighbor`; each port must have as many neighbours as its line announces.
 
     Raises UnreadableError.
     """
@@ -129,9 +129,9 @@ def read_detail(shown: DisplayAnswer) -> list[Neighbor]:
 
 
 def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:
-    """Neighbours of `display lldp neighbor`, by their paragraphs; other lines are passed over.
+    """Read neighbours of `display lldp neighbor` by their paragraphs; other lines are skipped.
 
-    A neighbour stands in the line of its name, or of its index where it has none.
+    The line number of a neighbour is that of its name, or of its index where it has no name.
     """
     found: list[Neighbor] = []
     local = name = ""
@@ -164,15 +164,15 @@ def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:
 
 
 def port_of(line: DisplayLine) -> str | None:
-    """The port whose neighbours follow a line of `display lldp neighbor`."""
+    """Return the port whose neighbours follow a line of `display lldp neighbor`."""
     found = _PORT.fullmatch(line.text.strip())
     return found[1] if found else None
 
 
 def write_detail(ports: Mapping[str, Iterable[Mapping[str, object]]]) -> str:
-    """`display lldp neighbor` of ports with their neighbours, each as the values of its paragraph.
+    """Write `display lldp neighbor` for ports with neighbours, each given as paragraph values.
 
-    A port that hears none: field evidence, not the reference.
+    The form of a port without neighbours is field evidence, not from the reference.
     """
     blocks = []
     for port, heard in ports.items():

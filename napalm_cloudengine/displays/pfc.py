@@ -1,7 +1,8 @@
 """PFC: ports, profiles, counters and thresholds.
 
-A further queue of a port may leave the port's name out: `display dcb pfc deadlock trigger status`
-alone is confirmed to do so. How several queues of a profile are written is not confirmed.
+Later rows of a port may omit the port's name: this is confirmed only for
+`display dcb pfc deadlock trigger status`. The form of a profile with several queues is not
+confirmed.
 """
 
 import re
@@ -137,7 +138,7 @@ Interface      Queue    Guaranteed            Xon  Xon-Offset       Xoff        
 
 
 def read_profiles(shown: DisplayAnswer) -> list[Row]:
-    """Profiles with their queues as numbers; raises UnreadableError where not all are there."""
+    """Read profiles with their queues as numbers; raises UnreadableError if one is missing."""
     rows = PROFILES.read(shown)
     totals, line = PROFILES.totals(shown)
     if totals["total"] != len(rows):
@@ -146,9 +147,9 @@ def read_profiles(shown: DisplayAnswer) -> list[Row]:
 
 
 def read_thresholds(shown: DisplayAnswer) -> list[Row]:
-    """Thresholds by the columns that a release has; raises UnreadableError.
+    """Read thresholds by the columns of the release; raises UnreadableError.
 
-    An offset alone is refused: without the least xon that is beside it, it is no xon.
+    An offset without the least xon next to it is refused: xon cannot be computed from it.
     """
     found = []
     for row, line in THRESHOLDS.numbered(shown):
@@ -159,6 +160,6 @@ def read_thresholds(shown: DisplayAnswer) -> list[Row]:
 
 
 def write_profiles(rows: list[dict[str, Any]], maximum: int) -> str:
-    """`display dcb pfc-profile` of profiles with their queues as numbers."""
+    """Write `display dcb pfc-profile` of profiles with their queues as numbers."""
     texts = [row | {"queues": " ".join(map(str, row["queues"]))} for row in rows]
     return PROFILES.write(texts, maximum=maximum, total=len(texts))

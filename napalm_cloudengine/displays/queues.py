@@ -1,4 +1,4 @@
-"""Statistics of the egress queues of a port, and of what the ports have marked."""
+"""Statistics of the egress queues of a port, and ECN marks by port."""
 
 from napalm_cloudengine.displays.shown import DisplayAnswer
 from napalm_cloudengine.displays.table import DisplayTable, Form, Row
@@ -58,7 +58,7 @@ ECN_MARKS = DisplayTable(
 
 
 def read_queues(shown: DisplayAnswer) -> list[Row]:
-    """The queues of a port; raises UnreadableError where it shows none."""
+    """Read the queues of a port; raises UnreadableError where it shows none."""
     rows = STATISTICS.read(shown)
     if not rows:
         raise shown.wrong(1, "no queue at all")

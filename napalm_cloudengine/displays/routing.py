@@ -1,7 +1,7 @@
 """The public routing table: prefixes and their next hops.
 
-A further next hop of a prefix leaves the prefix out, and repeats the protocol: outputs of switches
-show that, not the reference. Both ways are read, and a route without flags.
+The row of a further next hop omits the prefix and repeats the protocol: outputs of switches show
+that form, the reference does not. The reader accepts both forms, and a route without flags.
 """
 
 import re
@@ -54,14 +54,15 @@ OF_ADDRESS = DisplayTable(  # written only
 _CELLS = [cell.name for cell in ROUTES.forms[""].lines[0].cells]
 _HOP = _CELLS[-3:]  # flags, next_hop and interface
 _PREFIX = re.compile(r"\d+\.\d+\.\d+\.\d+/\d+", re.ASCII)
-# Switches of a fabric show the same ones: 2,000 routes are read in 9 ms; without, in 15 ms.
+# Switches of a fabric show the same rows: 2,000 routes are read in 9 ms; without the cache, in 15
+# ms.
 _network, _address = lru_cache(1 << 14)(IPv4Network), lru_cache(1 << 14)(IPv4Address)
 
 
 def read_routes(shown: DisplayAnswer) -> list[Row]:
-    """Prefixes with `protocol` and `hops`, each with `next_hop`, `interface` and `flags`.
+    """Read prefixes with `protocol` and `hops`, each with `next_hop`, `interface` and `flags`.
 
-    Raises UnreadableError where the rows are not as many as announced.
+    Raises UnreadableError where the number of rows differs from the announced number.
     """
     found: list[Row] = []
     lines = ROUTES.below(shown)
@@ -99,7 +100,7 @@ def _check(
 
 
 def route_rows(row: Row, preference: int, cost: int = 0) -> list[Row]:
-    """The lines of a prefix as rows of the table; a further next hop has no prefix."""
+    """Return the lines of a prefix as rows of the table; a further next hop has no prefix."""
     network, _, length = row["prefix"].partition("/")
     first = f"{network:>15}/{length:<3}"
     common = {"protocol": row["protocol"], "preference": preference, "cost": cost}

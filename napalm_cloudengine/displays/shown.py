@@ -1,4 +1,4 @@
-"""One answer of a switch as lines with numbers, and the error that names what cannot be read."""
+"""One answer of a switch as numbered lines, and the error that names an unreadable line."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _INTERFACE = re.compile(
 
 
 class UnreadableError(ValueError):
-    """An answer without the documented form: `command`, `line` (from 1) and `what` is wrong."""
+    """An answer not in the documented form: `command`, `line` (from 1) and `what` is wrong."""
 
     def __init__(self, command: str, line: int, what: str) -> None:
         self.command, self.line, self.what = command, line, what
@@ -36,7 +36,7 @@ class DisplayAnswer:
 
     @cached_property
     def lines(self) -> tuple[DisplayLine, ...]:
-        """Lines with something on them."""
+        """Return the lines that are not empty."""
         return tuple(
             DisplayLine(number, line.rstrip(), tuple(line.split()))
             for number, line in enumerate(self.text.splitlines(), 1)
@@ -44,7 +44,7 @@ class DisplayAnswer:
         )
 
     def wrong(self, number: int, what: str) -> UnreadableError:
-        """The error about a line of this answer."""
+        """Return the error about a line of this answer."""
         return UnreadableError(self.command, number, what)
 
 

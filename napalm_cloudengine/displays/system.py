@@ -1,4 +1,4 @@
-"""The switch itself: its release and model, serial number, clock, and what is free of its flash."""
+"""System data: release and model, serial number, clock, and free flash space."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from napalm_cloudengine.displays.table import DisplayTable, Form, Layout
 _REFERENCE = 'command reference V300R023C00, "{}"'
 
 VERSION_COMMAND = "display version"
-# The lines of the system alone: what LLDP tells of a switch has the first two, too.
+# Lines of the system only: LLDP shows the first two of them for a neighbour, too.
 VERSION_V300 = LabelledDisplay(
     """\
 Huawei Versatile Routing Platform Software
@@ -90,7 +90,7 @@ FREE = LabelledDisplay(
 
 @dataclass(frozen=True)
 class SoftwareVersion:
-    """What `display version` says; release: `CE8851 V300R023C00`, uptime_s: -1.0 if not said."""
+    """Content of `display version`; release: `CE8851 V300R023C00`, uptime_s: -1.0 if not shown."""
 
     os_version: str
     model: str
@@ -98,11 +98,11 @@ class SoftwareVersion:
 
 
 def read_version(shown: DisplayAnswer) -> SoftwareVersion:
-    """YunShan OS (V300) or VRP (V200); raises UnreadableError when it is neither."""
+    """Read YunShan OS (V300) or VRP (V200); raises UnreadableError for anything else."""
     values = VERSION_V300.read(shown) | VERSION_V200.read(shown)
     if "release" not in values:
         raise shown.wrong(1, "no software version")
-    release, _, _ = values["release"].partition(")")  # a bracket may be behind that of the release
+    release, _, _ = values["release"].partition(")")  # a bracket may follow that of the release
     if "model" not in values:
         return SoftwareVersion(release, "", -1.0)
     found = _UPTIME.match(values["uptime"])
@@ -112,19 +112,19 @@ def read_version(shown: DisplayAnswer) -> SoftwareVersion:
 
 
 def device_named(line: DisplayLine) -> str | None:
-    """Name in the first line of `display device`, a model or its series; None: another line."""
+    """Return the model or series in the first line of `display device`; None for another line."""
     found = Layout.of(_STATUS).pattern.fullmatch(line.text.strip())
     return found[1] if found else None
 
 
 def read_serial(shown: DisplayAnswer) -> str:
-    """The first serial number; "" without one."""
+    """Return the first serial number; "" without one."""
     serials = (SERIAL.match(line).get("serial", "").split() for line in shown.lines)
     return next((words[0] for words in serials if words), "")
 
 
 def read_clock(shown: DisplayAnswer) -> datetime:
-    """The time with its offset; older releases give the offset in the line of the zone alone.
+    """Read the time with its offset; older releases print the offset only in the time zone's line.
 
     Raises UnreadableError.
     """
@@ -146,7 +146,7 @@ def read_clock(shown: DisplayAnswer) -> datetime:
 
 
 def read_free_kbytes(shown: DisplayAnswer) -> int:
-    """What is free of the file system that `dir` lists; raises UnreadableError."""
+    """Return the free space of the file system that `dir` lists; raises UnreadableError."""
     values = FREE.read(shown)
     if "free" not in values:
         raise shown.wrong(max(1, len(shown.text.splitlines())), "no line of what is free")

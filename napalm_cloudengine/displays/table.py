@@ -1,8 +1,8 @@
-"""Tables of `display` commands as data: a form is the table as printed, with a row's cells named.
+"""Tables of `display` commands as data: a form is the printed table with a row's cells named.
 
-A line of a form is a format of Python with a kind of cell behind its width: `{interface:<17i}` is
-an interface, `{queue:>5d}` a count, `{low:>15?}` a count or a hyphen for None, `{since:*}` takes
-the words that no other cell of its line takes, and `{model:>27}` is a word.
+A line of a form is a Python format with a kind of cell after its width: `{interface:<17i}` is an
+interface, `{queue:>5d}` a count, `{low:>15?}` a count or a hyphen for None, `{since:*}` takes the
+words that no other cell of its line takes, and `{model:>27}` is a word.
 """
 
 import re
@@ -51,22 +51,22 @@ class Layout:
 
     @cached_property
     def own(self) -> str:
-        """Its text without cells."""
+        """Return the literal text of the line."""
         return "".join(cell.before for cell in self.cells) + self.after
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """A line like this one, with a group a cell; blanks may be more or fewer."""
+        """Return a pattern of such lines, a group for each cell; the number of blanks may vary."""
         kinds = {"d": r"(\d[\d,]*)", "*": "(.*?)"}
         parts = (_blanks(cell.before) + kinds.get(cell.kind, r"(\S+?)") for cell in self.cells)
         return re.compile("".join(parts) + _blanks(self.after), re.ASCII)
 
     def behind(self, number: int) -> str:
-        """The text behind a cell."""
+        """Return the text after a cell."""
         return self.cells[number + 1].before if number + 1 < len(self.cells) else self.after
 
     def format_of(self, item: int | None = None) -> str:
-        """The line as a format of Python; item: which value of its first cell, of several."""
+        """Return the line as a Python format; item: index into the first cell's list of values."""
         names = [cell.name for cell in self.cells]
         if item is not None:
             names[0] += f"[{item}]"
@@ -74,7 +74,7 @@ class Layout:
         return "".join(f"{x.before}{{{name}:{x.spec}}}" for name, x in pairs) + self.after
 
     def split(self, words: Sequence[str], *, carried: bool) -> list[str] | None:
-        """The text of each cell; None where there are more or fewer. carried: without the first."""
+        """Return the text of each cell; None for a wrong number. carried: without the first."""
         cells = self.cells[carried:]
         spare = len(words) - len(cells)
         wide = next((index for index, cell in enumerate(cells) if cell.kind == "*"), None)
@@ -85,16 +85,16 @@ class Layout:
 
 
 def _blanks(text: str) -> str:
-    """A text whose blanks may be more or fewer, or none."""
+    """Return a pattern of a text in which any number of blanks matches."""
     return r"\s*" + "".join(re.escape(word) + r"\s*" for word in text.split())
 
 
 @dataclass(frozen=True)
 class Form:
-    """A table as some switches print it. The last lines of `head` that are no ruler name columns.
+    """A table in one printed form. The last lines of `head` that are not rulers name columns.
 
-    titles: how many do, where a legend is right above them.
-    source: where it is printed so. confirmed: False where the source shows it in part only.
+    titles: the number of those lines, where a legend is directly above them. source: where it is
+    printed in this form. confirmed: False where the source shows only a part of it.
     """
 
     head: str
@@ -106,12 +106,12 @@ class Form:
 
     @cached_property
     def lines(self) -> tuple[Layout, ...]:
-        """The lines of a row, without rulers."""
+        """Return the lines of a row, without rulers."""
         return tuple(Layout.of(line) for line in self.row.split("\n") if "{" in line)
 
     @cached_property
     def heading(self) -> tuple[tuple[str, ...], ...]:
-        """Words of the lines that name columns; units, in brackets, may be missing."""
+        """Return the words of the lines that name columns; units, in brackets, are optional."""
         found: list[tuple[str, ...]] = []
         for line in reversed(self.head.split("\n")):
             words = tuple(line.strip("- \n").split())
@@ -122,19 +122,19 @@ class Form:
 
     @cached_property
     def totals(self) -> tuple[TableCell, ...]:
-        """Values above the columns."""
+        """Return the cells above the columns."""
         lines = (Layout.of(line) for line in self.head.split("\n") if "{" in line)
         return tuple(cell for line in lines for cell in line.cells)
 
     @cached_property
     def _formats(self) -> tuple[str, str]:
-        """Head and row as formats of Python."""
+        """Return head and row as Python formats."""
         texts = (self.head.split("\n"), self.row.split("\n"))
         head, row = ("\n".join(Layout.of(line).format_of() for line in lines) for lines in texts)
         return head, row
 
     def write(self, rows: Iterable[Mapping[str, Any]], **totals: object) -> str:
-        """The table of rows, with the values above the columns; a hyphen for None."""
+        """Write the table of rows, with the values above the columns; a hyphen for None."""
         head, row = self._formats
         body = (
             row.format_map({name: "-" if value is None else value for name, value in each.items()})
@@ -146,14 +146,14 @@ class Form:
 
 @dataclass(frozen=True)
 class DisplayTable:
-    """A `display` that prints a table, in the forms that it has.
+    """A `display` that prints a table, with all its forms.
 
-    forms: by family of syntax, "" is that of all others. key: what no two rows have alike.
-    carried: a further row of an interface may leave its name out. blank: the last cell may be
-    empty. spaced: the cell that may hold single blanks where it is no interface, as another may.
-    optional: values above the columns that may be missing. cells: what a word must be, where not
-    every one is right. titles: columns by their titles, where a release may have others of them, or
-    in another order; least: those that it must have.
+    forms: by syntax family, "" is that of all others. key: the fields that identify a row. carried:
+    a later row of an interface may omit its name. blank: the last cell may be empty. spaced: the
+    cell that may contain single blanks where it is not an interface, as another may. optional:
+    values above the columns that may be missing. cells: patterns of cells that do not take every
+    word. titles: columns by their titles, for releases with other columns or another order; least:
+    required ones.
     """
 
     command: str
@@ -168,20 +168,20 @@ class DisplayTable:
     least: frozenset[str] = frozenset()
 
     def write(self, rows: Iterable[Mapping[str, Any]], form: str = "", **totals: object) -> str:
-        """The display of rows, as a switch of a family prints it."""
+        """Write the display of rows in the form of a family."""
         return self.forms.get(form, next(iter(self.forms.values()))).write(rows, **totals)
 
     def read(self, shown: DisplayAnswer) -> list[Row]:
-        """Every row; raises UnreadableError for anything that is not of the documented form."""
+        """Read every row; raises UnreadableError for any row not in the documented form."""
         return [row for row, _ in self.numbered(shown)]
 
     def numbered(self, shown: DisplayAnswer) -> Iterator[tuple[Row, int]]:
-        """Every row with the line that it begins in; raises UnreadableError."""
+        """Yield every row with the number of its first line; raises UnreadableError."""
         form, lines = self._below(shown)
         yield from self._rows(shown, form, lines)
 
     def form_of(self, line: DisplayLine) -> Form | None:
-        """The form whose columns a line names."""
+        """Return the form whose columns a line names."""
         return self._headings.get(line.words) or self._titled(line)
 
     @cached_property
@@ -194,7 +194,7 @@ class DisplayTable:
         return re.compile(rf"\s*({'|'.join(map(re.escape, longest))})(?=\s|$)")
 
     def _titled(self, line: DisplayLine) -> Form | None:
-        """The form of a line that is nothing but titles, none twice, with those that must be."""
+        """Return the form of a line of titles: no other words, no duplicates, all required ones."""
         if not self.titles or not self._title.match(line.text):
             return None
         titles = self._title.findall(line.text)
@@ -206,15 +206,15 @@ class DisplayTable:
         return Form(line.text, " ".join(f"{{{cell}}}" for cell in cells))
 
     def row(self, shown: DisplayAnswer, line: DisplayLine, form: Form) -> Row:
-        """The row in one line; raises UnreadableError where there is none."""
+        """Read the row in one line; raises UnreadableError where there is none."""
         return self._cells(shown, line, form.lines[0])
 
     def below(self, shown: DisplayAnswer) -> Sequence[DisplayLine]:
-        """The lines below the names of columns; raises UnreadableError."""
+        """Return the lines below the names of columns; raises UnreadableError."""
         return self._below(shown)[1]
 
     def totals(self, shown: DisplayAnswer) -> tuple[Row, int]:
-        """Values above the columns, and the line of the last; raises UnreadableError."""
+        """Read the values above the columns, and the line of the last; raises UnreadableError."""
         values: Row = {}
         number = 1
         for cell in next(iter(self.forms.values())).totals:
@@ -231,7 +231,7 @@ class DisplayTable:
         return values, number
 
     def _below(self, shown: DisplayAnswer) -> tuple[Form, Sequence[DisplayLine]]:
-        """The form of an answer, and its lines below the names of columns."""
+        """Return the form of an answer, and its lines below the names of columns."""
         forms = [(place, x) for place, line in enumerate(shown.lines) if (x := self.form_of(line))]
         if len(forms) != 1:
             begins = {words[:2] for words in self._headings}
@@ -273,7 +273,7 @@ class DisplayTable:
     def _cells(
         self, shown: DisplayAnswer, line: DisplayLine, layout: Layout, name: str | None = None
     ) -> Row:
-        """Cells of a line; name: of the row above, where a row may leave it out."""
+        """Read the cells of a line; name: of the row above, for rows that may omit it."""
         carried = self.carried and name is not None and not is_interface(line.words[0])
         if carried and not name:
             raise shown.wrong(line.number, f"{line.text.strip()!r} is of no interface")
@@ -291,7 +291,7 @@ class DisplayTable:
     def _spaced(
         self, line: DisplayLine, layout: Layout, texts: list[str] | None
     ) -> list[str] | None:
-        """The cells by two blanks between them; by single ones where no blank is in doubt."""
+        """Split cells at two blanks; at single ones where every blank is unambiguous."""
         parts = re.split(r"\s{2,}", line.text.strip())
         if len(parts) == len(layout.cells):
             return parts

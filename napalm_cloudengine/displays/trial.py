@@ -1,4 +1,4 @@
-"""The trial of a commit: whether one runs, and for how long."""
+"""Status of a trial commit: whether a trial runs, and for how long."""
 
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
@@ -19,9 +19,10 @@ Trial time left (sec): {seconds_left:d}""",
 
 @dataclass(frozen=True)
 class TrialStatus:
-    """Where a trial stands.
+    """State of a trial commit.
 
-    seconds_left: 0 without a trial, None where a trial's time is not shown: it is not known then.
+    seconds_left: 0 without a trial, None where the switch does not show the time: it is not known
+    then.
     """
 
     state: TrialState
@@ -30,17 +31,17 @@ class TrialStatus:
 
     @property
     def ending(self) -> bool:
-        """Whether the switch is cancelling it, or about to: it runs no more, and is not over."""
+        """Whether the switch is cancelling it, or about to: it no longer runs, but is not over."""
         return self.state in ("CANCELING", "WAITCANCEL")
 
     @property
     def time_left(self) -> str:
-        """The time left, in words."""
+        """Return the remaining time as text."""
         return "an unknown time" if self.seconds_left is None else f"{self.seconds_left} s"
 
 
 def read_trial(shown: DisplayAnswer) -> TrialStatus:
-    """The status of the trial; raises UnreadableError when it is not that."""
+    """Read the status of the trial; raises UnreadableError for any other text."""
     values: dict[str, str] = {}
     for line in shown.lines:
         if pair := STATUS.value(line):
