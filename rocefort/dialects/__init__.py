@@ -1,1 +1,1 @@
-"""How a network operating system writes a Device: one module or package per system."""
+"""Dialects: readers and writers of a Device, one package for each network operating system."""

@@ -1,4 +1,4 @@
-"""The Change of one switch: its edits, the patch and the way back, and what is felt of it."""
+"""The Change of one switch: its edits, the patch, the rollback, and the disruption."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def change_of(  # noqa: PLR0913, PLR0917 - two texts, what each means, and how t
     family: Family,
     kept: tuple[str, ...],
 ) -> Change:
-    """The Change of one switch. Both texts come from our renderer; `kept` are lines nobody owns."""
+    """Return the Change of one switch. Our renderer wrote both texts; `kept`: unowned lines."""
     dialect = dialect_of(family)
     patch = dialect.patch(running_text, intended_text, family)
     edits = compare(running, intended)

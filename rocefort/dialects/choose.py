@@ -12,27 +12,27 @@ from rocefort.dialects.dialect import Dialect
 from rocefort.errors import BadInput
 from rocefort.syntax_families import load_families
 
-ENTRY_POINTS = "rocefort.dialects"  # group of entry points of installed packages
+ENTRY_POINTS = "rocefort.dialects"  # entry-point group of installed packages
 
 
 class OfDialect(Protocol):
-    """A syntax family, a switch, a change of one: it names its dialect where that is known."""
+    """A syntax family, a switch, or its change: each names its dialect where that is known."""
 
     @property
     def dialect(self) -> str | None:
-        """Name of its package; None: not known."""
+        """Return the name of its package; None: not known."""
 
 
 def dialect_of(known: OfDialect | None) -> Dialect:
-    """The dialect that something names; the first of the data for a text about no switch."""
+    """Return the dialect of an object; for a text without a switch, the first in the data."""
     name = known.dialect if known else None
     return load_dialect(name or next(iter(dialects())))
 
 
 def reader_of(text: str) -> str:
-    """Name of the dialect that recognises a text; where none does, of the first of the data.
+    """Return the name of the dialect that recognises a text, or else of the first in the data.
 
-    That one's parser then reports what is wrong.
+    The parser of that dialect then reports the error.
     """
     known = dialects()
     return next((name for name in known if load_dialect(name).is_config(text)), known[0])
@@ -40,15 +40,15 @@ def reader_of(text: str) -> str:
 
 @cache
 def dialects() -> tuple[str, ...]:
-    """Names of the dialects of the shipped families, in the order of the file."""
+    """Return names of the dialects of the shipped families, in the order of the file."""
     return tuple(dict.fromkeys(family.dialect for family in load_families().values()))
 
 
 @cache
 def load_dialect(name: str) -> Dialect:
-    """The dialect of a package here, or of an installed one by its entry point; raises BadInput.
+    """Return the dialect of a package here, or of an installed one's entry point; raises BadInput.
 
-    Data that is reviewed names a dialect, so a name never is a module to import.
+    Reviewed data name a dialect, so a name is never imported as a module.
     """
     path = f"rocefort.dialects.{name}.dialect"
     package = find_spec(f"rocefort.dialects.{name}") if name.isidentifier() else None

@@ -1,4 +1,4 @@
-"""Which lines of a text or a patch take more than a commit, by the data of the syntax family."""
+"""Lines of a text or a patch that need more than a commit, by the data of the syntax family."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rocefort.models.hardware.hardware import Family
 
 
 def conditions_of(lines: Iterable[str], family: Family) -> tuple[ConditionedLine, ...]:
-    """Lines of a patch (`Change.patch`) or of a saved text that have a condition, in their order.
+    """Return lines of a patch (`Change.patch`) or a saved text with a condition, in their order.
 
-    A view is told by indentation, as both have it.
+    Views are found by indentation, which both have.
     """
     return tuple(_conditioned_lines(lines, family.conditions)) if family.conditions else ()
 
@@ -37,6 +37,6 @@ def _conditioned_lines(
 
 
 def condition_of(line: str, known: Iterable[Condition]) -> Condition | None:
-    """The condition of one line without its indentation; None where a commit is enough."""
+    """Return the condition of one unindented line; None where a commit is enough."""
     words = f"{line} "
     return next((each for each in known if words.startswith(f"{each.command} ")), None)

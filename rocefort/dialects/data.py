@@ -1,4 +1,4 @@
-"""Data that a dialect takes and gives, the same for every network operating system."""
+"""Data types in the interface of a dialect, the same for every network operating system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocefort.models.network.network import Position, TextLine
 class ParsedConfig:
     """Content of a configuration text.
 
-    `lines` maps paths of Device fields to the first line that says them. A path is written like
+    `lines` maps paths of Device fields to the first line that sets them. A path is written like
     Python over the model, with the row's own key in brackets:
 
         name                                  bgp.asn
@@ -36,21 +36,21 @@ class ParsedConfig:
         interfaces[100GE1/0/1].markings[4].ecn
         drop_profiles[roce].ecn.low           drop_profiles[roce].colours[green].high
 
-    Every enclosing path that a line opens or touches is there too, and "" is the sysname's line,
-    so the nearest enclosing path of any field has a line. `queues[3]` is the line that takes the
-    built-in queue away.
+    Every enclosing path that a line opens or touches is included, and "" is the line of the
+    sysname, so the nearest enclosing path of any field has a line. `queues[3]` is the line that
+    removes the built-in queue.
     """
 
     device: Device
     lines: Mapping[str, int]
     unmodelled: tuple[TextLine, ...]  # in order of the text
-    total_lines: int  # commands in the text: neither separators, comments nor `return`
-    software: str | None = None  # release that the header names, V200R022C00SPC500
-    cut_off_at: int | None = None  # the last command's line where no `return` comes after it
+    total_lines: int  # commands in the text, without separators, comments and `return`
+    software: str | None = None  # release named in the header, V200R022C00SPC500
+    cut_off_at: int | None = None  # line of the last command if no `return` follows it
 
 
 def sources_of(parsed: ParsedConfig, file: str) -> dict[str, Position]:
-    """Side table for models.network.Sources: `device/field.path` -> line of the text."""
+    """Return the side table for models.network.Sources: `device/field.path` -> line of the text."""
     name = parsed.device.name
     table = {f"{name}/{path}": Position(file, line) for path, line in parsed.lines.items()}
     for line in parsed.unmodelled:
@@ -62,9 +62,9 @@ def sources_of(parsed: ParsedConfig, file: str) -> dict[str, Position]:
 
 @dataclass(frozen=True, slots=True)
 class ConfigPatch:
-    """Commands that take one text to another, and the way back.
+    """Commands that change one text into another, and the commands back.
 
-    disrupts: sentences on what no order of the commands spares the traffic.
+    disrupts: sentences on disruption that no order of the commands avoids.
     """
 
     commands: tuple[str, ...]
@@ -74,9 +74,9 @@ class ConfigPatch:
 
 @dataclass(frozen=True, slots=True)
 class ExtraLine:
-    """A line of one text that the other has not: its views, its text, the path of its field.
+    """A line of one text that is missing in the other: its views, its text, its field's path.
 
-    others: paths of further fields that the line says.
+    others: paths of further fields that the line sets.
     """
 
     added: bool
@@ -88,9 +88,9 @@ class ExtraLine:
 
 @dataclass(frozen=True)
 class Display:
-    """Content of a file of saved displays; device: by its prompts, None where it has none.
+    """Content of a file of saved displays; device: from its prompts, None without prompts.
 
-    neighbours: those with a name; port "" where it is no interface's name.
+    neighbours: those with a name; port "" where it is not an interface's name.
     """
 
     device: str | None = None
@@ -101,7 +101,7 @@ class Display:
 
 @dataclass(frozen=True, slots=True)
 class DialectWords:
-    """Words of a dialect for terms: commands and keywords (shown in backticks), other names."""
+    """A dialect's terms: commands and keywords (shown in backticks), other names."""
 
     quoted: Mapping[str, str]
     names: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Which network operating system a text looks like, for a clear word to who gave the wrong file."""
+"""Detection of the network operating system of a text, for a clear error about a wrong file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-EVIDENCE = 60  # characters of the line that is shown
+EVIDENCE = 60  # length of the line shown, in characters
 
 
 @dataclass(frozen=True, slots=True)
 class SystemMarks:
-    """An operating system, with lines that no other one writes."""
+    """An operating system, with lines that only it writes."""
 
     name: str
     lines: re.Pattern[str]
@@ -19,7 +19,7 @@ class SystemMarks:
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:
-    """What a text looks like, and the line that tells."""
+    """The operating system that a text resembles, and the line that shows it."""
 
     system: str
     line: int  # 1-based
@@ -37,7 +37,7 @@ COMWARE = _system(
     r"port link-mode (?:bridge|route)",
     r"irf (?:mac-address|auto-update|member|domain)\b",
 )
-# In order of how sure a sign is: NX-OS and EOS share much with IOS, so theirs are asked for first.
+# In descending order of certainty: NX-OS and EOS share much with IOS, so theirs come first.
 SYSTEMS = (
     _system(
         "Junos",
@@ -80,7 +80,7 @@ SYSTEMS = (
 
 
 def looks_like(text: str, systems: Sequence[SystemMarks] | None = None) -> Resemblance | None:
-    """The first of some systems (default: all) that a text looks like; None: like none of them."""
+    """Return the first of some systems (default: all) that a text resembles; None: none of them."""
     for system in SYSTEMS if systems is None else systems:
         if match := system.lines.search(text):
             line = text.count("\n", 0, match.start()) + 1

@@ -1,9 +1,9 @@
-"""The Dialect protocol: what Rocefort asks of a network operating system, in six groups.
+"""The Dialect protocol: abilities of a network operating system, in six groups.
 
 A dialect is one package whose module `dialect` has `DIALECT`; a syntax family names the package
-(`inventory/hardware/families.yaml`), and `choose.dialect_of` gives it. The packages above (rollout,
-steps, validators) know this protocol and no vendor. An ability that a dialect does not implement
-raises one Refused that names the system.
+(`inventory/hardware/families.yaml`), and `choose.dialect_of` returns it. The packages above
+(rollout, steps, validators) use this protocol and depend on no vendor. An ability that a dialect
+does not implement raises one Refused that names the system.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class OperatingSystem(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, for errors."""
+        """Return its name, for errors."""
 
     def lacks(self, what: str, where: str = "") -> Refused:
-        """The error for an ability that this dialect does not have."""
+        """Return the error for an ability that this dialect does not have."""
         how = "name hardware whose family has another dialect"
         return Refused(f"{self.name}: {what}", where=where, how=how)
 
@@ -55,20 +55,24 @@ class ConfigTexts(OperatingSystem, Protocol):
 
     @property
     def words(self) -> DialectWords:
-        """Commands for the terms of rules and reports; without one the term itself is shown."""
+        """Return commands for the terms of rules and reports.
+
+        A term without one is shown itself.
+        """
         return NO_WORDS
 
     @property
     def how_to_save(self) -> str:
-        """Hint for a user who gave another text than a configuration."""
+        """Return the hint for a user who gave a text other than a configuration."""
         return NOT_READ
 
     @property
     @abstractmethod
     def files(self) -> Sequence[tuple[Path, str]]:
-        """Directories and patterns of the files that decide on lines; a plan seals them.
+        """Return directories and patterns of the files that determine lines; a plan seals them.
 
-        A plan names a file by its path in its directory, so two of one dialect have two names.
+        A plan names a file by its path in its directory, so the names within one dialect are
+        unique.
         """
 
     def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
@@ -83,30 +87,33 @@ class ConfigTexts(OperatingSystem, Protocol):
         return False
 
     def parse(self, text: str, file: str) -> ParsedConfig:
-        """Read a saved configuration; lines that no model has are kept and reported.
+        """Read a saved configuration; lines without a model are kept and reported.
 
-        Raises BadInput with file and line for known commands that no Device can hold.
+        Raises BadInput with file and line for known commands that no Device can represent.
         """
         raise self.lacks(NOT_READ, file)
 
     def normal_form(self, device: Device, family: Family) -> Device:
-        """The Device without what holds anyway: no switch saves it, so no plan wants it."""
+        """Return the Device without default values: no switch saves them, so no plan sets them."""
         return device
 
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
-        """Every command of a text in its order, each with the lines that open its views."""
+        """Return every command of a text in its order, each with the lines that open its views."""
         raise self.lacks(NOT_READ)
 
     def changed_lines(self, before: str, after: str) -> Sequence[ExtraLine]:
-        """Lines that come, then lines that go, each with the field that it sets."""
+        """Return added lines, then removed lines, each with the field that it sets."""
         raise self.lacks(NOT_READ)
 
     def command_of(self, line: TextLine) -> str:
-        """Known command that an unmodelled line is, `..` for its arguments; empty for none."""
+        """Return the known command of an unmodelled line, `..` for its arguments.
+
+        Empty for none.
+        """
         raise self.lacks(NOT_READ)
 
     def written_by_itself(self, line: TextLine) -> bool:
-        """Whether a switch saves this line although nobody configured it."""
+        """Whether a switch saves this line without any configuration."""
         raise self.lacks(NOT_READ)
 
 
@@ -115,41 +122,41 @@ class Changes(OperatingSystem, Protocol):
 
     @property
     def disrupts(self) -> Mapping[str, str]:
-        """Field of a Device -> what applying a change of it disrupts beside the change itself."""
+        """Map a Device's field to the disruption of changing it, beside the change itself."""
         raise self.lacks(NOT_DEPLOYED)
 
     def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
-        """Commands between two texts of one renderer, in the order in which they are typed."""
+        """Return commands between two texts of one renderer, in the order of typing."""
         raise self.lacks(NOT_DEPLOYED)
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
-        """The text that a switch runs after commands; raises BadInput for one that it refuses."""
+        """Return the running text after commands; raises BadInput for a command that is refused."""
         raise self.lacks(NOT_DEPLOYED)
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
-        """The text with more lines, each given as its views and itself."""
+        """Return the text with more lines, each given as its views and itself."""
         raise self.lacks(NOT_DEPLOYED)
 
     def same_change(
         self, planned: Change, device_diff: str, running_text: str, family: Family
     ) -> Sequence[str]:
-        """Differences, as sentences, between a planned change and the switch's own diff."""
+        """Return differences, as sentences, between a planned change and the switch's own diff."""
         raise self.lacks(NOT_DEPLOYED)
 
     def split_line(self, port: str, split_type: str) -> str:
-        """The line that splits a port."""
+        """Return the line that splits a port."""
         raise self.lacks("no port is split")
 
 
 class UnmodelledLines(OperatingSystem, Protocol):
-    """Meaning of lines that no model holds."""
+    """Meaning of lines that no model represents."""
 
     def may_forward(self, line: TextLine) -> bool:
-        """Whether a line may change where packets go."""
+        """Whether a line may change forwarding."""
         raise self.lacks(NOT_READ)
 
     def opens_ssh(self, line: TextLine) -> bool:
-        """Whether a line lets SSH sessions in on some interface."""
+        """Whether a line permits SSH sessions on some interface."""
         raise self.lacks(NOT_READ)
 
     def is_community(self, line: TextLine) -> bool:
@@ -157,7 +164,7 @@ class UnmodelledLines(OperatingSystem, Protocol):
         raise self.lacks(NOT_READ)
 
     def shows_secret(self, line: TextLine) -> bool:
-        """Whether the secret of a line can be read."""
+        """Whether the secret of a line is readable."""
         raise self.lacks(NOT_READ)
 
     def matches_in(self, line: TextLine, classifier: str) -> bool:
@@ -165,15 +172,15 @@ class UnmodelledLines(OperatingSystem, Protocol):
         raise self.lacks(NOT_READ)
 
     def uses(self, line: TextLine) -> Uses:
-        """ACLs and parts of traffic policies that a line names, as one that is none of them."""
+        """Return ACLs and parts of traffic policies that a line names without defining them."""
         raise self.lacks(NOT_READ)
 
     def closed_peer(self, line: str) -> str | None:
-        """The peer or group whose sessions a line closes on purpose, its views before it."""
+        """Return the peer or group whose sessions a line shuts down, with its views."""
         raise self.lacks(NOT_READ)
 
     def in_use(self, command: str, device: Device) -> bool | None:
-        """Whether a Device makes a command stand in its text; None: no Device tells of it."""
+        """Whether a Device causes a command in its text; None: no Device determines it."""
         return None
 
 
@@ -185,7 +192,7 @@ class Secrets(OperatingSystem, Protocol):
         raise self.lacks(NOT_DEPLOYED)
 
     def as_saved(self, text: str) -> str:
-        """The text as a switch saves it: an encrypted stand-in for each placeholder."""
+        """Return the text as a switch saves it: an encrypted stand-in for each placeholder."""
         raise self.lacks(NOT_DEPLOYED)
 
 
@@ -193,11 +200,11 @@ class FirstDay(OperatingSystem, Protocol):
     """Installation of a new switch at its console."""
 
     def day0_device(self, device: Device) -> Device:
-        """The part of a Device that opens management; raises BadInput where nobody may log in."""
+        """Return the management part of a Device; raises BadInput where no user may log in."""
         raise self.lacks("not installed by Rocefort")
 
     def day0_text(self, node: Node, passwords: Mapping[str, str]) -> str:
-        """Commands for the console of a new switch; passwords: by user."""
+        """Return commands for the console of a new switch; passwords: by user."""
         raise self.lacks("not installed by Rocefort")
 
     def check_password(self, value: str, user: str, reference: str) -> str:
@@ -209,7 +216,7 @@ class Displays(OperatingSystem, Protocol):
     """Output of commands that show state."""
 
     def read_display(self, text: str) -> Display | None:
-        """Saved output: neighbours by LLDP, model, release; None for text without any."""
+        """Read saved output: LLDP neighbours, model, release; None for text without any."""
         return None
 
     def read_topic(
@@ -220,7 +227,7 @@ class Displays(OperatingSystem, Protocol):
         ports: Iterable[str] = (),
         now: Callable[[], datetime] = utc_now,
     ) -> object:
-        """State of a running switch by its NAPALM driver, in the type of its field of DeviceSeen.
+        """Read the state of a running switch by its NAPALM driver, as in the field of DeviceSeen.
 
         ports: those whose queues are read. now: this machine's clock. Raises DeviceFailed for an
         answer that cannot be read, and what the driver raises.
@@ -228,7 +235,7 @@ class Displays(OperatingSystem, Protocol):
         raise self.lacks(STATE_NOT_READ)
 
     def ecn_marks(self, driver: Any, device: str) -> Sequence[MarkedSeen]:  # noqa: ANN401
-        """Packets that each port has marked; raises DeviceFailed, and what the driver raises."""
+        """Return ECN-marked packets of each port; raises DeviceFailed, and the driver's errors."""
         raise self.lacks(STATE_NOT_READ)
 
 

@@ -1,4 +1,4 @@
-"""A whole Network as text and back: what is verified is what ships."""
+"""Texts of a whole Network, written and read back: the verified text is the shipped text."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from rocefort.models.network.network import Network, Node
 
 
 def render_node(node: Node) -> str:
-    """Text of one switch; raises BadInput where its hardware is not known."""
+    """Return the text of one switch; raises BadInput where its hardware is not known."""
     if node.family is None or node.hardware is None:
         raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")
     return dialect_of(node).render(node.device, node.family, node.hardware)
 
 
 def render_all(network: Network) -> dict[str, str]:
-    """Text of every switch, by name."""
+    """Return the text of every switch, by name."""
     return {node.name: render_node(node) for node in network.nodes}
 
 
 def read_back(network: Network, texts: Mapping[str, str]) -> Network:
-    """The Network with every Device parsed from its text; raises BadInput if they differ.
+    """Return the Network with Devices parsed from their texts; raises BadInput if they differ.
 
     A difference is a fault of a template or of the parser, and nothing may ship with it.
     """

@@ -1,4 +1,4 @@
-"""Placeholders of secrets in the lines of a text or a patch: listed, and filled in to be typed."""
+"""Placeholders of secrets in lines of a text or a patch: listed, and replaced before typing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rocefort.models.device.secret import PLACEHOLDER, is_reference, reference_o
 
 
 def references(lines: Iterable[str]) -> tuple[str, ...]:
-    """References, without versions, that lines have placeholders for; each once, in order."""
+    """Return references, without versions, of the placeholders in lines; each once, in order."""
     found = (match[1] for line in lines for match in PLACEHOLDER.finditer(line))
     return tuple(dict.fromkeys(reference_of(stated) for stated in found if is_reference(stated)))
 
 
 def takers(texts: Iterable[tuple[OfDialect, Iterable[str]]]) -> dict[str, set[Dialect]]:
-    """References in the lines of switches, each with the dialects in which it is typed."""
+    """Return references in the lines of switches, each with the dialects in which it is typed."""
     found: dict[str, set[Dialect]] = {}
     for switch, lines in texts:
         for reference in references(lines):
@@ -27,9 +27,9 @@ def takers(texts: Iterable[tuple[OfDialect, Iterable[str]]]) -> dict[str, set[Di
 
 
 def filled_line(line: str, secrets: Mapping[str, str]) -> str:
-    """A line to be typed, with secrets, by reference, in the place of their placeholders.
+    """Return a line to be typed, with its placeholders replaced by secrets, given by reference.
 
-    Raises Refused for a secret that only the switch knows, or that was not asked for before.
+    Raises Refused for a secret that exists only on the switch, or that was not read before.
     """
 
     def secret(match: re.Match[str]) -> str:

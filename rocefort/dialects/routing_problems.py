@@ -1,4 +1,4 @@
-"""What no other system routes as the switch does: references to nothing, empty ranges, sources."""
+"""Configuration that other systems route differently: missing references, empty ranges, sources."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ DEFINE = "define it, or remove the reference"
 
 
 def missing(where: str, what: str) -> Problem:
-    """A reference to what is not there."""
+    """Return the problem of a reference to a missing object."""
     return Problem(where, f"{what} does not exist", DEFINE)
 
 
 def name_problems(
     device: Device, system: str, how: str, fits: Callable[[str], object]
 ) -> Iterator[Problem]:
-    """Names that are not one word of a system."""
+    """Yield names that are not one word of a system."""
     named = {
         "ip-prefix": [item.name for item in device.prefix_lists],
         "route-policy": [item.name for item in device.route_policies],
@@ -34,7 +34,7 @@ def name_problems(
 
 
 def rank_problems(device: Device, distance: int, where_bgp: str) -> Iterator[Problem]:
-    """Static routes that a system whose BGP has a distance would rank otherwise than VRP."""
+    """Yield static routes that another system ranks differently from VRP, by its BGP distance."""
     for route in device.static_routes:
         if (route.preference or STATIC_PREFERENCE) >= distance:
             where = f"{device.name} ip route-static {route.key}"
@@ -43,7 +43,7 @@ def rank_problems(device: Device, distance: int, where_bgp: str) -> Iterator[Pro
 
 
 def range_problems(device: Device) -> Iterator[Problem]:
-    """Entries of prefix lists that no route is in."""
+    """Yield entries of prefix lists that match no route."""
     for item in device.prefix_lists:
         for entry in item.entries:
             low, high = entry.lengths
@@ -54,8 +54,8 @@ def range_problems(device: Device) -> Iterator[Problem]:
 
 
 def list_problems(device: Device) -> Iterator[Problem]:
-    """Prefix lists that route-policies name and that are not there."""
-    # What VRP does with a missing list depends on `route-policy nonexistent-config-check`.
+    """Yield prefix lists that route-policies name and that are missing."""
+    # VRP's handling of a missing list depends on `route-policy nonexistent-config-check`.
     known = {item.name for item in device.prefix_lists}
     for policy in device.route_policies:
         for node in policy.nodes:
@@ -65,7 +65,7 @@ def list_problems(device: Device) -> Iterator[Problem]:
 
 
 def session_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Problem]:
-    """A source beside the link of a session, and route-policies of it that are not there."""
+    """Yield a source outside the link of a session, and missing route-policies of it."""
     where, settings = f"{device.name} peer {peer.address}", bgp.settings(peer)
     source = settings.source_interface and Subnets(device).other_source(peer.address, settings)
     if source:

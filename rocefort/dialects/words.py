@@ -1,8 +1,8 @@
-"""Commands of a vendor in a text that knows none: a dialect's words for the terms in it.
+"""Replacement of vendor-neutral terms in a text by a dialect's commands.
 
 Rules and reports write «PFC in manual mode», or «a paused queue: 4» where the command has a value.
-A dialect's table of terms has the command; without one the bare term is in the text. What a text
-quotes of a switch or a user has no such quotes, so it is never taken for a term.
+A dialect's table of terms has the command; without one the bare term is in the text. A text's
+quotations of a switch or a user have no such quotes, so they are never taken for a term.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HOLE = re.compile(r" ?\{\}")
 
 
 def in_words(text: str, known: OfDialect | None = None) -> str:
-    """The text with the words of a switch's vendor for its terms; None: it is about no switch."""
+    """Return the text with the vendor's commands for its terms; None: it is about no switch."""
     if "«" not in text:
         return text
     words = dialect_of(known).words
@@ -35,7 +35,7 @@ def in_words(text: str, known: OfDialect | None = None) -> str:
 
 
 def line(known: OfDialect | None, term: str, *values: object) -> str:
-    """The command of a term as it is typed; raises Refused where the dialect has none."""
+    """Return the command of a term as it is typed; raises Refused where the dialect has none."""
     dialect = dialect_of(known)
     if term not in dialect.words.quoted:
         how = "add it to the `words` of the dialect"
@@ -44,7 +44,7 @@ def line(known: OfDialect | None, term: str, *values: object) -> str:
 
 
 def _filled_command(template: str, values: Iterable[object]) -> str:
-    """A command with its values; what has none is left out."""
+    """Return a command with its values; parts without a value are omitted."""
     for value in values:
         template = template.replace("{}", str(value), 1)
     return HOLE.sub("", template)

@@ -1,4 +1,4 @@
-"""Arista EOS, which Batfish reads: a switch's routing and forwarding are written in its words."""
+"""Arista EOS as input of Batfish: a switch's routing and forwarding as EOS text."""
 
 from rocefort.dialects.eos.filters import access_name, applied_policies, rules_of
 from rocefort.dialects.eos.render import EosNames, render_eos, translated

@@ -10,13 +10,13 @@ from rocefort.paths import TEMPLATES
 
 
 class Eos(Dialect):
-    """Arista EOS: what decides sessions, routes and forwarding."""
+    """Arista EOS: the lines that determine sessions, routes and forwarding."""
 
     name = "EOS"
     files = ((TEMPLATES / "eos", "*"),)
 
     def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
-        """The text of Batfish's snapshot; raises Refused for what EOS cannot say."""
+        """Return the text of Batfish's snapshot; raises Refused for what EOS cannot express."""
         return render_eos(device)
 
 

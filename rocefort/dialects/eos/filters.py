@@ -1,4 +1,4 @@
-"""Filters of data packets in EOS terms: one access list for each traffic policy in use."""
+"""Filters of data packets in EOS terms: one access list for each applied traffic policy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AppliedPolicy:
 
 
 def applied_policies(device: Device) -> Iterator[AppliedPolicy]:
-    """Policies in use, in order of interfaces."""
+    """Yield applied policies, in order of interfaces."""
     for interface in device.interfaces:
         for field in ("filter_in", "filter_out"):
             if (policy := getattr(interface, field)) is not None:
@@ -41,10 +41,10 @@ def applied_policies(device: Device) -> Iterator[AppliedPolicy]:
 
 
 def access_lists(device: Device) -> tuple[AccessList, ...]:
-    """Access lists of the policies in use; call after `filter_problems` found nothing.
+    """Return access lists of applied policies; call it if `filter_problems` yields nothing.
 
     In VRP a packet that an ACL denies is dropped whatever the behavior, one that it permits gets
-    the behavior, and one that nothing matches goes on (V300R023C00, `deny | permit`).
+    the behavior, and one that nothing matches is forwarded (V300R023C00, `deny | permit`).
     """
     return tuple(
         AccessList(access_name(name), (*_lines(device, name), "permit ip any any"))
@@ -53,12 +53,12 @@ def access_lists(device: Device) -> tuple[AccessList, ...]:
 
 
 def access_name(policy: str) -> str:
-    """Name of a policy's access list."""
+    """Return the name of a policy's access list."""
     return f"TP-{policy}"
 
 
 def groups_of(interface: Interface) -> tuple[str, ...]:
-    """`ip access-group` lines of an interface."""
+    """Return the `ip access-group` lines of an interface."""
     ways = (("in", interface.filter_in), ("out", interface.filter_out))
     return tuple(f"{access_name(policy)} {way}" for way, policy in ways if policy is not None)
 
@@ -69,9 +69,9 @@ def _lines(device: Device, name: str) -> Iterator[str]:
 
 
 def rules_of(device: Device, name: str) -> Iterator[tuple[str, FilterRule, bool]]:
-    """What each line of a policy's access list stands for: ACL, rule, and whether it drops.
+    """Yield the source of each line of an access list: ACL, rule, and whether it drops.
 
-    In the order of the lines, of which the last, that lets the rest pass, stands for no rule.
+    In the order of the lines. The last line permits the rest and has no rule.
     """
     acls = {acl.name: acl for acl in device.filters.acls}
     classifiers = {item.name: item for item in device.filters.classifiers}
@@ -101,7 +101,7 @@ def _ports(ports: PortRange | None) -> str:
 
 
 def filter_problems(device: Device) -> Iterator[Problem]:
-    """Policies in use that EOS text cannot say: of switched ports, of several ACLs, of none."""
+    """Yield policies that EOS text cannot express: of switched ports, of several ACLs, empty."""
     acls = {acl.name for acl in device.filters.acls}
     classifiers = {item.name: item for item in device.filters.classifiers}
     missing = {path: (kind, name) for path, kind, name in device.filters.dangling()}

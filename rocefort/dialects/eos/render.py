@@ -1,8 +1,8 @@
-"""Writes what one switch routes as Arista EOS text, which Batfish reads in place of VRP.
+"""Writer of one switch's routing as Arista EOS text, which Batfish reads in place of VRP.
 
-Only what decides sessions, routes and forwarding is translated: interfaces, VLANs, BGP and its
-policies. Timers, BFD, authentication, lossless queues and management do not change Batfish's
-answers and are left out. What would change them and has no EOS counterpart is an error.
+Only lines that determine sessions, routes and forwarding are translated: interfaces, VLANs, BGP and
+its policies. Timers, BFD, authentication, lossless queues and management do not change Batfish's
+answers and are left out. A line that would change them and has no EOS counterpart is an error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MANAGEMENT = {"MEth0/0/0": "Management1"}
 
 
 class EosNames:
-    """The two-way map of interface names; it depends on nothing but the name.
+    """The two-way map of interface names; it depends only on the name.
 
     The port's speed is kept as the first number, because 25GE1/0/1 and 100GE1/0/1 are two ports:
     100GE1/0/1 <-> Ethernet100/1/0/1, 25GE1/0/1:2 <-> Ethernet25/1/0/1/2, Vlanif110 <-> Vlan110,
@@ -57,14 +57,14 @@ class EosNames:
 
     @staticmethod
     def to_eos(name: str) -> str:
-        """EOS name of a VRP interface. Raises BadInput if there is none."""
+        """Return the EOS name of a VRP interface. Raises BadInput if there is none."""
         if (found := _to_eos(name)) is None:
             raise BadInput(f"interface {name} has no counterpart in EOS", how=KINDS)
         return found
 
     @staticmethod
     def to_vrp(name: str) -> str:
-        """VRP name of an EOS interface that `to_eos` made. Raises BadInput if it did not."""
+        """Return the VRP name of an EOS interface from `to_eos`. Raises BadInput for any other."""
         if (found := _to_vrp(name)) is None:
             raise BadInput(f"EOS interface {name} is not one that a VRP name translates to")
         return found
@@ -106,7 +106,7 @@ class EosInterface:
     mtu: int | None
     addresses: tuple[str, ...]
     vrf: str | None
-    channel: str | None  # of a member: `channel-group` and what follows it
+    channel: str | None  # of a member: `channel-group` and its arguments
     access_groups: tuple[str, ...]
 
 
@@ -123,13 +123,13 @@ class EosPeer:
 
 
 def render_eos(device: Device) -> str:
-    """EOS text that routes as the Device does, the same bytes for the same Device.
+    """Write EOS text that routes as the Device does; the same Device gives the same bytes.
 
-    What has no effect on a CloudEngine has none here: a peer without AS number, not enabled in the
-    IPv4 family, or in no subnet of the switch, is a comment; an address on a layer-2 port is left
-    out; what hangs on a VLAN that is not created is shut down, and so are an Eth-Trunk with too few
-    members, and members of one that does not exist. Raises Refused with everything that EOS cannot
-    say, and with references to what does not exist.
+    A part without effect on a CloudEngine has none here: a peer without AS number, not enabled in
+    the IPv4 family, or in no subnet of the switch, is a comment. An address on a layer-2 port is
+    left out. An interface of a VLAN that is not created is shut down, and so are an Eth-Trunk with
+    too few members, and members of an Eth-Trunk that does not exist. Raises Refused with everything
+    that EOS cannot express, and with references to missing objects.
     """
     if problems := tuple(_problems(device)):
         raise Refused(problems=problems)
@@ -180,7 +180,7 @@ def _channel(device: Device, interface: Interface) -> str | None:
 
 
 def _only_vlan(interface: Interface) -> int | None:
-    """The VLAN without which the interface does nothing."""
+    """Return the VLAN without which the interface has no effect."""
     if interface.kind == "vlanif":
         return gateway_vlan(interface.name)
     switched = interface.kind in SWITCHING and not interface.routed and interface.eth_trunk is None
@@ -195,7 +195,7 @@ def _switching(interface: Interface, vlans: tuple[int, ...]) -> tuple[Mode, tupl
     if interface.routed:
         return "routed", ()
     if interface.link_type == "trunk":
-        # VRP lets a trunk pass VLANs that the switch has not created; their frames are dropped.
+        # VRP accepts VLANs on a trunk that the switch has not created; their frames are dropped.
         carried = {DEFAULT_VLAN, *interface.trunk_vlans} & {DEFAULT_VLAN, *vlans}
         return "trunk", tuple(sorted(carried))
     return "access", (interface.access_vlan or DEFAULT_VLAN,)
@@ -217,7 +217,7 @@ def _neighbours(device: Device, bgp: Bgp) -> Iterator[EosPeer]:
 
 
 def _source(device: Device, interfaces: Sequence[str]) -> str | None:
-    """The interface that a session starts from, the longest subnet's, if there is a choice.
+    """Return the source interface of a session, the longest subnet's, if there is a choice.
 
     Batfish would take the first in its own order. EOS takes an interface's first address, so one
     with several is not named.
@@ -228,7 +228,7 @@ def _source(device: Device, interfaces: Sequence[str]) -> str | None:
 
 
 def translated(bgp: Bgp, peer: BgpPeer, subnets: Subnets) -> bool:
-    """Whether EOS text has this peer: a CloudEngine lets no other exchange anything.
+    """Whether EOS text has this peer: a CloudEngine exchanges routes with no other.
 
     Batfish would reach a peer outside all subnets of the switch by any route, a default one even.
     """
@@ -248,7 +248,7 @@ def _inside(bgp: Bgp, peer: BgpPeer) -> bool:
 
 
 def _bounds(entry: PrefixEntry) -> str:
-    """`ge` and `le` of one entry; EOS wants `ge` above the prefix's own length."""
+    """Return `ge` and `le` of one entry; EOS requires `ge` above the prefix's own length."""
     low, high, length = *entry.lengths, entry.prefix.prefixlen
     return (f" ge {low}" if low > length else "") + (f" le {high}" if high > length else "")
 
@@ -273,7 +273,7 @@ def _problems(device: Device) -> Iterator[Problem]:
 
 
 def _table_problems(device: Device) -> Iterator[Problem]:
-    """Tables that nobody made."""
+    """Yield references to routing tables that the Device does not define."""
     known = {vrf.name for vrf in device.vrfs}
     used = [(i.name, i.vrf) for i in device.interfaces]
     used += [(f"ip route-static {route.key}", route.vrf) for route in device.static_routes]

@@ -1,4 +1,4 @@
-"""Writes a switch as FRR and a Linux kernel say it: the twin runs what this package plans."""
+"""Writer of a switch as FRR and Linux kernel configuration, which the twin runs."""
 
 from rocefort.dialects.frr.delta import SwitchDelta, delta
 from rocefort.dialects.frr.names import kernel_name, kernel_names

@@ -1,4 +1,4 @@
-"""From one plan of a switch to another: only the commands for what differs between them."""
+"""Commands from one plan of a switch to another: only for the differences."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rocefort.dialects.frr.state import LinkState, SwitchPlan
 from rocefort.dialects.frr.vtysh_delta import line_delta
 from rocefort.models.base import Frozen
 
-MADE = ("bridge", "bond", "vlan", "vrf")  # kinds that the switch makes; ports come with cables
+MADE = ("bridge", "bond", "vlan", "vrf")  # kinds that the switch creates; ports come with cables
 
 
 class SwitchDelta(Frozen):
-    """What to do inside the switch's namespace, in this order; empty where nothing differs.
+    """Commands to run inside the switch's namespace, in this order; empty without a difference.
 
-    new_ports, gone_ports: ends of cables by the switch's own names, which whoever lays the cables
-    makes before and removes after. lines: what each running daemon is told in its configuration.
-    start: daemons that do not run yet, with their texts. stop: those that are not needed any more.
+    new_ports, gone_ports: ends of cables by the switch's own names, which the cabling code creates
+    before and removes after. lines: configuration lines for each running daemon. start: daemons
+    that do not run yet, with their texts. stop: those that are no longer needed.
     """
 
     name: str
@@ -32,12 +32,12 @@ class SwitchDelta(Frozen):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is to be done."""
+        """Whether there is nothing to do."""
         return self == SwitchDelta(name=self.name)
 
 
 def delta(old: SwitchPlan, new: SwitchPlan) -> SwitchDelta:
-    """Commands that take a switch from one plan to the other and touch nothing else."""
+    """Return commands that take a switch from one plan to the other and change nothing else."""
     texts = old.texts
     told = ((name, line_delta(texts[name], text)) for name, text in new.daemons if name in texts)
     return SwitchDelta(
@@ -54,12 +54,12 @@ def delta(old: SwitchPlan, new: SwitchPlan) -> SwitchDelta:
 
 
 def _link_commands(old: SwitchPlan, new: SwitchPlan) -> Iterator[str]:
-    """Take away, make, join, address, bring up: an address may move from one link to another."""
+    """Remove, create, join, address, bring up: an address may move from one link to another."""
     before, after = old.by_link, new.by_link
     for link in old.links:
         then = after.get(link.name)
         kept = set(then.addresses) if then is not None else set()
-        gone = link.kind != "port" or then is not None  # a port that goes takes its own along
+        gone = link.kind != "port" or then is not None  # a removed port takes its own along
         for address in link.addresses if gone else ():
             if address not in kept:
                 yield f"address del {address} dev {link.name}"
@@ -78,13 +78,13 @@ def _link_commands(old: SwitchPlan, new: SwitchPlan) -> Iterator[str]:
         was = before.get(link.name) if link.name not in names else None
         was = was or LinkState(name=link.name, kind=link.kind, up=False)
         if was.up and link.master in bonds and link.master != was.master:
-            yield f"link set dev {link.name} down"  # a bond takes no link that is up
+            yield f"link set dev {link.name} down"  # a bond accepts only links that are down
             was = was.model_copy(update={"up": False})
         yield from _settle(was, link)
 
 
 def _made_anew(link: LinkState, other: LinkState | None) -> bool:
-    """Whether a link has to be made, or made again, beside what the other plan has."""
+    """Whether a link has to be created, or created again, compared with the other plan."""
     if other is None:
         return True
     return (link.kind, link.settings, link.parent) != (other.kind, other.settings, other.parent)
@@ -108,7 +108,7 @@ Chains = dict[str, tuple[str, ...]]
 
 
 def _filter_commands(old: Chains, new: Chains) -> str:
-    """One transaction; a chain that did not change keeps its counters."""
+    """Return one transaction; an unchanged chain keeps its counters."""
     if old == new:
         return ""
     if not new:

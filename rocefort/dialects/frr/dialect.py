@@ -1,4 +1,4 @@
-"""FRR as a Dialect: written for the twin, which deploys it by a plan of its own."""
+"""FRR as a Dialect: written for the twin, which deploys it by its own plan."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ class Frr(Dialect):
     files = ((TEMPLATES / "frr", "*"),)
 
     def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
-        """The text of every daemon, one after the other; raises Refused as `plan_switch` does."""
+        """Return the text of every daemon, one after the other.
+
+        Raises Refused as `plan_switch` does.
+        """
         return "".join(text for _, text in plan_switch(device).daemons)
 
 

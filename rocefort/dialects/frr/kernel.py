@@ -1,4 +1,4 @@
-"""The kernel's part of a switch: ports, one bridge a VLAN, bonds, VRFs, addresses, sysctls."""
+"""Kernel part of a switch: ports, one bridge for each VLAN, bonds, VRFs, addresses, sysctls."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rocefort.models.device.interface import (
     Interface,
 )
 
-SWITCHED_MTU = JUMBO_FRAME_BYTES - FRAME_OVERHEAD_BYTES  # of a port that only bridges
-FIRST_TABLE = 1000  # of VRFs: clear of the kernel's own 253 to 255
-# The rest of a router: hash over ports, answer from any interface, no IPv6 chatter of its own.
+SWITCHED_MTU = JUMBO_FRAME_BYTES - FRAME_OVERHEAD_BYTES  # of a switched port
+FIRST_TABLE = 1000  # of VRFs: above the kernel's own 253 to 255
+# Other router settings: hash over ports, answers from any interface, no IPv6 messages of its own.
 SYSCTLS = (
     ("net.ipv4.ip_forward", "1"),
     ("net.ipv4.fib_multipath_hash_policy", "1"),
@@ -34,13 +34,13 @@ SYSCTLS = (
 
 
 def bridge_name(vlan: int) -> str:
-    """Bridge of a VLAN, which is its gateway's interface, too."""
+    """Return the bridge of a VLAN, which is also the interface of its gateway."""
     return f"Vlanif{vlan}"
 
 
 @dataclass
 class KernelPlan:
-    """Links of one switch as they are found, and what cannot be said."""
+    """Links of one switch while they are collected, and what the kernel cannot express."""
 
     device: Device
     features: Features
@@ -49,7 +49,7 @@ class KernelPlan:
 
 
 def kernel_plan(device: Device, features: Features) -> KernelPlan:
-    """Links in the order in which they are made: VRFs, bridges and bonds before what joins them."""
+    """Return links in the order of creation: VRFs, bridges and bonds before their members."""
     plan = KernelPlan(device, features)
     if features.vrf:
         plan.links += [
@@ -71,7 +71,7 @@ def kernel_plan(device: Device, features: Features) -> KernelPlan:
 
 
 def _lit(links: list[LinkState]) -> Iterator[LinkState]:
-    """Shut bridges without an enabled port: a kernel has those that never had one up."""
+    """Shut bridges without an enabled port: in a kernel they would be up before any port was."""
     up = {link.master for link in links if link.up}
     for link in links:
         dark = link.kind == "bridge" and link.name not in up
@@ -79,14 +79,14 @@ def _lit(links: list[LinkState]) -> Iterator[LinkState]:
 
 
 def sysctls(device: Device, features: Features) -> Iterator[tuple[str, str]]:
-    """Settings of the namespace; each switch hashes in its own way, as real ones can."""
+    """Yield settings of the namespace; each switch hashes differently, as real ones can."""
     yield from SYSCTLS
     if features.hash_seed:
         yield "net.ipv4.fib_multipath_hash_seed", str(crc32(device.name.encode()) or 1)
 
 
 def bridged_vlans(device: Device) -> list[int]:
-    """VLANs that the switch has made; VLAN 1 is there by default, and wanted with a gateway."""
+    """Return the created VLANs; VLAN 1 exists by default, and is needed with a gateway."""
     first = {1} if "Vlanif1" in device.by_interface else set()
     return sorted({*device.vlans} | first)
 
@@ -102,7 +102,7 @@ def _master(plan: KernelPlan, interface: Interface) -> str | None:
 
 
 def _loopback(plan: KernelPlan) -> LinkState:
-    """One link for all loopbacks: a kernel without dummy interfaces has no other."""
+    """Return one link for all loopbacks: a kernel without dummy interfaces has no other."""
     kept: list[str] = []
     for interface in plan.device.interfaces:
         if interface.kind == "loopback" and interface.enabled and interface.vrf is None:
@@ -113,7 +113,7 @@ def _loopback(plan: KernelPlan) -> LinkState:
 
 
 def _bridge(plan: KernelPlan, vlan: int) -> LinkState:
-    """The bridge of a VLAN; a gateway that is shut down leaves it bridging, without address."""
+    """Return the bridge of a VLAN; with a shut gateway it still bridges, without address."""
     name = bridge_name(vlan)
     gateway = plan.device.by_interface.get(name)
     if gateway is None:
@@ -142,7 +142,7 @@ def _links(plan: KernelPlan, interface: Interface) -> Iterator[LinkState]:
 
 
 def lone_member(device: Device, trunk: Interface) -> Interface | None:
-    """The port that stands for an Eth-Trunk where a kernel cannot bundle: its first enabled one."""
+    """Return the port in place of an Eth-Trunk if a kernel cannot bundle: its first enabled one."""
     number = int(trunk.name.removeprefix("Eth-Trunk"))
     ports = device.members.get(number, ())
     return next((port for port in ports if port.enabled), None)
@@ -176,7 +176,7 @@ def _bond(plan: KernelPlan, trunk: Interface) -> Iterator[LinkState]:
 def _carrying(
     plan: KernelPlan, interface: Interface, common: dict[str, object]
 ) -> Iterator[LinkState]:
-    """A link that has what the interface says of layers 2 and 3; of a trunk one a VLAN more."""
+    """Yield a link with the layer-2 and layer-3 settings; for a trunk one more for each VLAN."""
     if interface.layer3:
         yield _link(
             common,

@@ -1,4 +1,4 @@
-"""Names of a switch's interfaces in a Linux kernel, which takes 15 characters and no `/` or `:`."""
+"""Names of a switch's interfaces in a Linux kernel: at most 15 characters, no `/` or `:`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TAIL = 4
 
 
 def kernel_name(name: str) -> str:
-    """Name of an interface: 100GE1/0/1 -> 100GE1_0_1; every LoopBack is `lo`.
+    """Return the name of an interface: 100GE1/0/1 -> 100GE1_0_1; every LoopBack is `lo`.
 
-    A longer one is cut, and ends in digits that only the whole name gives.
+    A longer name is cut, and ends in digits that depend on the whole name.
     """
     if name.startswith("LoopBack"):
         return LOOPBACK
@@ -28,7 +28,7 @@ def kernel_name(name: str) -> str:
 
 
 def kernel_names(names: Iterable[str], device: str) -> dict[str, str]:
-    """Kernel names by the switch's own. Raises Refused where two would be one."""
+    """Return kernel names by the switch's own. Raises Refused where two would be equal."""
     found: dict[str, str] = {}
     owners: dict[str, str] = {}
     for name in names:

@@ -1,7 +1,7 @@
-"""Traffic policies as nftables: a chain a policy, and one that says which port applies which.
+"""Traffic policies as nftables: a chain for each policy, and one that applies them to ports.
 
-Only what is routed is judged: whether a CloudEngine's traffic policy also drops what goes to the
-switch itself is told by no source.
+Only routed packets are filtered: no source states whether a CloudEngine's traffic policy also drops
+packets to the switch itself.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Chains = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def chains(device: Device) -> Chains:
-    """Chains by name, those of policies before the one that calls them; none without a policy.
+    """Return chains by name, the calling chain after those of policies; none without a policy.
 
-    A packet that an ACL permits, or that no rule matches, goes on, and may meet another policy on
-    its way out: hence `return`, and not `accept`.
+    A packet that an ACL permits, or that no rule matches, continues, and may meet another policy at
+    its egress port: so the verdict is `return`, and not `accept`.
     """
     used = tuple(applied_policies(device))
     if not used:
@@ -40,7 +40,7 @@ def chains(device: Device) -> Chains:
 
 
 def chain_name(policy: str) -> str:
-    """Chain of a traffic policy."""
+    """Return the chain name of a traffic policy."""
     return f"TP-{policy}"
 
 

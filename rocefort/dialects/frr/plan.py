@@ -1,4 +1,4 @@
-"""One switch as a plan for FRR and a kernel: pure, so the same Device gives the same plan."""
+"""Plan of one switch for FRR and a kernel: pure, so the same Device gives the same plan."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ HASHING = "all switches hash alike: this kernel has no net.ipv4.fib_multipath_ha
 def plan_switch(
     device: Device, features: Features | None = None, *, bfd: bool = True
 ) -> SwitchPlan:
-    """Plan of a switch; bfd: whether peers run BFD where the text says so.
+    """Return the plan of a switch; bfd: whether peers run BFD where the text enables it.
 
-    Raises Refused with everything that would make the twin route as the switch does not: missing
-    lists and policies, ranks that FRR does not have.
+    Raises Refused with everything that would make the twin route differently from the switch:
+    missing lists and policies, ranks that FRR does not have.
     """
     known = features or Features()
     if problems := (*routing_problems(device), *filter_problems(device)):
@@ -41,7 +41,7 @@ def plan_switch(
 
 
 def _notes(device: Device, features: Features, *, bfd: bool) -> Iterator[str]:
-    """What is said in the text and not done here."""
+    """Yield the parts of the text that the twin does not implement."""
     if any(interface.pfc for interface in device.interfaces):
         yield "PFC, its thresholds and deadlock timers do nothing: a kernel has no lossless queues"
     if device.ai_ecn.enabled or any(interface.markings for interface in device.interfaces):

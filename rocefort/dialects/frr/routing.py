@@ -1,4 +1,4 @@
-"""The routing of a switch as the texts of FRR's daemons, one a daemon."""
+"""Routing configuration of a switch as texts of FRR's daemons, one for each daemon."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from rocefort.models.device.static_routes import STATIC_PREFERENCE, StaticRoute
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
 
-# Behind every static route: VRP's BGP has 255, which to FRR means that a route is not used.
+# Ranks after every static route: VRP's BGP has 255, which in FRR means that a route is not used.
 BGP_DISTANCE = 254
-SHORTEST_BFD_MS = 50  # bgpd takes no less
+SHORTEST_BFD_MS = 50  # minimum of bgpd
 KEEPALIVE_S, HOLD_S = 60, 180  # V300R023C00, `peer timer`
 NAMES = "use letters, digits, '.', '_' and '-', and no address"
 
 
 @dataclass(frozen=True, slots=True)
 class FrrPeer:
-    """A group or a peer: what the process says of it, and what the IPv4 family does."""
+    """Lines of a group or a peer: in the process, and in the IPv4 family."""
 
     name: str
-    definition: tuple[str, ...]  # in order: what makes it
+    definition: tuple[str, ...]  # in order: the lines that define it
     lines: tuple[str, ...]
     family: tuple[str, ...]
 
 
 def texts_of(device: Device, features: Features, *, bfd: bool) -> Iterator[tuple[str, str]]:
-    """Text of each daemon that the switch runs, in the order of their start."""
+    """Yield the text of each daemon that the switch runs, in the order of their start."""
     yield "zebra", _render("zebra.j2", device=device)
     kept = (route for route in device.static_routes if route.vrf is None or features.vrf)
     routes = [(kernel_name(r.vrf) if r.vrf else None, _static(r)) for r in kept]
@@ -71,7 +71,7 @@ def texts_of(device: Device, features: Features, *, bfd: bool) -> Iterator[tuple
 
 
 def peers_of(device: Device) -> Iterator[str]:
-    """Addresses of the peers whose sessions can come up: those that the IPv4 family has."""
+    """Yield addresses of peers whose sessions can come up: those in the IPv4 family."""
     for peer in _speaking(device.bgp) if device.bgp else ():
         if device.bgp and device.bgp.settings(peer).active:
             yield str(peer.address)
@@ -92,7 +92,7 @@ def _static(route: StaticRoute) -> str:
 
 
 def _speaking(bgp: Bgp) -> Iterator[BgpPeer]:
-    """Peers with an AS number; a CloudEngine does nothing with others."""
+    """Yield peers with an AS number; a CloudEngine ignores others."""
     return (peer for peer in bgp.peers if _remote_as(bgp, peer) is not None)
 
 
@@ -111,7 +111,7 @@ def _group(name: str, group: BgpSettings, bfd: bool) -> FrrPeer:
 
 
 def _peer(bgp: Bgp, peer: BgpPeer, bfd: bool) -> FrrPeer:
-    """A peer, without what its group already says for it."""
+    """Return a peer, without settings that its group already has."""
     group = bgp.group_of(peer)
     settings, lent = bgp.settings(peer), _group("", group, bfd) if group else None
     own = f"remote-as {_remote_as(bgp, peer)}"
@@ -131,7 +131,7 @@ def _lines(settings: BgpSettings, bfd: bool) -> Iterator[str]:
         yield f"description {settings.description}"
     if settings.keepalive_s is not None or settings.hold_s is not None:
         yield f"timers {settings.keepalive_s or KEEPALIVE_S} {settings.hold_s or HOLD_S}"
-    yield "timers connect 1"  # a lab that starts at once; the switch's own is 32 s
+    yield "timers connect 1"  # a lab starts at once; the switch's own is 32 s
     if bfd and settings.bfd_enabled:
         yield _bfd(settings)
 
@@ -153,14 +153,14 @@ def _family(settings: BgpSettings) -> Iterator[str]:
 
 
 def _bounds(entry: PrefixEntry) -> str:
-    """`ge` and `le` of one entry; FRR wants `ge` above the prefix's own length."""
+    """Return `ge` and `le` of one entry; FRR requires `ge` above the prefix's own length."""
     low, high, length = *entry.lengths, entry.prefix.prefixlen
     above = f" ge {low}" if low > length else ""
     return above + (f" le {high}" if high > max(low, length) or (above and high < 32) else "")
 
 
 def routing_problems(device: Device) -> Iterator[Problem]:
-    """What would route otherwise than the switch: names, references, ranks, empty ranges."""
+    """Yield causes of different routing: names, references, ranks, empty ranges."""
     if not _fits(device.name):
         yield Problem(f"{device.name} sysname {device.name!r}", "not one word of FRR", NAMES)
     yield from name_problems(device, "FRR", NAMES, _fits)

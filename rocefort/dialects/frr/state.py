@@ -1,4 +1,4 @@
-"""What a kernel and FRR hold of one switch of the twin: the plan, as plain data."""
+"""Plan of one switch of the twin: kernel and FRR state as plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LinkKind = Literal["port", "bridge", "bond", "vlan", "vrf", "loopback"]
 
 
 class Features(Frozen):
-    """What a kernel has of what a plan can use; the defaults are of a kernel that has all."""
+    """Kernel features that a plan can use; the defaults are of a kernel that has all."""
 
     vrf: bool = True
     vlan: bool = True  # 802.1Q
@@ -21,17 +21,17 @@ class Features(Frozen):
 
 
 class LinkState(Frozen):
-    """One link of a namespace; `port` is an end of a cable and made with it.
+    """One link of a namespace; `port` is an end of a cable and created with it.
 
-    interface: the switch's own name of it, empty where it has none. settings: what follows
-    `type KIND` when it is made. parent: of a VLAN's subinterface.
+    interface: the switch's own name for it, empty where it has none. settings: arguments after
+    `type KIND` at creation. parent: of a VLAN's subinterface.
     """
 
     name: str
     kind: LinkKind
     interface: str = ""
     up: bool = True
-    mtu: int | None = None  # None: left as the kernel makes it
+    mtu: int | None = None  # None: the kernel's default
     master: str | None = None
     parent: str | None = None
     settings: str = ""
@@ -39,9 +39,9 @@ class LinkState(Frozen):
 
 
 class SwitchPlan(Frozen):
-    """One switch: its links, sysctls, filter chains, and the text of each daemon that it runs.
+    """Plan of one switch: links, sysctls, filter chains, and the text of each of its daemons.
 
-    notes: what the switch's text says and the twin cannot, in sentences for the user.
+    notes: sentences for the user on parts of the text that the twin does not implement.
     """
 
     name: str
@@ -49,20 +49,20 @@ class SwitchPlan(Frozen):
     sysctls: tuple[tuple[str, str], ...] = ()
     chains: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of table `ip rocefort`
     daemons: tuple[tuple[str, str], ...] = ()
-    peers: tuple[str, ...] = ()  # that are enabled: sessions which can come up
+    peers: tuple[str, ...] = ()  # enabled ones, whose sessions can come up
     notes: tuple[str, ...] = ()
 
     @property
     def by_link(self) -> dict[str, LinkState]:
-        """Links by their kernel name."""
+        """Return links by their kernel name."""
         return {link.name: link for link in self.links}
 
     @property
     def ports(self) -> dict[str, str]:
-        """Kernel names of the ends of cables, by the switch's own names."""
+        """Return kernel names of the ends of cables, by the switch's own names."""
         return {link.interface: link.name for link in self.links if link.kind == "port"}
 
     @property
     def texts(self) -> dict[str, str]:
-        """Configuration by daemon."""
+        """Return the configuration by daemon."""
         return dict(self.daemons)

@@ -1,7 +1,7 @@
-"""From one text of an FRR daemon to another: the lines to enter, without resetting a session.
+"""Lines between two texts of an FRR daemon, entered without resetting a session.
 
-What stays the same is not entered again. Lists and policies come before the process that uses
-them, and go after it has let go of them.
+Unchanged lines are not entered again. Lists and policies are created before the process uses them,
+and removed after their last use.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 Tree = dict[str, "Tree"]
 CONTEXT = re.compile(r"router bgp |route-map |address-family |vrf ")
-# Statements of which there is one: entering another replaces it, and `no` wants less than all.
+# Single statements: entering another replaces it, and the `no` form needs only a part of the line.
 SINGLE = re.compile(
     r"(?P<key>neighbor \S+ (?:timers connect|timers|description|bfd|remote-as)"
     r"|bgp router-id|maximum-paths ibgp|maximum-paths|hostname|distance bgp)(?: |$)"
@@ -25,7 +25,7 @@ NOT_REPLACED = re.compile(r"neighbor \S+ bfd")  # the timers of the old line wou
 
 
 def line_delta(old: str, new: str) -> tuple[str, ...]:
-    """Lines to enter in configuration mode; each ends in the mode in which it began."""
+    """Return lines for configuration mode; each ends in the mode in which it began."""
     before, after = _tree(old), _tree(new)
     process, other = _process(before), _process(after)
     return (
@@ -36,7 +36,7 @@ def line_delta(old: str, new: str) -> tuple[str, ...]:
 
 
 def _tree(text: str) -> Tree:
-    """Lines by what they are indented under; comments, and what leaves a mode, are left out."""
+    """Return lines by their parent lines; comments and lines that leave a mode are omitted."""
     root: Tree = {}
     stack: list[tuple[int, Tree]] = [(-1, root)]
     for row in text.splitlines():
@@ -55,7 +55,7 @@ def _process(tree: Tree) -> str | None:
 
 
 def _entered(old: Tree, new: Tree) -> Iterator[str]:
-    """Lists, policies and plain lines that are new or changed."""
+    """Yield lists, policies and plain lines that are new or changed."""
     lists = set(map(_whole, new))
     yield from (f"no {line}" for line in _removed_lines(old, new) if _whole(line) in lists)
     before = {key(line): line for line in old}
@@ -70,7 +70,7 @@ def _entered(old: Tree, new: Tree) -> Iterator[str]:
 
 
 def _withdrawn(old: Tree, new: Tree) -> Iterator[str]:
-    """Policies, then the lists that they used."""
+    """Yield removals of policies, then of the lists that they used."""
     gone = _removed_lines(old, new)
     for line in gone:
         if line.startswith("vrf "):
@@ -84,14 +84,14 @@ def _withdrawn(old: Tree, new: Tree) -> Iterator[str]:
 
 
 def _removed_lines(old: Tree, new: Tree) -> list[str]:
-    """Lines that nothing replaces; the process is not among them, nor what a daemon always has."""
+    """Return removed lines without replacement, except the process and permanent lines."""
     kept = {key(line) for line in new}
     own = ("router bgp ", "hostname ", "no ")
     return [line for line in old if key(line) not in kept and not line.startswith(own)]
 
 
 def _whole(line: str) -> str:
-    """The list that an entry belongs to; of another line what it sets."""
+    """Return the list that an entry belongs to; for another line the setting."""
     return key(line).rpartition(" seq ")[0] or key(line)
 
 
@@ -105,7 +105,7 @@ def _process_lines(old: Tree, new: Tree, process: str | None, other: str | None)
 
 
 def _bgp(process: str, old: Tree, new: Tree) -> Iterator[str]:
-    """Inside the process: peers that go, then what changed of those that stay, then new ones."""
+    """Inside the process: removed peers, then changes of remaining peers, then new peers."""
     gone = [
         name for name in _definitions(old) if _definitions(old)[name] != _definitions(new).get(name)
     ]
@@ -120,7 +120,7 @@ def _bgp(process: str, old: Tree, new: Tree) -> Iterator[str]:
 
 
 def _definitions(tree: Tree) -> Mapping[str, tuple[str, ...]]:
-    """Groups and peers, with what a change of it makes them another: the group that they join."""
+    """Return groups and peers, with the lines that define them: the group that they join."""
     found: dict[str, tuple[str, ...]] = {}
     for line in tree:
         if name := NEIGHBOUR.match(line):
@@ -154,7 +154,7 @@ def _changes(old: Iterable[str], new: Iterable[str]) -> list[str]:
 
 
 def key(line: str) -> str:
-    """What a line sets: lines with the same key replace each other."""
+    """Return the setting of a line: lines with the same key replace each other."""
     if found := SINGLE.match(line) or ENTRY.match(line):
         return found["key"]
     if found := POLICY.match(line):
@@ -172,7 +172,7 @@ def _undone(line: str) -> str:
 
 
 def _mode_lines(path: tuple[str, ...], lines: Iterable[str]) -> Iterator[str]:
-    """Enter modes, say the lines, and leave; nothing at all without lines."""
+    """Enter modes, enter the lines, and leave; nothing at all without lines."""
     said = list(lines)
     if said or path[-1].startswith("route-map "):
         yield from (*path, *said, *("exit" for _ in path))

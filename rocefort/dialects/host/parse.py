@@ -1,7 +1,7 @@
-"""Reads what a server says of itself: the sections that `templates/host/read.sh.j2` prints.
+"""Reader of a server's state: the sections that `templates/host/read.sh.j2` prints.
 
-Strictly: a section that does not add up gives no value, but a reason. Forms of mlnx_qos: MLNX_OFED
-4.2 to 5.x as published; of ethtool: `-g` of 3.x to 6.x.
+The reader is strict: an inconsistent section gives no value, but a reason. Forms of mlnx_qos:
+MLNX_OFED 4.2 to 5.x as published; of ethtool: `-g` of 3.x to 6.x.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 class HostOutputError(Exception):
-    """What a server printed is not what the command prints."""
+    """The output of a server is not in the form of its command."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class OutputSection:
 
     @property
     def first(self) -> str:
-        """Its first line, for a person."""
+        """Return its first line, for a person."""
         return self.lines[0].strip() if self.lines else ""
 
 
-Sections = Mapping[str, tuple[OutputSection, ...]]  # `governor` comes once a CPU
+Sections = Mapping[str, tuple[OutputSection, ...]]  # `governor` occurs once for each CPU
 
 
 def read_host(plan: HostPlan, text: str) -> HostSeen:
-    """What a server has, as far as it says; where the whole reading is cut, `failed` says so."""
+    """Read the state of a server; where the whole output is cut, `failed` has the reason."""
     try:
         sections = split(text)
     except HostOutputError as flaw:
@@ -55,7 +55,10 @@ def read_host(plan: HostPlan, text: str) -> HostSeen:
 
 
 def split(text: str) -> dict[str, tuple[OutputSection, ...]]:
-    """Sections by name; raises HostOutputError for a text that is cut or has another line."""
+    """Return sections by name.
+
+    Raises HostOutputError for a text that is cut or has another line.
+    """
     found: dict[str, list[OutputSection]] = {}
     name, code, lines = "", 0, list[str]()
     for line in text.splitlines():
@@ -76,7 +79,7 @@ def split(text: str) -> dict[str, tuple[OutputSection, ...]]:
 
 @dataclass(frozen=True)
 class _HostParser:
-    """Sections of one server, read into what its plan asks for."""
+    """Sections of one server, read into the values that its plan requires."""
 
     plan: HostPlan
     sections: Sections
@@ -184,7 +187,7 @@ class _HostParser:
         missing: dict[str, str],
         tool: str = "",
     ) -> Value | None:
-        """One value; otherwise None, with the reason in `missing`."""
+        """Return one value; otherwise None, with the reason in `missing`."""
         section = self._section(name)
         if section is None:
             missing[field] = "the server has no such file"
@@ -221,7 +224,7 @@ def _cpu_list(lines: tuple[str, ...]) -> str:
 
 
 def _traffic_class(lines: tuple[str, ...]) -> int:
-    """`Global tclass=138` and rules for single addresses behind it; nothing: none is set."""
+    """Read `Global tclass=138` and following rules for single addresses; empty: not set."""
     for line in lines:
         if match := re.fullmatch(r"Global tclass=(\d{1,3})", line.strip(), re.ASCII):
             return int(match[1])
@@ -256,7 +259,7 @@ def _trust(lines: tuple[str, ...]) -> str:
 
 
 def _priorities(lines: tuple[str, ...]) -> dict[int, int]:
-    """All 64 DSCPs; mlnx_qos shows them only where DSCP is trusted."""
+    """Read all 64 DSCPs; mlnx_qos shows them only where DSCP is trusted."""
     found: dict[int, int] = {}
     for line in lines:
         if match := PRIORITY.fullmatch(line):

@@ -1,7 +1,7 @@
-"""Writes what a server must have: a script that shows before it sets, its units, and a reader.
+"""Writer of a server's configuration: a script with a dry run, its units, and a reader.
 
-Every value passes one door: a word of few characters, quoted for the shell, or printable text of a
-comment. So no name of a fabric becomes a second command.
+Every value passes one check: a word of few characters, quoted for the shell, or printable text of a
+comment. So no name of a fabric can inject a second command.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ COMMENT = re.compile(r"[ -~]*", re.ASCII)
 
 
 class _Safe(str):
-    """Text that has passed the door already."""
+    """Text that has passed the check already."""
 
     __slots__ = ()
 
 
 def host_files(plan: HostPlan) -> dict[str, str]:
-    """The script and its systemd units, by the names of their files."""
+    """Return the script and its systemd units, by the names of their files."""
     files = {SCRIPT: _render("host.sh.j2", plan)}
     return files | {unit: _render(f"{unit}.j2", plan) for unit in UNITS}
 
 
 def reader_of(plan: HostPlan) -> str:
-    """A POSIX shell text that reads all of a server that its plan asks for."""
+    """Return a POSIX shell text that reads everything of a server that its plan requires."""
     return _render("read.sh.j2", plan)
 
 
@@ -52,7 +52,7 @@ def _environment() -> Environment:
 
 
 def _argument(value: object) -> str:
-    """One word for a shell."""
+    """Return one word for a shell."""
     if isinstance(value, _Safe):
         return value
     text = str(value)
@@ -68,10 +68,10 @@ def _comment(text: str) -> _Safe:
 
 
 def _path(name: str) -> str:
-    """A kernel parameter as the path below /proc/sys."""
+    """Return the path of a kernel parameter below /proc/sys."""
     return name.replace(".", "/")
 
 
 def _eight(priorities: tuple[int, ...]) -> str:
-    """Priorities as mlnx_qos takes them: 4 -> 0,0,0,0,1,0,0,0."""
+    """Return priorities in the form of mlnx_qos: 4 -> 0,0,0,0,1,0,0,0."""
     return ",".join(str(int(priority in priorities)) for priority in PRIORITIES)
