@@ -1,1 +1,1 @@
-"""RDMA measured between servers: perftest run, judged strictly, and used as a rollout's gate."""
+"""RDMA tests between servers: plan, run, parse and judge; also the gate of a rollout."""

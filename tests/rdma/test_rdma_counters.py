@@ -73,9 +73,9 @@ def test_what_is_no_rdma_statistic(text: str, outcome: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name", "ok", "sentence"),
     [
-        (BEFORE, "out_of_seq_request", False, "k8sgn08 rxe0/1: out_of_seq_request grew by 7: packets were lost or came out of order on the way here"),
+        (BEFORE, "out_of_seq_request", False, "k8sgn08 rxe0/1: out_of_seq_request grew by 7: packets were lost or came out of order, towards this NIC"),
         (BEFORE, "completer_retry_err", False, "k8sgn08 rxe0/1: completer_retry_err grew by 7: requests were resent: packets were lost"),
-        (MLX5, "out_of_sequence", False, "k8sgn08 mlx5_0/1: out_of_sequence grew by 7: packets were lost or came out of order on the way here"),
+        (MLX5, "out_of_sequence", False, "k8sgn08 mlx5_0/1: out_of_sequence grew by 7: packets were lost or came out of order, towards this NIC"),
         (MLX5, "rx_icrc_encapsulated", False, "k8sgn08 mlx5_0/1: rx_icrc_encapsulated grew by 7: packets were damaged: a cable, or an optic"),
         (MLX5, "np_cnp_sent", None, "k8sgn08 mlx5_0/1: np_cnp_sent grew by 7: CNPs were sent for marked packets"),
     ],
@@ -92,7 +92,7 @@ def test_traffic_alone_is_no_finding() -> None:
 
 def test_a_counter_that_fell_is_not_judged() -> None:
     assert sentences(MLX5, out_of_buffer=3) == [
-        (None, "k8sgn08 mlx5_0/1: out_of_buffer fell or went, so it is not judged")
+        (None, "k8sgn08 mlx5_0/1: out_of_buffer decreased or disappeared, so it is not judged")
     ]
 
 
@@ -101,7 +101,10 @@ def test_a_link_that_is_gone_or_unknown_is_said() -> None:
     assert (gone.ok, gone.sentence) == (None, "k8sgn08 mlx5_0/1: not read after the test")
     odd = (NicCounters(server="k8sgn08", link="eth0", values={"rx_queue_0_packets": 1}),)
     (unknown,) = judge_nics(odd, odd, 10, 4)
-    assert unknown.sentence == "k8sgn08 eth0: none of its counters is known, so nothing is judged"
+    assert (
+        unknown.sentence
+        == "k8sgn08 eth0: it has no counter that a rule covers, so nothing is judged"
+    )
 
 
 @pytest.mark.parametrize(

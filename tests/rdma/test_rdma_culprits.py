@@ -88,7 +88,7 @@ def test_a_slow_pair_whose_every_part_is_cleared_stays_unexplained() -> None:
         [PairComponents(frozenset("a"), frozenset()), PairComponents(frozenset("b"), frozenset())],
     )
     assert found.explanations == ()
-    assert found.sentences == ("a -> b is slow, though all on its way also carried good pairs",)
+    assert found.sentences == ("a -> b is slow, though good pairs used every element of its path",)
 
 
 def test_no_slow_pair_needs_no_culprit() -> None:

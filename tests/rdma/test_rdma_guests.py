@@ -106,7 +106,7 @@ def test_a_timer_that_ran_out_is_no_loss(sent: int, received: int, ok: bool | No
     found = judge_nics(BEFORE, after, 10.0, 4)
     assert [each.ok for each in found] == [ok, ok]
     why = {
-        None: "sent again when a timer ran out; every packet that was sent has come",
+        None: "resent when a timer expired; every packet that was sent has arrived",
         False: "requests were resent: packets were lost",
     }
     assert found[0].sentence == f"a rxe0/1: completer_retry_err grew by 3: {why[ok]}"

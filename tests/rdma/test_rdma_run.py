@@ -239,8 +239,8 @@ def test_counters_that_grow_are_judged(open_lab: Callable[..., Any]) -> None:
     root._script("rdma", counter + f'echo "{link}"')
     result = measure(lab)
     assert [j.sentence for j in result.judged if j.ok is False] == [
-        "k8sgn08 rxe0/1: out_of_seq_request grew by 1: packets were lost or came out of order on "
-        "the way here"
+        "k8sgn08 rxe0/1: out_of_seq_request grew by 1: packets were lost or came out of order, "
+        "towards this NIC"
     ]
     assert (result.complete, result.passed) == (True, False)
 

@@ -218,7 +218,7 @@ def test_a_short_history_is_one_line(make: Make, past: RdmaHistory) -> None:
     make(Suite.MESH, past=past)
     told = [j.sentence for j in make(Suite.MESH, day=1, past=past).judged if j.subject == "history"]
     assert told == [
-        "21 measurements not held against the past: fewer than 5 good runs of the same pair, "
+        "21 measurements not compared with earlier runs: fewer than 5 good runs of the same pair, "
         "program, size and load"
     ]
 
@@ -281,7 +281,7 @@ def test_a_full_disk_keeps_nothing_of_a_run(make: Make, tmp_path: Path) -> None:
         full.keep(make(Suite.SWEEP), ())
     database.close()
     assert str(caught.value) == (
-        f"{tmp_path}/rdma.db: cannot be written: database or disk is full; make room there"
+        f"{tmp_path}/rdma.db: cannot be written: database or disk is full; free disk space there"
     )
     with open_history(tmp_path / "rdma.db") as found:
         assert found.runs() == ()
@@ -310,8 +310,8 @@ def test_a_run_that_cannot_be_kept_is_shown_all_the_same(
     assert ended.value.code == 3
     assert "k8sgn08 -> k8sgn12 ib_write_bw 65536 94.00 Gb/s passed" in rows(said.out)
     assert said.err == (
-        f"rocefort: {lab.history}: cannot be written: database is locked; another process has held "
-        "it for 10 s: end it, and try again\n"
+        f"rocefort: {lab.history}: cannot be written: database is locked; another process has locked "
+        "it for 10 s: end that process, then retry\n"
     )
     assert len(json.loads((tmp_path / "run.json").read_text())["measurements"]) == 2
 

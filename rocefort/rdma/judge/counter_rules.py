@@ -1,8 +1,9 @@
-"""What counters may do during a test: nothing lost in RoCE's queue, few pauses, nothing resent.
+"""Rules for NIC and switch counters during a test: no loss for RoCE, few pauses, no resends.
 
 Names: mlx5's (NVIDIA, "Understanding mlx5 Linux counters", and the kernel's documentation of
-mlx5's ethtool counters), rxe's (as `rdma statistic` shows them). A counter that fell was cleared or
-has wrapped: not judged. One that is not there is not judged either, and said once.
+mlx5's ethtool counters), rxe's (as `rdma statistic` shows them). A counter that decreased was
+cleared or has wrapped: it is not judged. A missing counter is not judged either; this is reported
+once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from rocefort.models.results.rdma_result import DerivedVerdict
 
 @dataclass(frozen=True)
 class CounterRule:
-    """A counter that must not grow: what it means, and whether some growth is no fault."""
+    """A counter that must not grow, and the meaning of its growth.
+
+    told_only: growth is reported and is no fault.
+    """
 
     name: str
     means: str
@@ -26,8 +30,8 @@ class CounterRule:
 
 LOST = "packets were lost or came out of order"
 MLX5 = (
-    CounterRule("out_of_sequence", f"{LOST} on the way here"),
-    CounterRule("packet_seq_err", f"{LOST} on the way from here"),
+    CounterRule("out_of_sequence", f"{LOST}, towards this NIC"),
+    CounterRule("packet_seq_err", f"{LOST}, sent by this NIC"),
     CounterRule("implied_nak_seq_err", f"{LOST}: an answer came before its turn"),
     CounterRule("local_ack_timeout_err", "no answer came in time: packets were lost"),
     CounterRule("rx_icrc_encapsulated", "packets were damaged: a cable, or an optic"),
@@ -39,8 +43,8 @@ MLX5 = (
     CounterRule("np_ecn_marked_roce_packets", "marked packets arrived", told_only=True),
 )
 RXE = (
-    CounterRule("out_of_seq_request", f"{LOST} on the way here"),
-    CounterRule("rcvd_seq_err", f"{LOST} on the way from here"),
+    CounterRule("out_of_seq_request", f"{LOST}, towards this NIC"),
+    CounterRule("rcvd_seq_err", f"{LOST}, sent by this NIC"),
     CounterRule("duplicate_request", "requests came twice: answers were lost"),
     CounterRule("completer_retry_err", "requests were resent: packets were lost"),
     CounterRule("retry_exceeded_err", "the sender gave up resending"),
@@ -49,10 +53,10 @@ RXE = (
     CounterRule("rcvd_rnr_err", "the other end had posted no buffers"),
     CounterRule("link_downed", "the link went down"),
 )
-# rxe's timer runs out without a loss, too: the kernel's rxe_comp.c (6.1) says so of itself, and a
-# CPU that is emulated, or busy, is late with every answer. What all came was not lost.
+# rxe's timer can expire without a loss: the kernel's rxe_comp.c (6.1) documents it. An emulated or
+# busy CPU answers late. If every packet arrived, none was lost.
 BY_TIMER = ("completer_retry_err", "duplicate_request")
-ALL_CAME = "sent again when a timer ran out; every packet that was sent has come"
+ALL_CAME = "resent when a timer expired; every packet that was sent has arrived"
 VIRTIO = (  # of a guest's port, one queue (drivers/net/virtio_net.c)
     CounterRule("rx_queue_0_drops", "the guest had no buffer for packets"),
     CounterRule("rx_queue_0_xdp_drops", "the guest dropped packets"),
@@ -73,7 +77,7 @@ KINDS = {"mlx5": MLX5, "rxe": RXE, "virtio": VIRTIO}
 
 
 def driver_of(counters: NicCounters) -> str | None:
-    """Whose names a link's counters have; None: nobody's that is known."""
+    """Return the driver whose counter names a link has; None: no driver in `KINDS`."""
     scores = {kind: sum(r.name in counters.values for r in rules) for kind, rules in KINDS.items()}
     best = max(scores, key=scores.__getitem__)
     return best if scores[best] else None
@@ -86,7 +90,10 @@ def judge_nics(
     priority: int,
     pause_rate_pps: float | None = None,
 ) -> tuple[DerivedVerdict, ...]:
-    """Judge what NICs counted in a test of so many seconds; priority: that of RoCE packets."""
+    """Judge the growth of NIC counters over a test.
+
+    seconds: duration of the test. priority: 802.1p priority of RoCE packets.
+    """
     earlier, later = tuple(before), {(c.server, c.link): c for c in after}
     came = _all_came(earlier, later)
     found: list[DerivedVerdict] = []
@@ -100,7 +107,7 @@ def judge_nics(
             continue
         rules = _without_loss(_rules(one, priority)) if came else _rules(one, priority)
         if not rules:
-            said = f"{where}: none of its counters is known, so nothing is judged"
+            said = f"{where}: it has no counter that a rule covers, so nothing is judged"
             found.append(DerivedVerdict(subject=where, ok=None, sentence=said))
         found += _growth_verdicts(where, rules, one.values, other.values)
         growth = {n: other.values[n] - v for n, v in one.values.items() if n in other.values}
@@ -109,7 +116,7 @@ def judge_nics(
 
 
 def _all_came(before: Iterable[NicCounters], after: Mapping[tuple[str, str], NicCounters]) -> bool:
-    """Whether rxe devices have received, all together, exactly what all have sent."""
+    """Return whether all rxe devices together received exactly as many packets as they sent."""
     sent = received = 0
     for one in before:
         if driver_of(one) == "rxe":
@@ -140,7 +147,7 @@ def _growth_verdicts(
     for rule in rules:
         grown = after.get(rule.name, -1) - before[rule.name]
         if grown < 0:
-            said = f"{where}: {rule.name} fell or went, so it is not judged"
+            said = f"{where}: {rule.name} decreased or disappeared, so it is not judged"
             yield DerivedVerdict(subject=rule.name, ok=None, sentence=said)
         elif grown:
             said = f"{where}: {rule.name} grew by {grown}: {rule.means}"
@@ -176,7 +183,7 @@ def judge_switches(
     queue: int,
     pause_rate_pps: float | None = None,
 ) -> tuple[DerivedVerdict, ...]:
-    """Judge what switches counted: no drop in RoCE's queue, no deadlock, pauses under a rate."""
+    """Judge switch counters: no drop in RoCE's queue, no deadlock, pauses under a rate."""
     later = {counters.device: counters for counters in after}
     found: list[DerivedVerdict] = []
     for one in before:
@@ -214,7 +221,7 @@ def _drops(one: SwitchCounters, other: SwitchCounters, queue: int) -> Iterator[D
 def _unread_drops(
     device: str, earlier: Mapping[str, int], later: Iterable[QueueSeen], queue: int
 ) -> Iterator[DerivedVerdict]:
-    """Ports whose queue stands in one reading only: silence there is no word on loss."""
+    """Report ports whose queue is in one reading only: their loss is unknown."""
     lacking = sorted(earlier.keys() ^ {row.interface for row in later if row.queue == queue})
     if lacking or not earlier:
         ports = f" of {', '.join(lacking)}" if lacking else ""

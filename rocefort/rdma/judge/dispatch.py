@@ -1,4 +1,4 @@
-"""One run's output to one measurement, whatever program it was: the one door for who runs them."""
+"""Convert the output of one run to one measurement, for every program."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.command_lines import mpi_largest
 
 NO_COMMAND = 127
-ENDED = (0, 124, 137, 143)  # by itself, by `timeout`, by a signal: a run without an end has all
-LEAST_OF_SERIES = 0.5  # of a run's time; its start and its end take seconds of it
+# Exit codes of a run with `--run_infinitely`: normal end, `timeout`, SIGKILL and SIGTERM.
+ENDED = (0, 124, 137, 143)
+LEAST_OF_SERIES = 0.5  # fraction of a run's duration; its start and its end take seconds
 
 
 def read_run(
@@ -28,9 +29,10 @@ def read_run(
     server: CommandResult | None,
     expected: Expectation,
 ) -> Measurement:
-    """Judge what both ends left; figures only where nothing at either end is off.
+    """Judge the outputs of both ends; figures only if neither end shows a fault.
 
-    server: None for a program without one, or where it was ended because its client had failed.
+    server: None if the program has no server, or if the server was ended because its client had
+    failed.
     """
     if run.every_s is not None:
         return _over_time(run, client, server)
@@ -45,12 +47,12 @@ def read_run(
 def _failed_measurement(run: RdmaRun, failure: tuple[Outcome, str]) -> Measurement:
     said = PerftestOutcome(failure[0], "client", failure[1]).sentence
     if not run.program.is_perftest:
-        said = said.replace("perftest", run.program.value)  # the outcomes' own words name it
+        said = said.replace("perftest", run.program.value)  # texts of `MEANING` contain it
     return not_measured(run, failure[0], said)
 
 
 def _how_it_ended(result: CommandResult) -> tuple[Outcome, str] | None:
-    """What exit code and stderr say, where that says more than the report; None: nothing."""
+    """Return the failure shown by stderr and exit code, which precedes that of the report."""
     if cause := cause_of(result.stderr):
         return cause
     if result.timed_out:
@@ -63,7 +65,7 @@ def _how_it_ended(result: CommandResult) -> tuple[Outcome, str] | None:
 
 
 def _ended_well(client: CommandResult) -> None:
-    """A good report does not outweigh how its program ended."""
+    """Raise TableError if the program failed, even if its report is good."""
     if failure := _how_it_ended(client):
         raise TableError(*failure)
     if client.exit_code:
@@ -118,7 +120,7 @@ def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:
 
 
 def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None) -> Measurement:
-    """A run without an end is ended from outside: a deadline is no failure of it."""
+    """Judge a run with `--run_infinitely`: it ends by its deadline, which is no failure."""
     for end in (client, server):
         cause = cause_of(end.stderr) if end is not None else None
         if cause and cause[0] not in (Outcome.KILLED, Outcome.PEER_LOST):
@@ -136,7 +138,7 @@ def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None
 
 
 def _is_whole(run: RdmaRun, series: Sequence[Point]) -> None:
-    """Rows over most of the time; less is a run that ended early, which no failure explains."""
+    """Raise TableError if the rows cover too little of the run, or hold only zeros."""
     last_s = series[-1].at_s
     if run.duration_s is not None and last_s < LEAST_OF_SERIES * run.duration_s:
         raise TableError(Outcome.MISSING_ROW, f"rows of {last_s:g} s, of {run.duration_s} s")

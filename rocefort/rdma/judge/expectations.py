@@ -1,4 +1,4 @@
-"""What runs must give, by the fabric's expectations, and what they gave against it."""
+"""Expected bandwidth and latency of runs, and the verdict on the measured figures."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from rocefort.rdma.parse.perftest import PerftestOutcome
 from rocefort.rdma.parse.result_row import MessageSizeRow
 from rocefort.rdma.plan.site import FAR, NEAR
 
-SMALL_BYTES = 64  # up to here an expectation of small messages holds
-LARGE_BYTES = 65_536  # from here on a rate is; REDIGO: near line rate above it
+SMALL_BYTES = 64  # largest message that an expected latency applies to
+LARGE_BYTES = 65_536  # smallest message that an expected rate applies to; REDIGO: near line rate
 LEAST_PAIRS = 3  # for a spread
-MOST_TOGETHER = 1.05  # of what runs share; each average is over a time of its own
-SWITCH_LATENCY = "switch latency"  # subject of what is judged of it
+MOST_TOGETHER = 1.05  # of the shared capacity; the averages cover slightly different times
+SWITCH_LATENCY = "switch latency"  # subject of verdicts on it
 
 
 def expectation(run: RdmaRun, rdma: Rdma, note: str = "") -> Expectation:
-    """What a run must reach; a note says why speed is not judged on these servers.
+    """Return the rate or latency that a run must reach.
 
-    A rate, of large messages: the fraction of what the fabric is sure to leave it. A time, of small
-    messages only: by the switches on its way.
+    Rate, for large messages: a fraction of the rate that the fabric guarantees the run. Latency,
+    for small messages only: by the number of switches in the path. note: the reason if speed is
+    not judged on these servers.
     """
     if run.program.measures_latency:
         most, why = _latency(run, rdma)
@@ -50,7 +51,7 @@ def expectation(run: RdmaRun, rdma: Rdma, note: str = "") -> Expectation:
         min_gbps=least,
         max_latency_us=None,
         speed_judged=not note and least is not None and run.every_s is None and not small,
-        reason=note or why or "nothing says how fast it should be",
+        reason=note or why or "no expected speed is known",
     )
 
 
@@ -65,7 +66,7 @@ def _latency(run: RdmaRun, rdma: Rdma) -> tuple[float | None, str]:
 
 
 def measurement(run: RdmaRun, judgement: PerftestOutcome, expected: Expectation) -> Measurement:
-    """One perftest run as a measurement with its verdict and sentence."""
+    """Return the measurement of one perftest run, with verdict and sentence."""
     if judgement.outcome is not Outcome.MEASURED or not judgement.rows:
         return not_measured(run, judgement.outcome, judgement.sentence)
     if other := _another_run(run, judgement.rows):
@@ -75,7 +76,7 @@ def measurement(run: RdmaRun, judgement: PerftestOutcome, expected: Expectation)
 
 
 def _another_run(run: RdmaRun, rows: Sequence[MessageSizeRow]) -> str:
-    """What a table has of sizes and messages, where it is not what was asked; empty: it is."""
+    """Describe sizes or message counts that differ from the requested ones; empty: none differ."""
     sizes = [row.size_bytes for row in rows]
     if run.size_bytes is not None and sizes != [run.size_bytes]:
         return f"{', '.join(map(str, sizes))} bytes, {run.size_bytes} asked for"
@@ -86,7 +87,7 @@ def _another_run(run: RdmaRun, rows: Sequence[MessageSizeRow]) -> str:
 
 
 def not_measured(run: RdmaRun, outcome: Outcome, said: str = "") -> Measurement:
-    """A run without figures: what happened, in words."""
+    """Return the measurement of a run without figures; its sentence names the cause."""
     return Measurement(
         run=run,
         outcome=outcome.value,
@@ -96,7 +97,7 @@ def not_measured(run: RdmaRun, outcome: Outcome, said: str = "") -> Measurement:
 
 
 def judged_measurement(run: RdmaRun, figures: Figures, expected: Expectation) -> Measurement:
-    """Figures against what was expected of them."""
+    """Return the measurement of a run, its figures compared with the expected ones."""
     rate = not run.program.measures_latency
     value = (figures.gbps if rate else figures.latency_us) or 0.0
     unit = f"{value:.2f} Gb/s" if rate else f"{value:.2f} us on average"
@@ -117,7 +118,7 @@ def run_measurement(
     said: str,
     verdict: MeasurementVerdict = MeasurementVerdict.NOT_JUDGED,
 ) -> Measurement:
-    """A run with figures, and what is said of them."""
+    """Return a measurement with these figures and this sentence."""
     return Measurement(
         run=run,
         outcome=Outcome.MEASURED.value,
@@ -131,9 +132,10 @@ def run_measurement(
 
 
 def spreads(measurements: Iterable[Measurement], rdma: Rdma) -> Iterator[DerivedVerdict]:
-    """How far pairs of one kind differ: fastest less slowest, as a fraction of their median.
+    """Yield the spread of pairs of one kind: fastest minus slowest, as a fraction of the median.
 
-    Of one kind: one program, size, way (within a leaf or across) and sure rate.
+    Pairs are of one kind if program, size, path (within a leaf or across) and guaranteed rate are
+    equal.
     """
     kinds: dict[tuple[object, ...], list[Measurement]] = defaultdict(list)
     for each in measurements:
@@ -163,14 +165,14 @@ def _spread(alike: Sequence[Measurement], most: float | None) -> DerivedVerdict:
 
 
 def _kind(run: RdmaRun) -> str:
-    """What pairs have alike: `ib_write_bw, 65536 bytes, across the spines, up to 50 Gb/s`."""
+    """Describe a kind of pairs: `ib_write_bw, 65536 bytes, across the spines, up to 50 Gb/s`."""
     way = {NEAR: ", within a leaf", FAR: ", across the spines"}.get(run.switches or 0, "")
     reach = "" if run.reach_gbps is None else f", up to {run.reach_gbps:.4g} Gb/s"
     return f"{run.program}, {run.size_bytes} bytes{way}{reach},"
 
 
 def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> DerivedVerdict | None:
-    """Runs that share one port, together against what it lets through; None: they share none."""
+    """Compare the sum of runs that share a port with its capacity; None: they share no port."""
     if each.total_gbps is None:
         return None
     ids = {run.id for run in each.runs}
@@ -194,11 +196,11 @@ def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> Deriv
 def switch_latency(
     measurements: Iterable[Measurement], propagation_us: float = 0.0
 ) -> tuple[tuple[int, float, int], ...]:
-    """Latency of one switch by subtraction (REDIGO's method): size, us, how many runs stand in it.
+    """Latency of one switch by subtraction (REDIGO's method): size, us, number of runs used.
 
-    Across the spines less within a leaf is two switches and the fabric cables between them, whose
-    propagation both ways through is taken off. A frame is stored or cut through in each switch, so
-    that large messages add their serialisation: read the smallest sizes.
+    Latency across the spines minus latency within a leaf is that of two switches and the fabric
+    cables between them. The propagation delay of these cables is subtracted. Each switch stores or
+    cuts through a frame, so large messages add their serialisation: use the smallest sizes.
     """
     near: dict[int, list[float]] = defaultdict(list)
     far: dict[int, list[float]] = defaultdict(list)

@@ -1,17 +1,19 @@
-"""Is one run slower than another? One value a pair on both sides, so the test is over the pairs.
+"""Paired test of two runs: is the later one slower over all pairs of servers?
 
-Each pair of servers is its own yardstick: what counts is its relative change (the logarithm of now
-by then, on the slow side positive), and of several sizes of one pair their median, for they are no
-further evidence. Wilcoxon's signed-rank test, one-sided, asks whether chance alone would turn the
-changes so far to one side; pairs that did not change are left out of it, as Wilcoxon did. It takes
-the changes to be symmetric about their middle, no distribution. Exact up to 50 pairs, beyond that
-by the normal approximation with its correction for ties. The effect is the median change of all
-pairs; under MATTERS it is no regression, however sure it is.
+The test uses the relative change of each pair: the logarithm of the ratio of both values, positive
+if the later run is slower. Several sizes of one pair count as their median, because they are no
+independent evidence. The test is Wilcoxon's signed-rank test, one-sided. Its p is the probability
+that chance alone moves the changes so far to one side. Pairs without a change are left out, as in
+Wilcoxon's paper. The test assumes that the changes are symmetric about their median; it assumes no
+distribution. It is exact up to 50 pairs; for more it uses the normal approximation with the
+correction for ties. The effect is the median change of all pairs. An effect under MATTERS is no
+regression, whatever its p.
 
-What it cannot tell: whether the fabric changed, or the day. Pairs that share a server turn together
-with it, so in a mesh p is too low: of eight servers whose own speed varies by 2 % from run to run,
-7 in 100 comparisons alarm (simulated), by 1 % none; it is said then. For one pair alone there is
-its history (`rocefort.rdma.judge.regression`).
+Limits: the test cannot separate a change of the fabric from a change of the day. Pairs that share
+a server change together with it, so p is too low in a mesh. With eight servers whose own speed
+varies by 2 % from run to run, 7 in 100 comparisons raise an alarm (simulated); with 1 %, none. The
+sentence then contains this reservation. For one pair alone see its history
+(`rocefort.rdma.judge.regression`).
 """
 
 from __future__ import annotations
@@ -25,14 +27,18 @@ from rocefort.models.results.rdma_plan import ARROW
 from rocefort.models.wording import count_of
 from rocefort.rdma.judge.regression import MATTERS, P_VALUE, ranks
 
-LEAST_PAIRS = 7  # that changed: of six, all on one side, chance makes 1 in 64
+LEAST_PAIRS = 7  # changed pairs; chance puts all of six on one side in 1 of 64 cases
 MOST_EXACT = 50
-LEAST_SHOWN = 0.001  # a smaller p says no more
-DIGITS = 12  # beyond them is noise of the arithmetic, which would part equal changes
+LEAST_SHOWN = 0.001  # a smaller p is no stronger evidence
+DIGITS = 12  # further digits are rounding noise, which would separate equal changes
 
 
 class PairedComparison(Frozen):
-    """slower None: not judged. change: of the median pair, above 0 slower. p: of the shown side."""
+    """Result of the paired test.
+
+    slower: None if not judged. change: of the median pair, above 0 if slower. p: of the side that
+    the sentence reports.
+    """
 
     slower: bool | None
     change: float
@@ -48,9 +54,9 @@ def paired(
     *,
     higher_is_better: bool,
 ) -> PairedComparison:
-    """Compare the pairs that both runs have, their values in the same order; all above zero.
+    """Compare the pairs that are in both runs; values in the same order, all above zero.
 
-    Raises ValueError where no pair has a value on both sides.
+    Raises ValueError if no pair has a value in both runs.
     """
     sign = -1 if higher_is_better else 1
     found = {
@@ -105,12 +111,12 @@ def _paired_verdict(
 
 
 def signed_rank(changes: Sequence[float]) -> float:
-    """How often chance alone gives as high a sum of positive ranks; changes without zeros."""
+    """Probability that chance alone gives as high a sum of positive ranks; no zeros in changes."""
     doubled = [round(2 * (rank + 1)) for rank in ranks([abs(change) for change in changes])]
     seen = sum(rank for rank, change in zip(doubled, changes, strict=True) if change > 0)
     if len(changes) > MOST_EXACT:
         return _approximate(doubled, seen)
-    counts = [1] + [0] * sum(doubled)  # of the ways to each sum, one rank after the other
+    counts = [1] + [0] * sum(doubled)  # number of sign patterns for each sum
     for rank in doubled:
         for total in range(len(counts) - 1, rank - 1, -1):
             counts[total] += counts[total - rank]
@@ -118,6 +124,6 @@ def signed_rank(changes: Sequence[float]) -> float:
 
 
 def _approximate(doubled: Sequence[int], seen: int) -> float:
-    """Ties need no formula of their own: the variance is that of the ranks as they are."""
+    """Normal approximation; the variance comes from the tied ranks, so ties need no correction."""
     deviation = math.sqrt(sum(rank * rank for rank in doubled)) / 2
     return 1 - NormalDist().cdf((seen - 1 - sum(doubled) / 2) / deviation)  # 1: continuity

@@ -1,4 +1,4 @@
-"""Published figures beside a run's own: what may be compared, and what keeps them apart."""
+"""Compare a run with published figures, and list conditions that differ or are unknown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Valued = tuple[Measurement, float]
 
 
 class Comparability(StrEnum):
-    """Whether two figures may be read against each other."""
+    """Comparability of a published figure with the measured one."""
 
     COMPARABLE = "comparable"
     DIFFERS = "conditions differ"
@@ -38,7 +38,10 @@ class Comparability(StrEnum):
 
 
 class Reasons(Frozen):
-    """What keeps two figures apart. differing: sentences; the others: names of conditions."""
+    """Reasons why two figures are not comparable.
+
+    differing: sentences. unknown, unpublished: names of conditions.
+    """
 
     differing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -46,17 +49,17 @@ class Reasons(Frozen):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All of them in words."""
+        """All reasons as sentences."""
         unknown = f"not known here: {', '.join(self.unknown)}" if self.unknown else ""
         unpublished = f"not published: {', '.join(self.unpublished)}" if self.unpublished else ""
         return (*self.differing, *filter(None, (unknown, unpublished)))
 
     def shared_with(self, other: Reasons) -> Reasons:
-        """What both have."""
+        """Reasons that are in both."""
         return self._each(lambda name, mine: [x for x in mine if x in getattr(other, name)])
 
     def without(self, other: Reasons) -> Reasons:
-        """What the other has not."""
+        """Reasons that are not in the other."""
         return self._each(lambda name, mine: [x for x in mine if x not in getattr(other, name)])
 
     def _each(self, keep: Callable[[str, tuple[str, ...]], Iterable[str]]) -> Reasons:
@@ -65,7 +68,7 @@ class Reasons(Frozen):
 
 
 class Comparison(Frozen):
-    """One published figure and ours: the median of so many runs; ratio is ours by theirs."""
+    """One published figure and ours. ours: median of `runs` runs. ratio: ours divided by theirs."""
 
     figure: Figure
     ours: float | None
@@ -76,22 +79,22 @@ class Comparison(Frozen):
 
     @property
     def why(self) -> tuple[str, ...]:
-        """What keeps the two apart, in words."""
+        """Reasons why the two are not comparable, as sentences."""
         return self.reasons.sentences
 
     @property
     def sentence(self) -> str:
-        """The row in words."""
+        """The row as a sentence."""
         return self.row_text(Reasons())
 
     @property
     def published(self) -> str:
-        """Their figure in words, with what its source leaves open."""
+        """Name, value and unit of the published figure, and the doubt that its source leaves."""
         doubt = f" ({self.figure.unconfirmed})" if self.figure.unconfirmed else ""
         return f"{self.figure.name}: {self.figure.value:.12g} {self.figure.unit}{doubt}"
 
     def row_text(self, told: Reasons) -> str:
-        """The row in words, without reasons that have been told already."""
+        """The row as a sentence, without reasons that are reported already."""
         if self.ours is None or self.ratio is None:
             return f"{self.published}; {self.status}"
         of = f"{self.ratio:.0%}" if self.ratio >= 0.01 else f"1/{1 / self.ratio:.0f} of it"
@@ -102,7 +105,7 @@ class Comparison(Frozen):
 
 
 def shared_reasons(compared: Iterable[Comparison]) -> Reasons:
-    """What keeps apart every figure that was measured here; nothing where that is only one."""
+    """Reasons common to all figures that were measured here; none for a single figure."""
     found = [each.reasons for each in compared if each.ours is not None]
     if len(found) < 2:
         return Reasons()
@@ -110,7 +113,7 @@ def shared_reasons(compared: Iterable[Comparison]) -> Reasons:
 
 
 def reference_names(directory: Path = REFERENCES) -> tuple[str, ...]:
-    """Names of the references that ship."""
+    """Names of the references in the package."""
     return tuple(sorted(path.stem for path in directory.glob("*.yaml")))
 
 
@@ -128,12 +131,12 @@ def load_reference(name: str, directory: Path = REFERENCES) -> Reference:
 
 
 def compare(result: RdmaResult, reference: Reference) -> tuple[Comparison, ...]:
-    """Every figure of a reference beside what this run measured of the same kind.
+    """Compare every figure of a reference with this run's measurements of the same kind.
 
-    Of the same kind: program (or, where the reference's is its own, unit), collective, depth, and
-    size where both say it. Of those the nearest: the same way, the same speed of ports, and where
-    no size is published, perftest's default. A run through a failure is none of them. What differs,
-    or is not known on one side, stands in the row.
+    The kind is the program (the unit, if the reference used its own program), collective, depth,
+    and the size if both give it. Of these, the nearest are taken: same path, same port speed, and
+    perftest's default size if none is published. A run through a failure is left out. A condition
+    that differs, or is unknown on one side, is in the row.
     """
     return tuple(_compare(result, reference, figure) for figure in reference.figures)
 
@@ -170,7 +173,7 @@ def _figure_comparison(figure: Figure, values: Sequence[float], reasons: Reasons
 
 
 def _switch(result: RdmaResult, reference: Reference, figure: Figure) -> Comparison:
-    """The latency of a switch beside that by subtraction, where a sweep gave one."""
+    """Compare the latency of a switch with the one by subtraction, if a sweep gave one."""
     values = [j.value for j in result.judged if j.subject == SWITCH_LATENCY and j.value is not None]
     reasons = Reasons(
         differing=("theirs is nominal, ours by subtraction",),
@@ -181,11 +184,11 @@ def _switch(result: RdmaResult, reference: Reference, figure: Figure) -> Compari
 
 
 def _value(measurement: Measurement, figure: Figure) -> float | None:
-    """Our figure of that kind; None: this measurement is none of it."""
+    """Return our figure of the same kind; None: this measurement is of another kind."""
     run, ours = measurement.run, measurement.figures
     if figure.program is not None and run.program is not figure.program:
         return None
-    if run.every_s is not None:  # its average is that of a failure
+    if run.every_s is not None:  # its average includes a failure
         return None
     if figure.collective:
         sizes = measurement.sizes if run.collective == figure.collective else ()
@@ -199,7 +202,7 @@ def _value(measurement: Measurement, figure: Figure) -> float | None:
 
 
 def _nearest(values: list[Valued], figure: Figure) -> list[Valued]:
-    """Those that come nearest to the conditions of a figure, where some do."""
+    """Return the values nearest to the conditions of a figure; all, if none are nearer."""
 
     def usual(run: RdmaRun) -> bool:
         return run.size_bytes == (2 if run.program.measures_latency else DEFAULT_BYTES)
@@ -235,7 +238,7 @@ def _differing(
 
 
 def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict[str, str]:
-    """What is known of these measurements: of the servers, and of the runs themselves."""
+    """Return the known conditions of these measurements, from the servers and from the runs."""
     own: dict[str, set[str]] = {}
     for run in (m.run for m in measurements):
         if run.ranks:

@@ -1,15 +1,15 @@
-"""Is a pair slower than it was? Robust tests against good runs, with the number of samples said.
+"""Regression test of one pair against its earlier good runs, by robust statistics.
 
-One fresh value: how many scaled MADs (median absolute deviations) it lies on the slow side of the
-median of the good ones; so also where a permutation of so few runs could say nothing. Three or
-more: the rank-sum test (Mann-Whitney), one-sided, by all arrangements or a drawn sample of them.
-(The difference of medians would be weak: two slow runs of three have the same median as all three.)
-Both ask besides for a difference that matters, for a long history finds ever smaller ones
-significant. Neither assumes a distribution; both need five good runs.
+One fresh value: its distance from the median of the good values, in scaled MADs (median absolute
+deviations). The same test is used if the runs are too few for a permutation test. Three or more
+fresh values: the rank-sum test (Mann-Whitney), one-sided, over all arrangements or a random sample
+of them. (The difference of medians would be weak: two slow runs of three have the same median as
+all three.) Both tests also require a difference of at least MATTERS, because a long history makes
+ever smaller differences significant. Neither assumes a distribution; both need five good runs.
 
-False alarms of one fresh value, simulated with normal noise: of 1 % noise at most 2 in 1000, of
-2 to 5 % noise up to 3 in 100 against five good runs, 1 in 100 against eight, 2 in 1000 against
-twelve. So an alarm of one pair after few runs, in a mesh of many, is a reason to measure it again.
+False alarms for one fresh value, simulated with normal noise: at 1 % noise at most 2 in 1000; at
+2 to 5 % noise up to 3 in 100 with five good runs, 1 in 100 with eight, 2 in 1000 with twelve. If
+one pair of a large mesh raises an alarm after few runs, measure it again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from rocefort.models.base import Frozen
 LEAST_HISTORY = 5
 LEAST_FRESH = 3  # for the rank-sum test
 MADS = 5.0  # 3.5 is usual for outliers
-SCALE = 1.4826  # MAD of a normal distribution in its standard deviations
-MATTERS = 0.03  # of the median of the good runs
+SCALE = 1.4826  # standard deviation of a normal distribution, in MADs
+MATTERS = 0.03  # smallest relevant change, as a fraction of the median of the good runs
 P_VALUE = 0.01
 MOST_EXACT = 20_000  # arrangements
 SAMPLED = 10_000
@@ -35,7 +35,7 @@ SEED = 4791  # same input, same verdict
 
 
 class Regression(Frozen):
-    """slower None: not judged. drop: fraction of the good median that was lost."""
+    """Result of the test. slower: None if not judged. drop: loss, in parts of the good median."""
 
     slower: bool | None
     drop: float | None
@@ -81,7 +81,7 @@ def _by_mad(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple[b
 
 
 def _by_ranks(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple[bool, str]:
-    """How often chance alone would put the fresh runs as low among all as they are."""
+    """Return whether chance alone is unlikely to rank the fresh runs this low, and the test."""
     ranked = ranks([sign * value for value in (*good, *fresh)])
     seen = sum(ranked[len(good) :])
     if comb(len(ranked), len(fresh)) <= MOST_EXACT:
@@ -96,6 +96,6 @@ def _by_ranks(good: Sequence[float], fresh: Sequence[float], sign: int) -> tuple
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Rank of each value from the lowest, 0; equal values share the middle of their ranks."""
+    """Rank of each value; the lowest has rank 0, equal values share the mean of their ranks."""
     ordered = sorted(values)
     return [(bisect_left(ordered, v) + bisect_right(ordered, v) - 1) / 2 for v in values]

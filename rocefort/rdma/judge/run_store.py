@@ -1,7 +1,7 @@
-"""Runs kept in one SQLite file: plans, conditions, measurements, and what the programs printed.
+"""Store of RDMA runs in one SQLite file: plans, conditions, measurements and program outputs.
 
-A run is written whole when it has ended, in one transaction; what its programs printed is kept
-compressed. Readers and a writer do not wait for each other (WAL).
+A run is written when it has ended, in one transaction. Outputs are compressed. Readers and a
+writer do not wait for each other (WAL).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from rocefort.rdma.judge.verdicts import GoodRuns
 SCHEMA = 1
 APPLICATION = 0x526F4345  # `RoCE`, SQLite's application_id
 BUSY_S = 10.0
-GOOD_RUNS = 50  # of one pair: the latest of them
+GOOD_RUNS = 50  # the latest of one pair
 LAST = "last"
-HOW = (  # by a word of SQLite's message
-    ("locked", f"another process has held it for {BUSY_S:g} s: end it, and try again"),
-    ("disk is full", "make room there"),
-    ("readonly", "you may only read it: name another with --history"),
+HOW = (  # by a word in SQLite's message
+    ("locked", f"another process has locked it for {BUSY_S:g} s: end that process, then retry"),
+    ("disk is full", "free disk space there"),
+    ("readonly", "the file is read-only: name another with --history"),
 )
 TABLES = """
 CREATE TABLE runs (
@@ -64,7 +64,7 @@ class EarlierValue:
 
 
 def plan_digest(plan: RdmaPlan) -> str:
-    """What makes two plans the same: everything but what was found on the day."""
+    """Return a digest of a plan, without the machines and notes that vary from day to day."""
     stable = plan.model_dump(
         mode="json", exclude={"hosts": {"__all__": {"machine"}}, "notes": True}
     )
@@ -72,14 +72,14 @@ def plan_digest(plan: RdmaPlan) -> str:
 
 
 class RdmaHistory:
-    """An open history file; `opened` opens one."""
+    """An open history file; see `open_history`."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._db = connection
         self.path = path
 
     def keep(self, result: RdmaResult, raw: Sequence[RawEnd]) -> None:
-        """Keep a run that has ended; raises ServiceFailed, and then nothing of it is kept."""
+        """Store a run that has ended; raises ServiceFailed, and then stores nothing of it."""
         row = (
             result.id,
             result.plan.fabric,
@@ -101,7 +101,7 @@ class RdmaHistory:
             )
 
     def runs(self, fabric: str = "") -> tuple[RunLine, ...]:
-        """All runs, the latest first."""
+        """List all runs, the latest first."""
         query = (
             "SELECT r.id, r.fabric, r.suite, r.began, r.passed, r.complete, count(m.number), "
             "count(m.value), total(m.verdict = 'passed') FROM runs r "
@@ -126,7 +126,7 @@ class RdmaHistory:
         )
 
     def load(self, run: str, fabric: str = "") -> RdmaResult:
-        """One run by its id, or `last`; raises BadInput."""
+        """Load one run by its id, or `last`; raises BadInput."""
         lines = self.runs(fabric)
         found = next((line.id for line in lines if run in (line.id, LAST)), None)
         if found is None:
@@ -145,16 +145,16 @@ class RdmaHistory:
             ) from None
 
     def outputs(self, run: str) -> tuple[RawEnd, ...]:
-        """What the programs of a run printed."""
+        """Load the outputs of a run's programs."""
         query = "SELECT raw FROM outputs WHERE run = ? ORDER BY measurement, side"
         with self._failing("cannot be read"):
             rows = self._db.execute(query, (run,)).fetchall()
         return tuple(RawEnd.model_validate_json(zlib.decompress(blob)) for (blob,) in rows)
 
     def good(self, result: RdmaResult) -> GoodRuns:
-        """Values of good runs before this one; only of like shape (`RdmaPlan.shapes`).
+        """Return values of good runs before this one, of the same shape (`RdmaPlan.shapes`).
 
-        Good: measured and not too slow.
+        A run is good if it was measured and is not too slow.
         """
         found = {}
         for each in result.measurements:
@@ -168,7 +168,7 @@ class RdmaHistory:
     def series(
         self, program: str, pair: str, size: int | None, shape: str | None = None
     ) -> tuple[EarlierValue, ...]:
-        """All measured values of one program, pair and size, the oldest first."""
+        """List all measured values of one program, pair and size, the oldest first."""
         query = (
             "SELECT r.id, r.began, m.value, m.verdict FROM measurements m JOIN runs r "
             "ON r.id = m.run WHERE m.program = ? AND m.pair = ? AND m.size IS ? "
@@ -205,7 +205,7 @@ def _packed(text: str) -> bytes:
 def open_history(path: Path, *, make: bool = False) -> Iterator[RdmaHistory]:
     """Open a history file until the block ends; raises BadInput, ServiceFailed.
 
-    make: create it where it is missing, readable by its owner only.
+    make: create a missing file, readable only by its owner.
     """
     if not path.exists():
         if not make:
@@ -228,8 +228,9 @@ def _create(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     except OSError as error:
-        how = "name another place with --history"
-        raise ServiceFailed(f"cannot be made: {error.strerror}", where=str(path), how=how) from None
+        how = "name another path with --history"
+        what = f"cannot be created: {error.strerror}"
+        raise ServiceFailed(what, where=str(path), how=how) from None
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, *, make: bool) -> None:
@@ -252,7 +253,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, make: bool) -> None:
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
-    """All or none of them; another process may do the same at this moment."""
+    """Create all tables in one transaction; another process may do the same concurrently."""
     before, connection.isolation_level = connection.isolation_level, None
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -272,5 +273,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 def _history_error(what: str, path: Path, error: sqlite3.Error) -> BadInput | ServiceFailed:
     if "not a database" in str(error):
         return BadInput("is no history of RDMA runs", where=str(path), how="name another file")
-    how = next((how for word, how in HOW if word in str(error)), "check the disk and its rights")
+    how = next(
+        (how for word, how in HOW if word in str(error)), "check the disk and its permissions"
+    )
     return ServiceFailed(f"{what}: {error}", where=str(path), how=how)

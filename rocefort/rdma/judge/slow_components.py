@@ -1,10 +1,10 @@
-"""Which leaf, spine, cable or server explains the slow pairs: the smallest set that does.
+"""Find the smallest set of leaves, spines, cables or servers that explains the slow pairs.
 
-An element is a suspect when a slow pair may have used it and no good pair certainly did. Certain
-are both servers with their cables and both leaves; across the spines ECMP chooses one of several
-cables and spines, which are certain only for a pair with enough QPs to use them all. Of the
-suspects, the smallest sets that lie on every slow pair's way are the explanations. Elements that
-lie on the same slow pairs cannot be told apart, and are named together.
+An element is a suspect if a slow pair may have used it and no good pair certainly used it. A pair
+certainly uses both servers with their cables, and both leaves. Across the spines ECMP chooses one
+of several cables and spines; these are certain only for a pair with enough QPs to use them all.
+The explanations are the smallest sets of suspects with an element in the path of every slow pair.
+Elements that are in the paths of the same slow pairs cannot be separated; they are named together.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from rocefort.models.wording import count_of
 from rocefort.rdma.plan.shared_links import MISSED, Wiring, miss_probability
 
 LARGEST_SET = 3
-MOST_SETS = 5  # explanations that are named
+MOST_SETS = 5  # explanations in the result
 
 
 class Explanation(Frozen):
-    """One smallest set: each part is one element, or several that cannot be told apart."""
+    """One smallest set. Each part is one element, or several that cannot be separated."""
 
     parts: tuple[tuple[str, ...], ...]
 
     @property
     def sentence(self) -> str:
-        """The set in words."""
+        """The set as a phrase."""
         return " and ".join(
             part[0] if len(part) == 1 else f"one of {', '.join(part)}" for part in self.parts
         )
 
 
 class SlowComponents(Frozen):
-    """Explanations of all slow pairs that have one, and pairs that nothing explains alone."""
+    """Explanations of the slow pairs, and the slow pairs without one."""
 
     slow: tuple[str, ...]
     explanations: tuple[Explanation, ...]
-    unexplained: tuple[str, ...]  # every element of their way carried good pairs too
+    unexplained: tuple[str, ...]  # good pairs used every element of their path
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is found, a sentence each."""
+        """Each explanation, then each unexplained pair, as a sentence."""
         found = [f"{self._explained} pass through {e.sentence}" for e in self.explanations[:1]]
         found += [f"or through {e.sentence}" for e in self.explanations[1:]]
         found += [
-            f"{pair} is slow, though all on its way also carried good pairs"
+            f"{pair} is slow, though good pairs used every element of its path"
             for pair in self.unexplained
         ]
         return tuple(found)
@@ -61,19 +61,19 @@ class SlowComponents(Frozen):
 
 @dataclass(frozen=True)
 class PairComponents:
-    """What a pair used for certain, and what it may have used."""
+    """Elements that a pair used for certain, and elements that it may have used."""
 
     certain: frozenset[str]
     possible: frozenset[str]
 
     @property
     def all(self) -> frozenset[str]:
-        """Everything it may have gone through."""
+        """All elements that the pair may have used."""
         return self.certain | self.possible
 
 
 def pair_components(wiring: Wiring, one: Server, other: Server, qps: int = 1) -> PairComponents:
-    """The elements between two servers; qps: flows, each with a hash of its own."""
+    """Return the elements between two servers; qps: number of flows, each hashed separately."""
     leaves = one.port.device, other.port.device
     certain = {f"server {server.name} or its cables" for server in (one, other)}
     certain |= set(leaves)
@@ -95,7 +95,7 @@ def pair_components(wiring: Wiring, one: Server, other: Server, qps: int = 1) ->
 def find_culprits(
     measurements: Iterable[Measurement], wiring: Wiring, servers: Mapping[str, Server]
 ) -> SlowComponents:
-    """Explain the pairs that were too slow by what they share and good pairs do not."""
+    """Explain the slow pairs by elements that they share and that good pairs do not use."""
     slow: dict[str, PairComponents] = {}
     good: list[PairComponents] = []
     for each in measurements:
@@ -114,7 +114,7 @@ def find_culprits(
 
 
 def explain(slow: Mapping[str, PairComponents], good: Iterable[PairComponents]) -> SlowComponents:
-    """The smallest sets of elements on all slow ways and on no good way for certain."""
+    """Return the smallest sets that cover all slow paths; no good path certainly uses them."""
     cleared = frozenset[str]().union(*(each.certain for each in good))
     suspects = {pair: its_way.all - cleared for pair, its_way in slow.items()}
     explained = [pair for pair, elements in suspects.items() if elements]
@@ -129,7 +129,7 @@ def explain(slow: Mapping[str, PairComponents], good: Iterable[PairComponents]) 
 def _suspects_by_pairs(
     suspects: Mapping[str, frozenset[str]],
 ) -> dict[frozenset[str], tuple[str, ...]]:
-    """Suspects by the set of slow pairs that they lie on."""
+    """Group suspects by the set of slow pairs whose paths contain them."""
     pairs_of: dict[str, set[str]] = {}
     for pair, elements in suspects.items():
         for element in elements:
@@ -161,7 +161,7 @@ def _smallest(
 
 
 def _greedy(groups: Sequence[frozenset[str]], wanted: frozenset[str]) -> list[frozenset[str]]:
-    """More than three faults: take what explains most of the rest, until nothing is left."""
+    """Cover more than three faults: repeatedly take the group that explains most of the rest."""
     rest, chosen = set(wanted), []
     while rest:
         most = max(groups, key=lambda group: len(group & rest))

@@ -1,4 +1,4 @@
-"""What is judged when all rounds have ended: sums, spreads, outages, history, culprits."""
+"""Verdicts after all rounds: sums, spreads, outages, history and slow components."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from rocefort.rdma.parse.bandwidth_series import outage
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.shared_links import Wiring
 
-NS_PER_M = 5.0  # light in glass or copper, about two thirds of its speed
+NS_PER_M = 5.0  # propagation in glass or copper, about two thirds of the speed of light
 SMALL_BYTES = 64
 
-GoodRuns = Mapping[tuple[str, str, int | None, str], Sequence[float]]  # the last: its shape
+# Values by program, pair, size and shape.
+GoodRuns = Mapping[tuple[str, str, int | None, str], Sequence[float]]
 
 
 def verdicts(
@@ -30,7 +31,10 @@ def verdicts(
     measurements: Sequence[Measurement],
     good: GoodRuns,
 ) -> tuple[DerivedVerdict, ...]:
-    """All that is judged beside single runs and counters. good: values of earlier good runs."""
+    """Return all verdicts except those on single runs and counters.
+
+    good: values of earlier good runs.
+    """
     culprits = culprits_of(network, measurements)
     return (
         *filter(None, (total(each, measurements, rdma) for each in plan.rounds)),
@@ -43,7 +47,7 @@ def verdicts(
 
 
 def culprits_of(network: Network, measurements: Iterable[Measurement]) -> SlowComponents:
-    """What the slow pairs share; nothing where links are not known."""
+    """Explain the slow pairs; no explanation if the links are not known."""
     servers = {server.name: server for server in network.servers or ()}
     known = [m for m in measurements if set(m.run.servers) <= servers.keys()]
     try:
@@ -66,7 +70,7 @@ def _outages(plan: RdmaPlan, measurements: Iterable[Measurement]) -> Iterator[De
 
 
 def _subtracted(network: Network, measurements: Iterable[Measurement]) -> Iterator[DerivedVerdict]:
-    """Latency of one switch, of the smallest size that both ways have."""
+    """Latency of one switch, for the smallest size measured on both paths."""
     metres = [link.cable_m for link in network.links or () if link.cable_m is not None]
     fabric_us = 2 * max(metres, default=0.0) * NS_PER_M / 1000
     found = [row for row in switch_latency(measurements, fabric_us) if row[0] <= SMALL_BYTES]
@@ -86,7 +90,7 @@ def _regressions(
 ) -> Iterator[DerivedVerdict]:
     fresh: dict[tuple[str, str, int | None, str], list[Measurement]] = {}
     for each in measurements:
-        # What a run through a failure gives on average says nothing of the next one.
+        # The average of a run through a failure does not predict that of the next one.
         if each.value is not None and each.run.every_s is None:
             program, pair, size = each.key
             key = (program.value, pair, size, plan.shapes.get(each.run.id, ""))
@@ -97,7 +101,7 @@ def _regressions(
             yield _regression(mine, past)
     short = sum(len(past) < LEAST_HISTORY for _, past in known)
     if short:
-        said = f"{count_of(short, 'measurement')} not held against the past: fewer than "
+        said = f"{count_of(short, 'measurement')} not compared with earlier runs: fewer than "
         said += f"{LEAST_HISTORY} good runs of the same pair, program, size and load"
         yield DerivedVerdict(subject="history", ok=None, sentence=said)
 
@@ -112,6 +116,6 @@ def _regression(mine: Sequence[Measurement], earlier: Sequence[float]) -> Derive
 
 
 def measured_words(run: RdmaRun) -> str:
-    """What was measured, without between whom: `ib_write_bw of 65536 bytes`."""
+    """Describe a run without its servers: `ib_write_bw of 65536 bytes`."""
     detail = f" {run.detail}" if run.detail else ""
     return f"{run.program}{detail}" + (f" of {run.size_bytes} bytes" if run.size_bytes else "")
