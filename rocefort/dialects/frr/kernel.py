@@ -71,7 +71,7 @@ def kernel_plan(device: Device, features: Features) -> KernelPlan:
 
 
 def _lit(links: list[LinkState]) -> Iterator[LinkState]:
-    """Shut bridges without an enabled port: in a kernel they would be up before any port was."""
+    """Shut bridges without an enabled port: a kernel keeps one up that never had a port up."""
     up = {link.master for link in links if link.up}
     for link in links:
         dark = link.kind == "bridge" and link.name not in up

@@ -1,4 +1,4 @@
-"""Day 0: the part of a switch's configuration that one types on its console to reach it by SSH."""
+"""Day 0: the configuration that an operator types on a new switch's console to enable SSH."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rocefort.models.device.interface import Interface
 from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.network.network import Node
 
-# V300R023C00, `local-user password`: 8 to 128 characters; blanks end it, `?` asks for help.
+# V300R023C00, `local-user password`: 8 to 128 characters; blanks end it, `?` is the help key.
 PASSWORD = re.compile(r"[!->@-~]{8,128}")
 
 
 def day0_device(device: Device) -> Device:
-    """The part of a Device that opens its management: its port and the way there, users, SSH, ACL.
+    """Return the management part of a Device: its port and route, users, SSH, ACL.
 
-    Raises BadInput where it would open nothing: nobody may log in.
+    Raises BadInput where it would enable nothing: no user may log in.
     """
     if not device.ssh.users or not device.ssh.stelnet or device.ssh.source_interface is None:
         raise BadInput(
@@ -51,10 +51,10 @@ def _leads_on(route: StaticRoute, ports: Iterable[Interface]) -> bool:
 
 
 def day0_text(node: Node, passwords: Mapping[str, str]) -> str:
-    """What is typed on the console of a new switch, from the user view to the saved configuration.
+    """Return the console input of a new switch, from the user view to the saved configuration.
 
-    passwords: by user, what stands in the place of each; the switch stores a digest of it. Raises
-    BadInput where the switch's hardware is not known or nobody may log in.
+    passwords: by user, the text for each; the switch stores a digest of it. Raises BadInput where
+    the switch's hardware is not known or no user may log in.
     """
     if node.family is None or node.hardware is None:
         raise BadInput("its syntax family is not known", where=node.name, how="name its hardware")

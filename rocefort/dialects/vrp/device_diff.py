@@ -1,9 +1,9 @@
-"""Whether what a switch says it would change is what was planned, by meaning, not by its form.
+"""Comparison of a switch's own diff with the planned change, by meaning, not by form.
 
-A switch prints what its candidate would change as lines with `+` or `-` below the views that they
-stand in. Taken to the text that runs, they give the text that would run; what differs between the
-two in meaning must be what the plan says. Of a secret a switch shows only that it has another one:
-that must be planned, by its reference and version, and nothing else may be.
+A switch prints the changes of its candidate as lines with `+` or `-` below their views. Applied to
+the running text, they give the future text. The difference in meaning between the two must equal
+the plan. For a secret, a switch shows only that it changes: that change must be planned, by its
+reference and version, and no other secret may change.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from rocefort.models.rollout.plan import Change
 Lines = tuple[ConfigLine, ...]
 Path = tuple[str, ...]
 HEADING = "Building configuration"
-TOP = 2  # blanks before what stands in the system view
+TOP = 2  # indentation of lines in the system view
 SECRET = re.compile(r"(?:cipher|simple) " + re.escape(MASK), re.ASCII)
-# Of a row's value, as an Edit says it: `password=env:BGP version 2`, `password=encrypted`.
+# In a row's value, as in an Edit: `password=env:BGP version 2`, `password=encrypted`.
 PASSWORD = re.compile(
     r"(?<=password=)(?:[a-z]+:\S+?(?: version \d+)?|encrypted|readable)(?=[,)]|$)", re.ASCII
 )
@@ -41,7 +41,7 @@ ABSENT = "it would take away what it does not run"
 
 @dataclass(frozen=True, slots=True)
 class CompareLine:
-    """One line that a switch says comes (`+`) or goes (`-`), with the views it stands in."""
+    """One line that a switch adds (`+`) or removes (`-`), with its views."""
 
     sign: str
     path: Path
@@ -53,20 +53,20 @@ class CompareLine:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    sign: str  # a blank: only the view that others stand in
+    sign: str  # a blank: only a view of other lines
     indent: int
     text: str
 
 
 def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[CompareLine, ...]:
-    """Lines that a switch would change, each with its views.
+    """Return lines that a switch would change, each with its views.
 
-    shifted: in a view that stays, lines that go stand one blank further left, as in the
-    reference's sample.
+    shifted: in an unchanged view, removed lines are one blank further left, as in the reference's
+    sample.
     """
     found: list[CompareLine] = []
     views: list[_Row] = []
-    stays = False  # whether the section is one of which only parts change
+    stays = False  # whether only parts of the section change
     for row in _rows(device_diff):
         if row.text == "#" and row.sign == " " and row.indent <= TOP:
             views = []  # deeper ones only separate parts of a view
@@ -86,7 +86,7 @@ def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[CompareLi
 
 
 def _rows(text: str) -> Iterator[_Row]:
-    """Lines by sign, indentation and words; the sign's column counts as one blank."""
+    """Yield lines by sign, indentation and words; the sign's column counts as one blank."""
     for raw in text.splitlines():
         line = raw.rstrip()
         if not line or line.strip() == HEADING:
@@ -99,9 +99,9 @@ def _rows(text: str) -> Iterator[_Row]:
 def same_change(
     planned: Change, device_diff: str, running_text: str, family: Family
 ) -> tuple[str, ...]:
-    """What differs between a planned change and what a switch says, in sentences; none: the same.
+    """Return differences between a planned change and a switch's diff, as sentences.
 
-    running_text: what the switch runs. No sentence shows a secret.
+    None: the same. running_text: the switch's running configuration. No sentence shows a secret.
     """
     readings = dict.fromkeys(
         changed_lines(device_diff, shifted=shifted) for shifted in (False, True)
@@ -147,7 +147,7 @@ def _edits(planned: Iterable[Edit], device: Iterable[Edit]) -> Iterator[str]:
 
 
 def _without_secrets(edit: Edit) -> tuple[str, str | None, str | None] | None:
-    """Path and values, `secret` for every secret; None where nothing but a secret changes."""
+    """Return path and values, `secret` for every secret; None where only a secret changes."""
     is_secret = edit.path.endswith(".password")
     values = edit.before_text, edit.after_text
     before, after = (_blank(value, whole=is_secret) for value in values)
@@ -170,7 +170,7 @@ def _edit_text(edit: Edit) -> str:
 
 
 def _secrets(planned: Change, lines: Iterable[CompareLine]) -> Iterator[str]:
-    """Secrets that are set and not planned, or planned and not set; by the lines they stand in."""
+    """Yield secrets that are set and not planned, or planned and not set; by their lines."""
     mine = {
         _masked_path(path, text): text
         for path, text in _typed(planned.patch)
@@ -191,12 +191,12 @@ def _secrets(planned: Change, lines: Iterable[CompareLine]) -> Iterator[str]:
 
 
 def _masked_path(path: Path, text: str) -> Path:
-    """A line's views and words with a mask for its secret, typed or saved."""
+    """Return a line's views and words with a mask for its secret, typed or saved."""
     return (*path, SECRET.sub(MASK, PLACEHOLDER.sub(MASK, text)))
 
 
 def _typed(patch: Iterable[str]) -> Iterator[tuple[Path, str]]:
-    """Lines of a patch with the views in which they are typed."""
+    """Yield lines of a patch with the views in which they are typed."""
     views: list[str] = []
     for raw in patch:
         depth = len(raw) - len(raw.lstrip(" "))
@@ -217,7 +217,7 @@ def _has(lines: Lines, line: CompareLine) -> bool:
 
 
 def _changed_tree(tree: Lines, lines: Iterable[CompareLine]) -> Lines:
-    """The tree without the lines that go, with those that come."""
+    """Return the tree without the removed lines, with the added ones."""
     ordered = sorted(lines, key=lambda line: line.sign == "+")
     for line in ordered:
         tree = (
@@ -229,7 +229,7 @@ def _changed_tree(tree: Lines, lines: Iterable[CompareLine]) -> Lines:
 
 
 def _without_line(tree: Lines, line: CompareLine, depth: int = 0) -> Lines:
-    """The tree without a line; what stood below it goes, too, or has gone before."""
+    """Return the tree without a line; lines below it are removed, too, or were removed before."""
     if depth == len(line.path):
         return tuple(each for each in tree if each.text != line.text)
     return tuple(

@@ -1,4 +1,4 @@
-"""VRP as a Dialect: every method names the function of this package that has the ability."""
+"""VRP as a Dialect: every method calls the function of this package that has the ability."""
 
 from __future__ import annotations
 
@@ -56,118 +56,118 @@ class Vrp(Dialect):
     )
 
     def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
-        """Through the template that the hardware names; raises BadInput where it names none."""
+        """Render by the template that the hardware names; raises BadInput where it names none."""
         return render(device, family.syntax, template_of(hardware))
 
     def is_config(self, text: str) -> bool:
-        """Told by its sysname."""
+        """Whether a text has a sysname."""
         return parser.SYSNAME.search(text) is not None
 
     def parse(self, text: str, file: str) -> ParsedConfig:
-        """Of any syntax family."""
+        """Parse any syntax family."""
         return parser.parse(text, file)
 
     def normal_form(self, device: Device, family: Family) -> Device:
-        """By the defaults of the family."""
+        """Apply the defaults of the family."""
         return saved_form(device, family)
 
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
-        """Of the tree of a text."""
+        """Return the lines of a text's tree."""
         return [
             (views, line.text) for top in config_tree.parse_tree(text) for views, line in top.walk()
         ]
 
     def changed_lines(self, before: str, after: str) -> Sequence[ExtraLine]:
-        """By both trees, and the parser's side table."""
+        """Compare both trees, with the parser's side table."""
         return provenance.changed_lines(before, after)
 
     def command_of(self, line: TextLine) -> str:
-        """By the tables of commands."""
+        """Look up the tables of commands."""
         return unmodelled.command_of(line)
 
     def written_by_itself(self, line: TextLine) -> bool:
-        """By defaults of the tables, and a list of lines."""
+        """Look up defaults of the tables, and a list of lines."""
         return implicit_lines.written_by_itself(line)
 
     def may_forward(self, line: TextLine) -> bool:
-        """By its command."""
+        """Decide by the line's command."""
         return line_queries.may_forward(line)
 
     def opens_ssh(self, line: TextLine) -> bool:
-        """By its command."""
+        """Decide by the line's command."""
         return line_queries.opens_ssh(line)
 
     def is_community(self, line: TextLine) -> bool:
-        """By its command."""
+        """Decide by the line's command."""
         return line_queries.is_community(line)
 
     def shows_secret(self, line: TextLine) -> bool:
-        """By its last words."""
+        """Decide by the line's last words."""
         return line_queries.shows_secret(line)
 
     def matches_in(self, line: TextLine, classifier: str) -> bool:
-        """By its view."""
+        """Decide by the line's view."""
         return line_queries.matches_in(line, classifier)
 
     def uses(self, line: TextLine) -> Uses:
-        """By names behind commands."""
+        """Return the names after certain commands."""
         return line_queries.uses(line)
 
     def closed_peer(self, line: str) -> str | None:
-        """By its command."""
+        """Decide by the line's command."""
         return line_queries.closed_peer(line)
 
     def in_use(self, command: str, device: Device) -> bool | None:
-        """By a table of commands."""
+        """Look up a table of commands."""
         return line_queries.in_use(command, device)
 
     def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
-        """By annet and the rulebook."""
+        """Compute a patch with annet and the rulebook."""
         made = patching.make_patch(running, intended, family.syntax)
         return ConfigPatch(made.commands, made.reverse, tuple(map(unpaused, made.unpaused)))
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
-        """By the interpreter."""
+        """Run the commands in the interpreter."""
         return config_tree.tree_text(
             apply_lines(whole_tree(text, family.syntax), commands, family.syntax)
         )
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
-        """Into the tree that a switch runs which was started with the text."""
+        """Insert lines into the tree of a switch that started with the text."""
         return config_tree.tree_text(with_kept(whole_tree(text, family.syntax), tuple(kept)))
 
     def same_change(
         self, planned: Change, device_diff: str, running_text: str, family: Family
     ) -> Sequence[str]:
-        """By `display configuration candidate changes`."""
+        """Compare with `display configuration candidate changes`."""
         return comparing.same_change(planned, device_diff, running_text, family)
 
     def split_line(self, port: str, split_type: str) -> str:
-        """As a switch saves it."""
+        """Return the line in saved form."""
         return f"{HEAD} {port} split-type {split_type}"
 
     def check_typed(self, value: str, reference: str) -> str:
-        """One word, and no cipher."""
+        """Accept one word that is not a cipher."""
         return secrets.check_typed(value, reference)
 
     def as_saved(self, text: str) -> str:
-        """A stand-in for irreversible ciphers."""
+        """Replace irreversible ciphers by a stand-in."""
         return secrets.as_saved(text)
 
     def day0_device(self, device: Device) -> Device:
-        """Port and route of management, users, SSH, ACL."""
+        """Return port and route of management, users, SSH, ACL."""
         return day0.day0_device(device)
 
     def day0_text(self, node: Node, passwords: Mapping[str, str]) -> str:
-        """From the user view to the saved configuration."""
+        """Return commands from the user view to the saved configuration."""
         return day0.day0_text(node, passwords)
 
     def check_password(self, value: str, user: str, reference: str) -> str:
-        """What `local-user password` takes."""
+        """Accept the passwords of `local-user password`."""
         return day0.check_password(value, user, reference)
 
     def read_display(self, text: str) -> Display | None:
-        """`display lldp neighbor`, `display version`, `display device`."""
+        """Read `display lldp neighbor`, `display version`, `display device`."""
         return saved_displays.read_display(text)
 
     def read_topic(
@@ -178,11 +178,11 @@ class Vrp(Dialect):
         ports: Iterable[str] = (),
         now: Callable[[], datetime] = utc_now,
     ) -> object:
-        """By the getters of napalm_cloudengine."""
+        """Read by the getters of napalm_cloudengine."""
         return running_state.read_topic(driver, topic, device, ports, now)
 
     def ecn_marks(self, driver: running_state.StateDriver, device: str) -> Sequence[MarkedSeen]:
-        """`display qos ecn statistics`."""
+        """Read `display qos ecn statistics`."""
         return running_state.ecn_marks(driver, device)
 
 

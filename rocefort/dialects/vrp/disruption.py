@@ -1,11 +1,11 @@
-"""What applying a change disrupts on a CloudEngine, beside what the change itself does."""
+"""Disruption on a CloudEngine of applying a change, beyond the effect of the change itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 _LOST = "what it held is lost, and no rollback brings it back"
-# Field of a Device -> what a reason adds; it never takes a reason away.
+# Field of a Device -> an additional reason; it never removes a reason.
 DISRUPTS: Mapping[str, str] = {
     "splits[]": _LOST,
     "splits[].type": _LOST,

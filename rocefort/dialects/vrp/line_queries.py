@@ -1,4 +1,4 @@
-"""What lines of VRP mean that no model holds, and which commands a Device makes stand in a text."""
+"""Meaning of unmodelled VRP lines, and the commands that a Device causes in its text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rocefort.models.device.packet_filters import Uses
 from rocefort.models.device.static_routes import FACTORY_VRF
 from rocefort.models.network.network import TextLine
 
-# Commands that decide where packets go and that no Device can say: static routes, other routing
-# protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and what is
-# not understood in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
+# Commands that decide on forwarding and that no Device represents: static routes, other routing
+# protocols, VPN instances, filters and policies, redundant gateways, bundled ports; and unknown
+# lines in the BGP and route-policy views (command reference, IP Routing, QoS, M-LAG).
 FORWARDING = re.compile(
     r"(ip route-static|ospf|isis|rip|bgp|route-policy|ip ip-prefix|evpn|dfs-group"
     r"|policy-based-route|traffic-policy|traffic policy|segment-routing)\b"
@@ -23,7 +23,7 @@ FORWARDING = re.compile(
     r"|interface (?!MEth)\S+ (ip (address|binding)|traffic-policy|eth-trunk|trunkport|mode|vrrp"
     r"|dfs-group|peer-link|ospf|isis|port|vlan)\b"
 )
-# A management VPN instance is harmless: a port of the fabric in one is refused by its own line.
+# A management VPN instance is harmless: the port's own line in one is refused.
 HARMLESS = re.compile(
     r"peer \S+ (password|keychain|valid-ttl-hops)\b|graceful-restart\b"
     r"|ip route-static vpn-instance\b|statistics enable\b"
@@ -33,9 +33,9 @@ ACL = re.compile(r"(?<!\S)acl (?:(?:ipv4|number|name) )?(\S+)", re.ASCII)
 POLICY = re.compile(r"traffic-policy (\S+)", re.ASCII)  # in a VLAN, for the whole switch
 BINDING = re.compile(r"classifier (\S+) behavior (\S+)", re.ASCII)
 CLOSED = re.compile(r"bgp \S+ / peer (\S+) ignore", re.ASCII)
-READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines whose secret was masked
-# Which Device makes the command stand in its text, by the command's first words as the hardware
-# data write it.
+READABLE = (f" simple {MASK}", f" plain {MASK}")  # ends of lines with a masked secret
+# Conditions on a Device for a command in its text, by the command's first words in the hardware
+# data.
 USES: dict[str, Callable[[Device], bool]] = {
     "acl name": lambda d: any(not acl.name.isdecimal() for acl in d.filters.acls),
     "ai-service": lambda d: d.ai_ecn.enabled or bool(d.ai_ecn.queues),
@@ -66,13 +66,13 @@ USES: dict[str, Callable[[Device], bool]] = {
 
 
 def may_forward(line: TextLine) -> bool:
-    """Whether a line may change where packets go."""
+    """Whether a line may change forwarding."""
     command = " ".join((*line.path, line.text))
     return bool(FORWARDING.match(command)) and not HARMLESS.match(line.text)
 
 
 def opens_ssh(line: TextLine) -> bool:
-    """Whether a line lets SSH sessions in on some interface."""
+    """Whether a line permits SSH sessions on some interface."""
     return line.text.startswith("ssh server-source ")
 
 
@@ -82,7 +82,7 @@ def is_community(line: TextLine) -> bool:
 
 
 def shows_secret(line: TextLine) -> bool:
-    """Whether the secret of a line can be read."""
+    """Whether the secret of a line is readable."""
     return any(f"{end} " in f"{line.text} " for end in READABLE)
 
 
@@ -98,7 +98,10 @@ def _use_of(command: str) -> Callable[[Device], bool] | None:
 
 
 def uses(line: TextLine) -> Uses:
-    """ACLs and parts of traffic policies that a line names; none of an ACL and its rules."""
+    """Return ACLs and parts of traffic policies that a line names.
+
+    None for an ACL and its rules.
+    """
     if (*line.path, line.text)[0].startswith("acl "):
         return Uses()
     acls, policies, bound = (names.findall(line.text) for names in (ACL, POLICY, BINDING))
@@ -106,12 +109,12 @@ def uses(line: TextLine) -> Uses:
 
 
 def closed_peer(line: str) -> str | None:
-    """The peer or group whose sessions a line closes on purpose, its views before it."""
+    """Return the peer or group whose sessions a line shuts down, with its views."""
     found = CLOSED.fullmatch(line)
     return found[1] if found else None
 
 
 def in_use(command: str, device: Device) -> bool | None:
-    """Whether a Device makes a command stand in its text; None: no Device tells of it."""
+    """Whether a Device causes a command in its text; None: no Device determines it."""
     used = _use_of(command) or _use_of(command.removeprefix("undo "))
     return None if used is None else used(device)

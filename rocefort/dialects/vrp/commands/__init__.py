@@ -1,1 +1,1 @@
-"""Catalogue of VRP commands: their formats, and what each one sets."""
+"""Catalogue of VRP commands: their formats and their settings."""

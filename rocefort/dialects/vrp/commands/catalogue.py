@@ -1,4 +1,4 @@
-"""What each VRP command does to a configuration, as one table; prompts and questions beside it."""
+"""Table of the effect of each VRP command on a configuration, with prompts and questions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ GROUPS = (
 
 @cache
 def rows_by_view() -> Mapping[str, tuple[Row, ...]]:
-    """The rows of each view with the ranges of the families that have them."""
+    """Return the rows of each view with the ranges of the families that have them."""
     families = load_families()
     views: dict[str, list[Row]] = defaultdict(list)
     for number, rows in enumerate(GROUPS):
@@ -55,7 +55,7 @@ def rows_by_view() -> Mapping[str, tuple[Row, ...]]:
 
 OPAQUE_VIEW = "opaque"  # its lines are kept word for word; each is its own key
 
-PROMPTS: Mapping[str, str] = {  # what a view adds to the prompt; CR, examples of each command
+PROMPTS: Mapping[str, str] = {  # a view's suffix of the prompt; CR, examples of each command
     "vlan": "vlan{1}",
     "dcb-pfc": "dcb-pfc-{2}",
     "diffserv": "dsdomain-{2}",
@@ -87,14 +87,14 @@ PROMPTS: Mapping[str, str] = {  # what a view adds to the prompt; CR, examples o
 
 @dataclass(frozen=True, slots=True)
 class CommandQuestion:
-    """A [Y/N] question that a command asks; `beside` must match a line of its view."""
+    """A [Y/N] question of a command; `beside` must match a line of its view."""
 
     view: str
     line: str  # regular expression over the typed line
     text: str
     source: str
     beside: str = ""
-    always: bool = False  # also where the configuration stays as it is
+    always: bool = False  # also for an unchanged configuration
 
 
 RESET = "Warning: Changing the parameter in this command resets the peer session. Continue? [Y/N]:"

@@ -1,8 +1,8 @@
-"""One row of the command table: a command of a view, and what it does to a configuration.
+"""One row of the command table: a command of a view, and its effect on a configuration.
 
 Sources, by the names of their sections: CR is the command reference of CloudEngine 5800 to 9800,
-V300R023C00; CG its configuration guide. FIELD marks lines read from published configurations of
-real switches, for which no vendor page was found.
+V300R023C00; CG its configuration guide. FIELD marks lines from published configurations of real
+switches, for which no vendor page was found.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from rocefort.models.hardware.hardware import Fact, Family, Range, SyntaxFamily,
 from rocefort.paths import HARDWARE
 from rocefort.syntax_families import FAMILY_FILE
 
-# What reads a line into a part: None, the part of the view that it opens, or False: not modelled.
+# Reader of a line into a part. Returns None, the part of the opened view, or False: not modelled.
 Reader = Callable[..., object]
 
 ANY = frozenset(SyntaxFamily)
-NO_FAMILY: frozenset[SyntaxFamily] = frozenset()  # older texts have it; it is read, never taken
+NO_FAMILY: frozenset[SyntaxFamily] = frozenset()  # older texts have it; it is read, never accepted
 V200 = frozenset({SyntaxFamily.V200})
 G1 = frozenset({SyntaxFamily.V300_G1})
 G2 = frozenset({SyntaxFamily.V300_G2})
@@ -41,23 +41,23 @@ FACT = re.compile(r"(?P<open>[<{:])(?P<name>[a-z]+(?:_[a-z]+)+)(?P<close>[>}])")
 class Row:
     """One command of one view.
 
-    `undo` holds the reference's undo formats where they are not the key with an optional value;
-    a trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
-    the switch carries out by itself (`view: command`); `drops` are lines that go with an undo, in
-    all views below. `default` is what holds without a line; `layer` 2 or 3 limits a port's mode.
-    A name of the family's data stands for its range, `<xoff_kbytes>`, its values or its number.
-    `needs` are beginnings of lines of this view or one around it, one of which must stand.
-    A patch undoes a line by the first undo format that fits its key or all of it, `*` last.
+    `undo` lists the reference's undo formats where they are not the key with an optional value; a
+    trailing `*` removes every line whose key begins so. `on_set` and `on_undo` are commands that
+    the switch runs automatically (`view: command`); `drops` are lines that an undo also removes, in
+    all views below. `default` is the setting without a line; `layer` 2 or 3 limits a port's mode. A
+    name of the family's data is replaced by its range, `<xoff_kbytes>`, its values or its number.
+    `needs` are beginnings of lines of this view or one around it, one of which must exist. A patch
+    undoes a line by the first undo format that matches its key or all of it, `*` last.
 
-    `sets` is what a line says about a Device, from the model that its view fills: fields, each with
-    an argument of the line or a constant, and rows by their keys (parse/bindings.py):
+    `sets` maps a line to a Device, from the model that its view fills: fields, each with an
+    argument of the line or a constant, and rows by their keys (parse/bindings.py):
 
         mtu={46-9600}                           enabled=no
         drr[{0-7}].weight={1-100}               vlans+={numbers}
 
-    Of several, the first counts that the line fits. `reads` reads what this cannot say; `sets` then
-    names the fields. A line of a row without both is kept and reported as not modelled. `instead`
-    is how to say it on the families that do not have the command.
+    If there are several, the first that matches the line counts. `reads` reads forms that `sets`
+    cannot express; `sets` then names the fields. A line of a row without both is kept and reported
+    as not modelled. `instead` is the alternative on families that do not have the command.
     """
 
     view: str
@@ -66,35 +66,35 @@ class Row:
     sets: tuple[str, ...] = ()
     reads: Reader | None = None
     undo: tuple[str, ...] = ()
-    no_undo: bool = False  # the command is taken back by another form of itself
+    no_undo: bool = False  # another form of the command reverts it
     opens: str = ""
     families: frozenset[SyntaxFamily] = ANY
     instead: str = ""
-    kind: str = "set"  # set: a line a key; list: a line of ranges; each: a line a number; pairs;
-    # ports: a line a port of a list; versions: a line of words; action: no line
+    kind: str = "set"  # set: line per key; list: line of ranges; each: line per number; pairs;
+    # ports: line per port of a list; versions: line of words; action: no line
     default: str = ""
-    on: str = ""  # interface names that have the command
+    on: str = ""  # names of interfaces that have the command
     layer: int = 0
-    service: bool = False  # beside the rows of a layer: what no member of an Eth-Trunk may have
-    transient: bool = False  # the line stands only while its view holds something
+    service: bool = False  # like the rows of a layer: not on a member of an Eth-Trunk
+    transient: bool = False  # the line exists only while its view is not empty
     on_set: tuple[str, ...] = ()
     on_undo: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
-    guard: str = ""  # a line of the same view that must go first
+    guard: str = ""  # a line of the same view that must be removed first
     needs: tuple[str, ...] = ()
-    held_by: tuple[str, ...] = ()  # beginnings of lines in any view that must go first; `*`: a word
-    written: str = ""  # the format before the families' data stood in it, by which lines are read
+    held_by: tuple[str, ...] = ()  # beginnings of lines in any view to remove first; `*`: a word
+    written: str = ""  # the format with the names of the families' data, for reading lines
     rank: int = 0
     block: int = 0  # rows of one block are sorted by their second word first (BGP peers)
 
     @cached_property
     def nodes(self) -> tuple[FormatNode, ...]:
-        """The format, read."""
+        """Return the parsed format."""
         return parse_format(self.format)
 
     @cached_property
     def undo_nodes(self) -> tuple[tuple[tuple[FormatNode, ...], bool], ...]:
-        """Each undo format, read, and whether it removes all lines that begin so."""
+        """Return each parsed undo format, and whether it removes all lines that begin so."""
         whole = self.kind in ("list", "each")
         derived = self.format if whole else self.format.replace("( ", "[ ( ").replace(" )", " ) ]")
         return tuple(
@@ -104,7 +104,7 @@ class Row:
 
     @cached_property
     def name(self) -> str:
-        """The command by its words up to its first value: `local-user .. privilege level`."""
+        """Return the command's words before its first value: `local-user .. privilege level`."""
         words: list[str] = []
         for node in self.nodes:
             if node.kind == "value":
@@ -114,17 +114,17 @@ class Row:
 
     @cached_property
     def first_words(self) -> frozenset[str]:
-        """Words with which a line of this row can begin."""
+        """Return words with which a line of this row can begin."""
         return frozenset(_first_words(self.nodes))
 
     @cached_property
     def literals(self) -> frozenset[str]:
-        """Words that every line of this row has."""
+        """Return words that every line of this row has."""
         return frozenset(node.text for node in self.nodes if node.kind == "word")
 
 
 def with_ranges(row: Row, families: Mapping[str, Family]) -> tuple[Row, ...]:
-    """A row once for each set of families with equal ranges, which stand in the place of names.
+    """Return a row for each set of families with equal ranges, which replace the names.
 
     Raises BadInput for a family without such a range.
     """
@@ -151,7 +151,7 @@ def _of_family(row: Row, name: SyntaxFamily, families: Mapping[str, Family]) -> 
         if isinstance(fact, ValueSet):
             return " | ".join(map(str, fact.values))
         if not fact.confirmed and match["name"] != QUEUES:
-            limits = ANY_NUMBER  # a switch refuses nothing of which no source says that it does
+            limits = ANY_NUMBER  # without a source for a limit, an emulated switch refuses nothing
         else:
             limits = f"{fact.low}-{fact.high}"
         return f"{match['open']}{limits}{match['close']}"
@@ -178,17 +178,17 @@ Entry = str | Row
 
 
 def command(text: str, *sets: str, **fields: object) -> Row:
-    """A row whose view and source its group fills in."""
+    """Return a row; its group fills in the view and the source."""
     row = Row("", text, sets=sets)
     return replace(row, **fields)  # type: ignore[arg-type]  # the fields of Row, by name
 
 
 def wider(text: str, *sets: str) -> Row:
-    """A row for what other releases may have saved: it is read, and no emulated switch takes it."""
+    """Return a row for lines of other releases: read, but refused by every emulated switch."""
     return command(text, *sets, families=NO_FAMILY)
 
 
 def group(view: str, source: str, *entries: Entry, together: bool = False) -> tuple[Row, ...]:
-    """Rows of one view from one section of a source; plain strings are plain commands."""
+    """Return rows of one view from one section of a source; plain strings are plain commands."""
     rows = (Row("", entry) if isinstance(entry, str) else entry for entry in entries)
     return tuple(replace(row, view=view, source=source, block=int(together)) for row in rows)

@@ -1,14 +1,14 @@
-"""Command formats as the vendor's reference writes them, and how a typed line is held to one.
+"""Command formats in the notation of the vendor's reference, and matching of typed lines.
 
 The notation is the reference's own, with three additions:
 
-    mtu ( <46-9600> )            what stands in ( ) is the value; the other words are the line's key
+    mtu ( <46-9600> )            the part in ( ) is the value; the other words are the line's key
     acl +number <2000-4999>      +word may be left out; the switch writes it
     size <kbytes:16-30720> { kbytes | mbytes }      a range in kbytes, whatever the unit
     port link-type { access | trunk } , peer <peer> as-number ( <asn> ) , undo x [ <name> ]
     ping [ -c <1-10> | -t <0-9> ] * <host>          each alternative at most once, in any order
 
-So two lines with one key overwrite each other, and lines with different keys stand side by side.
+So of two lines with one key the second overwrites the first. Lines with different keys coexist.
 """
 
 from __future__ import annotations
@@ -38,44 +38,47 @@ class FormatNode:
 
 
 class FormatMatch(NamedTuple):
-    """How a line fits a format: the words that are its key, its value, its named parameters."""
+    """Match of a line with a format: the words of its key, its value, its named parameters."""
 
     position: int = 0
     key: Tokens = ()
     value: Tokens = ()
     saved: Tokens = ()
     params: tuple[tuple[str, str], ...] = ()
-    places: tuple[int, ...] = ()  # of each parameter among the saved words
-    keywords: Tokens = ()  # of each typed word: the keyword in full; empty for a parameter's word
+    places: tuple[int, ...] = ()  # position of each parameter among the saved words
+    keywords: Tokens = ()  # for each typed word: the keyword in full; empty for a parameter's word
     after: FormatNode | None = None  # element that the line lacks; None for a whole line
 
     @property
     def words(self) -> int:
-        """Number of literal words; the format with the most of them is the most specific."""
+        """Return the number of literal words.
+
+        The format with the most of them is the most specific.
+        """
         return len(self.keywords) - self.keywords.count("")
 
     @property
     def text(self) -> str:
-        """The line as the switch saves it."""
+        """Return the line as the switch saves it."""
         return " ".join(self.saved)
 
 
 @dataclass(slots=True)
 class MatchFailure:
-    """The furthest word at which formats still fitted, and what they wanted there."""
+    """The furthest word up to which formats matched, and the words expected there."""
 
     position: int = -1
     wanted: set[str] = field(default_factory=set)
 
     def want(self, position: int, what: str) -> None:
-        """Note that `what` was wanted at a word; only the furthest word counts."""
+        """Note that `what` was expected at a word; only the furthest word counts."""
         if position > self.position:
             self.position, self.wanted = position, set()
         if position == self.position:
             self.wanted.add(what)
 
     def error(self, count: int) -> tuple[int, str]:
-        """Index of the word under the caret, and the documented message, for a line of so many."""
+        """Return the index of the word under the caret, and the documented message."""
         if self.position <= 0:
             return 0, UNRECOGNIZED
         if self.position >= count:
@@ -87,7 +90,7 @@ class MatchFailure:
 
 @cache
 def parse_format(text: str) -> tuple[FormatNode, ...]:
-    """Read a format into nodes; the table is the programmer's, so errors are ValueError."""
+    """Parse a format into nodes; the table is code, so errors are ValueError."""
     words = text.split()
     branches, position = _branches(words, 0)
     if position != len(words) or len(branches) != 1:
@@ -130,7 +133,7 @@ def _leaf(word: str) -> FormatNode:
 def read_all(
     nodes: tuple[FormatNode, ...], tokens: Tokens, trace: MatchFailure, *, shortened: bool = False
 ) -> Iterator[FormatMatch]:
-    """Yield every way in which all the words fit the format; `trace` keeps where others failed.
+    """Yield every match of all the words with the format; `trace` records failures of others.
 
     shortened: keywords may be shortened, and the line may lack its end (`after`).
     """
@@ -143,7 +146,7 @@ def read_all(
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """The way of typed words through the nodes of a format."""
+    """Matching of typed words with the nodes of a format."""
 
     tokens: Tokens
     trace: MatchFailure
@@ -152,7 +155,7 @@ class _Walk:
     def over(
         self, nodes: tuple[FormatNode, ...], so_far: FormatMatch, *, is_value: bool = False
     ) -> Iterator[FormatMatch]:
-        """Every way through a sequence of nodes, from a reading on."""
+        """Yield every match of a sequence of nodes that continues a partial match."""
         for at, node in enumerate(nodes):
             if so_far.after is not None:
                 break
@@ -213,7 +216,7 @@ class _Walk:
 
 
 def _in_any_order(node: FormatNode) -> Iterator[tuple[FormatNode, ...]]:
-    """Each alternative, behind which the others may follow."""
+    """Yield each alternative, followed by the others as options."""
     for branch in node.branches:
         others = tuple(other for other in node.branches if other is not branch)
         yield (*branch, replace(node, branches=others)) if others else branch
@@ -234,9 +237,9 @@ def _next_match(
 
 
 def sizes_of(reading: FormatMatch) -> Iterator[tuple[int, int, bool]]:
-    """Sizes of a line: place among its words, kbytes, whether that is in the range.
+    """Yield sizes of a line: position among its words, kbytes, whether that is in the range.
 
-    One without a unit, or in cells, is counted as it is.
+    A size without a unit, or in cells, is counted unchanged.
     """
     for (name, number), at in zip(reading.params, reading.places, strict=True):
         if name.startswith("kbytes:"):
@@ -251,5 +254,5 @@ def words_of(line: str) -> Tokens:
 
 
 def starts_of(line: str) -> list[int]:
-    """Where each word of a typed line starts."""
+    """Return the offset of each word of a typed line."""
     return [found.start() for found in re.finditer(r"\S+", line)]

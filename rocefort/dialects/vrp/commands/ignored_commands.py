@@ -1,14 +1,15 @@
-"""Commands that real switches save and that concern nothing Rocefort sets or judges, with sources.
+"""Commands of real switches outside Rocefort's scope, with sources.
 
-They are no rows of the command table, for nothing here undoes or overwrites them; a line that
-begins so, and all below it, is known. What may change forwarding is not among them.
+They are not rows of the command table, because no rule here undoes or overwrites them. A line that
+begins with such a command, and all below it, counts as known. Commands that may change forwarding
+are not listed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# First words by view, and by the section of the V300R023C00 command reference that has them.
+# First words by view, and by their section of the V300R023C00 command reference.
 SECTIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "system": {
         "System_Time": ("clock timezone", "clock daylight-saving-time"),
@@ -44,7 +45,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "STP_and_RSTP_and_MSTP": ("stp root-protection", "stp bpdu-filter"),
     },
 }
-# Read in published configurations of a CE6880 and a CE12800 with V200R005C10; no vendor page.
+# From published configurations of a CE6880 and a CE12800 with V200R005C10; no vendor page.
 FIELD: Mapping[str, tuple[str, ...]] = {
     "system": ("hwtacacs", "stack", "device board"),
     "aaa": ("default-domain admin", "undo local-user policy security-enhance"),
@@ -61,7 +62,7 @@ BESIDE: Mapping[str, tuple[str, ...]] = {view: _prefixes(view) for view in {*SEC
 
 
 def ignored_command(view: str, text: str) -> str:
-    """The first words of a known command that concerns nothing here; empty for any other line."""
+    """Return the first words of a known command out of scope; empty for any other line."""
     bare = text.removeprefix("undo ")
     for words in BESIDE.get(view, ()):
         for line in (text, bare):

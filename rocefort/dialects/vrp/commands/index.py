@@ -1,7 +1,7 @@
-"""Find a line of a long view without reading all of it.
+"""Index of a long view, to find a line without reading all of it.
 
-A configuration is tuples of lines, and a spine has thousands of lines in one view. Whoever writes
-into such a view leaves an index of its lines, which goes along to the tuple that comes of it.
+A configuration is tuples of lines, and a spine has thousands of lines in one view. Code that writes
+into such a view stores an index of its lines, which moves to the resulting tuple.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from rocefort.dialects.vrp.text.config_tree import ConfigLine
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 Lines = tuple[ConfigLine, ...]
-LONG = 24  # lines; a shorter view is read faster than its index is made
-MOST = 8  # indexes kept by a thread: as deep as views lie in each other, and some
+LONG = 24  # lines; a shorter view is read faster than its index is built
+MOST = 8  # indexes per thread: more than the depth of nested views
 
 
 @dataclass(slots=True)
 class Index:
-    """Places of the lines of one view, none of which stands there twice."""
+    """Positions of the lines of one view without duplicate lines."""
 
     lines: Lines
     texts: dict[str, int]
     heads: dict[str, list[str]]  # lines by their first two words
     kind: str = ""
     family: SyntaxFamily | None = None
-    keys: dict[Tokens, int] = field(default_factory=dict)  # of that kind of view and that family
+    keys: dict[Tokens, int] = field(default_factory=dict)  # for that kind of view and that family
 
     def move(self, lines: Lines, begin: int) -> None:
-        """Go along to lines that differ from `begin` on."""
+        """Move the index to lines that differ from position `begin` on."""
         self.lines = lines
         for place in range(begin, len(lines)):
             self.texts[lines[place].text] = place
@@ -40,7 +40,7 @@ class Index:
                 self.keys[identify(self.kind, lines[place].text, self.family).key] = place
 
     def is_new(self, line: ConfigLine) -> bool:
-        """Whether neither the line nor its key stands there."""
+        """Whether neither the line nor its key is in the view."""
         if line.text in self.texts:
             return False
         return self.family is None or (
@@ -49,7 +49,7 @@ class Index:
 
 
 class _IndexCache(threading.local):
-    """Indexes by the identity of their lines: those of one thread, for they are changed.
+    """Indexes by the identity of their lines: one cache per thread, because they are mutable.
 
     A spine of 2,110 lines starts in 82 ms CPU; without, in 250 ms, and it grows with the square.
     """
@@ -62,7 +62,7 @@ _kept = _IndexCache()
 
 
 def cached_index(lines: Lines) -> Index | None:
-    """The index of these very lines, if one was left."""
+    """Return the index of exactly these lines, if it is cached."""
     if len(lines) < LONG:
         return None
     index = _kept.indexes.get(id(lines))
@@ -70,7 +70,7 @@ def cached_index(lines: Lines) -> Index | None:
 
 
 def place_of(lines: Lines, text: str) -> int | None:
-    """Where the first line with a text stands."""
+    """Return the position of the first line with a text."""
     index = cached_index(lines)
     if index is not None:
         return index.texts.get(text)
@@ -81,7 +81,7 @@ def place_of(lines: Lines, text: str) -> int | None:
 
 
 def begins(lines: Lines, words: str) -> str | None:
-    """The first line that begins with these words, the last of them whole."""
+    """Return the first line that begins with these words, the last of them whole."""
     index = cached_index(lines)
     if index is not None and " " in words:
         some = index.heads.get(_head(words), [])
@@ -92,7 +92,7 @@ def begins(lines: Lines, words: str) -> str | None:
 
 
 def keys_of(lines: Lines, kind: str, family: SyntaxFamily) -> Mapping[Tokens, int] | None:
-    """Places by key; None for a short view and for one that has a key twice."""
+    """Return positions by key; None for a short view and for one that has a key twice."""
     index = indexed(lines)
     if index is None:
         return None
@@ -105,7 +105,7 @@ def keys_of(lines: Lines, kind: str, family: SyntaxFamily) -> Mapping[Tokens, in
 
 
 def indexed(lines: Lines) -> Index | None:
-    """The index of lines, made if need be; None for a short view and for one with a line twice."""
+    """Return the index of lines, built if needed; None for a short view and for duplicate lines."""
     index = cached_index(lines)
     if index is not None or len(lines) < LONG:
         return index
@@ -119,7 +119,7 @@ def indexed(lines: Lines) -> Index | None:
 
 
 def with_inserted(lines: Lines, place: int, line: ConfigLine) -> Lines:
-    """The lines with one more; their index goes along."""
+    """Return the lines with one more; their index moves along."""
     after = (*lines[:place], line, *lines[place:])
     index = _take_index(lines)
     if index is not None and index.is_new(line):
@@ -130,7 +130,7 @@ def with_inserted(lines: Lines, place: int, line: ConfigLine) -> Lines:
 
 
 def with_replaced(lines: Lines, place: int, line: ConfigLine) -> Lines:
-    """The lines with another in one place; their index goes along if it has the same text."""
+    """Return the lines with one replaced; their index moves along if the text is the same."""
     after = (*lines[:place], line, *lines[place + 1 :])
     index = _take_index(lines)
     if index is not None and line.text == lines[place].text:

@@ -1,4 +1,4 @@
-"""Which command a line of a view is, and where it stands among the view's saved lines."""
+"""Identification of a line's command in a view, and of its position in saved order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocefort.models.keyed import natural
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which command a saved line is: two lines of one key cannot stand in one view."""
+    """The command of a saved line: two lines of one key cannot be in one view."""
 
     row: Row | None
     key: Tokens
@@ -26,11 +26,11 @@ class Identity:
 
 @lru_cache(maxsize=16384)  # 100 switches of a lab start in 2.9 s CPU; without, in 6.1 s
 def identify(kind: str, text: str, family: SyntaxFamily) -> Identity:
-    """Find the row and the key of a line of a view; an unknown line is its own key."""
+    """Return the row and the key of a line of a view; an unknown line is its own key."""
     tokens = words_of(text)
     undone = tokens[0] == "undo"
     rest = tokens[1:] if undone else tokens
-    # A saved line has its words in lower case; whatever else it is, it is no line of the table.
+    # A saved line has its words in lower case; any other line is not in the table.
     found = readings(kind, rest, family) if rest and rest[0] == rest[0].casefold() else ()
     if not found:
         return Identity(None, tokens, (), (10**9, 0, (), 0, natural(text)))
@@ -47,11 +47,11 @@ def _order(row: Row, key: Tokens, text: str) -> tuple[Any, ...]:
     return (row.block, key[1][:1].isdigit(), natural(key[1]), row.rank, natural(text))
 
 
-@lru_cache(maxsize=8192)  # likewise: 2.9 s; without, 3.9 s
+@lru_cache(maxsize=8192)  # same lab: 2.9 s; without, 3.9 s
 def readings(
     kind: str, tokens: Tokens, family: SyntaxFamily
 ) -> tuple[tuple[Row, FormatMatch], ...]:
-    """Every way to read words as a command of a view, on whatever interface."""
+    """Return every match of words with a command of a view, on any kind of interface."""
     words = frozenset(token.casefold() for token in tokens)
     return tuple(
         (row, reading)
@@ -62,7 +62,7 @@ def readings(
 
 
 def rows_of(kind: str, first: str, family: SyntaxFamily | None = None) -> tuple[Row, ...]:
-    """Rows of a view that a family, or any, has and that can begin with a word."""
+    """Return rows of a view that a family, or any, has and that can begin with a word."""
     return _by_first_word(kind, family).get(first.casefold(), ())
 
 

@@ -1,4 +1,4 @@
-"""Parameters of command formats: which words each one takes, and how the switch saves them."""
+"""Parameters of command formats: the words that each accepts, and their saved form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINE_LIMIT = 3100  # characters of a command line, V300R023C00
 Tokens = tuple[str, ...]
 Taken = Iterator[tuple[int, str]]  # (words used, text that the switch saves)
 
-# Kinds of interfaces that a CloudEngine has, by the names that it saves.
+# Kinds of interfaces of a CloudEngine, by their saved names.
 EXISTING = re.compile(
     r"\d*GE\d+/\d+/\d+(:\d+)?|MEth\d+/\d+/\d+|(Eth-Trunk|Vlanif|LoopBack|NULL)\d+", re.ASCII
 )
@@ -36,7 +36,10 @@ def _number_range(tokens: Tokens, name: str) -> Taken:
 
 
 def _size(tokens: Tokens, name: str) -> Taken:
-    """A number that is not above a range of kbytes; its unit, behind it, is not read yet."""
+    """Yield a number up to the maximum of a range of kbytes.
+
+    Its unit, after it, is not read yet.
+    """
     high = name.partition("-")[2]
     yield from _number_range(tokens, f"1-{high}")
 
@@ -71,7 +74,10 @@ def _name(tokens: Tokens, _name: str) -> Taken:
 
 
 def _cipher(tokens: Tokens, _name: str) -> Taken:
-    """A password that is saved encrypted; a stored cipher is taken as it is, 20..432 characters."""
+    """Yield a password that is saved encrypted.
+
+    A stored cipher is kept unchanged, 20..432 characters.
+    """
     if tokens and (len(tokens[0]) <= 255 or (STORED.fullmatch(tokens[0]) and len(tokens[0]) < 433)):
         yield 1, cipher_of(tokens[0])
 
@@ -96,7 +102,7 @@ def _asn(tokens: Tokens, _name: str) -> Taken:
 
 
 def asn_of(word: str) -> int:
-    """The AS number of a word, `65537` or `1.1`."""
+    """Return the AS number of a word, `65537` or `1.1`."""
     high, _, low = word.rpartition(".")
     return int(high or 0) * 65536 + int(low)
 
@@ -152,7 +158,7 @@ def _split_type(tokens: Tokens, _name: str) -> Taken:
 
 
 def _quoted(tokens: Tokens) -> Taken:
-    """One word, or several in double quotation marks."""
+    """Yield one word, or several in double quotation marks."""
     if not tokens:
         return
     if not tokens[0].startswith('"'):
@@ -166,14 +172,14 @@ def _quoted(tokens: Tokens) -> Taken:
 
 
 def _mark(tokens: Tokens, _name: str) -> Taken:
-    """A label or persist ID: 1..256 visible characters (V300R023C00, `commit`)."""
+    """Yield a label or persist ID: 1..256 visible characters (V300R023C00, `commit`)."""
     for used, text in _quoted(tokens):
         if len(text) <= 256 and text.isascii():
             yield used, text
 
 
 def _label(tokens: Tokens, name: str) -> Taken:
-    """A label does not start with a digit and is no hyphen (V300R023C00, `commit`)."""
+    """Yield a label: not a hyphen, not beginning with a digit (V300R023C00, `commit`)."""
     for used, text in _mark(tokens, name):
         if not text[0].isdigit() and text != "-":
             yield used, text
@@ -186,7 +192,7 @@ def _rest(tokens: Tokens, name: str) -> Taken:
 
 
 def _file(tokens: Tokens, _name: str) -> Taken:
-    """A configuration file of the root folder: 5..64 characters, .cfg, .zip or .dat (`save`)."""
+    """Yield a file name in the root folder: 5..64 characters, .cfg, .zip or .dat (`save`)."""
     if tokens and 5 <= len(tokens[0]) <= 64:
         found = re.fullmatch(
             r"(?:flash:/)?(\w[\w.-]*\.(?:cfg|zip|dat))", tokens[0], re.ASCII | re.IGNORECASE
@@ -203,7 +209,7 @@ PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
     "kbytes": _size,
     "name": _name,
     "other": _name,
-    "plain": _name,  # a password as it is
+    "plain": _name,  # a plain-text password
     "word": _name,
     "cipher": _cipher,
     "peer": _peer,
@@ -225,12 +231,12 @@ PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {
 
 
 def takes(name: str, tokens: Tokens) -> Taken:
-    """The ways in which the first words are a parameter: `ip`, `text:80`, a number of `1-4094`."""
+    """Yield matches of the first words with a parameter: `ip`, `text:80`, a number of `1-4094`."""
     return PARAMS.get(name.partition(":")[0], _number_range)(tokens, name)
 
 
 def list_numbers(tokens: Tokens) -> frozenset[int]:
-    """Expand `10 20 to 22`; empty when the words are no such list."""
+    """Expand `10 20 to 22`; empty when the words are not such a list."""
     numbers: set[int] = set()
     text = " ".join(tokens)
     if not re.fullmatch(r"\d{1,5}(?: to \d{1,5})?(?: \d{1,5}(?: to \d{1,5})?)*", text):

@@ -9,13 +9,13 @@ AF4 = "ipv4-family unicast"
 
 
 def setting(text: str, *fields_of: str, **fields: object) -> Row:
-    """A setting of a BGP peer or group: there must be one (its AS number or group makes it)."""
+    """Return a setting of a BGP peer or group, which must exist (by its AS number or group)."""
     needs = ("peer {peer} as-number", "group {peer}")
     return command(text, *of_peer(*fields_of), needs=needs, **fields)
 
 
 def of_peer(*fields: str) -> tuple[str, ...]:
-    """Fields of a peer, which has an address, and those of a group, which has a name."""
+    """Return fields of a peer, which has an address, and of a group, which has a name."""
     if not fields:
         return ()
     return tuple(

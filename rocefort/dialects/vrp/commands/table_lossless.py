@@ -1,4 +1,4 @@
-"""The commands of PFC, of priority mapping, of drop profiles and of AI ECN, as they are saved."""
+"""The commands of PFC, of priority mapping, of drop profiles and of AI ECN, in saved order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of users, of terminal lines, of NETCONF and of telemetry, as they are saved."""
+"""The commands of users, of terminal lines, of NETCONF and of telemetry, in saved order."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
             f"ipv4-address <ip> port <1-65535> ( [ vpn-instance <name> ] {PROTOCOL} )",
             "collectors[]",
             reads=management.collector,
-            undo=(  # as it was set: with its table and its protocol
+            undo=(  # in the form of its setting: with its table and its protocol
                 f"ipv4-address <ip> port <1-65535> ( vpn-instance <name> {PROTOCOL} )",
                 "ipv4-address <ip> port <1-65535> ( protocol { grpc | gRPC | udp } [ no-tls ] )",
                 "ipv4-address <ip> port <1-65535>",

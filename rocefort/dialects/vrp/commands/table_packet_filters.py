@@ -1,7 +1,7 @@
 """The commands that filter data packets: ACLs, and traffic policies by classifier (MQC).
 
-What goes with what: a policy that is applied, and a classifier or a behavior that a policy binds,
-cannot be deleted (V300R023C00, `traffic policy`, `traffic classifier`, `traffic behavior`).
+References prevent deletion: of a policy that is applied, and of a classifier or a behavior that a
+policy binds (V300R023C00, `traffic policy`, `traffic classifier`, `traffic behavior`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SECTIONS: tuple[tuple[Row, ...], ...] = (
         command("acl +number <4000-4999>", opens="acl", undo=("acl +number <4000-4999>",)),
         command("acl name <group> ( basic )", opens="acl", undo=("acl name <group>",)),
         command(
-            "acl name <group> ( advance )",  # begins with a letter
+            "acl name <group> ( advance )",  # must begin with a letter
             "filters.acls[{group}]",
             opens="acl-advanced",
             undo=("acl name <group>",),

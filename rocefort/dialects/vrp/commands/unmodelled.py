@@ -1,4 +1,4 @@
-"""Lines that no model holds, parted in two: commands that a table knows, and the rest."""
+"""Unmodelled lines in two groups: commands of the table, and other lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNKNOWN_VIEW = ""
 
 
 def command_of(line: TextLine) -> str:
-    """Literal words of a known command, `..` for its arguments; empty where the table has none."""
+    """Return literal words of a known command, `..` for its arguments; empty for an unknown one."""
     view = _view(line.path)
     if view == OPAQUE_VIEW:
         return line.text.split(" ", 1)[0] + " .."
@@ -25,7 +25,7 @@ def command_of(line: TextLine) -> str:
 
 @lru_cache(maxsize=4096)
 def _view(path: tuple[str, ...]) -> str:
-    """View that a path of lines leads to; empty where the table does not know one of them."""
+    """Return the view of a path of lines; empty where the table lacks one of them."""
     view = SYSTEM
     for text in path:
         if view != OPAQUE_VIEW:
@@ -38,7 +38,7 @@ def _view(path: tuple[str, ...]) -> str:
 
 
 def _row(view: str, text: str) -> Row | None:
-    """The row of a view that a line fits, as a setting or as its undoing."""
+    """Return the row of a view that matches a line, as a setting or as its undo."""
     words = words_of(text)
     undone = words[0] == UNDO and len(words) > 1
     words = words[1:] if undone else words

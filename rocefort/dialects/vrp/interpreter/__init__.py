@@ -1,1 +1,1 @@
-"""What a switch makes of a typed command."""
+"""Interpreter of typed commands: their effect on a configuration."""

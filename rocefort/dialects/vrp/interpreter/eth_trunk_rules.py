@@ -1,8 +1,8 @@
-"""What a CloudEngine refuses of an Eth-Trunk and its members (V300R023C00, Eth-Trunk commands).
+"""Conditions of a CloudEngine on an Eth-Trunk and its members (V300R023C00, Eth-Trunk commands).
 
-The sentences are our own: no source shows what the switch prints. What services keep a port out of
-an Eth-Trunk the reference does not list; taken are those that its view must not have (`service`
-and `layer` of the command table).
+The sentences are our own: no source shows the switch's messages. The reference does not list the
+services that keep a port out of an Eth-Trunk; this module uses the commands that its view must not
+have (`service` and `layer` of the command table).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ JOINS = "eth-trunk "
 
 
 def objection(lines: Lines, after: Lines, view: View, family: SyntaxFamily) -> str | None:
-    """Why the switch does not take a line of an interface view, which held `lines` before."""
+    """Return the reason why the switch refuses a line of an interface view that had `lines`."""
     own = [line.text for line in children_at(after, view)]
     was = [line.text for line in lines]
     name = view[-1].removeprefix(HEAD)
@@ -29,13 +29,13 @@ def objection(lines: Lines, after: Lines, view: View, family: SyntaxFamily) -> s
 
 
 def why_kept(config: Lines, name: str) -> str | None:
-    """Why an Eth-Trunk is not deleted: all members leave it before."""
+    """Return the reason why an Eth-Trunk is not deleted: it still has members."""
     member = next(members(config, name), None)
     return f"Error: {name} still has member {member}." if member else None
 
 
 def members(config: Lines, name: str) -> Iterator[str]:
-    """Ports of a configuration that are in an Eth-Trunk."""
+    """Yield the member ports of an Eth-Trunk."""
     joined = f"{JOINS}{trunk_number(name)}"
     for line in config:
         if line.text.startswith(HEAD) and any(child.text == joined for child in line.children):
@@ -46,7 +46,7 @@ def _of_trunk(config: Lines, name: str, was: list[str], own: list[str]) -> str |
     mode, old = (_begins(texts, "mode ") for texts in (own, was))
     if _begins(own, "lacp timeout ") and not (mode or "").startswith("mode lacp"):
         return f"Error: {name} has an LACP timeout, but no LACP."
-    if old not in (mode, None):  # out of manual mode it changes with its members in place
+    if old not in (mode, None):  # from manual mode it changes with its members in place
         member = next(members(config, name), None)
         return f"Error: {name} still has member {member}." if member else None
     return None

@@ -1,4 +1,4 @@
-"""Carry one typed line into a configuration, as the command table says."""
+"""Execution of one typed line on a configuration, by the command table."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from rocefort.models.device.drop_profile import low_at_most_high
 from rocefort.models.device.interface import xon_at_most_xoff
 from rocefort.models.hardware.hardware import SyntaxFamily
 
-BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # stand without a line
-# What is built in cannot be deleted.
+BUILT_IN = ("drop-profile default ", "diffserv domain default ")  # exist without a line
+# Built-in objects cannot be deleted.
 KEPT_VIEWS = ("dcb pfc default", "drop-profile default", "diffserv domain default")
 DISABLE = "disable"
-BEHIND = 10**6  # a caret behind the last word
-LISTS = ("list", "ports", "each", "versions")  # a line names some of what there is
+BEHIND = 10**6  # a caret after the last word
+LISTS = ("list", "ports", "each", "versions")  # a line names some elements of a set
 
 
 class VrpRefusal(BadInput):
-    """The switch refuses a line: the line, where in it the caret stands, and the message."""
+    """The switch refuses a line: the line, the position of the caret in it, and the message."""
 
     def __init__(self, line: str, position: int, message: str) -> None:
         super().__init__(message, where=repr(line.strip()), how="nothing was changed by this line")
@@ -60,7 +60,7 @@ class VrpRefusal(BadInput):
 
 
 def view_kind(view: View, family: SyntaxFamily) -> str:
-    """Name of the view in the command table."""
+    """Return the name of the view in the command table."""
     kind = SYSTEM
     for text in view:
         row = identify(kind, text, family).row
@@ -77,22 +77,22 @@ class TypedLine:
     view: View
 
     def inside(self, view: View) -> TypedLine:
-        """The same line at work in another view."""
+        """Return the same line for another view."""
         return TypedLine(self.family, self.line, view)
 
     @property
     def kind(self) -> str:
-        """Name of the view in the command table."""
+        """Return the name of the view in the command table."""
         return view_kind(self.view, self.family)
 
     def refuse(self, index: int, message: str) -> VrpRefusal:
-        """A refusal with the caret under word `index`, or behind the last."""
+        """Return a refusal with the caret under word `index`, or after the last."""
         starts = starts_of(self.line)
         position = starts[index] if index < len(starts) else len(self.line.rstrip())
         return VrpRefusal(self.line, position, message)
 
     def apply_or_climb(self, config: Lines, tokens: Tokens) -> tuple[Lines, View]:
-        """Apply in this view, or enter a view of an outer one, as the CLI lets one do."""
+        """Apply in this view, or enter a view of an outer one, as the CLI allows."""
         try:
             return self.apply(config, tokens)
         except VrpRefusal:
@@ -104,19 +104,19 @@ class TypedLine:
             raise
 
     def rows(self, config: Lines, first: str) -> Iterator[Row]:
-        """Rows of the view that this family and this interface have."""
+        """Yield rows of the view that this family and this interface have."""
         port = self.port(config)
         rows = rows_of(self.kind, first, self.family)
         yield from (row for row in rows if port is None or port.has(row))
 
     def port(self, config: Lines) -> PortView | None:
-        """The interface in whose view the line is; None in any other view."""
+        """Return the interface of the line's view; None in any other view."""
         if self.kind != "interface":
             return None
         return PortView.of(self.view[-1], children_at(config, self.view))
 
     def find(self, config: Lines, tokens: Tokens) -> tuple[Row, FormatMatch] | None:
-        """The most specific row that the words fit."""
+        """Return the most specific row that matches the words."""
         port = self.port(config)
         fitting = [
             pair
@@ -126,7 +126,7 @@ class TypedLine:
         return max(fitting, key=lambda pair: pair[1].words, default=None)
 
     def misfit(self, config: Lines, tokens: Tokens) -> VrpRefusal:
-        """The documented error for words that fit no row."""
+        """Return the documented error for words that match no row."""
         trace = MatchFailure()
         for row in self.rows(config, tokens[0]):
             for _ in read_all(row.nodes, tokens, trace):
@@ -134,7 +134,7 @@ class TypedLine:
         return self.refuse(*trace.error(len(tokens)))
 
     def apply(self, config: Lines, tokens: Tokens) -> tuple[Lines, View]:
-        """Carry out a command that is not an `undo`; returns the view it leads to."""
+        """Run a command that is not an `undo`; return the view it leads to."""
         if self.kind == OPAQUE_VIEW:
             return self.put(config, " ".join(tokens)), self.view
         found = self.find(config, tokens)
@@ -153,7 +153,7 @@ class TypedLine:
         return config, (*self.view, reading.text) if row.opens else self.view
 
     def check_values(self, row: Row, reading: FormatMatch) -> None:
-        """What a format cannot say: a size in another unit, xon not above xoff."""
+        """Check conditions beyond the format: a size in another unit, xon not above xoff."""
         sizes = self.sizes(reading, offset=0)
         if reading.value[:2] == ("xon", "static"):
             (at, xon, _), (_, xoff, _) = sizes
@@ -167,7 +167,7 @@ class TypedLine:
             raise self.refuse(BEHIND, INCOMPLETE)
 
     def sizes(self, reading: FormatMatch, offset: int) -> list[tuple[int, int, bool]]:
-        """Sizes of a line that begins at a word; refuses one out of its range."""
+        """Return sizes of a line from a word on; refuse one out of its range."""
         sizes = list(sizes_of(reading))
         for at, _, fits in sizes:
             if not fits:
@@ -175,7 +175,7 @@ class TypedLine:
         return sizes
 
     def check_needs(self, config: Lines, row: Row, reading: FormatMatch) -> None:
-        """A setting needs the line that makes what it sets."""
+        """Require the line that creates the object of a setting."""
         if not row.needs:
             return
         needs = [_filled_template(text, _params(reading)) for text in row.needs]
@@ -184,13 +184,13 @@ class TypedLine:
         views = [self.view[:depth] for depth in range(len(self.view), -1, -1)]
         stand = (begins(children_at(config, view), need) for view in views for need in needs)
         if all(line is None for line in stand):
-            # Own wording: no source shows what the switch prints here.
+            # Own wording: no source shows the switch's message.
             params = _params(reading)
             missing = params.get("peer") or params.get("name") or needs[0]
             raise self.refuse(1, f"Error: {missing} does not exist.")
 
     def check_free(self, config: Lines, row: Row, reading: FormatMatch) -> None:
-        """What something still uses cannot be deleted."""
+        """Refuse to delete an object in use."""
         holds = [words_of(_filled_template(text, _params(reading))) for text in row.held_by]
         if holds and any(
             begins_with(line.text, want)
@@ -198,41 +198,41 @@ class TypedLine:
             for _, line in top.walk()
             for want in holds
         ):
-            # Own wording: no source shows what the switch prints here.
+            # Own wording: no source shows the switch's message.
             raise self.refuse(len(reading.key), f"Error: {reading.text} is in use.")
 
     def check_process(self, config: Lines, reading: FormatMatch) -> None:
-        """An undo names the AS number of the process that runs."""
+        """Require the AS number of the running process in an undo."""
         for line in self.present(config, reading.key):
             runs = line.text.split()[-1]
             if asn_of(runs) != asn_of(reading.value[0]):
-                # Own wording: that there is one process is the reference's, what it prints is not.
+                # Own wording: one process is from the reference, its message is not.
                 raise self.refuse(2, f"Error: BGP runs with AS number {runs}.")
 
     def check_mode(self, config: Lines) -> None:
-        """A port changes its mode only without lines of the other (V300R023C00, `portswitch`)."""
+        """Refuse a new port mode while lines of the old one remain (V300R023C00, `portswitch`)."""
         port = self.port(config)
         if port is None:
             return
         for line in children_at(config, self.view):
             row = identify(self.kind, line.text, self.family).row
             if row is not None and row.layer and not port.has(row):
-                # Own wording: no source shows what the switch prints here.
+                # Own wording: no source shows the switch's message.
                 raise self.refuse(0, f"Error: The interface still has '{line.text}'.")
 
     def check_bond(self, was: Lines, after: Lines) -> None:
-        """What an Eth-Trunk and its members do not take, by the lines that there were."""
+        """Refuse lines that an Eth-Trunk and its members do not accept, by their previous lines."""
         if self.kind == "interface" and (what := objection(was, after, self.view, self.family)):
             raise self.refuse(0, what)
 
     def store(self, config: Lines, row: Row, reading: FormatMatch) -> Lines:
-        """Put the line where its key says."""
+        """Store the line at the position of its key."""
         if row.kind in LISTS:
             return self.change_some(config, row, reading, adding=True)
         if row.kind == "action":
             return config
         if row.opens and (row.transient or re.fullmatch(rf"interface {PORT}", reading.text)):
-            return config  # stands in the configuration once it holds something
+            return config  # is in the configuration once it has lines
         text = reading.text
         same = self.present(config, reading.key)
         if row.kind == "pairs" and same:
@@ -244,7 +244,7 @@ class TypedLine:
         return self.put(config, text)
 
     def change_some(self, config: Lines, row: Row, reading: FormatMatch, *, adding: bool) -> Lines:
-        """Add or take away what a line lists: numbers of ranges, numbers a line each, ports."""
+        """Add or remove the elements that a line lists: ranges of numbers, numbers, ports."""
         if row.kind == "ports":
             return self.change_splits(config, reading, adding=adding)
         if row.kind == "versions":
@@ -263,9 +263,9 @@ class TypedLine:
         return port_split.unsplit(config, ports, split_type)
 
     def change_versions(self, config: Lines, reading: FormatMatch, *, adding: bool) -> Lines:
-        """Switch versions of SNMP on or off: those that are on stand in one line.
+        """Enable or disable SNMP versions: the enabled ones are in one line.
 
-        V300 takes versions away by `disable` at the end. An undo without versions takes all.
+        V300 removes versions by `disable` at the end. An undo without versions removes all.
         """
         adding = adding and reading.key[-1] != DISABLE
         key = tuple(word for word in reading.key if word != DISABLE)
@@ -290,12 +290,12 @@ class TypedLine:
         return remove(config, self.view, texts)
 
     def present(self, config: Lines, key: Tokens) -> tuple[ConfigLine, ...]:
-        """Lines of the view that have this key."""
+        """Return lines of the view that have this key."""
         lines = children_at(config, self.view)
         return tuple(lines[place] for place in having(lines, key, self.kind, self.family))
 
     def follow(self, config: Lines, commands: Sequence[str], reading: FormatMatch) -> Lines:
-        """Carry out what the switch adds or removes by itself."""
+        """Run the commands that the switch adds or removes automatically."""
         if not commands:
             return config
         params = _params(reading) | {"self": reading.text}
@@ -315,7 +315,7 @@ class TypedLine:
         return config
 
     def follow_in_all(self, config: Lines, path: str, text: str) -> Lines:
-        """Carry out an undo in every view below, of one kind, that has the line."""
+        """Run an undo in every view below, of one kind, that has the line."""
         tokens = words_of(text)[1:]
         begin = path.removesuffix("*")
         for view in children_at(config, self.view):
@@ -324,18 +324,18 @@ class TypedLine:
         return config
 
     def asn_of_member(self, config: Lines, params: Mapping[str, str]) -> str:
-        """AS number that a member of a group gets: its own, the group's, or ours if internal."""
+        """Return the AS number of a group member: its own, the group's, or ours if internal."""
         lines = children_at(config, self.view)
         for peer in (params["ip"], params["name"]):
             if text := begins(lines, f"peer {peer} as-number"):
                 return text.split()[-1]
         if begins(lines, f"group {params['name']} internal"):
             return self.view[-1].split()[-1]
-        # Own wording: no source shows what the switch prints here.
+        # Own wording: no source shows the switch's message.
         raise self.refuse(3, "Error: The peer group has no AS number.")
 
     def undo(self, config: Lines, tokens: Tokens) -> Lines:
-        """Carry out `undo ...`; what is not there stays away without a word."""
+        """Run `undo ...`; a missing line is no error."""
         if not tokens:
             raise self.refuse(BEHIND, INCOMPLETE)
         if self.kind == OPAQUE_VIEW:
@@ -361,10 +361,10 @@ class TypedLine:
         return self.take_away(config, row, reading, prefix=prefix)
 
     def take_away(self, config: Lines, row: Row, reading: FormatMatch, *, prefix: bool) -> Lines:
-        """Remove what an undo names, and what goes with it."""
+        """Remove the lines that an undo names, and their dependent lines."""
         if re.fullmatch(rf"interface {PORT}", reading.text) or reading.text in KEPT_VIEWS:
             last = len(words_of(self.line)) - 1
-            raise self.refuse(last, WRONG)  # only logical interfaces; what is built in stays
+            raise self.refuse(last, WRONG)  # only logical interfaces; a built-in one stays
         if row.opens == "interface" and (what := why_kept(config, reading.saved[1])):
             raise self.refuse(2, what)
         if row.opens == "bgp":
@@ -385,7 +385,7 @@ class TypedLine:
     def identified_lines(
         self, config: Lines, row: Row, reading: FormatMatch, *, prefix: bool
     ) -> Iterator[str]:
-        """Texts of the lines that an undo means; a value that differs means none."""
+        """Yield texts of the lines that match an undo; a value that differs matches none."""
         key = reading.key
         value = () if row.opens else reading.value
         for line in children_at(config, self.view):
@@ -396,7 +396,7 @@ class TypedLine:
                 yield line.text
 
     def take_pairs(self, config: Lines, row: Row, reading: FormatMatch) -> Lines:
-        """Remove single settings from a line that holds several."""
+        """Remove single settings from a line with several."""
         for line in self.present(config, reading.key):
             value = identify(row.view, line.text, self.family).value
             kept = [
@@ -410,13 +410,13 @@ class TypedLine:
         return config
 
     def change_list(self, config: Lines, row: Row, reading: FormatMatch, *, adding: bool) -> Lines:
-        """Add numbers to a line of ranges or take them out; a default that goes is written."""
+        """Add numbers to a line of ranges or remove them; a removed default is written."""
         changed = list_numbers(words_of(reading.value[0]))
         numbers = self.numbers(config, row, reading.key)
         config = self.write_numbers(
             config, row, reading.key, numbers | changed if adding else numbers - changed
         )
-        if adding:  # a queue leaves `qos drr` when `qos pq` takes it
+        if adding:  # `qos pq` on a queue removes it from `qos drr`
             for other in self.keys_of(config, row) - {reading.key}:
                 left = self.numbers(config, row, other) - changed
                 config = self.write_numbers(config, row, other, left)
@@ -429,12 +429,12 @@ class TypedLine:
         return drop_lines(config, self.view, texts, whole=True)
 
     def keys_of(self, config: Lines, row: Row) -> set[Tokens]:
-        """Keys of the row's lines that stand in the view."""
+        """Return keys of the row's lines in the view."""
         known = (identify(self.kind, x.text, self.family) for x in children_at(config, self.view))
         return {found.key for found in known if found.row is row and found.key[0] != "undo"}
 
     def numbers(self, config: Lines, row: Row, key: Tokens) -> frozenset[int]:
-        """Numbers that hold for a key: the default, more those set, less those undone."""
+        """Return effective numbers of a key: the default, plus those set, minus those undone."""
         held = list_numbers(words_of(row.default))
         for line in self.present(config, key):
             held |= list_numbers(words_of(identify(self.kind, line.text, self.family).value[0]))
@@ -443,7 +443,7 @@ class TypedLine:
         return held
 
     def write_numbers(self, config: Lines, row: Row, key: Tokens, numbers: frozenset[int]) -> Lines:
-        """Write the lines that make exactly these numbers hold."""
+        """Write the lines that make exactly these numbers effective."""
         default = list_numbers(words_of(row.default))
         for head, some in ((key, numbers - default), (("undo", *key), default - numbers)):
             if some:
@@ -453,7 +453,7 @@ class TypedLine:
         return config
 
     def change_each(self, config: Lines, row: Row, reading: FormatMatch, *, adding: bool) -> Lines:
-        """Switch single numbers on or off; `undo` of a default is remembered as a line."""
+        """Switch single numbers on or off; `undo` of a default is saved as a line."""
         head, numbers = reading.saved[0], list_numbers(words_of(reading.saved[-1]))
         for number in sorted(numbers):
             text, is_default = f"{head} {number}", str(number) == row.default

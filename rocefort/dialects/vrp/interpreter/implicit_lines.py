@@ -1,4 +1,4 @@
-"""Lines that a switch writes by itself: what holds anyway, so that nobody has to own them."""
+"""Lines that a switch writes automatically: defaults, which need no owner."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rocefort.dialects.vrp.interpreter.interpreter import VrpRefusal, apply_line
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.network.network import TextLine
 
-# Views and line, as a text has them, with what the command reference of V300R023C00 says, or which
-# switches save it (published texts). What an operator adds below such a line is a line of its own
-# and has to be owned.
+# Views and line, as in a text, with the statement of the command reference of V300R023C00, or the
+# switches that save it (published texts). A line that an operator adds below such a line is a
+# separate line and needs an owner.
 PRESENT = {
     "aaa / authentication-scheme default": "`authentication-scheme`: exists, cannot be deleted",
     "aaa / domain default": "`domain`: exists by default, cannot be deleted",
@@ -50,11 +50,11 @@ PRESENT = {
 
 
 def written_by_itself(line: TextLine) -> bool:
-    """Whether a line says what holds without it, on every syntax family that has the command."""
+    """Whether a line states a default, on every syntax family that has the command."""
     return _written_by_itself(line.path, line.text)
 
 
-@lru_cache(maxsize=4096)  # a line that says a default takes 0.3 ms, and switches repeat them
+@lru_cache(maxsize=4096)  # a line with a default takes 0.3 ms, and switches repeat them
 def _written_by_itself(path: tuple[str, ...], text: str) -> bool:
     if " / ".join((*path, text)) in PRESENT:
         return True
@@ -64,7 +64,7 @@ def _written_by_itself(path: tuple[str, ...], text: str) -> bool:
 
 
 def _says_default(path: tuple[str, ...], text: str, family: SyntaxFamily) -> bool | None:
-    """Whether a family does not keep the line because it says a default; None: no such command."""
+    """Whether a family drops the line because it states a default; None: no such command."""
     row = identify(view_kind(path, family), text, family).row
     if row is None:
         return None

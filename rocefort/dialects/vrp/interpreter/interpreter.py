@@ -1,7 +1,7 @@
-"""Apply one VRP command to a configuration the way the switch does: views, overwriting, `undo`.
+"""Interpreter of one VRP command on a configuration: views, overwriting, `undo`.
 
-Pure functions over the tree of lines. They know the command table and nothing of how Rocefort
-renders, parses or patches, so they can judge whether running + patch = intended.
+Pure functions over the tree of lines. They use the command table and are independent of Rocefort's
+renderer, parser and patches, so they can verify that running + patch = intended.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class LineResult:
-    """What a line led to, as if its question (if it asks one) is answered with yes."""
+    """Result of a line, as if its question (if any) is answered with yes."""
 
     config: Lines
     view: View
@@ -48,7 +48,7 @@ class LineResult:
 
 
 def apply_line(config: Lines, view: View, line: str, family: SyntaxFamily) -> LineResult:
-    """Apply one typed line. Raises VrpRefusal for what the switch would not take.
+    """Apply one typed line. Raises VrpRefusal for a line that the switch would refuse.
 
     A left-aligned `#` leads to the system view, as in a configuration file (V300R023C00, `save`).
     """
@@ -70,7 +70,7 @@ def apply_line(config: Lines, view: View, line: str, family: SyntaxFamily) -> Li
 def apply_lines(config: Lines, lines: Iterable[str], family: SyntaxFamily) -> Lines:
     """Apply lines from the system view on, every question answered with yes.
 
-    Raises VrpRefusal at the first line that is not taken.
+    Raises VrpRefusal at the first line that is refused.
     """
     view: View = ()
     for line in lines:
@@ -80,9 +80,9 @@ def apply_lines(config: Lines, lines: Iterable[str], family: SyntaxFamily) -> Li
 
 
 def replay(tree: Lines, family: SyntaxFamily) -> tuple[Lines, tuple[VrpRefusal, ...]]:
-    """Load a whole configuration as a start-up does: what is refused is reported and left out.
+    """Load a whole configuration as a start-up does: refused lines are reported and left out.
 
-    The result is the form in which the switch would save it: defaults gone, lists merged.
+    The result is the form in which the switch would save it: defaults removed, lists merged.
     """
     refusals: list[VrpRefusal] = []
     config = _replay((), (), tree, family, refusals)
@@ -102,17 +102,17 @@ def _replay(
         inner = applied.view
         if not line.children:
             if len(inner) > len(view) and config == before and line.text.startswith("interface "):
-                config = put_line(config, view, line, SYSTEM, family)  # a port is there, also empty
+                config = put_line(config, view, line, SYSTEM, family)  # empty ports exist
             continue
         if view_kind(inner, family) == OPAQUE_VIEW:
             config = put_line(config, view, line, view_kind(view, family), family)
-        else:  # below a line that opens no view, blanks mean nothing: lines of this view
+        else:  # below a line that opens no view, indentation has no meaning: lines of this view
             config = _replay(config, inner, line.children, family, refusals)
     return config
 
 
 def prompt_name(view: View, family: SyntaxFamily) -> str:
-    """What the views add to the host's name in the prompt: `-100GE1/0/1`, `-bgp-af-ipv4`."""
+    """Return the views' suffix of the host's name in the prompt: `-100GE1/0/1`, `-bgp-af-ipv4`."""
     parts = [""]
     for depth, text in enumerate(view, 1):
         words = (*words_of(text), "default")  # `dcb pfc` is profile default
@@ -136,7 +136,7 @@ def _question(
     for question in _questions(view_kind(view, family)):
         if not re.fullmatch(question.line, typed):
             continue
-        if before == after and not question.always:  # nothing is lost: there is nothing to ask
+        if before == after and not question.always:  # no loss, so no question
             continue
         beside = (line.text for line in children_at(before, view) if question.beside)
         if not question.beside or any(re.fullmatch(question.beside, text) for text in beside):

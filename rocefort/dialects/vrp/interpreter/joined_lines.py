@@ -2,7 +2,7 @@
 
 A CE8850 with V200R002C50 saves `port split dimension interface 100GE1/0/1 to 100GE1/0/6 split-type
 4*25GE`, a line a card; the configuration guide of V300R023C00 saves `priority 3 4`. A tree here has
-a line for each, as our own text has, so that one more port or queue changes no line of another.
+a line for each, as our own text has, so that one more port or queue changes no other line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PROFILE = "dcb pfc"
 
 
 def joined_lines(lines: Lines) -> Lines:
-    """The lines of the system view, those that a switch saves as one joined."""
+    """Return the lines of the system view, with lines joined as a switch saves them."""
     lines = tuple(
         replace(line, children=_joined_by_pattern(line.children, QUEUE))
         if line.text.startswith(PROFILE) and line.children
@@ -33,7 +33,7 @@ def joined_lines(lines: Lines) -> Lines:
 
 
 def _joined_by_pattern(lines: Lines, pattern: re.Pattern[str]) -> Lines:
-    """Lines that differ in one number alone, in the place of the first of them."""
+    """Join lines that differ in one number alone, at the position of the first of them."""
     matches = {line.text: match for line in lines if (match := pattern.fullmatch(line.text))}
     if len(matches) < 2:
         return lines

@@ -1,7 +1,7 @@
-"""What `port split` does to a configuration: interfaces go with all they hold, others come.
+"""Effect of `port split` on a configuration: interfaces are removed with all lines, others added.
 
-V300R023C00 command reference, `port split`: the port and its configuration are lost, and so are
-the parts when the split is cancelled; neither is possible while one of them is in an Eth-Trunk.
+V300R023C00 command reference, `port split`: the port and its configuration are lost, and so are the
+parts when the split is cancelled; neither is possible while one of them is in an Eth-Trunk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HEAD = "port split dimension interface"
 
 
 def split_types(config: Lines) -> dict[str, str]:
-    """Ports that are split, with the type of each."""
+    """Return the split ports, with the type of each."""
     lines = (words_of(line.text) for line in config if line.text.startswith(f"{HEAD} "))
     return {words[4]: words[-1] for words in lines}
 
@@ -34,7 +34,7 @@ def is_there(config: Lines, interface: str) -> bool:
 
 
 def why_not(config: Lines, ports: Sequence[str]) -> str | None:
-    """What forbids to split ports or to make them whole again. Own wording: none was found."""
+    """Return the reason against splitting or unsplitting ports. Own wording: none was found."""
     for port in ports:
         for name in _interfaces(config, port):
             held = children_at(config, (f"interface {name}",))
@@ -44,7 +44,7 @@ def why_not(config: Lines, ports: Sequence[str]) -> str | None:
 
 
 def split(config: Lines, ports: Sequence[str], split_type: str, family: SyntaxFamily) -> Lines:
-    """Split ports, one line each; what is split so already stays as it is."""
+    """Split ports, one line each; a port that is split in this way stays unchanged."""
     for port in ports:
         if split_types(config).get(port) != split_type:
             config = _lines_without_port(config, port)
@@ -54,7 +54,7 @@ def split(config: Lines, ports: Sequence[str], split_type: str, family: SyntaxFa
 
 
 def unsplit(config: Lines, ports: Sequence[str], split_type: str | None) -> Lines:
-    """Make ports whole again; one that is split in another way than named stays."""
+    """Make ports whole again; one with another split type stays unchanged."""
     for port in ports:
         known = split_types(config).get(port)
         if known is not None and split_type in (None, known):
@@ -68,6 +68,6 @@ def _lines_without_port(config: Lines, port: str) -> Lines:
 
 
 def _interfaces(config: Lines, port: str) -> Iterator[str]:
-    """The interfaces that a port is now."""
+    """Yield the current interfaces of a port."""
     split_type = split_types(config).get(port)
     yield from parts_of(port, split_type) if split_type else (port,)

@@ -1,4 +1,4 @@
-"""Which commands an interface has, by its name and by whether it is switched or routed."""
+"""Commands of an interface view, by the interface's name and by its mode, switched or routed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rocefort.dialects.vrp.commands.index import Lines
 
 @dataclass(frozen=True, slots=True)
 class PortView:
-    """An interface: by its name and its mode it has some rows of its view, and others not."""
+    """An interface: its name and its mode determine the rows of its view."""
 
     name: str
     switched: bool
 
     @classmethod
     def of(cls, text: str, lines: Lines) -> PortView:
-        """The interface that a line opens, by what is set in it."""
+        """Return the interface that a line opens, by the lines in it."""
         name = text.removeprefix("interface ")
         routed = "undo portswitch" in [line.text for line in lines]
         return cls(name, not routed and re.fullmatch(MEMBER, name) is not None)

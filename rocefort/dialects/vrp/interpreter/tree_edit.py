@@ -1,4 +1,4 @@
-"""Change a tree of configuration lines by copying the path to the change."""
+"""Changes of a tree of configuration lines by copying the path to the change."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 
 __all__ = ["Lines", "View", "children_at", "drop_lines", "having", "insert", "put_line", "remove"]
 
-View = tuple[str, ...]  # the lines that opened the views one stands in; () is the system view
+View = tuple[str, ...]  # lines that opened the current view and its parents; () is the system view
 
 
 def children_at(config: Lines, view: tuple[str, ...]) -> Lines:
-    """The lines of a view; none if the view holds nothing yet."""
+    """Return the lines of a view; none if the view is still empty."""
     for text in view:
         place = place_of(config, text)
         config = () if place is None else config[place].children
@@ -56,7 +56,7 @@ def _lines_at(
 def put_line(
     config: Lines, view: tuple[str, ...], line: ConfigLine, kind: str, family: SyntaxFamily
 ) -> Lines:
-    """Write a line into a view: over the line of its key, else at its place in the order."""
+    """Write a line into a view: over the line of its key, else at its position in the order."""
     key = identify(kind, line.text, family).key
 
     def change(lines: Lines) -> Lines:
@@ -74,7 +74,7 @@ def put_line(
 
 
 def having(lines: Lines, key: Tokens, kind: str, family: SyntaxFamily) -> Iterator[int]:
-    """Places of the lines of a view that have a key."""
+    """Yield positions of the lines of a view that have a key."""
     keys = keys_of(lines, kind, family)
     if keys is not None:
         yield from [keys[key]] if key in keys else []
@@ -85,7 +85,7 @@ def having(lines: Lines, key: Tokens, kind: str, family: SyntaxFamily) -> Iterat
 
 
 def insert(lines: Lines, line: ConfigLine, kind: str, family: SyntaxFamily) -> Lines:
-    """Put a new line behind the last one that the order puts before it."""
+    """Insert a new line after the last one that precedes it in the order."""
     order = identify(kind, line.text, family).order
     place = len(lines)
     while place and identify(kind, lines[place - 1].text, family).order > order:
@@ -94,7 +94,7 @@ def insert(lines: Lines, line: ConfigLine, kind: str, family: SyntaxFamily) -> L
 
 
 def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
-    """Remove lines of a view by their text; a transient view goes with its last line."""
+    """Remove lines of a view by their text; a transient view is removed with its last line."""
     gone = frozenset(texts)
 
     def change(lines: Lines) -> Lines:
@@ -108,7 +108,7 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
 
 
 def begins_with(text: str, want: Tokens) -> bool:
-    """Whether a line begins with some words, among which `*` stands for any."""
+    """Whether a line begins with some words; `*` matches any word."""
     words = words_of(text)
     return len(words) >= len(want) and all(a in ("*", b) for a, b in zip(want, words, strict=False))
 
@@ -118,7 +118,7 @@ def drop_lines(
 ) -> Lines:
     """Remove, in a view and below it, lines that begin with the words of a pattern.
 
-    `*` stands for one word; with `whole` the line must have no further words.
+    `*` matches one word; with `whole` the line must have no further words.
     """
     wanted = [words_of(pattern) for pattern in patterns]
     if not wanted:
@@ -139,6 +139,6 @@ def drop_lines(
 
 
 def _is_transient(text: str) -> bool:
-    """Whether a view stands only while it holds something."""
+    """Whether a view exists only while it has lines."""
     rows = (identify(SYSTEM, text, family).row for family in SyntaxFamily)
     return any(row.transient for row in rows if row)
