@@ -103,7 +103,7 @@ def check(
     select: options.Select = None,
     ignore: options.Ignore = None,
 ) -> None:
-    """Judge a fabric, or a directory of configurations, by the rules."""
+    """Check a fabric or saved configurations against the rules."""
     from rocefort.steps.fabric.report import write_findings
     from rocefort.steps.fabric.subject import subject_of
     from rocefort.validators.checks import check as check_all
@@ -131,8 +131,10 @@ def rules() -> None:
 
 
 @cli.command()
-def explain(rule_id: str) -> None:
-    """Print what a rule asks for, why, and how to fix what it finds."""
+def explain(
+    rule_id: Annotated[str, typer.Argument(help="Id of a rule, such as PFC004.")],
+) -> None:
+    """Explain a rule: its requirement, the reason and the fix."""
     from rocefort.reports.formats.rule_text import rule_report
     from rocefort.steps.fabric.rule_texts import rule_texts
 
@@ -145,8 +147,8 @@ def explain(rule_id: str) -> None:
 @cli.command()
 def render(
     fabric: options.Fabric,
-    out: Annotated[Path | None, typer.Option(help="Write one file a switch there.")] = None,
-    device: Annotated[str | None, typer.Option(help="Print this switch only.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Directory for one file per switch.")] = None,
+    device: Annotated[str | None, typer.Option(help="Render this switch only.")] = None,
     secrets: options.WithSecrets = False,
 ) -> None:
     """Write the configuration of every switch."""
@@ -170,9 +172,9 @@ def render(
 @cli.command()
 def show(
     fabric: options.Fabric,
-    kind: Annotated[options.TableOption, typer.Argument(help="What to list.")],
+    kind: Annotated[options.TableOption, typer.Argument(help="Table to list.")],
     form: Annotated[
-        options.TableFormat, typer.Option("--format", help="How.")
+        options.TableFormat, typer.Option("--format", help=options.OUTPUT_FORMAT)
     ] = options.TableFormat.TEXT,
 ) -> None:
     """List devices, links, addresses, ports, cabling and more."""
@@ -189,7 +191,10 @@ def show(
 
 @cli.command()
 def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFormat.TEXT) -> None:
-    """List what no source confirms of a fabric's switches, and what to ask them."""
+    """List unconfirmed facts of the switches and their commands.
+
+    A fact is unconfirmed if no source states it for the switch model and release.
+    """
     from rocefort.dialects.words import in_words
     from rocefort.reports.fabric.open_facts import facts_report
     from rocefort.steps.fabric.open_facts import open_facts
@@ -201,13 +206,16 @@ def facts(fabric: options.Fabric, form: options.TraceFormatted = options.TraceFo
 
 @cli.command("import")
 def import_(
-    directory: Annotated[Path, typer.Argument(help="Saved configurations, one a switch.")],
-    out: Annotated[Path, typer.Option(help="Where fabric.yaml goes: inventory/NAME.")],
+    directory: Annotated[Path, typer.Argument(help="Saved configurations, one per switch.")],
+    out: Annotated[Path, typer.Option(help="Directory for fabric.yaml: inventory/NAME.")],
     hardware: options.SwitchHardware = None,
     software: options.SwitchReleases = None,
     switches: options.SwitchTable = None,
 ) -> None:
-    """Write the fabric.yaml of existing configurations, and say what they did not."""
+    """Write a fabric.yaml from existing configurations.
+
+    Also list the facts that the configurations do not contain.
+    """
     from rocefort.steps.fabric.import_texts import facts_of, import_fabric, imported_report
 
     facts = facts_of(hardware or (), software or (), switches)
@@ -231,9 +239,7 @@ def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
 def verify(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
-    engine: Annotated[
-        options.EngineOption, typer.Option(help="Who is asked.")
-    ] = options.EngineOption.AUTO,
+    engine: options.VerificationEngine = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     failures: options.Failures = None,
     against: options.Against = None,
@@ -241,7 +247,10 @@ def verify(
     limit: options.QuestionLimit = 600.0,
     form: options.Formatted = options.Format.TEXT,
 ) -> None:
-    """Verify sessions, ECMP, reachability and failures from the text that ships."""
+    """Verify sessions, ECMP, reachability and failures.
+
+    The input is the configuration text that the switches receive.
+    """
     from rocefort.reports.fabric.failures import failures_report
     from rocefort.reports.fabric.findings import findings_report
     from rocefort.reports.fabric.verification import (
@@ -286,14 +295,15 @@ def verify(
 def trace_(
     ends: options.Ends,
     configs: options.Configs = None,
-    protocol: Annotated[str, typer.Option(help="rdma, tcp, udp or icmp.")] = "rdma",
-    port: Annotated[int | None, typer.Option(help="Of the destination, for tcp and udp.")] = None,
+    protocol: Annotated[str, typer.Option(help="Protocol: rdma, tcp, udp or icmp.")] = "rdma",
+    port: Annotated[int | None, typer.Option(help="Destination port for tcp and udp.")] = None,
     down: options.Down = None,
-    form: Annotated[
-        options.TraceFormat, typer.Option("--format", help="How.")
-    ] = options.TraceFormat.TEXT,
+    form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Follow packets from SRC to DST over every equal path, hop by hop."""
+    """Trace packets from SRC to DST over every equal-cost path.
+
+    Each path is listed hop by hop.
+    """
     from rocefort.reports.fabric.trace import trace_report
     from rocefort.steps.fabric.subject import subject_of
     from rocefort.steps.fabric.trace import flow_of, trace_between
@@ -315,7 +325,7 @@ def trace_(
 def report(
     fabric: options.MaybeFabric = None,
     configs: options.Configs = None,
-    out: Annotated[Path, typer.Option(help="Directory of the page.")] = Path("report"),
+    out: Annotated[Path, typer.Option(help="Directory for the page.")] = Path("report"),
 ) -> None:
     """Write one HTML page that shows a whole fabric."""
     from rocefort.steps.fabric.capacity import demand_of
@@ -331,12 +341,14 @@ def report(
 def diff(
     before: Annotated[str, typer.Argument(help=options.SIDE)],
     after: Annotated[str, typer.Argument(help=options.SIDE)],
-    patch: Annotated[bool, typer.Option("--patch", help="With the commands.")] = False,
-    back: Annotated[bool, typer.Option("--back", help="With the commands that undo it.")] = False,
+    patch: Annotated[bool, typer.Option("--patch", help=options.PATCH)] = False,
+    back: Annotated[
+        bool, typer.Option("--back", help="Show the commands that undo each change.")
+    ] = False,
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
     exit_code: options.ExitCode = False,
 ) -> None:
-    """Show what takes each switch from BEFORE to AFTER."""
+    """Show the changes from BEFORE to AFTER on each switch."""
     from rocefort.reports.fabric.diff import DifferenceOptions, diff_report
     from rocefort.steps.fabric.compare import compare_sides
 
@@ -350,11 +362,11 @@ def diff(
 @cli.command()
 def drift(
     fabric: options.Fabric,
-    configs: Annotated[Path, typer.Option(help="The configurations that run.")],
-    patch: Annotated[bool, typer.Option("--patch", help="With the commands.")] = False,
+    configs: Annotated[Path, typer.Option(help="Directory of the running configurations.")],
+    patch: Annotated[bool, typer.Option("--patch", help=options.PATCH)] = False,
     form: options.DifferenceFormatted = options.DifferenceFormat.TEXT,
 ) -> None:
-    """Show where what runs is not what is intended."""
+    """Compare the running configurations with the intent."""
     from rocefort.reports.fabric.diff import DifferenceOptions, drift_report, drift_summary
     from rocefort.steps.fabric.compare import drift_of
 
@@ -368,13 +380,15 @@ def drift(
 @cli.command()
 def review(
     fabric: options.MaybeFabric = None,
-    base: Annotated[str, typer.Option(help="Git revision before: main, HEAD~1.")] = "HEAD",
-    head: Annotated[str, typer.Option(help="Git revision after, or worktree.")] = "worktree",
-    out: Annotated[Path, typer.Option(help="Directory of the four files.")] = Path("review"),
+    base: Annotated[
+        str, typer.Option(help="Git revision before the change: main, HEAD~1.")
+    ] = "HEAD",
+    head: Annotated[
+        str, typer.Option(help="Git revision after the change, or worktree.")
+    ] = "worktree",
+    out: Annotated[Path, typer.Option(help="Directory for the four files.")] = Path("review"),
     page_url: options.PageUrl = "review.html",
-    engine: Annotated[
-        options.EngineOption, typer.Option(help="Who verifies.")
-    ] = options.EngineOption.AUTO,
+    engine: options.VerificationEngine = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     failures: options.Failures = None,
 ) -> None:
@@ -396,18 +410,18 @@ def review(
 @cli.command()
 def demo(
     fabric: options.Fabric = Path("heps"),
-    engine: Annotated[
-        options.EngineOption, typer.Option(help="Who verifies.")
-    ] = options.EngineOption.AUTO,
+    engine: options.VerificationEngine = options.EngineOption.AUTO,
     batfish: options.BatfishService = None,
     rollout: Annotated[
-        bool, typer.Option("--rollout", help="Only roll out: waves, a fault, a killed controller.")
+        bool,
+        typer.Option("--rollout", help="Only the rollout: waves, a fault, a killed controller."),
     ] = False,
     on_twin: Annotated[
-        bool, typer.Option("--lab", help="On a twin: real BGP, a gate, a fault, a rollback (root).")
+        bool,
+        typer.Option("--lab", help="Run on a twin: real BGP, a gate, a fault, a rollback (root)."),
     ] = False,
 ) -> None:
-    """Walk the whole way once, on emulated switches."""
+    """Run the whole workflow once on emulated switches."""
     from rocefort.steps.demo.fabric import run_demo
     from rocefort.steps.demo.rollout import run_rollout_demo
     from rocefort.steps.fabric.verify import service_of

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, with their words for `--help`."""
+"""Arguments and options that several commands share, with their text in `--help`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 
 class Format(StrEnum):
-    """How a report is written."""
+    """Output format of a report."""
 
     TEXT = "text"
     JSON = "json"
@@ -20,7 +20,7 @@ class Format(StrEnum):
 
 
 class EngineOption(StrEnum):
-    """Who verifies; the words of rocefort.validators.engine_choice.Engine."""
+    """Verification engine; the values of rocefort.validators.engine_choice.Engine."""
 
     AUTO = "auto"
     EMBEDDED = "embedded"
@@ -29,7 +29,7 @@ class EngineOption(StrEnum):
 
 
 class TableOption(StrEnum):
-    """The words of rocefort.reports.fabric.tables.ShowTable."""
+    """Table of `show`; the values of rocefort.reports.fabric.tables.ShowTable."""
 
     DEVICES = "devices"
     LINKS = "links"
@@ -42,7 +42,7 @@ class TableOption(StrEnum):
 
 
 class TableFormat(StrEnum):
-    """How tables are written."""
+    """Output format of a table."""
 
     TEXT = "text"
     JSON = "json"
@@ -50,7 +50,7 @@ class TableFormat(StrEnum):
 
 
 class SchemaDocument(StrEnum):
-    """Files with a schema."""
+    """Document with a JSON Schema."""
 
     FABRIC = "fabric"
     DEMAND = "demand"
@@ -58,14 +58,14 @@ class SchemaDocument(StrEnum):
 
 
 class TraceFormat(StrEnum):
-    """How paths, states and measurements are written."""
+    """Output format of paths, states and measurements."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class ProgressOption(StrEnum):
-    """How a rollout shows what it does: `auto` draws on a terminal, and writes lines elsewhere."""
+    """Progress display of a rollout: `auto` draws on a terminal and writes lines elsewhere."""
 
     AUTO = "auto"
     PLAIN = "plain"
@@ -73,59 +73,76 @@ class ProgressOption(StrEnum):
 
 
 class DifferenceFormat(StrEnum):
-    """How differences are written."""
+    """Output format of differences."""
 
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
 
 
-Fabric = Annotated[Path, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")]
-MaybeFabric = Annotated[
-    Path | None, typer.Argument(help="A fabric.yaml, its directory, or a name: heps.")
+FABRIC = "A fabric.yaml, its directory, or a name: heps."
+OUTPUT_FORMAT = "Output format."
+PATCH = "Show the commands of each change."
+SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
+
+Fabric = Annotated[Path, typer.Argument(help=FABRIC)]
+MaybeFabric = Annotated[Path | None, typer.Argument(help=FABRIC)]
+Configs = Annotated[
+    Path | None, typer.Option(help="Directory of configurations, instead of a fabric.")
 ]
-Configs = Annotated[Path | None, typer.Option(help="Judge a directory of configurations instead.")]
-Formatted = Annotated[Format, typer.Option("--format", help="How it is written.")]
-DifferenceFormatted = Annotated[DifferenceFormat, typer.Option("--format", help="How.")]
+Formatted = Annotated[Format, typer.Option("--format", help=OUTPUT_FORMAT)]
+DifferenceFormatted = Annotated[DifferenceFormat, typer.Option("--format", help=OUTPUT_FORMAT)]
+TraceFormatted = Annotated[TraceFormat, typer.Option("--format", help=OUTPUT_FORMAT)]
 SchemaOf = Annotated[
     SchemaDocument,
-    typer.Option("--of", help="Of a fabric.yaml, a demand.yaml, or the JSON that commands write."),
+    typer.Option("--of", help="Document: fabric.yaml, demand.yaml, or the JSON of the commands."),
 ]
-TraceFormatted = Annotated[TraceFormat, typer.Option("--format", help="How.")]
-SIDE = "A fabric, a directory of configurations, or either at a git revision: HEAD~1:inventory/x."
+VerificationEngine = Annotated[EngineOption, typer.Option("--engine", help="Verification engine.")]
 ConnectionsFile = Annotated[
-    Path, typer.Option("--connections", help="YAML: how each switch and server is reached.")
+    Path,
+    typer.Option(
+        "--connections", help="YAML file: address and credentials of each switch and server."
+    ),
 ]
 MaybeConnections = Annotated[
-    Path | None, typer.Option("--connections", help="YAML: how each switch is reached.")
+    Path | None,
+    typer.Option("--connections", help="YAML file: address and credentials of each switch."),
 ]
 BatfishService = Annotated[
     str | None,
     typer.Option(
         "--batfish",
         envvar="ROCEFORT_BATFISH",
-        help="Batfish service, HOST:PORT or https://HOST:PORT; `auto` asks none but this.",
+        help="Batfish service, HOST:PORT or https://HOST:PORT; `auto` uses no other one.",
     ),
 ]
 
-AddSpines = Annotated[int, typer.Option("--add-spines", min=0, help="How many more spines.")]
-AddLeaves = Annotated[int, typer.Option("--add-leaves", min=0, help="How many more leaves.")]
+AddSpines = Annotated[int, typer.Option("--add-spines", min=0, help="Number of spines to add.")]
+AddLeaves = Annotated[int, typer.Option("--add-leaves", min=0, help="Number of leaves to add.")]
 NewHardware = Annotated[
-    list[str] | None, typer.Option("--hardware", help="leaves=MODEL or spines=MODEL@RELEASE.")
+    list[str] | None,
+    typer.Option(
+        "--hardware", help="Hardware of new switches: leaves=MODEL or spines=MODEL@RELEASE."
+    ),
 ]
-NewServers = Annotated[int, typer.Option("--servers", min=0, help="Servers on each new leaf.")]
+NewServers = Annotated[
+    int, typer.Option("--servers", min=0, help="Number of servers on each new leaf.")
+]
 NewRacks = Annotated[
-    list[str] | None, typer.Option("--racks", help="leaves=RACK,RACK: filled one by one.")
+    list[str] | None, typer.Option("--racks", help="Racks, filled in order: leaves=RACK,RACK.")
 ]
 
 DemandFile = Annotated[
-    Path | None, typer.Option("--demand", help="YAML; otherwise demand.yaml beside the fabric.")
+    Path | None,
+    typer.Option("--demand", help="Demand file; by default demand.yaml next to fabric.yaml."),
 ]
 
-Select = Annotated[list[str] | None, typer.Option(help="Only these rules or families: PFC,BUF001.")]
-Ignore = Annotated[list[str] | None, typer.Option(help="Not these rules or families: TXT,PFC004.")]
+Select = Annotated[
+    list[str] | None, typer.Option(help="Run only these rules or families: PFC,BUF001.")
+]
+Ignore = Annotated[list[str] | None, typer.Option(help="Skip these rules or families: TXT,PFC004.")]
 WithSecrets = Annotated[
-    bool, typer.Option("--secrets", help="With the secrets, into files of mode 0600.")
+    bool, typer.Option("--secrets", help="Include the secrets; the files have mode 0600.")
 ]
 SwitchHardware = Annotated[
     list[str] | None, typer.Option(help="Model of a switch: leaf03=CE8851-32CQ8DQ-P.")
@@ -139,59 +156,70 @@ SwitchTable = Annotated[
 Failures = Annotated[
     str | None,
     typer.Option(
-        help="none, single, single:N (a sample), 2 (pairs), sample:N (of pairs); unasked "
-        "single if quick, of Batfish single:8."
+        help="Failures to verify: none, single, single:N (sample), 2 (pairs), sample:N (sample of "
+        "pairs). By default single if it is fast, with Batfish single:8."
     ),
 ]
 SingleFailures = Annotated[
     str | None,
-    typer.Option("--failures", help="none, single, single:N (a sample); unasked single if quick."),
+    typer.Option(
+        "--failures",
+        help="Failures to compute: none, single, single:N (sample). By default single if it is "
+        "fast.",
+    ),
 ]
-Against = Annotated[str | None, typer.Option(help=f"What was before, to show what changes: {SIDE}")]
+Against = Annotated[str | None, typer.Option(help=f"Earlier state to compare with: {SIDE}")]
 Timings = Annotated[
-    bool, typer.Option("--timings", help="With the time that Batfish took over each question.")
+    bool, typer.Option("--timings", help="Show the time that Batfish needed for each question.")
 ]
 QuestionLimit = Annotated[
     float,
     typer.Option(
         "--batfish-limit",
         envvar="ROCEFORT_BATFISH_LIMIT",
-        help="Longest that one question to Batfish may take, seconds.",
+        help="Time limit of each question to Batfish (s).",
     ),
 ]
 Ends = Annotated[
     list[str],
-    typer.Argument(metavar="[FABRIC] SRC DST", help="Servers, segments, switches or addresses."),
+    typer.Argument(
+        metavar="[FABRIC] SRC DST", help="Two servers, segments, switches or addresses."
+    ),
 ]
-Down = Annotated[list[str] | None, typer.Option(help="Has failed: spine01, or leaf01:100GE1/0/25.")]
+Down = Annotated[
+    list[str] | None, typer.Option(help="Failed switch or port: spine01 or leaf01:100GE1/0/25.")
+]
 ExitCode = Annotated[
-    bool, typer.Option("--exit-code", help="End with 1 where there is a difference.")
+    bool, typer.Option("--exit-code", help="Exit with 1 if there is a difference.")
 ]
 PageUrl = Annotated[
-    str, typer.Option(envvar="ROCEFORT_PAGE_URL", help="Where the page will be found.")
+    str, typer.Option(envvar="ROCEFORT_PAGE_URL", help="URL of the published page.")
 ]
 Running = Annotated[
-    Path | None, typer.Option(help="Running configurations instead of asking the switches.")
+    Path | None,
+    typer.Option(help="Directory of running configurations, instead of reading the switches."),
 ]
 Rotate = Annotated[
-    list[str] | None, typer.Option(help="Set this secret again: env:NAME or file:PATH.")
+    list[str] | None,
+    typer.Option(help="Secret to set again on the switches: env:NAME or file:PATH."),
 ]
 AllowedSigners = Annotated[
     Path | None,
     typer.Option(
         "--allowed-signers",
         envvar="ROCEFORT_ALLOWED_SIGNERS",
-        help="Whose signature a plan must have, as ssh-keygen(1) says.",
+        help="Allowed signers file of a plan, in the format of ssh-keygen(1).",
     ),
 ]
 SigningKey = Annotated[
-    Path | None, typer.Option("--sign", help="SSH key that signs the plan, into PLAN.sig.")
+    Path | None,
+    typer.Option("--sign", help="SSH key that signs the plan; the signature goes into PLAN.sig."),
 ]
-SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")]
-ProgressShown = Annotated[ProgressOption, typer.Option("--progress", help="How it is shown.")]
+SealedPlan = Annotated[Path, typer.Argument(metavar="PLAN", help="Sealed plan, written by `plan`.")]
+ProgressShown = Annotated[ProgressOption, typer.Option("--progress", help="Progress display.")]
 Journal = Annotated[
-    Path | None, typer.Option(help="Where every step is noted; PLAN.journal by default.")
+    Path | None, typer.Option(help="Journal of the rollout; PLAN.journal by default.")
 ]
 Passwords = Annotated[
-    list[str] | None, typer.Option(help="USER=env:NAME or USER=file:PATH, for each user.")
+    list[str] | None, typer.Option(help="Password of a user: USER=env:NAME or USER=file:PATH.")
 ]

@@ -1,1 +1,1 @@
-"""The commands by what they are for; `tasks.py` has those that judge and puts all together."""
+"""Commands by subject; `tasks.py` has the commands of a fabric and assembles the command line."""

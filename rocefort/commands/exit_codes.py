@@ -1,13 +1,13 @@
-"""How a command ends: with its exit code."""
+"""Exit codes of commands."""
 
 from __future__ import annotations
 
 import typer
 
-INTERRUPTED = 130  # as a shell has it: 128 and the number of SIGINT
+INTERRUPTED = 130  # as in a shell: 128 and the number of SIGINT
 
 
 def end(*, failed: bool) -> None:
-    """End with 1 where something failed; otherwise just return."""
+    """Exit with 1 if something failed; otherwise return."""
     if failed:
         raise typer.Exit(1)

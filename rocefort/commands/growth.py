@@ -1,4 +1,4 @@
-"""`new`, `expand`, `stages`, `capacity`: a fabric that begins, grows, and what it carries."""
+"""`new`, `expand`, `stages`, `capacity`: size of a fabric and its expansion."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @cli.command()
 def new(
-    name: str,
-    spines: Annotated[int, typer.Option(min=1)],
-    leaves: Annotated[int, typer.Option(min=1)],
-    servers_per_leaf: Annotated[int, typer.Option(min=0)] = 0,
-    links_per_pair: Annotated[int, typer.Option(min=1, help="From each leaf to each spine.")] = 1,
-    leaf_hardware: str = "CE8851-32CQ8DQ-P",
-    spine_hardware: str = "CE9860-4C-EI",
-    directory: Annotated[Path | None, typer.Option(help="Instead of inventory/.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of the fabric.")],
+    spines: Annotated[int, typer.Option(min=1, help="Number of spines.")],
+    leaves: Annotated[int, typer.Option(min=1, help="Number of leaves.")],
+    servers_per_leaf: Annotated[
+        int, typer.Option(min=0, help="Number of servers on each leaf.")
+    ] = 0,
+    links_per_pair: Annotated[
+        int, typer.Option(min=1, help="Number of links from each leaf to each spine.")
+    ] = 1,
+    leaf_hardware: Annotated[str, typer.Option(help="Model of the leaves.")] = "CE8851-32CQ8DQ-P",
+    spine_hardware: Annotated[str, typer.Option(help="Model of the spines.")] = "CE9860-4C-EI",
+    directory: Annotated[
+        Path | None, typer.Option(help="Parent directory; inventory/ by default.")
+    ] = None,
 ) -> None:
     """Write the fabric.yaml of a new fabric that passes `check`."""
     from rocefort.design.new import Size, new_fabric, write_new
@@ -41,9 +47,14 @@ def expand(
     hardware: options.NewHardware = None,
     servers: options.NewServers = 0,
     racks: options.NewRacks = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the result, but write nothing.")
+    ] = False,
 ) -> None:
-    """Add spines and leaves in place, and prove that nothing moved."""
+    """Add spines and leaves to a fabric.yaml.
+
+    The report proves that nothing in the existing fabric moves.
+    """
     from rocefort.reports.fabric.growth import growth_report
     from rocefort.steps.fabric.expand import expand as grow
     from rocefort.steps.fabric.expand import wanted_of, write
@@ -64,7 +75,10 @@ def stages(
     servers: options.NewServers = 0,
     racks: options.NewRacks = None,
 ) -> None:
-    """Verify every state through which a growth goes; writes nothing."""
+    """Verify every intermediate state of an expansion.
+
+    Writes nothing.
+    """
     from rocefort.reports.fabric.growth import staged_report
     from rocefort.steps.fabric.expand import expand as grow
     from rocefort.steps.fabric.expand import stages_of, wanted_of
@@ -82,7 +96,10 @@ def capacity(
     failures: options.SingleFailures = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Hold a demand against a fabric, whole and after failures."""
+    """Compare a traffic demand with the capacity of a fabric.
+
+    With and without failures.
+    """
     from rocefort.reports.fabric.capacity import capacity_report
     from rocefort.steps.fabric.capacity import judge_capacity
 

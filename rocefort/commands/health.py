@@ -1,4 +1,4 @@
-"""`health`: what the switches of a fabric say of their state."""
+"""`health`: live checks of the switches of a fabric."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 def health(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
-    device: Annotated[list[str] | None, typer.Option(help="These switches only.")] = None,
+    device: Annotated[
+        list[str] | None, typer.Option(help="Only this switch; may be repeated.")
+    ] = None,
     interval: Annotated[
-        float | None, typer.Option(min=1, help="Read twice, so far apart: seconds.")
+        float | None, typer.Option(min=1, help="Read twice, with this interval (s).")
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option(help="An earlier reading: only new errors fail.")
+        Path | None, typer.Option(help="File of an earlier reading; only new errors fail.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Keep this reading there.")] = None,
+    save: Annotated[Path | None, typer.Option(help="File for this reading.")] = None,
     select: options.Select = None,
     ignore: options.Ignore = None,
-    clock_limit: Annotated[float, typer.Option(min=1, help="Seconds off this clock.")] = 5.0,
-    disk_limit: Annotated[int, typer.Option(min=0, help="Megabytes free.")] = 100,
-    pause_limit: Annotated[int, typer.Option(min=0, help="PFC frames a second.")] = 1000,
+    clock_limit: Annotated[float, typer.Option(min=1, help="Largest clock offset (s).")] = 5.0,
+    disk_limit: Annotated[int, typer.Option(min=0, help="Least free flash (MB).")] = 100,
+    pause_limit: Annotated[int, typer.Option(min=0, help="Most PFC frames per second.")] = 1000,
     form: options.Formatted = options.Format.TEXT,
 ) -> None:
-    """Judge what the switches say of their state; changes nothing."""
+    """Check the live state of the switches; changes nothing."""
     from rocefort.fleet.connections import load_connections
     from rocefort.steps.fabric.report import write_findings
     from rocefort.steps.rollout.health import health_of

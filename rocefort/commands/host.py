@@ -1,4 +1,4 @@
-"""`host`: what servers must have to agree with their leaf ports, and whether they have it."""
+"""`host`: settings of servers that must agree with their leaf ports."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from rocefort import options, output
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Settings of servers: written, and read back over SSH.",
+    help="Write the settings of servers, and check them over SSH.",
 )
 
 
-Servers = Annotated[list[str] | None, typer.Option("--server", help="These servers only.")]
+Servers = Annotated[
+    list[str] | None, typer.Option("--server", help="Only this server; may be repeated.")
+]
 
 
 @cli.command()
 def render(
     fabric: options.Fabric,
     server: Servers = None,
-    out: Annotated[Path | None, typer.Option(help="Write a directory a server there.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Directory for one directory per server.")
+    ] = None,
 ) -> None:
     """Write the script and the systemd units of every server."""
     from rocefort.reports.blocks import Note
@@ -43,7 +47,7 @@ def check(
     server: Servers = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Say which server disagrees with its leaf port; changes nothing."""
+    """Compare each server with its leaf port; changes nothing."""
     from rocefort.fleet.connections import load_connections
     from rocefort.steps.fabric.report import write_findings
     from rocefort.steps.rdma.servers import check_servers

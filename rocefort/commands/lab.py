@@ -24,14 +24,14 @@ from rocefort.lab.switch.personality import (
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="A fabric of emulated switches to rehearse on.",
+    help="Emulated switches and twins of a fabric to rehearse on.",
 )
 cli.add_typer(lab_experiments.cli)
 cli.add_typer(lab_guest.cli)
 
 
 class Accel(StrEnum):
-    """What runs the instructions of guests."""
+    """Accelerator of the guests in QEMU."""
 
     AUTO = "auto"  # KVM where a probe has really booted a kernel
     TCG = "tcg"
@@ -39,48 +39,54 @@ class Accel(StrEnum):
 
 
 class Candidates(StrEnum):
-    """Whose uncommitted lines are in a candidate; the reference has one for each session."""
+    """Owner of a candidate configuration; the reference has one for each session."""
 
     OWN = "own"
     SHARED = "shared"
 
 
-State = Annotated[Path, typer.Option(help="Keys, known hosts, connections, what the switches run.")]
+State = Annotated[
+    Path, typer.Option(help="Directory for keys, known hosts, connections and configurations.")
+]
 Listen = Annotated[
-    str, typer.Option(help="Address and first port, in order of names; port 0: free ones.")
+    str, typer.Option(help="Listen address and first port, in order of names; port 0: free ports.")
 ]
 OpenToOthers = Annotated[
-    bool, typer.Option("--open-to-others", help="Allow an address that others can reach.")
+    bool,
+    typer.Option("--open-to-others", help="Allow a listen address that other hosts can reach."),
 ]
 Trial = Annotated[
-    TrialMode, typer.Option("--trial", help="What a plain trial does when its session ends.")
+    TrialMode, typer.Option("--trial", help="Effect on a trial commit when its session ends.")
 ]
 Persist = Annotated[
-    bool, typer.Option("--persist/--no-persist", help="Whether `commit persist` is there.")
+    bool, typer.Option("--persist/--no-persist", help="Support of `commit persist`.")
 ]
 Commits = Annotated[
-    CommitList, typer.Option(help="Whether the list of commits shows one that is on trial.")
+    CommitList, typer.Option(help="Visibility of a trial commit in the list of commits.")
 ]
 Status = Annotated[
-    TrialStatus, typer.Option(help="What the trial's status shows: no-time hides what is left.")
+    TrialStatus, typer.Option(help="Content of the trial status; no-time hides the remaining time.")
 ]
-Prompt = Annotated[TrialPrompt, typer.Option(help="Mark of the prompt during one's own trial.")]
-Edits = Annotated[ForeignEdits, typer.Option(help="Lines of other sessions during a trial.")]
-Candidate = Annotated[
-    Candidates, typer.Option(help="A candidate for each session, or one for all.")
+Prompt = Annotated[
+    TrialPrompt, typer.Option(help="Mark in the prompt during the session's own trial.")
 ]
+Edits = Annotated[
+    ForeignEdits, typer.Option(help="Treatment of edits by other sessions during a trial.")
+]
+Candidate = Annotated[Candidates, typer.Option(help="One candidate per session, or one for all.")]
 Faults = Annotated[
     list[str] | None,
-    typer.Option(help="SWITCH:NAME@WHAT; `rocefort lab faults` lists the names."),
+    typer.Option(help="Fault to inject: SWITCH:NAME@WHAT; `rocefort lab faults` lists the names."),
 ]
 PowerLoss = Annotated[
-    bool, typer.Option("--power-loss", help="Switches come up with what they had saved.")
+    bool, typer.Option("--power-loss", help="Boot the switches from their saved configurations.")
 ]
 Log = Annotated[
-    Path | None, typer.Option(help="Add what each switch is told and does to this file.")
+    Path | None, typer.Option(help="File for a log of the commands and actions of each switch.")
 ]
 TimeScale = Annotated[
-    float, typer.Option(min=1, max=1000, help="How fast the switches' timers run.")
+    float,
+    typer.Option(min=1, max=1000, help="Speed of the switches' timers, relative to real time."),
 ]
 
 
@@ -102,7 +108,10 @@ def lab_cli(
     log: Log = None,
     time_scale: TimeScale = 1,
 ) -> None:
-    """Run every switch as an emulated CLI over SSH. On loopback, until Ctrl-C."""
+    """Run every switch as an emulated CLI over SSH.
+
+    The lab listens on loopback and runs until Ctrl-C.
+    """
     from rocefort.steps.lab.cli import run_lab
     from rocefort.steps.lab.options import LabOptions, read_listen
 
@@ -131,7 +140,7 @@ def lab_cli(
 
 @cli.command("faults")
 def lab_faults() -> None:
-    """List what can go wrong in a lab, by name."""
+    """List the faults that `lab cli` can inject."""
     from rocefort.reports.lab import faults_report
     from rocefort.steps.lab.options import faults_help
 
@@ -139,24 +148,29 @@ def lab_faults() -> None:
 
 
 LabName = Annotated[
-    str | None, typer.Option("--name", help="Which lab; not needed while there is only one.")
+    str | None, typer.Option("--name", help="Name of the lab; by default the only one.")
 ]
 
 
 @cli.command("up")
 def lab_up(
     fabric: options.Fabric,
-    name: Annotated[str | None, typer.Option(help="Of the lab; the fabric's by default.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the lab; by default that of the fabric.")
+    ] = None,
     bfd: Annotated[
-        bool | None, typer.Option("--bfd/--no-bfd", help="By default up to 64 BGP sessions.")
+        bool | None,
+        typer.Option("--bfd/--no-bfd", help="Run BFD; by default up to 64 BGP sessions."),
     ] = None,
     other_frr: Annotated[
-        bool, typer.Option("--other-frr", help="Try another FRR than the one it is made for.")
+        bool, typer.Option("--other-frr", help="Accept another FRR release than the supported one.")
     ] = False,
     guests: Annotated[
-        str, typer.Option(help="Servers that QEMU runs with Soft-RoCE: names, or all.")
+        str, typer.Option(help="Servers that QEMU runs with Soft-RoCE: NAME,NAME or all.")
     ] = "",
-    accel: Annotated[Accel, typer.Option(help="What runs the guests.")] = Accel.AUTO,
+    accel: Annotated[
+        Accel, typer.Option(help="Accelerator of the guests; auto uses KVM if it works.")
+    ] = Accel.AUTO,
 ) -> None:
     """Bring up a twin of a fabric on this machine (Linux, root).
 
@@ -172,8 +186,8 @@ def lab_up(
 
 
 @cli.command("down")
-def lab_down(name: str) -> None:
-    """Remove a twin by its name, whole or left behind."""
+def lab_down(name: Annotated[str, typer.Argument(help="Name of the lab.")]) -> None:
+    """Remove a twin, also an incomplete one."""
     from rocefort.steps.lab.twin import end_lab
 
     end_lab(name)
@@ -190,8 +204,12 @@ def lab_list() -> None:
 
 
 @cli.command("status")
-def lab_status(name: Annotated[str | None, typer.Argument(help="Of the lab.")] = None) -> None:
-    """Tell what runs in a twin, and what does not."""
+def lab_status(
+    name: Annotated[
+        str | None, typer.Argument(help="Name of the lab; by default the only one.")
+    ] = None,
+) -> None:
+    """Show the processes of a twin, running and failed."""
     from rocefort.reports.lab import status_report
     from rocefort.steps.lab.twin import one_lab
 
@@ -203,7 +221,11 @@ def lab_status(name: Annotated[str | None, typer.Argument(help="Of the lab.")] =
 @cli.command(
     "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-def lab_exec(node: str, command: list[str], name: LabName = None) -> None:
+def lab_exec(
+    node: Annotated[str, typer.Argument(help="Switch or server.")],
+    command: Annotated[list[str], typer.Argument(help="Command with its arguments.")],
+    name: LabName = None,
+) -> None:
     """Run a command inside a switch or server.
 
     For example: lab exec leaf01 vtysh -c 'show bgp summary'.
@@ -215,16 +237,13 @@ def lab_exec(node: str, command: list[str], name: LabName = None) -> None:
 
 @cli.command("trace")
 def lab_trace(
-    source: str,
-    destination: str,
+    source: Annotated[str, typer.Argument(help="Server, switch or address.")],
+    destination: Annotated[str, typer.Argument(help="Server, switch or address.")],
     port: Annotated[int, typer.Option(min=1, max=65535, help="UDP source port.")] = 49152,
     name: LabName = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Follow a RoCEv2 flow through the kernels of a twin.
-
-    Its ends are servers, switches or addresses.
-    """
+    """Trace a RoCEv2 flow through the kernels of a twin."""
     from rocefort.lab.twin.traffic.trace import trace
     from rocefort.reports.lab import lab_trace_report
     from rocefort.steps.lab.twin import find_lab
@@ -237,7 +256,7 @@ def lab_trace(
 
 @cli.command("snapshot")
 def lab_snapshot(name: LabName = None) -> None:
-    """Print routes and sessions of every switch, as JSON."""
+    """Print the routes and sessions of every switch as JSON."""
     from rocefort.lab.twin.status import snapshot_of
     from rocefort.steps.lab.twin import find_lab
 
@@ -246,13 +265,16 @@ def lab_snapshot(name: LabName = None) -> None:
 
 @cli.command("break")
 def lab_break(
-    name: Annotated[str, typer.Argument(help="Of the lab.")],
-    fault: Annotated[str, typer.Argument(help="Without one, all are listed.")] = "",
+    name: Annotated[str, typer.Argument(help="Name of the lab.")],
+    fault: Annotated[
+        str, typer.Argument(help="Name of the fault; without a name, all are listed.")
+    ] = "",
     where: Annotated[
-        str, typer.Argument(help="leaf01, leaf01:100GE1/0/25, with =N, or leaf01@LINE.")
+        str,
+        typer.Argument(help="Target: leaf01, leaf01:100GE1/0/25, with =N, or leaf01@LINE."),
     ] = "",
 ) -> None:
-    """Break something in a twin on purpose.
+    """Inject a fault into a twin.
 
     A cable, a switch, an MTU, bgpd, a command line: `lab break NAME` lists all.
     """
@@ -268,10 +290,10 @@ def lab_break(
 
 @cli.command("mend")
 def lab_mend(
-    name: Annotated[str, typer.Argument(help="Of the lab.")],
-    what: Annotated[str, typer.Argument(help="Everything: faults mend together.")] = "all",
+    name: Annotated[str, typer.Argument(help="Name of the lab.")],
+    what: Annotated[str, typer.Argument(help="Only `all`: faults are repaired together.")] = "all",
 ) -> None:
-    """Mend all that `lab break` and `lab chaos` have broken."""
+    """Repair all faults of `lab break` and `lab chaos`."""
     from rocefort.steps.lab.twin import repair_faults, require_all
 
     require_all(what)

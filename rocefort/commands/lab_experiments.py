@@ -1,4 +1,4 @@
-"""Trials of a running lab: what breaks it at random, and what is measured in it."""
+"""Experiments in a running lab: random faults and measurements."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from rocefort import options, output
 from rocefort.commands.exit_codes import end
 
 cli = typer.Typer()
-Name = Annotated[str, typer.Argument(help="Of the lab.")]
-LabNames = Annotated[list[str] | None, typer.Argument(help="Of labs; by default the only one.")]
+Name = Annotated[str, typer.Argument(help="Name of the lab.")]
+LabNames = Annotated[
+    list[str] | None, typer.Argument(help="Names of labs; by default the only one.")
+]
+FLOWS = "Number of flows."
+RATE = "Packets per second of each flow."
 
 
 @cli.command("opinions")
 def lab_opinions(
     names: LabNames = None,
     failures: Annotated[
-        bool, typer.Option("--failures", help="And after each single failure, mended again.")
+        bool,
+        typer.Option("--failures", help="Compare also after each single failure, one at a time."),
     ] = False,
     recordings: Annotated[
-        Path | None, typer.Option(help="Folder of Batfish's recorded answers.")
+        Path | None, typer.Option(help="Directory of recorded Batfish answers.")
     ] = None,
     batfish: Annotated[
-        str | None, typer.Option("--batfish", help="A Batfish service to ask: HOST:PORT.")
+        str | None, typer.Option("--batfish", help="Batfish service: HOST:PORT.")
     ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Compare next hops: kernels, the embedded engine, Batfish."""
+    """Compare next hops of kernels, embedded engine and Batfish."""
     from rocefort.models.results.lab_experiments import OpinionRow
     from rocefort.reports.lab_experiments import opinions_report, rows_json
     from rocefort.steps.fabric.verify import service_of
@@ -57,16 +62,20 @@ def _print_note(text: str) -> None:
 @cli.command("chaos")
 def lab_chaos(
     name: Name,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed breaks the same things.")] = 1,
-    minutes: Annotated[float, typer.Option(min=0.0, help="No new round after so long.")] = 5.0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed; the same seed injects the same faults.")
+    ] = 1,
+    minutes: Annotated[
+        float, typer.Option(min=0.0, help="Time after which no new round starts (min).")
+    ] = 5.0,
     journal: Annotated[
-        Path | None, typer.Option(help="Write JSON here, whole after each step.")
+        Path | None, typer.Option(help="File for the JSON result, rewritten after each step.")
     ] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Break and mend a twin at random.
+    """Inject and repair random faults in a twin.
 
-    After each step its kernels are judged; it ends mended.
+    After each step the kernels are checked. At the end all faults are repaired.
     """
     from rocefort.reports.lab_experiments import chaos_sum
     from rocefort.steps.interrupts import stop_on_signals
@@ -85,8 +94,8 @@ def _nothing(text: str) -> None:
     """Say nothing: what is found is written at the end."""
 
 
-From = Annotated[str | None, typer.Option("--from", help="A server; by default the first.")]
-To = Annotated[str | None, typer.Option("--to", help="A server of another leaf.")]
+From = Annotated[str | None, typer.Option("--from", help="Source server; by default the first.")]
+To = Annotated[str | None, typer.Option("--to", help="Destination server on another leaf.")]
 
 
 @cli.command("failover")
@@ -94,16 +103,16 @@ def lab_failover(
     name: Name,
     source: From = None,
     target: To = None,
-    flows: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 16,
-    rate: Annotated[int, typer.Option(min=1, help="Packets a second, of each flow.")] = 250,
+    flows: Annotated[int, typer.Option(min=1, max=1000, help=FLOWS)] = 16,
+    rate: Annotated[int, typer.Option(min=1, help=RATE)] = 250,
     limit: Annotated[
-        float, typer.Option(min=0.0, help="Seconds that routes may take to rest after a fault.")
+        float, typer.Option(min=0.0, help="Time limit for convergence after a fault (s).")
     ] = 60.0,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Measure how long flows lose packets, by fault.
+    """Measure the packet loss time of flows for each fault.
 
-    Links, a spine and bgpd are broken one after another under load.
+    Links, a spine and bgpd fail one after another under load.
     """
     from rocefort.reports.lab_experiments import failover_report
     from rocefort.steps.interrupts import stop_on_signals
@@ -121,12 +130,12 @@ def lab_spread(
     name: Name,
     source: From = None,
     target: To = None,
-    flows: Annotated[int, typer.Option(min=10, max=10000, help="How many.")] = 1000,
+    flows: Annotated[int, typer.Option(min=10, max=10000, help=FLOWS)] = 1000,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Count the flows that take each of several equal paths.
+    """Count the flows on each equal-cost path.
 
-    They are RoCEv2-like flows of two servers, each from its own source port.
+    The flows resemble RoCEv2: two servers, one source port for each flow.
     """
     from rocefort.reports.lab_experiments import spread_report
     from rocefort.steps.lab.ecmp_spread import measure_spread
@@ -140,11 +149,11 @@ def lab_spread(
 @cli.command("grow")
 def lab_grow(
     name: Name,
-    fabric: Annotated[Path, typer.Argument(help="The larger fabric, as `expand` writes it.")],
+    fabric: Annotated[Path, typer.Argument(help="Larger fabric, written by `expand`.")],
 ) -> None:
-    """Add to a running twin what a larger fabric has more.
+    """Add the new nodes of a larger fabric to a running twin.
 
-    New switches run their day 0; what is there is not touched.
+    New switches get their day-0 configuration. Existing ones stay unchanged.
     """
     from rocefort.models.wording import count_of
     from rocefort.steps.lab.grow import grow_running
@@ -159,14 +168,16 @@ def lab_grow(
 @cli.command("load")
 def lab_load(
     name: Name,
-    command: Annotated[list[str], typer.Argument(help="After --: rocefort apply PLAN ..")],
-    flows: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 24,
-    rate: Annotated[int, typer.Option(min=1, help="Packets a second, of each flow.")] = 100,
+    command: Annotated[
+        list[str], typer.Argument(help="Command after `--`: rocefort apply PLAN ..")
+    ],
+    flows: Annotated[int, typer.Option(min=1, max=1000, help=FLOWS)] = 24,
+    rate: Annotated[int, typer.Option(min=1, help=RATE)] = 100,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Run a command while servers send; tell what was lost.
+    """Run a command under load and report lost packets.
 
-    And which BGP sessions were reset.
+    Also report the BGP sessions that were reset.
     """
     from functools import partial
 

@@ -1,4 +1,4 @@
-"""`lab guest`: the small Linux that QEMU runs as a server of a twin."""
+"""`lab guest`: the small Linux image that QEMU runs as a server of a twin."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ cli = typer.Typer(
     name="guest",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Soft-RoCE guests: servers of a twin that QEMU runs.",
+    help="Manage Soft-RoCE guests, the servers of a twin in QEMU.",
 )
 
 
 @cli.callback()
 def guest() -> None:
-    """Soft-RoCE guests: servers of a twin that QEMU runs."""
+    """Manage Soft-RoCE guests, the servers of a twin in QEMU."""
 
 
 @cli.command("build")
 def guest_build() -> None:
-    """Build the guests' image from Debian's packages.
+    """Build the image of the guests from Debian packages.
 
-    About 90 MB are downloaded; nothing is installed here. The newest two images are kept.
+    Downloads about 90 MB and installs nothing here. Keeps the newest two images.
     """
     from rocefort.steps.lab.guests import build_image
 

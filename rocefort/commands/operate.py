@@ -1,4 +1,4 @@
-"""What one does with a sealed plan: carry it out, look at it, ask it to stop, take it back."""
+"""Commands of a sealed plan: apply, resume, status, pause, abort, approve, rollback, history."""
 
 from __future__ import annotations
 
@@ -20,32 +20,37 @@ if TYPE_CHECKING:
 cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 ApprovalWait = Annotated[
-    float, typer.Option(min=0, help="Seconds to wait for an approval before giving up for now.")
+    float, typer.Option(min=0, help="Time to wait for an approval before the run pauses (s).")
 ]
 BreakGlass = Annotated[
-    str, typer.Option(metavar="REASON", help="Go on without approvals; noted with the reason.")
+    str, typer.Option(metavar="REASON", help="Skip approvals; the reason is recorded.")
 ]
 EachWave = Annotated[
-    bool, typer.Option("--approve-each-wave", help="Every wave waits for `rocefort approve`.")
+    bool, typer.Option("--approve-each-wave", help="Wait for `rocefort approve` before every wave.")
 ]
 RequireApproval = Annotated[
-    bool, typer.Option("--require-approval", help="The same, and not by the plan's author.")
+    bool,
+    typer.Option(
+        "--require-approval", help="As --approve-each-wave, but not by the plan's author."
+    ),
 ]
 ApprovalHours = Annotated[
-    float, typer.Option(min=0, help="How long an approval holds; 0: as the fabric says.")
+    float, typer.Option(min=0, help="Validity of an approval (h); 0: the value of the fabric.")
 ]
 Detach = Annotated[
-    bool, typer.Option("--detach", help="Go on without this terminal; returns once it has begun.")
+    bool, typer.Option("--detach", help="Run in the background; return once the run has begun.")
 ]
-Follow = Annotated[
-    bool, typer.Option("--follow", help="Print every event as it comes, until the run ends.")
-]
-AllowSick = Annotated[
-    bool, typer.Option("--allow-sick", help="Live errors from before a wave do not stop it.")
+Follow = Annotated[bool, typer.Option("--follow", help="Print events until the run ends.")]
+AllowUnhealthy = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unhealthy", help="Proceed although health checks already failed before the wave."
+    ),
 ]
 
 PolicyBase = Annotated[
-    str, typer.Option(help="Intent whose policy counts, REV:; otherwise the one before the change.")
+    str,
+    typer.Option(help="Revision whose policy applies, REV:; by default the one before the change."),
 ]
 
 
@@ -61,11 +66,11 @@ def apply(
     approval_wait: ApprovalWait = 0,
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
-    allow_sick: AllowSick = False,
+    allow_unhealthy: AllowUnhealthy = False,
     base: PolicyBase = "",
     detached: Detach = False,
 ) -> None:
-    """Carry out a sealed plan, wave by wave, or roll back."""
+    """Apply a sealed plan wave by wave; roll back on failure."""
     from rocefort.steps.rollout.site_lock import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
@@ -79,7 +84,7 @@ def apply(
         required=require_approval,
         expires_h=approval_hours,
         signers=allowed_signers,
-        allow_sick=allow_sick,
+        allow_sick=allow_unhealthy,
         base=base,
         patience_s=approval_wait,
         break_glass=break_glass,
@@ -97,7 +102,7 @@ def resume(
     break_glass: BreakGlass = "",
     detached: Detach = False,
 ) -> None:
-    """Go on with a rollout that was paused, or whose controller died."""
+    """Resume a paused or interrupted rollout."""
     from rocefort.steps.rollout.site_lock import refuse_second_controller
 
     refuse_second_controller(sealed, connections)
@@ -117,7 +122,10 @@ def status(
     form: options.TraceFormatted = options.TraceFormat.TEXT,
     follow: Follow = False,
 ) -> None:
-    """Tell where a rollout stands, by its journal; takes no lock, writes nothing."""
+    """Show the state of a rollout from its journal.
+
+    Takes no lock and writes nothing.
+    """
     if follow:
         _follow(sealed, journal, form)
         return
@@ -136,7 +144,7 @@ def status(
 
 @cli.command()
 def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
-    """Ask a rollout to begin no further wave."""
+    """Pause a rollout before its next wave."""
     from rocefort.steps.rollout.operate import ask_to_end
 
     typer.echo(ask_to_end(sealed, journal, back=False))
@@ -144,7 +152,7 @@ def pause(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
 
 @cli.command()
 def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
-    """Ask a rollout to roll the wave under way back, and to end."""
+    """Roll back the current wave and stop."""
     from rocefort.steps.rollout.operate import ask_to_end
 
     typer.echo(ask_to_end(sealed, journal, back=True))
@@ -153,15 +161,15 @@ def abort(sealed: options.SealedPlan, journal: options.Journal = None) -> None:
 @cli.command()
 def approve(
     sealed: options.SealedPlan,
-    wave: Annotated[str, typer.Option(help="Its name, as the plan has it.")],
+    wave: Annotated[str, typer.Option(help="Name of the wave, as in the plan.")],
     journal: options.Journal = None,
-    by: Annotated[str, typer.Option(help="Who approves, of the allowed signers.")] = "",
+    by: Annotated[str, typer.Option(help="Approver, one of the allowed signers.")] = "",
     key: Annotated[Path | None, typer.Option(help="SSH key that signs the approval.")] = None,
     must_be_rehearsed: Annotated[
-        bool, typer.Option("--require-rehearsal", help="Only after a rehearsal that passed.")
+        bool, typer.Option("--require-rehearsal", help="Refuse without a rehearsal that passed.")
     ] = False,
 ) -> None:
-    """Approve one wave of a rollout that waits for it."""
+    """Approve the wave for which a rollout waits."""
     from rocefort.steps.rollout.operate import give_approval, of_rehearsal
 
     rehearsal = of_rehearsal(sealed, required=must_be_rehearsed)
@@ -175,9 +183,11 @@ def rollback(
     sealed: options.SealedPlan,
     journal: options.Journal = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where the plan back goes; otherwise PLAN.back.json.")
+        Path | None, typer.Option(help="File for the reverse plan; PLAN.back.json by default.")
     ] = None,
-    apply_it: Annotated[bool, typer.Option("--apply", help="Carry it out at once.")] = False,
+    apply_it: Annotated[
+        bool, typer.Option("--apply", help="Apply the reverse plan at once.")
+    ] = False,
     connections: options.MaybeConnections = None,
     sign: options.SigningKey = None,
     progress: options.ProgressShown = options.ProgressOption.AUTO,
@@ -187,9 +197,12 @@ def rollback(
     approval_wait: ApprovalWait = 0,
     allowed_signers: options.AllowedSigners = None,
     break_glass: BreakGlass = "",
-    allow_sick: AllowSick = False,
+    allow_unhealthy: AllowUnhealthy = False,
 ) -> None:
-    """Seal the plan that takes an applied one back, wave by wave, the last one first."""
+    """Seal a plan that reverts an applied plan.
+
+    The waves run in reverse order.
+    """
     from rocefort.errors import BadInput
     from rocefort.reports.fabric.changes import changes_report
     from rocefort.rollout.controller.apply_options import ApplyOptions
@@ -209,7 +222,7 @@ def rollback(
         required=require_approval,
         expires_h=approval_hours,
         signers=allowed_signers,
-        allow_sick=allow_sick,
+        allow_sick=allow_unhealthy,
         patience_s=approval_wait,
         break_glass=break_glass,
     )
@@ -219,15 +232,22 @@ def rollback(
 @cli.command()
 def history(
     sealed: Annotated[
-        Path | None, typer.Argument(metavar="[PLAN]", help="A plan; otherwise --journal.")
+        Path | None,
+        typer.Argument(metavar="[PLAN]", help="Sealed plan; --journal if there is none."),
     ] = None,
     journal: options.Journal = None,
     restore_head: Annotated[
-        str, typer.Option(metavar="LINK", help="Its lost head, by the newest link that was kept.")
+        str,
+        typer.Option(
+            metavar="LINK", help="Restore a lost head of the journal from its newest known link."
+        ),
     ] = "",
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """List the runs of a plan or of a journal: who did what and when; checks its chain."""
+    """List the runs of a plan or a journal, and check its chain.
+
+    Each action is listed with its operator and time.
+    """
     from rocefort.reports.rollout.status import history_json, history_report
     from rocefort.steps.rollout.operate import contents_at, restored_head
 

@@ -1,4 +1,4 @@
-"""`plan`, `plan-console`, `day0`, `replace`: what is to reach the switches."""
+"""`plan`, `plan-console`, `day0`, `replace`: prepare changes of switches."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 def plan(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
-    out: Annotated[Path, typer.Option(help="Where the sealed plan goes.")] = Path("plan.json"),
+    out: Annotated[Path, typer.Option(help="File for the sealed plan.")] = Path("plan.json"),
     running: options.Running = None,
     rotate: options.Rotate = None,
     base: Annotated[
-        str, typer.Option(help="Intent that was rolled out last, to tell drift: HEAD~1:")
+        str, typer.Option(help="Intent of the last rollout, to detect drift: HEAD~1:.")
     ] = "",
     adopt: Annotated[
         list[str] | None, typer.Option(help="Drift to overwrite: leaf01, or leaf01:PATH with *.")
     ] = None,
     sign: options.SigningKey = None,
 ) -> None:
-    """Seal a plan that takes what runs to what is intended, in waves."""
+    """Seal a plan from the running to the intended state."""
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.blocks import Note
     from rocefort.reports.fabric.changes import changes_report
@@ -55,12 +55,15 @@ def plan(
 
 @cli.command("plan-console")
 def plan_console(
-    sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan that `plan` has sealed.")],
+    sealed: Annotated[Path, typer.Argument(metavar="PLAN", help="Sealed plan, written by `plan`.")],
     device: Annotated[
-        list[str] | None, typer.Option(help="Of this switch; otherwise of all that change.")
+        list[str] | None, typer.Option(help="Only this switch; by default all that change.")
     ] = None,
 ) -> None:
-    """Print what to type at a console to undo a plan, to be kept on paper."""
+    """Print the console commands that undo a plan.
+
+    Keep them on paper: they work without Rocefort.
+    """
     from rocefort.rollout.controller.trial_label import persist_id
     from rocefort.rollout.planning.plan import read_plan
     from rocefort.steps.rollout.console import console_report
@@ -76,12 +79,12 @@ def plan_console(
 @cli.command()
 def day0(
     fabric: options.Fabric,
-    device: Annotated[str, typer.Argument(help="The new switch.")],
+    device: Annotated[str, typer.Argument(help="Name of the new switch.")],
     connections: options.MaybeConnections = None,
     password: options.Passwords = None,
     with_secrets: Annotated[bool, typer.Option(help="Print the passwords themselves.")] = False,
 ) -> None:
-    """Print what to type on the console of a new switch."""
+    """Print the console commands of a new switch."""
     from rocefort.reports.rollout.instructions import instructions_report
     from rocefort.steps.fabric.day0 import day0_steps, installation
 
@@ -93,7 +96,7 @@ def day0(
 @cli.command()
 def replace(
     fabric: options.Fabric,
-    device: Annotated[str, typer.Argument(help="The failed switch.")],
+    device: Annotated[str, typer.Argument(help="Name of the failed switch.")],
     connections: options.ConnectionsFile,
 ) -> None:
     """Print the steps that replace a failed switch."""

@@ -1,4 +1,4 @@
-"""`rdma`: tests of what the fabric gives RDMA, planned from its design, judged and remembered."""
+"""`rdma`: RDMA tests between servers, planned from the design, judged and stored."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 cli = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="RDMA tests between servers: planned, run, judged and compared.",
+    help="Plan, run, judge and compare RDMA tests between servers.",
 )
 
 
 class ExportForm(StrEnum):
-    """How a run is exported."""
+    """File format of an exported run."""
 
     JSON = "json"
     CSV = "csv"
 
 
 class SuiteName(StrEnum):
-    """The words of rocefort.models.results.rdma_plan.Suite."""
+    """Test suite; the values of rocefort.models.results.rdma_plan.Suite."""
 
     WRITE = "write"
     READ = "read"
@@ -45,21 +45,33 @@ class SuiteName(StrEnum):
     MPI = "mpi"
 
 
-SuiteOption = Annotated[SuiteName, typer.Option("--suite", help="What is measured.")]
+SuiteOption = Annotated[SuiteName, typer.Option("--suite", help="Test suite.")]
 Servers = Annotated[
-    str, typer.Option(help="Servers that may be loaded: a,b; otherwise rdma.servers.")
+    str, typer.Option(help="Servers to load: NAME,NAME; by default rdma.servers of the fabric.")
 ]
-Duration = Annotated[int | None, typer.Option(min=1, help="Of a bandwidth run, seconds.")]
-Iterations = Annotated[int | None, typer.Option(min=5, help="Of a latency run.")]
-Qps = Annotated[int | None, typer.Option(min=1, max=1024, help="Queue pairs of a bandwidth run.")]
-Covering = Annotated[bool, typer.Option("--covering", help="Of mesh: each pair of leaves once.")]
-Target = Annotated[str | None, typer.Option(help="Of incast and mixed: the receiver.")]
-Directory = Annotated[str | None, typer.Option(help="Of storage: where it is mounted.")]
+Duration = Annotated[int | None, typer.Option(min=1, help="Duration of each bandwidth test (s).")]
+Iterations = Annotated[
+    int | None, typer.Option(min=5, help="Number of iterations of each latency test.")
+]
+Qps = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Queue pairs of each bandwidth test.")
+]
+Covering = Annotated[
+    bool, typer.Option("--covering", help="Suite mesh: measure each pair of leaves once.")
+]
+Target = Annotated[str | None, typer.Option(help="Suites incast and mixed: receiving server.")]
+Directory = Annotated[
+    str | None, typer.Option(help="Suite storage: directory where the storage is mounted.")
+]
 MaybeServers = Annotated[
-    Path | None, typer.Option("--connections", help="YAML: ask the servers what they have.")
+    Path | None,
+    typer.Option(
+        "--connections",
+        help="YAML file of connections: read devices and versions from the servers.",
+    ),
 ]
-Drained = Annotated[list[str] | None, typer.Option(help="This Kubernetes node is drained: I know.")]
-HistoryFile = Annotated[Path, typer.Option("--history", help="Where runs are kept.")]
+Drained = Annotated[list[str] | None, typer.Option(help="Treat this Kubernetes node as drained.")]
+HistoryFile = Annotated[Path, typer.Option("--history", help="Database of runs.")]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or `last`.")]
 HISTORY = Path("rdma.db")
 
@@ -79,9 +91,9 @@ def plan(
     drained: Drained = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Print which server measures what against which; loads nobody.
+    """Print the tests of a run, without any load.
 
-    With --connections the servers are asked for device, GID and versions, as before a run.
+    With --connections, device, GID and versions are read from the servers, as before a run.
     """
     from dataclasses import replace
 
@@ -109,13 +121,16 @@ def run(
     directory: Directory = None,
     drained: Drained = None,
     switches: Annotated[
-        bool, typer.Option("--switches/--no-switches", help="Read the switches' counters.")
+        bool, typer.Option("--switches/--no-switches", help="Read the counters of the switches.")
     ] = True,
     kept: HistoryFile = HISTORY,
-    out: Annotated[Path | None, typer.Option(help="Write the run as JSON there as well.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File for the run as JSON.")] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Measure between servers, judge, and keep it; nothing is left running on any of them."""
+    """Run the tests between servers, judge and store the run.
+
+    No process remains on any server.
+    """
     from dataclasses import replace
 
     from rocefort.fleet.connections import load_connections
@@ -133,7 +148,7 @@ def run(
             )
     except HistoryNotWritten as error:
         found, lost = error.result, error
-    # What was measured is shown before anything else can fail.
+    # The results are shown before anything else can fail.
     _show(found, form)
     if out is not None:
         _write(found, out)
@@ -146,10 +161,13 @@ def run(
 def show(
     run_id: Run,
     kept: HistoryFile = HISTORY,
-    html: Annotated[Path | None, typer.Option(help="Write it as a page there.")] = None,
+    html: Annotated[Path | None, typer.Option(help="File for an HTML page of the run.")] = None,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Print a run, or write its page: heat map, percentiles, sweep, history."""
+    """Print a run, or write its HTML page.
+
+    The page has a heat map, percentiles, the sweep and the history.
+    """
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.steps.rdma.show import write_page
 
@@ -166,14 +184,15 @@ def show(
 def compare(
     run_id: Run,
     with_: Annotated[
-        str, typer.Option("--with", help="A published reference, such as heps-paper, or a run.")
+        str,
+        typer.Option("--with", help="A published reference, such as heps-paper, or another run."),
     ],
     kept: HistoryFile = HISTORY,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with 1 where it is slower than the other run.")
+        bool, typer.Option("--exit-code", help="Exit with 1 if it is slower than the other run.")
     ] = False,
 ) -> None:
-    """Print a run beside published figures, or beside another run."""
+    """Compare a run with published figures or with another run."""
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.rdma.run import compared_report
     from rocefort.steps.rdma.compare import compare_with
@@ -187,10 +206,12 @@ def compare(
 @cli.command()
 def history(
     kept: HistoryFile = HISTORY,
-    fabric: Annotated[str, typer.Option(help="Runs of this fabric only, by its name.")] = "",
-    pair: Annotated[str, typer.Option(help="Values of one pair instead: k8sgn08,k8sgn12.")] = "",
+    fabric: Annotated[str, typer.Option(help="Only runs of this fabric, by its name.")] = "",
+    pair: Annotated[
+        str, typer.Option(help="List all values of this pair instead: k8sgn08,k8sgn12.")
+    ] = "",
 ) -> None:
-    """List the runs that are kept, or all values of one pair."""
+    """List the stored runs, or all values of one pair."""
     from rocefort.rdma.judge.run_store import open_history
     from rocefort.reports.rdma.run import history_report, pair_report
     from rocefort.steps.rdma.show import pair_history
@@ -206,9 +227,11 @@ def history(
 def export(
     run_id: Run,
     kept: HistoryFile = HISTORY,
-    out: Annotated[Path | None, typer.Option(help="Write it there, mode 0600.")] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="With what the programs printed.")] = False,
-    form: Annotated[ExportForm, typer.Option("--format", help="How.")] = ExportForm.JSON,
+    out: Annotated[Path | None, typer.Option(help="File for the run, with mode 0600.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Include the output of the programs.")] = False,
+    form: Annotated[
+        ExportForm, typer.Option("--format", help=options.OUTPUT_FORMAT)
+    ] = ExportForm.JSON,
 ) -> None:
     """Write a run as JSON or CSV."""
     from rocefort.rdma.judge.run_store import open_history
@@ -228,7 +251,7 @@ def export(
 def stop(
     fabric: options.Fabric, connections: options.ConnectionsFile, servers: Servers = ""
 ) -> None:
-    """End everything that any RDMA run has started on any server."""
+    """Stop all processes of RDMA runs on all servers."""
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.rdma.run import stopped_report
     from rocefort.steps.rdma.run import stop_everything
@@ -269,7 +292,7 @@ def _request(
 
 
 def _message_writer(form: options.TraceFormat) -> Callable[[str], None]:
-    """Says what a run does meanwhile: beside its data, where data is asked for."""
+    """Return a function that prints progress; on standard error if the output is data."""
     from rocefort.reports.blocks import Note
 
     def say(sentence: str) -> None:
@@ -291,7 +314,7 @@ def _show(found: RdmaResult, form: options.TraceFormat) -> None:
 
 
 def _end(found: RdmaResult) -> None:
-    """3 where something was not measured, 1 where something measured is bad."""
+    """Exit with 3 if a measurement is missing, with 1 if a result is bad."""
     if not found.complete:
         raise typer.Exit(3)
     if not found.passed:

@@ -1,4 +1,4 @@
-"""`rehearse`: a sealed plan on a twin of its fabric, before it is approved."""
+"""`rehearse`: run a sealed plan on a twin of its fabric before its approval."""
 
 from __future__ import annotations
 
@@ -18,23 +18,27 @@ def rehearse(
     sealed: options.SealedPlan,
     running: Annotated[
         Path | None,
-        typer.Option(help="What ran before the plan, where the plan alone cannot tell it."),
+        typer.Option(help="Configurations before the plan, if the plan does not contain them."),
     ] = None,
     guests: Annotated[
         str, typer.Option(help="Servers that QEMU runs, with real RDMA: NAME,NAME or all.")
     ] = "",
     bfd: Annotated[
-        bool | None, typer.Option("--bfd/--no-bfd", help="By default up to 64 BGP sessions.")
+        bool | None,
+        typer.Option("--bfd/--no-bfd", help="Run BFD; by default up to 64 BGP sessions."),
     ] = None,
     other_frr: Annotated[
-        bool, typer.Option("--other-frr", help="Try another FRR than the one it is made for.")
+        bool, typer.Option("--other-frr", help="Accept another FRR release than the supported one.")
     ] = False,
     show: Annotated[
-        bool, typer.Option("--show", help="Only print the report of the rehearsal that was.")
+        bool, typer.Option("--show", help="Only print the report of the last rehearsal.")
     ] = False,
     form: options.TraceFormatted = options.TraceFormat.TEXT,
 ) -> None:
-    """Carry a sealed plan out on a twin of its fabric, and attach what came of it (root)."""
+    """Rehearse a sealed plan on a twin of its fabric (root).
+
+    The report is attached to the plan.
+    """
     from rocefort.lab.twin.twin import TwinOptions
     from rocefort.reports.rollout.events import WaveLines
     from rocefort.reports.rollout.rehearsal import rehearsal_report

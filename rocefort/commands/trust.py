@@ -1,4 +1,4 @@
-"""`trust`: whose host keys are believed."""
+"""`trust`: record the SSH host keys of switches and servers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,20 @@ def trust(
     fabric: options.Fabric,
     connections: options.ConnectionsFile,
     known_hosts: Annotated[
-        Path | None, typer.Option(help="Instead of the one that the connections name.")
+        Path | None,
+        typer.Option(help="File of host keys; by default the one in the connections file."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Fingerprints are compared already.")] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Add the keys without a question: their fingerprints are checked."
+        ),
+    ] = False,
 ) -> None:
-    """Collect host keys, show their fingerprints, and put the new ones on record."""
+    """Record SSH host keys after a check of their fingerprints.
+
+    Keys are collected over the network; a changed key is refused.
+    """
     from rocefort.fleet.connections import load_connections
     from rocefort.reports.rollout.host_keys import keys_report, recorded_text
     from rocefort.steps.rollout.trust import collect_keys, fail_silent, key_rows, refuse_changed
@@ -38,7 +47,7 @@ def trust(
 
 
 def _is_confirmed(count: int) -> bool:
-    """Whether the user says yes; an end of input is a no."""
+    """Ask the user; an end of input is a no."""
     try:
         return typer.confirm(f"Are these the hosts' own fingerprints? Add {count}")
     except typer.Abort:

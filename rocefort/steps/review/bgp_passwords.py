@@ -189,8 +189,8 @@ def _closed(sight: DrainStudy, spine: Node, peers: Sequence[str]) -> Iterator[Ad
     )
     yield apply_steps(
         sight,
-        "Plan, and apply with --allow-sick, for closed sessions are errors: both ends get it. The "
-        "plan takes the drain off, too; no session is up yet, so nothing comes.",
+        "Plan, and apply with --allow-unhealthy, for closed sessions are errors: both ends get it. "
+        "The plan takes the drain off, too; no session is up yet, so nothing comes.",
     )
     yield AdviceStep(
         text="Open them, and see every one Established.",

@@ -158,7 +158,7 @@ def test_rollback_stands_on_what_the_run_has_kept(
     lab.model.inject("spine01", read_state_fault("ai-ecn-abnormal", "100GE1/1/8"))
     ran = command(*words)
     assert (ran.code, "or allow a sick fabric" in ran.words) == (4, True)
-    ran = command(*words, "--allow-sick")
+    ran = command(*words, "--allow-unhealthy")
     assert (ran.code, ran.err) == (0, "")
     assert lab.switches["spine01"].running != new
     kept.chmod(0o600)
