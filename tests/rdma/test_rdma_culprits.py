@@ -18,7 +18,7 @@ from rocefort.rdma.judge.slow_components import (
     PairComponents,
     SlowComponents,
     explain,
-    find_culprits,
+    find_slow_components,
     pair_components,
 )
 from rocefort.rdma.plan.shared_links import Wiring
@@ -45,7 +45,7 @@ def mesh(broken: set[str], qps: int = MANY) -> list[Measurement]:
 
 
 def culprits(broken: set[str], qps: int = MANY) -> SlowComponents:
-    return find_culprits(mesh(broken, qps), WIRING, SERVERS)
+    return find_slow_components(mesh(broken, qps), WIRING, SERVERS)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ ELEMENTS = sorted(
 @given(st.sets(st.sampled_from(ELEMENTS), min_size=1, max_size=2))
 def test_an_explanation_covers_all_slow_pairs_and_no_cleared_element(broken: set[str]) -> None:
     measured = mesh(broken)
-    found = find_culprits(measured, WIRING, SERVERS)
+    found = find_slow_components(measured, WIRING, SERVERS)
     ways = {
         m.run.pair: pair_components(WIRING, SERVERS[m.run.client], SERVERS[m.run.server], MANY)
         for m in measured

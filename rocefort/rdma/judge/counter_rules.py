@@ -20,12 +20,12 @@ from rocefort.models.results.rdma_result import DerivedVerdict
 class CounterRule:
     """A counter that must not grow, and the meaning of its growth.
 
-    told_only: growth is reported and is no fault.
+    informational: growth is reported and is no fault.
     """
 
     name: str
     means: str
-    told_only: bool = False
+    informational: bool = False
 
 
 LOST = "packets were lost or came out of order"
@@ -38,9 +38,9 @@ MLX5 = (
     CounterRule("out_of_buffer", "the receiver had posted no buffers"),
     CounterRule("rnr_nak_retry_err", "the other end had posted no buffers"),
     CounterRule("roce_adp_retrans", "the NIC resent: packets were lost"),
-    CounterRule("rp_cnp_handled", "the sender slowed down for CNPs", told_only=True),
-    CounterRule("np_cnp_sent", "CNPs were sent for marked packets", told_only=True),
-    CounterRule("np_ecn_marked_roce_packets", "marked packets arrived", told_only=True),
+    CounterRule("rp_cnp_handled", "the sender slowed down for CNPs", informational=True),
+    CounterRule("np_cnp_sent", "CNPs were sent for marked packets", informational=True),
+    CounterRule("np_ecn_marked_roce_packets", "marked packets arrived", informational=True),
 )
 RXE = (
     CounterRule("out_of_seq_request", f"{LOST}, towards this NIC"),
@@ -95,42 +95,43 @@ def judge_nics(
     seconds: duration of the test. priority: 802.1p priority of RoCE packets.
     """
     earlier, later = tuple(before), {(c.server, c.link): c for c in after}
-    came = _all_came(earlier, later)
-    found: list[DerivedVerdict] = []
-    for one in earlier:
-        other = later.get((one.server, one.link))
-        where = f"{one.server} {one.link}"
-        if other is None:
-            found.append(
+    no_loss = _all_came(earlier, later)
+    verdicts: list[DerivedVerdict] = []
+    for start in earlier:
+        end = later.get((start.server, start.link))
+        where = f"{start.server} {start.link}"
+        if end is None:
+            verdicts.append(
                 DerivedVerdict(subject=where, ok=None, sentence=f"{where}: not read after the test")
             )
             continue
-        rules = _without_loss(_rules(one, priority)) if came else _rules(one, priority)
+        rules = _without_loss(_rules(start, priority)) if no_loss else _rules(start, priority)
         if not rules:
-            said = f"{where}: it has no counter that a rule covers, so nothing is judged"
-            found.append(DerivedVerdict(subject=where, ok=None, sentence=said))
-        found += _growth_verdicts(where, rules, one.values, other.values)
-        growth = {n: other.values[n] - v for n, v in one.values.items() if n in other.values}
-        found += _paused(where, growth, seconds, priority, pause_rate_pps)
-    return tuple(found)
+            sentence = f"{where}: it has no counter that a rule covers, so nothing is judged"
+            verdicts.append(DerivedVerdict(subject=where, ok=None, sentence=sentence))
+        verdicts += _growth_verdicts(where, rules, start.values, end.values)
+        growth = {n: end.values[n] - v for n, v in start.values.items() if n in end.values}
+        verdicts += _paused(where, growth, seconds, priority, pause_rate_pps)
+    return tuple(verdicts)
 
 
 def _all_came(before: Iterable[NicCounters], after: Mapping[tuple[str, str], NicCounters]) -> bool:
     """Return whether all rxe devices together received exactly as many packets as they sent."""
     sent = received = 0
-    for one in before:
-        if driver_of(one) == "rxe":
-            other = after.get((one.server, one.link))
-            if other is None or not {"sent_pkts", "rcvd_pkts"} <= one.values.keys() & other.values:
+    for start in before:
+        if driver_of(start) == "rxe":
+            end = after.get((start.server, start.link))
+            if end is None or not {"sent_pkts", "rcvd_pkts"} <= start.values.keys() & end.values:
                 return False
-            sent += other.values["sent_pkts"] - one.values["sent_pkts"]
-            received += other.values["rcvd_pkts"] - one.values["rcvd_pkts"]
+            sent += end.values["sent_pkts"] - start.values["sent_pkts"]
+            received += end.values["rcvd_pkts"] - start.values["rcvd_pkts"]
     return sent == received > 0
 
 
 def _without_loss(rules: Iterable[CounterRule]) -> tuple[CounterRule, ...]:
     return tuple(
-        CounterRule(r.name, ALL_CAME, told_only=True) if r.name in BY_TIMER else r for r in rules
+        CounterRule(r.name, ALL_CAME, informational=True) if r.name in BY_TIMER else r
+        for r in rules
     )
 
 
@@ -147,30 +148,34 @@ def _growth_verdicts(
     for rule in rules:
         grown = after.get(rule.name, -1) - before[rule.name]
         if grown < 0:
-            said = f"{where}: {rule.name} decreased or disappeared, so it is not judged"
-            yield DerivedVerdict(subject=rule.name, ok=None, sentence=said)
+            sentence = f"{where}: {rule.name} decreased or disappeared, so it is not judged"
+            yield DerivedVerdict(subject=rule.name, ok=None, sentence=sentence)
         elif grown:
-            said = f"{where}: {rule.name} grew by {grown}: {rule.means}"
+            sentence = f"{where}: {rule.name} grew by {grown}: {rule.means}"
             yield DerivedVerdict(
-                subject=rule.name, ok=None if rule.told_only else False, sentence=said
+                subject=rule.name, ok=None if rule.informational else False, sentence=sentence
             )
 
 
 def _paused(
-    where: str, growth: Mapping[str, int], seconds: float, priority: int, most: float | None
+    where: str, growth: Mapping[str, int], seconds: float, priority: int, limit_pps: float | None
 ) -> Iterator[DerivedVerdict]:
     for name in (name.replace("P", str(priority), 1) for name in PAUSES):
         if growth.get(name, 0) > 0:
-            yield from _rate(f"{where} {name}", growth[name], seconds, most)
+            yield from _rate(f"{where} {name}", growth[name], seconds, limit_pps)
 
 
-def _rate(what: str, frames: int, seconds: float, most: float | None) -> Iterator[DerivedVerdict]:
+def _rate(
+    subject: str, frames: int, seconds: float, limit_pps: float | None
+) -> Iterator[DerivedVerdict]:
     if not frames or seconds <= 0:
         return
     rate = frames / seconds
-    bound = "no bound is given" if most is None else f"at most {most:g} allowed"
-    said = f"{what}: {frames} pauses, {rate:.1f} a second, {bound}"
-    yield DerivedVerdict(subject=what, ok=None if most is None else rate <= most, sentence=said)
+    bound = "no bound is given" if limit_pps is None else f"at most {limit_pps:g} allowed"
+    sentence = f"{subject}: {frames} pauses, {rate:.1f} a second, {bound}"
+    yield DerivedVerdict(
+        subject=subject, ok=None if limit_pps is None else rate <= limit_pps, sentence=sentence
+    )
 
 
 # --- switches -------------------------------------------------------------------------------------
@@ -185,37 +190,37 @@ def judge_switches(
 ) -> tuple[DerivedVerdict, ...]:
     """Judge switch counters: no drop in RoCE's queue, no deadlock, pauses under a rate."""
     later = {counters.device: counters for counters in after}
-    found: list[DerivedVerdict] = []
-    for one in before:
-        other = later.get(one.device)
-        if other is None:
-            said = f"{one.device}: not read after the test"
-            found.append(DerivedVerdict(subject=one.device, ok=None, sentence=said))
+    verdicts: list[DerivedVerdict] = []
+    for start in before:
+        end = later.get(start.device)
+        if end is None:
+            sentence = f"{start.device}: not read after the test"
+            verdicts.append(DerivedVerdict(subject=start.device, ok=None, sentence=sentence))
         else:
-            found += _drops(one, other, queue)
-            found += _frames(one, other, seconds, queue, pause_rate_pps)
-            found += _marks(one, other)
-    return tuple(found)
+            verdicts += _drops(start, end, queue)
+            verdicts += _frames(start, end, seconds, queue, pause_rate_pps)
+            verdicts += _marks(start, end)
+    return tuple(verdicts)
 
 
-def _drops(one: SwitchCounters, other: SwitchCounters, queue: int) -> Iterator[DerivedVerdict]:
-    if one.queues is None or other.queues is None:
-        said = f"{one.device}: dropped packets were not read, so loss there is not judged"
-        yield DerivedVerdict(subject="drops", ok=None, sentence=said)
+def _drops(start: SwitchCounters, end: SwitchCounters, queue: int) -> Iterator[DerivedVerdict]:
+    if start.queues is None or end.queues is None:
+        sentence = f"{start.device}: dropped packets were not read, so loss there is not judged"
+        yield DerivedVerdict(subject="drops", ok=None, sentence=sentence)
         return
-    earlier = {row.interface: row.dropped_packets for row in one.queues if row.queue == queue}
-    yield from _unread_drops(one.device, earlier, other.queues, queue)
-    for row in other.queues:
+    earlier = {row.interface: row.dropped_packets for row in start.queues if row.queue == queue}
+    yield from _unread_drops(start.device, earlier, end.queues, queue)
+    for row in end.queues:
         if row.queue != queue or row.interface not in earlier:
             continue
         grown = row.dropped_packets - earlier[row.interface]
-        where = f"{one.device} {row.interface}"
+        where = f"{start.device} {row.interface}"
         if grown < 0:
-            said = f"{where}: drops of queue {queue} were cleared, so they are not judged"
-            yield DerivedVerdict(subject="drops", ok=None, sentence=said)
+            sentence = f"{where}: drops of queue {queue} were cleared, so they are not judged"
+            yield DerivedVerdict(subject="drops", ok=None, sentence=sentence)
         elif grown:
-            said = f"{where}: {grown} packets dropped in queue {queue}, which must lose none"
-            yield DerivedVerdict(subject="drops", ok=False, sentence=said)
+            sentence = f"{where}: {grown} packets dropped in queue {queue}, which must lose none"
+            yield DerivedVerdict(subject="drops", ok=False, sentence=sentence)
 
 
 def _unread_drops(
@@ -225,42 +230,44 @@ def _unread_drops(
     lacking = sorted(earlier.keys() ^ {row.interface for row in later if row.queue == queue})
     if lacking or not earlier:
         ports = f" of {', '.join(lacking)}" if lacking else ""
-        said = (
+        sentence = (
             f"{device}: drops of queue {queue}{ports} were not read twice, so they are not judged"
         )
-        yield DerivedVerdict(subject="drops", ok=None, sentence=said)
+        yield DerivedVerdict(subject="drops", ok=None, sentence=sentence)
 
 
 def _frames(
-    one: SwitchCounters, other: SwitchCounters, seconds: float, queue: int, most: float | None
+    start: SwitchCounters, end: SwitchCounters, seconds: float, queue: int, limit_pps: float | None
 ) -> Iterator[DerivedVerdict]:
-    if one.pfc is None or other.pfc is None:
-        said = f"{one.device}: PFC frames were not read, so pauses there are not judged"
-        yield DerivedVerdict(subject="pfc", ok=None, sentence=said)
+    if start.pfc is None or end.pfc is None:
+        sentence = f"{start.device}: PFC frames were not read, so pauses there are not judged"
+        yield DerivedVerdict(subject="pfc", ok=None, sentence=sentence)
         return
-    earlier = {(row.interface, row.queue): row for row in one.pfc}
-    for row in other.pfc:
-        was = earlier.get((row.interface, row.queue))
-        if was is None:
+    earlier = {(row.interface, row.queue): row for row in start.pfc}
+    for row in end.pfc:
+        earlier_row = earlier.get((row.interface, row.queue))
+        if earlier_row is None:
             continue
-        where = f"{one.device} {row.interface} queue {row.queue}"
-        if row.deadlocks > was.deadlocks:
-            said = f"{where}: {row.deadlocks - was.deadlocks} PFC deadlocks"
-            yield DerivedVerdict(subject="deadlock", ok=False, sentence=said)
+        where = f"{start.device} {row.interface} queue {row.queue}"
+        if row.deadlocks > earlier_row.deadlocks:
+            sentence = f"{where}: {row.deadlocks - earlier_row.deadlocks} PFC deadlocks"
+            yield DerivedVerdict(subject="deadlock", ok=False, sentence=sentence)
         if row.queue != queue:
             continue
-        if row.rx_frames < was.rx_frames or row.tx_frames < was.tx_frames:
-            said = f"{where}: PFC frames were cleared, so they are not judged"
-            yield DerivedVerdict(subject="pfc", ok=None, sentence=said)
+        if row.rx_frames < earlier_row.rx_frames or row.tx_frames < earlier_row.tx_frames:
+            sentence = f"{where}: PFC frames were cleared, so they are not judged"
+            yield DerivedVerdict(subject="pfc", ok=None, sentence=sentence)
             continue
-        yield from _rate(f"{where} received", row.rx_frames - was.rx_frames, seconds, most)
-        yield from _rate(f"{where} sent", row.tx_frames - was.tx_frames, seconds, most)
+        yield from _rate(
+            f"{where} received", row.rx_frames - earlier_row.rx_frames, seconds, limit_pps
+        )
+        yield from _rate(f"{where} sent", row.tx_frames - earlier_row.tx_frames, seconds, limit_pps)
 
 
-def _marks(one: SwitchCounters, other: SwitchCounters) -> Iterator[DerivedVerdict]:
-    earlier = {row.interface: row.marked_packets for row in one.marked or ()}
-    for row in other.marked or ():
+def _marks(start: SwitchCounters, end: SwitchCounters) -> Iterator[DerivedVerdict]:
+    earlier = {row.interface: row.marked_packets for row in start.marked or ()}
+    for row in end.marked or ():
         grown = row.marked_packets - earlier.get(row.interface, row.marked_packets)
         if grown > 0:
-            said = f"{one.device} {row.interface}: {grown} packets marked by ECN"
-            yield DerivedVerdict(subject="ecn", ok=None, sentence=said)
+            sentence = f"{start.device} {row.interface}: {grown} packets marked by ECN"
+            yield DerivedVerdict(subject="ecn", ok=None, sentence=sentence)

@@ -45,10 +45,10 @@ def read_run(
 
 
 def _failed_measurement(run: RdmaRun, failure: tuple[Outcome, str]) -> Measurement:
-    said = PerftestOutcome(failure[0], "client", failure[1]).sentence
+    sentence = PerftestOutcome(failure[0], "client", failure[1]).sentence
     if not run.program.is_perftest:
-        said = said.replace("perftest", run.program.value)  # texts of `MEANING` contain it
-    return not_measured(run, failure[0], said)
+        sentence = sentence.replace("perftest", run.program.value)  # texts of `MEANING` contain it
+    return not_measured(run, failure[0], sentence)
 
 
 def _how_it_ended(result: CommandResult) -> tuple[Outcome, str] | None:
@@ -73,11 +73,11 @@ def _ended_well(client: CommandResult) -> None:
 
 
 def _iperf3(run: RdmaRun, client: CommandResult) -> Measurement:
-    found = read_iperf(client.stdout)
+    tcp = read_iperf(client.stdout)
     _ended_well(client)
-    resent = "" if found.retransmits is None else f", {found.retransmits} segments resent"
-    said = f"{found.received_gbps:.2f} Gb/s of TCP over {found.streams} streams{resent}"
-    return run_measurement(run, Figures(gbps=found.received_gbps), said)
+    resent = "" if tcp.retransmits is None else f", {tcp.retransmits} segments resent"
+    sentence = f"{tcp.received_gbps:.2f} Gb/s of TCP over {tcp.streams} streams{resent}"
+    return run_measurement(run, Figures(gbps=tcp.received_gbps), sentence)
 
 
 def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
@@ -91,8 +91,8 @@ def _fio(run: RdmaRun, client: CommandResult) -> Measurement:
         p99_us=max((job.p99_us for job in jobs if job.p99_us is not None), default=None),
         p999_us=max((job.p999_us for job in jobs if job.p999_us is not None), default=None),
     )
-    said = f"{figures.iops:.0f} operations a second, {figures.latency_us:.2f} us on average"
-    return run_measurement(run, figures, said)
+    sentence = f"{figures.iops:.0f} operations a second, {figures.latency_us:.2f} us on average"
+    return run_measurement(run, figures, sentence)
 
 
 def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
@@ -104,12 +104,12 @@ def _mpi(run: RdmaRun, client: CommandResult) -> Measurement:
     if table.collective != run.collective:
         raise TableError(Outcome.OPTION_MISMATCH, f"{table.collective}, not {run.collective}")
     least, most = table.rows[0], table.rows[-1]
-    said = (
+    sentence = (
         f"{run.collective} {least.average_us:.2f} us of {least.size_bytes} bytes, "
         f"{most.average_us:.2f} us of {most.size_bytes}"
     )
     figures = Figures(latency_us=least.average_us)
-    return run_measurement(run, figures, said).model_copy(update={"sizes": table.rows})
+    return run_measurement(run, figures, sentence).model_copy(update={"sizes": table.rows})
 
 
 def _of_all_ranks(tables: tuple[MpiTable, ...], ranks: int) -> MpiTable:
@@ -133,8 +133,8 @@ def _over_time(run: RdmaRun, client: CommandResult, server: CommandResult | None
     except TableError as flaw:
         return _failed_measurement(run, (flaw.outcome, flaw.line))
     mean = sum(point.gbps for point in series) / len(series)
-    found = run_measurement(run, Figures(gbps=mean), f"{mean:.2f} Gb/s over {len(series)} rows")
-    return found.model_copy(update={"series": series})
+    result = run_measurement(run, Figures(gbps=mean), f"{mean:.2f} Gb/s over {len(series)} rows")
+    return result.model_copy(update={"series": series})
 
 
 def _is_whole(run: RdmaRun, series: Sequence[Point]) -> None:

@@ -70,8 +70,8 @@ def measurement(run: RdmaRun, judgement: PerftestOutcome, expected: Expectation)
     if judgement.outcome is not Outcome.MEASURED or not judgement.rows:
         return not_measured(run, judgement.outcome, judgement.sentence)
     if other := _another_run(run, judgement.rows):
-        said = f"{Outcome.OPTION_MISMATCH}: {MEANING[Outcome.OPTION_MISMATCH]} ({other})"
-        return not_measured(run, Outcome.OPTION_MISMATCH, said)
+        sentence = f"{Outcome.OPTION_MISMATCH}: {MEANING[Outcome.OPTION_MISMATCH]} ({other})"
+        return not_measured(run, Outcome.OPTION_MISMATCH, sentence)
     return judged_measurement(run, judgement.rows[-1].figures, expected)
 
 
@@ -86,12 +86,12 @@ def _another_run(run: RdmaRun, rows: Sequence[MessageSizeRow]) -> str:
     return ""
 
 
-def not_measured(run: RdmaRun, outcome: Outcome, said: str = "") -> Measurement:
+def not_measured(run: RdmaRun, outcome: Outcome, sentence: str = "") -> Measurement:
     """Return the measurement of a run without figures; its sentence names the cause."""
     return Measurement(
         run=run,
         outcome=outcome.value,
-        sentence=f"{run.pair} {run.program}: {said or MEANING[outcome]}",
+        sentence=f"{run.pair} {run.program}: {sentence or MEANING[outcome]}",
         verdict=MeasurementVerdict.NOT_MEASURED,
     )
 
@@ -103,26 +103,26 @@ def judged_measurement(run: RdmaRun, figures: Figures, expected: Expectation) ->
     unit = f"{value:.2f} Gb/s" if rate else f"{value:.2f} us on average"
     bound = expected.min_gbps if rate else expected.max_latency_us
     if not expected.speed_judged or bound is None:
-        verdict, said = MeasurementVerdict.NOT_JUDGED, f"{unit}; not judged: {expected.reason}"
+        verdict, sentence = MeasurementVerdict.NOT_JUDGED, f"{unit}; not judged: {expected.reason}"
     else:
         holds = value >= bound if rate else value <= bound
         verdict = MeasurementVerdict.PASSED if holds else MeasurementVerdict.TOO_SLOW
         word = "at least" if rate else "at most"
-        said = f"{unit}, {word} {bound:.2f} expected: {expected.reason}"
-    return run_measurement(run, figures, said, verdict)
+        sentence = f"{unit}, {word} {bound:.2f} expected: {expected.reason}"
+    return run_measurement(run, figures, sentence, verdict)
 
 
 def run_measurement(
     run: RdmaRun,
     figures: Figures,
-    said: str,
+    sentence: str,
     verdict: MeasurementVerdict = MeasurementVerdict.NOT_JUDGED,
 ) -> Measurement:
     """Return a measurement with these figures and this sentence."""
     return Measurement(
         run=run,
         outcome=Outcome.MEASURED.value,
-        sentence=f"{run.pair} {run.program}: {said}",
+        sentence=f"{run.pair} {run.program}: {sentence}",
         figures=figures,
         verdict=verdict,
     )
@@ -166,9 +166,9 @@ def _spread(alike: Sequence[Measurement], most: float | None) -> DerivedVerdict:
 
 def _kind(run: RdmaRun) -> str:
     """Describe a kind of pairs: `ib_write_bw, 65536 bytes, across the spines, up to 50 Gb/s`."""
-    way = {NEAR: ", within a leaf", FAR: ", across the spines"}.get(run.switches or 0, "")
+    path = {NEAR: ", within a leaf", FAR: ", across the spines"}.get(run.switches or 0, "")
     reach = "" if run.reach_gbps is None else f", up to {run.reach_gbps:.4g} Gb/s"
-    return f"{run.program}, {run.size_bytes} bytes{way}{reach},"
+    return f"{run.program}, {run.size_bytes} bytes{path}{reach},"
 
 
 def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> DerivedVerdict | None:
@@ -180,17 +180,19 @@ def total(each: Round, measurements: Iterable[Measurement], rdma: Rdma) -> Deriv
     values = [m.value for m in mine if m.value is not None]
     if len(values) < len(ids):
         lacking = len(ids) - len(values)
-        said = f"{each.note}: {lacking} of {len(ids)} runs were not measured, so no sum is judged"
-        return DerivedVerdict(subject=each.note, ok=None, sentence=said)
-    got, least = sum(values), each.total_gbps * rdma.line_rate_fraction
-    if got > MOST_TOGETHER * each.total_gbps:
-        said = (
-            f"{each.note}: {got:.2f} Gb/s together is more than the {each.total_gbps:g} Gb/s that "
-            "they share: they did not all send at the same time, so no sum is judged"
+        sentence = (
+            f"{each.note}: {lacking} of {len(ids)} runs were not measured, so no sum is judged"
         )
-        return DerivedVerdict(subject=each.note, ok=None, sentence=said)
-    said = f"{each.note}: {got:.2f} Gb/s together, at least {least:.2f} expected"
-    return DerivedVerdict(subject=each.note, ok=got >= least, sentence=said)
+        return DerivedVerdict(subject=each.note, ok=None, sentence=sentence)
+    sum_gbps, least = sum(values), each.total_gbps * rdma.line_rate_fraction
+    if sum_gbps > MOST_TOGETHER * each.total_gbps:
+        sentence = (
+            f"{each.note}: {sum_gbps:.2f} Gb/s together is more than the {each.total_gbps:g} Gb/s "
+            "that they share: they did not all send at the same time, so no sum is judged"
+        )
+        return DerivedVerdict(subject=each.note, ok=None, sentence=sentence)
+    sentence = f"{each.note}: {sum_gbps:.2f} Gb/s together, at least {least:.2f} expected"
+    return DerivedVerdict(subject=each.note, ok=sum_gbps >= least, sentence=sentence)
 
 
 def switch_latency(

@@ -59,20 +59,20 @@ def paired(
     Raises ValueError if no pair has a value in both runs.
     """
     sign = -1 if higher_is_better else 1
-    found = {
+    changes_by_pair = {
         pair: round(
             sign * median(math.log(b / a) for a, b in zip(then, now[pair], strict=False)), DIGITS
         )
         for pair, then in before.items()
         if then and now.get(pair)
     }
-    if not found:
+    if not changes_by_pair:
         raise ValueError("no pair was measured in both runs")
-    changes = list(found.values())
+    changes = list(changes_by_pair.values())
     middle = math.expm1(sign * median(changes)) * sign
     differing = [change for change in changes if change != 0]
     p = signed_rank(differing if middle >= 0 else [-change for change in differing])
-    return _paired_verdict(len(changes), len(differing), middle, p, _share_servers(found))
+    return _paired_verdict(len(changes), len(differing), middle, p, _share_servers(changes_by_pair))
 
 
 def _share_servers(pairs: Iterable[str]) -> bool:
@@ -88,9 +88,9 @@ def _paired_verdict(
     amount = f"the median pair {abs(change):.1%} {side}" if change else "the median pair as before"
     slower: bool | None = None
     if not changed:
-        slower, said = False, "no regression (every pair as before)"
+        slower, verdict = False, "no regression (every pair as before)"
     elif changed < LEAST_PAIRS:
-        said = f"not judged: {changed} of them changed, {LEAST_PAIRS} are needed"
+        verdict = f"not judged: {changed} of them changed, {LEAST_PAIRS} are needed"
     else:
         sure = p < P_VALUE and abs(change) >= MATTERS
         slower = sure and change > 0
@@ -99,14 +99,14 @@ def _paired_verdict(
         small = f"under {MATTERS:.0%}; " if p < P_VALUE and not sure else ""
         chance = f"p = {p:.2g}" if p >= LEAST_SHOWN else f"p < {LEAST_SHOWN:g}"
         chance += ", too low as pairs share servers" if shared else ""
-        said = f"{word} ({small}signed-rank test, {kind}, {chance}; {changed} of them changed)"
+        verdict = f"{word} ({small}signed-rank test, {kind}, {chance}; {changed} of them changed)"
     return PairedComparison(
         slower=slower,
         change=change,
         pairs=pairs,
         changed=changed,
         p=p if changed else None,
-        sentence=f"{compared}, {amount}: {said}",
+        sentence=f"{compared}, {amount}: {verdict}",
     )
 
 

@@ -93,23 +93,23 @@ class Comparison(Frozen):
         doubt = f" ({self.figure.unconfirmed})" if self.figure.unconfirmed else ""
         return f"{self.figure.name}: {self.figure.value:.12g} {self.figure.unit}{doubt}"
 
-    def row_text(self, told: Reasons) -> str:
+    def row_text(self, reported: Reasons) -> str:
         """The row as a sentence, without reasons that are reported already."""
         if self.ours is None or self.ratio is None:
             return f"{self.published}; {self.status}"
         of = f"{self.ratio:.0%}" if self.ratio >= 0.01 else f"1/{1 / self.ratio:.0f} of it"
         mine = f"{self.ours:.0f}" if self.figure.unit == "IOPS" else f"{self.ours:.2f}"
         ours = f"here {mine} ({of}, median of {self.runs})"
-        because = "; ".join(self.reasons.without(told).sentences)
+        because = "; ".join(self.reasons.without(reported).sentences)
         return f"{self.published}, {ours}; {self.status}{': ' if because else ''}{because}"
 
 
 def shared_reasons(compared: Iterable[Comparison]) -> Reasons:
     """Reasons common to all figures that were measured here; none for a single figure."""
-    found = [each.reasons for each in compared if each.ours is not None]
-    if len(found) < 2:
+    reasons = [each.reasons for each in compared if each.ours is not None]
+    if len(reasons) < 2:
         return Reasons()
-    return reduce(Reasons.shared_with, found)
+    return reduce(Reasons.shared_with, reasons)
 
 
 def reference_names(directory: Path = REFERENCES) -> tuple[str, ...]:
@@ -119,15 +119,15 @@ def reference_names(directory: Path = REFERENCES) -> tuple[str, ...]:
 
 def load_reference(name: str, directory: Path = REFERENCES) -> Reference:
     """Read a reference by its name; raises BadInput with the nearest name, or file and line."""
-    known = reference_names(directory)
-    if name not in known:
-        raise BadInput(f"no reference {name!r}", where="references", how=nearest(name, known))
-    found = validate(Reference, read_document(directory / f"{name}.yaml", "reference: NAME"))
-    if found.reference != name:
+    names = reference_names(directory)
+    if name not in names:
+        raise BadInput(f"no reference {name!r}", where="references", how=nearest(name, names))
+    reference = validate(Reference, read_document(directory / f"{name}.yaml", "reference: NAME"))
+    if reference.reference != name:
         raise BadInput(
-            f"reference: {found.reference}", where=f"{name}.yaml", how="call it as its file"
+            f"reference: {reference.reference}", where=f"{name}.yaml", how="call it as its file"
         )
-    return found
+    return reference
 
 
 def compare(result: RdmaResult, reference: Reference) -> tuple[Comparison, ...]:
@@ -207,13 +207,13 @@ def _nearest(values: list[Valued], figure: Figure) -> list[Valued]:
     def usual(run: RdmaRun) -> bool:
         return run.size_bytes == (2 if run.program.measures_latency else DEFAULT_BYTES)
 
-    for wanted, fits in (
+    for condition, fits in (
         (figure.place, lambda run: PLACES.get(run.switches) == figure.place),
         (figure.rate_gbps, lambda run: run.reach_gbps == figure.rate_gbps),
         (figure.program if figure.size_bytes is None else None, usual),
     ):
         near = [(m, v) for m, v in values if fits(m.run)]
-        values = near if wanted is not None and near else values
+        values = near if condition is not None and near else values
     return values
 
 
@@ -245,7 +245,7 @@ def _conditions(result: RdmaResult, measurements: Iterable[Measurement]) -> dict
             own.setdefault("processes", set()).add(f"{len(run.ranks)} servers")
         if run.storage is not None:
             own.setdefault("depth", set()).add(str(run.storage.depth))
-    return result.conditions | {name: ", ".join(sorted(found)) for name, found in own.items()}
+    return result.conditions | {name: ", ".join(sorted(values)) for name, values in own.items()}
 
 
 def _unknown(

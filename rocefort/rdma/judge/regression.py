@@ -62,8 +62,8 @@ def regression(
     word = "slower" if drop > 0 else "faster"
     counts = f"{len(fresh)} fresh against {len(good)} good runs"
     verdict = "a regression" if slower else "no regression"
-    said = f"{now:.2f}, {abs(drop):.1%} {word} than {usual:.2f}: {verdict} ({how}; {counts})"
-    return Regression(slower=slower, drop=drop, sentence=said)
+    sentence = f"{now:.2f}, {abs(drop):.1%} {word} than {usual:.2f}: {verdict} ({how}; {counts})"
+    return Regression(slower=slower, drop=drop, sentence=sentence)
 
 
 def _not_judged(why: str) -> Regression:

@@ -128,18 +128,18 @@ class RdmaHistory:
     def load(self, run: str, fabric: str = "") -> RdmaResult:
         """Load one run by its id, or `last`; raises BadInput."""
         lines = self.runs(fabric)
-        found = next((line.id for line in lines if run in (line.id, LAST)), None)
-        if found is None:
-            known = ", ".join(line.id for line in lines[:5])
-            how = f"one of the latest: {known}; or `last`" if known else "it holds no run"
+        run_id = next((line.id for line in lines if run in (line.id, LAST)), None)
+        if run_id is None:
+            latest = ", ".join(line.id for line in lines[:5])
+            how = f"one of the latest: {latest}; or `last`" if latest else "it holds no run"
             raise BadInput(f"no run {run!r}", where=str(self.path), how=how)
         with self._failing("cannot be read"):
-            (blob,) = self._db.execute("SELECT result FROM runs WHERE id = ?", (found,)).fetchone()
+            (blob,) = self._db.execute("SELECT result FROM runs WHERE id = ?", (run_id,)).fetchone()
         try:
             return RdmaResult.model_validate_json(zlib.decompress(blob))
         except (zlib.error, ValidationError):
             raise BadInput(
-                f"run {found} cannot be read",
+                f"run {run_id} cannot be read",
                 where=str(self.path),
                 how="it was damaged, or written by another version of rocefort",
             ) from None
@@ -156,14 +156,14 @@ class RdmaHistory:
 
         A run is good if it was measured and is not too slow.
         """
-        found = {}
+        values_by_key = {}
         for each in result.measurements:
             program, pair, size = each.key
             shape = result.plan.shapes.get(each.run.id, "")
-            kept = self.series(program.value, pair, size, shape)
-            values = [k.value for k in kept if k.good and k.began < result.began]
-            found[program.value, pair, size, shape] = values[-GOOD_RUNS:]
-        return found
+            earlier = self.series(program.value, pair, size, shape)
+            values = [k.value for k in earlier if k.good and k.began < result.began]
+            values_by_key[program.value, pair, size, shape] = values[-GOOD_RUNS:]
+        return values_by_key
 
     def series(
         self, program: str, pair: str, size: int | None, shape: str | None = None

@@ -46,13 +46,13 @@ class SlowComponents(Frozen):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Each explanation, then each unexplained pair, as a sentence."""
-        found = [f"{self._explained} pass through {e.sentence}" for e in self.explanations[:1]]
-        found += [f"or through {e.sentence}" for e in self.explanations[1:]]
-        found += [
+        lines = [f"{self._explained} pass through {e.sentence}" for e in self.explanations[:1]]
+        lines += [f"or through {e.sentence}" for e in self.explanations[1:]]
+        lines += [
             f"{pair} is slow, though good pairs used every element of its path"
             for pair in self.unexplained
         ]
-        return tuple(found)
+        return tuple(lines)
 
     @property
     def _explained(self) -> str:
@@ -92,7 +92,7 @@ def pair_components(wiring: Wiring, one: Server, other: Server, qps: int = 1) ->
     return PairComponents(frozenset(certain), frozenset(across))
 
 
-def find_culprits(
+def find_slow_components(
     measurements: Iterable[Measurement], wiring: Wiring, servers: Mapping[str, Server]
 ) -> SlowComponents:
     """Explain the slow pairs by elements that they share and that good pairs do not use."""
@@ -105,18 +105,18 @@ def find_culprits(
             MeasurementVerdict.TOO_SLOW,
         ):
             continue
-        its_way = pair_components(wiring, servers[run.client], servers[run.server], run.qps)
+        components = pair_components(wiring, servers[run.client], servers[run.server], run.qps)
         if each.verdict is MeasurementVerdict.TOO_SLOW:
-            slow[run.pair] = its_way
+            slow[run.pair] = components
         else:
-            good.append(its_way)
+            good.append(components)
     return explain(slow, good)
 
 
 def explain(slow: Mapping[str, PairComponents], good: Iterable[PairComponents]) -> SlowComponents:
     """Return the smallest sets that cover all slow paths; no good path certainly uses them."""
     cleared = frozenset[str]().union(*(each.certain for each in good))
-    suspects = {pair: its_way.all - cleared for pair, its_way in slow.items()}
+    suspects = {pair: components.all - cleared for pair, components in slow.items()}
     explained = [pair for pair, elements in suspects.items() if elements]
     groups = _suspects_by_pairs({pair: suspects[pair] for pair in explained})
     return SlowComponents(
@@ -145,24 +145,24 @@ def _smallest(
 ) -> Iterator[Explanation]:
     if not pairs:
         return
-    wanted = frozenset(pairs)
+    slow = frozenset(pairs)
     best = [group for group in groups if not any(group < other for other in groups)]
     for count in range(1, LARGEST_SET + 1):
-        found = [
+        covers = [
             chosen
             for chosen in combinations(best, count)
-            if frozenset[str]().union(*chosen) == wanted
+            if frozenset[str]().union(*chosen) == slow
         ]
-        if found:
-            for chosen in found[:MOST_SETS]:
+        if covers:
+            for chosen in covers[:MOST_SETS]:
                 yield Explanation(parts=tuple(groups[group] for group in chosen))
             return
-    yield Explanation(parts=tuple(groups[group] for group in _greedy(best, wanted)))
+    yield Explanation(parts=tuple(groups[group] for group in _greedy(best, slow)))
 
 
-def _greedy(groups: Sequence[frozenset[str]], wanted: frozenset[str]) -> list[frozenset[str]]:
+def _greedy(groups: Sequence[frozenset[str]], slow: frozenset[str]) -> list[frozenset[str]]:
     """Cover more than three faults: repeatedly take the group that explains most of the rest."""
-    rest, chosen = set(wanted), []
+    rest, chosen = set(slow), []
     while rest:
         most = max(groups, key=lambda group: len(group & rest))
         chosen.append(most)

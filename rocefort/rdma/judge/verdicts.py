@@ -12,7 +12,7 @@ from rocefort.models.results.rdma_result import DerivedVerdict, Measurement
 from rocefort.models.wording import count_of
 from rocefort.rdma.judge.expectations import SWITCH_LATENCY, spreads, switch_latency, total
 from rocefort.rdma.judge.regression import LEAST_HISTORY, regression
-from rocefort.rdma.judge.slow_components import SlowComponents, find_culprits
+from rocefort.rdma.judge.slow_components import SlowComponents, find_slow_components
 from rocefort.rdma.parse.bandwidth_series import outage
 from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.plan.shared_links import Wiring
@@ -35,23 +35,26 @@ def verdicts(
 
     good: values of earlier good runs.
     """
-    culprits = culprits_of(network, measurements)
+    slow_components = slow_components_of(network, measurements)
     return (
         *filter(None, (total(each, measurements, rdma) for each in plan.rounds)),
         *spreads(measurements, rdma),
         *_outages(plan, measurements),
         *_subtracted(network, measurements),
         *_regressions(plan, measurements, good),
-        *(DerivedVerdict(subject="slow pairs", ok=None, sentence=s) for s in culprits.sentences),
+        *(
+            DerivedVerdict(subject="slow pairs", ok=None, sentence=s)
+            for s in slow_components.sentences
+        ),
     )
 
 
-def culprits_of(network: Network, measurements: Iterable[Measurement]) -> SlowComponents:
+def slow_components_of(network: Network, measurements: Iterable[Measurement]) -> SlowComponents:
     """Explain the slow pairs; no explanation if the links are not known."""
     servers = {server.name: server for server in network.servers or ()}
-    known = [m for m in measurements if set(m.run.servers) <= servers.keys()]
+    in_network = [m for m in measurements if set(m.run.servers) <= servers.keys()]
     try:
-        return find_culprits(known, Wiring(network), servers)
+        return find_slow_components(in_network, Wiring(network), servers)
     except BadInput:
         return SlowComponents(slow=(), explanations=(), unexplained=())
 
@@ -63,19 +66,19 @@ def _outages(plan: RdmaPlan, measurements: Iterable[Measurement]) -> Iterator[De
             continue
         note = notes.get(each.run.id, "")
         try:
-            said = outage(each.series).sentence
+            sentence = outage(each.series).sentence
         except TableError as flaw:
-            said = f"the loss is not known: {flaw.line}"
-        yield DerivedVerdict(subject=note, ok=None, sentence=f"{each.run.pair}, {note}: {said}")
+            sentence = f"the loss is not known: {flaw.line}"
+        yield DerivedVerdict(subject=note, ok=None, sentence=f"{each.run.pair}, {note}: {sentence}")
 
 
 def _subtracted(network: Network, measurements: Iterable[Measurement]) -> Iterator[DerivedVerdict]:
     """Latency of one switch, for the smallest size measured on both paths."""
     metres = [link.cable_m for link in network.links or () if link.cable_m is not None]
     fabric_us = 2 * max(metres, default=0.0) * NS_PER_M / 1000
-    found = [row for row in switch_latency(measurements, fabric_us) if row[0] <= SMALL_BYTES]
-    if found:
-        size, microseconds, runs = found[0]
+    latencies = [row for row in switch_latency(measurements, fabric_us) if row[0] <= SMALL_BYTES]
+    if latencies:
+        size, microseconds, runs = latencies[0]
         yield DerivedVerdict(
             subject=SWITCH_LATENCY,
             ok=None,
@@ -95,24 +98,24 @@ def _regressions(
             program, pair, size = each.key
             key = (program.value, pair, size, plan.shapes.get(each.run.id, ""))
             fresh.setdefault(key, []).append(each)
-    known = [(mine, past) for key, mine in fresh.items() if (past := good.get(key, ()))]
-    for mine, past in known:
+    compared = [(mine, past) for key, mine in fresh.items() if (past := good.get(key, ()))]
+    for mine, past in compared:
         if len(past) >= LEAST_HISTORY:
             yield _regression(mine, past)
-    short = sum(len(past) < LEAST_HISTORY for _, past in known)
+    short = sum(len(past) < LEAST_HISTORY for _, past in compared)
     if short:
-        said = f"{count_of(short, 'measurement')} not compared with earlier runs: fewer than "
-        said += f"{LEAST_HISTORY} good runs of the same pair, program, size and load"
-        yield DerivedVerdict(subject="history", ok=None, sentence=said)
+        sentence = f"{count_of(short, 'measurement')} not compared with earlier runs: fewer than "
+        sentence += f"{LEAST_HISTORY} good runs of the same pair, program, size and load"
+        yield DerivedVerdict(subject="history", ok=None, sentence=sentence)
 
 
 def _regression(mine: Sequence[Measurement], earlier: Sequence[float]) -> DerivedVerdict:
     values = [m.value for m in mine if m.value is not None]
     run = mine[0].run
-    found = regression(earlier, values, higher_is_better=not run.program.measures_latency)
-    ok = None if found.slower is None else not found.slower
-    said = f"{run.pair} {measured_words(run)}: {found.sentence}"
-    return DerivedVerdict(subject=f"history of {run.pair}", ok=ok, sentence=said)
+    result = regression(earlier, values, higher_is_better=not run.program.measures_latency)
+    ok = None if result.slower is None else not result.slower
+    sentence = f"{run.pair} {measured_words(run)}: {result.sentence}"
+    return DerivedVerdict(subject=f"history of {run.pair}", ok=ok, sentence=sentence)
 
 
 def measured_words(run: RdmaRun) -> str:
