@@ -1,1 +1,1 @@
-"""Configuration of one switch as its text has it, free of vendor syntax."""
+"""Device: the content of one switch configuration, without vendor syntax."""

@@ -1,4 +1,4 @@
-"""BGP, prefix lists and route-policies of a switch, as its text says them."""
+"""BGP, prefix lists and route-policies in the configuration of a switch."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ class Bfd(Frozen):
 
 
 class BgpSettings(Frozen):
-    """What a peer and a group both can carry."""
+    """Settings that a peer and a group can both have."""
 
     asn: Annotated[int | None, RESETS] = None
     description: Annotated[str | None, UNFELT] = None
-    # Where the session starts from, `connect-interface`; without it, from the link to the peer.
+    # Source of the session, `connect-interface`; without it, the link to the peer.
     source_interface: Annotated[str | None, RESETS] = None
     source_address: Annotated[IPv4Address | None, RESETS] = None  # of that interface
     bfd_enabled: Annotated[bool, OTHER_BFD] = False
     bfd: Annotated[Bfd | None, OTHER_BFD] = None  # explicit timers
     keepalive_s: Annotated[int | None, RESETS] = None
     hold_s: Annotated[int | None, RESETS] = None
-    # MD5: what the text says of it, never the password.
+    # MD5: its state in the text, never the password.
     password: Annotated[Stated | None, OTHER_PROOF] = None
     keychain: Annotated[str | None, OTHER_PROOF] = None  # by name; excludes a password
     active: Annotated[bool, RESETS] = False  # `peer X enable` in the IPv4 family
@@ -78,14 +78,14 @@ class BgpGroup(BgpSettings, KeyedRow):
 
 
 class BgpPeer(BgpSettings, KeyedRow):
-    """One peer, its own settings only; `group` lends the rest."""
+    """One peer with only its own settings; it inherits the rest from `group`."""
 
     address: Annotated[IPv4Address, KEY]
     group: Annotated[str | None, RESETS] = None
 
 
 class Bgp(Frozen):
-    """The BGP process of the switch."""
+    """BGP process of a switch."""
 
     asn: Annotated[
         int, BGP.felt("the AS number changes", EditCondition.GONE, down=EditCondition.GONE)
@@ -128,18 +128,18 @@ class Bgp(Frozen):
         return known[1] if known and known[0] is peer else self._settled(peer)
 
     def settings_at(self, address: IPv4Address) -> BgpSettings | None:
-        """Effective settings of the peer of an address; None: there is none."""
+        """Effective settings of the peer with an address; None: there is none."""
         known = self._settings.get(address)
         return known[1] if known else None
 
     def _settled(self, peer: BgpPeer) -> BgpSettings:
         own, lent = _set_values(peer), self._lent.get(peer.group, {})
-        if peer.password or peer.keychain:  # one excludes the other, and the peer's own goes first
+        if peer.password or peer.keychain:  # one excludes the other; the peer's own has priority
             lent = lent | {"password": None, "keychain": None}
         return BgpSettings(**lent | own)
 
     def group_of(self, peer: BgpPeer) -> BgpGroup | None:
-        """The group of a peer; None: it is in none, or in one that is not there."""
+        """Group of a peer; None: it has none, or one that does not exist."""
         return next((group for group in self.groups if group.name == peer.group), None)
 
     @cached_property
@@ -149,7 +149,7 @@ class Bgp(Frozen):
 
     @cached_property
     def _settings(self) -> dict[IPv4Address, tuple[BgpPeer, BgpSettings]]:
-        """Of every peer: rules and engines ask for each a dozen times."""
+        """Settings of every peer, cached: rules and engines read each a dozen times."""
         return {peer.address: (peer, self._settled(peer)) for peer in self.peers}
 
     @cached_property
@@ -158,7 +158,7 @@ class Bgp(Frozen):
 
 
 def _set_values(settings: BgpSettings) -> dict[str, Any]:
-    """What is set of it."""
+    """Return the settings that are not at their default."""
     fields = BgpSettings.model_fields
     return {k: v for k, v in vars(settings).items() if k in fields and v not in (None, False)}
 
@@ -191,19 +191,19 @@ class PrefixEntry(KeyedRow):
 
 
 class PrefixList(KeyedRow):
-    """Prefix list; what no entry matches is denied."""
+    """Prefix list; it denies routes that no entry matches."""
 
     name: Annotated[str, KEY]
     entries: Annotated[Keyed[PrefixEntry], SAME.but(grows="member of a prefix list")] = ()
 
     def permits(self, route: IPv4Network) -> bool:
-        """First matching entry decides; nothing matches means deny."""
+        """Whether the list permits a route: the first matching entry decides, else deny."""
         hit = next((e for e in self.entries if e.matches(route)), None)
         return hit is not None and hit.action == "permit"
 
 
 class PolicyNode(KeyedRow):
-    """One node of a route-policy; without a match it takes every route."""
+    """One node of a route-policy; without a match it applies to every route."""
 
     node: Annotated[int, KEY]
     action: Annotated[
@@ -213,7 +213,7 @@ class PolicyNode(KeyedRow):
 
 
 class RoutePolicy(KeyedRow):
-    """Policy of routes; what no node matches is denied."""
+    """Route-policy; it denies routes that no node matches."""
 
     name: Annotated[str, KEY]
     nodes: Annotated[Keyed[PolicyNode], SAME] = ()

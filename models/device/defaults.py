@@ -1,4 +1,4 @@
-"""The form in which a switch saves a Device: what equals a default of its family is not said."""
+"""Normal form of a Device, as a switch saves it: without values at the default of its family."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rocefort.models.device.interface import DEFAULT_DOMAIN, DEFAULT_VLAN, ETHER
 from rocefort.models.device.lossless import DiffservDomain, Pfc, PfcProfile, PfcTimer
 from rocefort.models.hardware.hardware import Fact, Family
 
-# Defined by the system (V300R023C00, `diffserv domain`); V100 and V200 save a line that says so.
+# Defined by the system (V300R023C00, `diffserv domain`); V100 and V200 save a line for it.
 BUILT_IN_DOMAIN = DiffservDomain(name=DEFAULT_DOMAIN)
-BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that no line makes
+BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that exist without a line
 
 
 def saved_form(device: Device, family: Family) -> Device:
-    """The same Device without the values that hold anyway on this family, and without silent ports.
+    """Return the Device without default values of this family, and without default ports.
 
-    Without this a plan would want to set, for ever, what the switch does not repeat. A family whose
-    switches save such lines keeps them.
+    Otherwise a plan would set again and again a value that the switch does not save. A family
+    whose switches save such lines keeps them.
     """
     if family.says_defaults:
         return device
@@ -36,11 +36,11 @@ def saved_form(device: Device, family: Family) -> Device:
 
 
 def _is_silent(interface: Interface) -> bool:
-    """Whether a line says no more than that a port is there, which a switch saves of every port.
+    """Whether an interface has only default values; a switch saves its line for every port.
 
-    A subinterface is there by its line.
+    A subinterface exists only by its line, so it counts as configured.
     """
-    if interface.description is not None or interface.addresses:  # nearly all, and soon seen
+    if interface.description is not None or interface.addresses:  # most ports; a fast check
         return False
     if interface != Interface(name=interface.name):
         return False
@@ -49,7 +49,7 @@ def _is_silent(interface: Interface) -> bool:
 
 
 def _interface(interface: Interface) -> Interface:
-    """Without the MTU of every port, and without the VLAN that every switched port carries."""
+    """Remove the default MTU, and the VLAN that every switched port carries."""
     update: dict[str, object] = {}
     if interface.mtu == ETHERNET_MTU:
         update["mtu"] = None
@@ -61,7 +61,7 @@ def _interface(interface: Interface) -> Interface:
 
 
 def _drop_profiles(profiles: Iterable[DropProfile]) -> Iterator[DropProfile]:
-    """Without colours that drop as by default, and without a built-in profile that says nothing."""
+    """Remove colours that drop as by default, and a built-in profile at its defaults."""
     for profile in profiles:
         colours = tuple(row for row in profile.colours if not drops_as_by_default(row))
         if profile.name != DEFAULT_PROFILE or colours or profile.ecn is not None:

@@ -1,7 +1,7 @@
-"""Device: what one switch's configuration text says, vendor-neutral, and nothing more.
+"""Device: the content of one switch's configuration text, vendor-neutral, and nothing more.
 
-Collections are kept sorted by key, so two Devices are equal exactly when they mean the same.
-What text cannot say (cable lengths, roles, servers) lives in Network.
+Collections are sorted by key, so two Devices are equal exactly when they have the same meaning.
+Facts that text cannot express (cable lengths, roles, servers) are in Network.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from rocefort.models.keyed import Keyed
 
 
 class Device(Frozen):
-    """What one switch's text says."""
+    """Content of one switch's configuration text."""
 
     name: Annotated[str, SAME.but(access=AccessTopic.NAME)]  # sysname
     # Ports that are several interfaces of a lower speed.
@@ -185,7 +185,7 @@ class Device(Frozen):
 
     @cached_property
     def members(self) -> dict[int, tuple[Interface, ...]]:
-        """Member ports by the number of their Eth-Trunk, whether or not it exists."""
+        """Member ports by the number of their Eth-Trunk, also of one that does not exist."""
         found: dict[int, list[Interface]] = {}
         for interface in self.interfaces:
             if interface.eth_trunk is not None:
@@ -193,13 +193,13 @@ class Device(Frozen):
         return {number: tuple(ports) for number, ports in found.items()}
 
     def bundles(self, trunk: Interface, up: Container[str] | None = None) -> bool:
-        """Whether an Eth-Trunk has as many members up as it needs; by default the enabled ones."""
+        """Whether an Eth-Trunk has enough members up; without `up`, enabled members count."""
         ports = self.members.get(trunk_number(trunk.name) or 0, ())
         active = (port.enabled if up is None else port.name in up for port in ports)
         return sum(active) >= trunk.bond.minimum_links
 
     def carrier(self, interface: Interface) -> Interface:
-        """The interface that has a port's VLAN and trust: its Eth-Trunk, otherwise itself."""
+        """Interface with the VLAN and trust of a port: its Eth-Trunk, otherwise itself."""
         if interface.eth_trunk is None:
             return interface
         name = trunk_name(interface.eth_trunk)
@@ -229,7 +229,7 @@ class Device(Frozen):
         return {profile.name: profile for profile in (built_in, *self.pfc.profiles)}
 
     def domain_of(self, interface: Interface) -> DiffservDomain | None:
-        """Diffserv domain of a port, of a bond's member that of its Eth-Trunk; None: it has none.
+        """Diffserv domain of a port; for a bond's member that of its Eth-Trunk; None: no domain.
 
         The built-in one exists without a line.
         """
@@ -243,11 +243,11 @@ class Device(Frozen):
 
     @cached_property
     def vlanifs(self) -> tuple[Interface, ...]:
-        """The gateways of VLANs."""
+        """Gateways of VLANs."""
         return tuple(i for i in self.interfaces if i.kind == "vlanif")
 
     def drop_profile(self, name: str) -> DropProfile | None:
-        """Drop profile of a name; the built-in one exists without a line."""
+        """Drop profile with a name; the built-in one exists without a line."""
         if name in self.by_drop_profile:
             return self.by_drop_profile[name]
         return DropProfile(name=name) if name == DEFAULT_PROFILE else None

@@ -1,4 +1,4 @@
-"""Drop profiles: at which depths of a queue a switch marks (ECN) or drops (WRED) packets."""
+"""Drop profiles: queue depths at which a switch marks (ECN) or drops (WRED) packets."""
 # V300R023C00 command reference, congestion avoidance (`drop-profile`, `color`, `ecn`,
 # `qos queue wred`, `qos queue ecn`).
 
@@ -11,7 +11,7 @@ from rocefort.models.device.priorities import Colour
 from rocefort.models.effect import KEY, LOSSLESS, SAME, KeyedRow
 from rocefort.models.keyed import Keyed
 
-DEFAULT_PROFILE = "default"  # there without a line; may be modified, never deleted
+DEFAULT_PROFILE = "default"  # exists without a line; can be modified, but not deleted
 LONGEST_DROP_PROFILE = 31  # characters of its name
 NO_DROP_PROFILES = ("b", "br", "bri", "brie", "brief")  # `display drop-profile brief`
 Unit = Literal["percent", "bytes", "cells"]
@@ -19,12 +19,12 @@ OTHER_DEPTHS = "queues with drop profile {} mark or drop packets at other depths
 
 
 def low_at_most_high(low: int, high: int) -> bool:
-    """Whether two limits are in their order; one unit."""
+    """Whether two limits of one unit are in order."""
     return low <= high
 
 
 class DropLimits(Frozen):
-    """From `low` on packets are marked or dropped by chance, from `high` on all of them.
+    """Limits of marks or drops: from `low` on by chance, from `high` on all packets.
 
     percent: the chance just below `high`, 1 to 100 (Pmax). Kmin and Kmax are `low` and `high`.
     """
@@ -36,7 +36,7 @@ class DropLimits(Frozen):
 
 
 class ColourLimits(DropLimits, KeyedRow):
-    """Limits of one colour, beyond which packets of a colour are dropped."""
+    """Drop limits of one colour."""
 
     colour: Annotated[Colour, KEY]
 
@@ -45,12 +45,12 @@ DROPS_WHEN_FULL = DropLimits(low=100, high=100, percent=100)  # the default of a
 
 
 def drops_as_by_default(row: ColourLimits) -> bool:
-    """Whether a colour is dropped where it is without a line: when the queue is full."""
+    """Whether a colour has its default limits: drops only when the queue is full."""
     return row == ColourLimits(colour=row.colour, **dict(DROPS_WHEN_FULL))
 
 
 class DropProfile(KeyedRow):
-    """Drop limits by colour, and where ECN marks instead."""
+    """Drop limits by colour, and limits at which ECN marks instead."""
 
     name: Annotated[str, KEY]
     colours: Annotated[Keyed[ColourLimits], LOSSLESS.felt(OTHER_DEPTHS)] = ()
@@ -58,7 +58,7 @@ class DropProfile(KeyedRow):
 
 
 class QueueMarking(KeyedRow):
-    """Drop profile of a queue of a port, and whether ECN marks by its limits."""
+    """Drop profile of a port's queue, and whether ECN marks by its limits."""
 
     queue: Annotated[int, KEY]
     profile: Annotated[str | None, SAME] = None

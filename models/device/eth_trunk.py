@@ -1,4 +1,4 @@
-"""Bond: how an Eth-Trunk bundles its member ports, as a switch's text says it."""
+"""Bond: settings by which an Eth-Trunk bundles its member ports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_LINKS = 256  # V300R023C00, `least active-linknumber`
 class Bond(Frozen):
     """Settings of an Eth-Trunk; the defaults have no line.
 
-    lacp_timeout: how long a member stays without a sign of its peer, slow 90 s or fast 3 s.
+    lacp_timeout: time after which a silent member is removed, slow 90 s or fast 3 s.
     minimum_links: with fewer active members the whole Eth-Trunk goes down.
     """
 
@@ -43,16 +43,16 @@ class Bond(Frozen):
     ] = 1
 
 
-NO_BOND = Bond()  # what every interface that is no Eth-Trunk has, and an Eth-Trunk by default
+NO_BOND = Bond()  # of every other interface, and of an Eth-Trunk by default
 
 
 def trunk_name(number: int) -> str:
-    """Interface of an Eth-Trunk: 10 -> Eth-Trunk10."""
+    """Return the interface of an Eth-Trunk: 10 -> Eth-Trunk10."""
     return f"Eth-Trunk{number}"
 
 
 @cache
 def trunk_number(name: str) -> int | None:
-    """Id of an Eth-Trunk by its interface; None for any other interface."""
+    """Return the id of an Eth-Trunk by its interface; None for any other interface."""
     match = re.fullmatch(r"Eth-Trunk(\d+)", name, re.ASCII)
     return int(match[1]) if match else None

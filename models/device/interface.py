@@ -1,4 +1,4 @@
-"""Interface: one port or logical interface of a switch, as its text says it."""
+"""Interface: one port or logical interface in the configuration of a switch."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from rocefort.models.effect import (
 from rocefort.models.hardware.transceivers import Fec
 from rocefort.models.keyed import Keyed
 
-DEFAULT_VLAN = 1  # is there without a line on every switched port, and cannot be deleted
+DEFAULT_VLAN = 1  # exists without a line on every switched port, and cannot be deleted
 ETHERNET_MTU = 1500  # default of a routed port, V300R023C00 `mtu`
 JUMBO_FRAME_BYTES = 9216  # default of a switched port, V300R023C00 `jumboframe enable`
 FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4
 LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
-DEFAULT_DOMAIN = "default"  # diffserv domain of a port that names none
+DEFAULT_DOMAIN = "default"  # diffserv domain of a port without a line for one
 NO_DOMAIN = "none"  # `trust upstream none`: the port maps no priority at all
 OTHER_KIND = PORT.felt(
     "{} changes between switched and routed, or access and trunk",
@@ -55,7 +55,7 @@ OTHER_THRESHOLDS = QUEUES.felt(
 
 
 class DrrQueue(KeyedRow):
-    """A queue that a port serves by weight; one without a row has strict priority, the default.
+    """Queue that a port serves by weight; a queue without a row has strict priority, the default.
 
     Weight 1 to 100, 1 by default.
     """
@@ -67,7 +67,7 @@ class DrrQueue(KeyedRow):
 
 
 def xon_at_most_xoff(xon: int, xoff: int) -> bool:
-    """Whether a pause ends where it begins or below; one unit."""
+    """Whether xon is at most xoff, so that a pause can end; one unit."""
     return xon <= xoff
 
 
@@ -83,21 +83,21 @@ class PfcThreshold(KeyedRow):
 
 
 class OtherThreshold(KeyedRow):
-    """Ingress thresholds of one queue of a port that are no kbytes: buffer cells, or a share.
+    """Ingress thresholds of one queue of a port in another unit: buffer cells, or a share.
 
-    A share is an alpha of what is free in the buffer (`dynamic`). A queue has one row here or one
-    of `PfcThreshold`.
+    A share is an alpha of the free buffer (`dynamic`). A queue has one row here or one of
+    `PfcThreshold`.
     """
 
     queue: Annotated[int, KEY]
     unit: Annotated[Literal["cells", "alpha"], SAME]
     xoff: Annotated[int, SAME]
     xon: Annotated[int | None, SAME] = None  # G1, alpha
-    offset_kbytes: Annotated[int | None, SAME] = None  # V200, G2: xon lies so far below xoff
+    offset_kbytes: Annotated[int | None, SAME] = None  # V200, G2: distance of xon below xoff
 
 
 class InterfacePfc(Frozen):
-    """PFC of a port: the profile of its queues, and who decides."""
+    """PFC of a port: the profile of its queues, and whether it is manual or negotiated."""
 
     profile: Annotated[str, STATED] = "default"
     mode: Annotated[Literal["manual", "auto"], STATED] = "manual"  # omitted = manual, V300R023C00
@@ -113,22 +113,22 @@ KINDS: dict[str, Kind] = {
 SWITCHING = ("ethernet", "eth-trunk")  # layer 2 until `undo portswitch`
 
 
-@cache  # the rules ask for each interface again and again, and names repeat from switch to switch
+@cache  # rules read each interface many times, and names repeat from switch to switch
 def kind_of(name: str) -> Kind:
-    """What the name of an interface says that it is."""
+    """Return the kind of an interface by its name."""
     named = (kind for prefix, kind in KINDS.items() if name.startswith(prefix))
     return next(named, "ethernet" if re.match(r"\d+GE\d", name) else "other")
 
 
 @cache
 def gateway_vlan(name: str) -> int | None:
-    """VLAN of a Vlanif by its name; None for any other interface."""
+    """Return the VLAN of a Vlanif by its name; None for any other interface."""
     match = re.fullmatch(r"Vlanif(\d+)", name, re.ASCII)
     return int(match[1]) if match else None
 
 
 class Interface(KeyedRow):
-    """One interface, physical or logical; its kind is its name's first word."""
+    """Physical or logical interface; the first word of its name is its kind."""
 
     name: Annotated[str, KEY]
     description: Annotated[str | None, UNREAD] = None
@@ -157,7 +157,7 @@ class Interface(KeyedRow):
     mtu: Annotated[int | None, PORT.felt("the MTU of {} changes: larger frames are dropped")] = None
     # `negotiation disable`: false; optics have none either way.
     autonegotiation: Annotated[bool, OTHER_LINK] = True
-    # `fec mode`; None: the switch's default for what is plugged in.
+    # `fec mode`; None: the switch's default for the transceiver or cable.
     fec: Annotated[Fec | None, OTHER_LINK] = None
     # The default, which a switch does not save.
     link_type: Annotated[Literal["access", "trunk"], OTHER_KIND] = "access"
@@ -175,7 +175,7 @@ class Interface(KeyedRow):
     ] = False
     trust_dscp: Annotated[bool, OTHER_MAP] = False
     domain: Annotated[str | None, OTHER_MAP] = None  # `trust upstream`
-    # `traffic-policy .. inbound`: what comes from the network there.
+    # `traffic-policy .. inbound`: for packets from the network.
     filter_in: Annotated[str | None, OTHER_FILTER] = None
     filter_out: Annotated[str | None, OTHER_FILTER] = None
     # The Eth-Trunk that a physical port is a member of.
@@ -211,19 +211,19 @@ class Interface(KeyedRow):
     @model_validator(mode="before")
     @classmethod
     def _logical_is_routed(cls, data: object) -> object:
-        """Give logical layer-3 interfaces their one value of `routed`: no line says it."""
+        """Set `routed` of logical layer-3 interfaces, which have no line for it."""
         if isinstance(data, dict) and str(data.get("name", "")).startswith(LOGICAL):
             return {**data, "routed": True}
         return data
 
     @property
     def logical(self) -> bool:
-        """Whether the interface is layer 3 by its kind, without a line that says so."""
+        """Whether the interface is layer 3 by its kind, without a line for it."""
         return self.name.startswith(LOGICAL)
 
     @property
     def kind(self) -> Kind:
-        """What the name says the interface is."""
+        """Kind of the interface by its name."""
         return kind_of(self.name)
 
     @property
@@ -232,9 +232,9 @@ class Interface(KeyedRow):
         return self.routed or self.kind in ("vlanif", "loopback", "management")
 
     def carries(self, vlan: int) -> bool:
-        """Whether frames of the VLAN enter and leave here; VLAN 1 is there by default."""
+        """Whether the interface carries frames of a VLAN; it carries VLAN 1 by default."""
         if self.layer3 or self.kind not in SWITCHING or self.eth_trunk is not None:
-            return False  # a member's frames are its Eth-Trunk's
+            return False  # the Eth-Trunk carries the frames of its members
         if self.link_type == "trunk":
             return vlan in self.trunk_vlans or vlan == 1
         return (self.access_vlan or 1) == vlan

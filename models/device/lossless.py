@@ -1,4 +1,4 @@
-"""PFC, AI-ECN and priority maps of a whole switch, as its text says them."""
+"""PFC, AI-ECN and priority maps in the configuration of a switch."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class PfcTimer(KeyedRow):
     recovery_time: Annotated[int | None, SAME] = None
 
 
-# V300R023C00, `priority turn-off`; what a V200 does without a line is not known.
+# V300R023C00, `priority turn-off`; the default of a V200 is unknown.
 
 
 TURN_OFF_DEADLOCKS = 30
 
 
 class PfcTurnOff(KeyedRow):
-    """After so many deadlocks of a queue within 20 s a port goes on without PFC."""
+    """Number of deadlocks of a queue within 20 s after which a port continues without PFC."""
 
     queue: Annotated[int, KEY]
     deadlocks: Annotated[int, SAME]
@@ -50,11 +50,11 @@ class PfcTurnOff(KeyedRow):
 
 
 BUILT_IN_QUEUE = 3
-BUILT_IN_PROFILE = "default"  # PFC profile that is there without a line
+BUILT_IN_PROFILE = "default"  # PFC profile that exists without a line
 
 
 class PfcProfile(KeyedRow):
-    """PFC profile: the set of paused queues, after the built-in queue 3 is counted."""
+    """PFC profile: the set of paused queues, the built-in queue 3 included."""
 
     name: Annotated[str, KEY] = BUILT_IN_PROFILE
     queues: Annotated[Keyed[int], LOSSLESS.felt(OTHER_QUEUES)] = (BUILT_IN_QUEUE,)
@@ -64,7 +64,7 @@ class PfcProfile(KeyedRow):
     ] = ()
 
     def turn_off_of(self, queue: int) -> int:
-        """Deadlocks of a queue within 20 s after which a port goes on without PFC."""
+        """Deadlocks of a queue within 20 s after which a port continues without PFC."""
         rows = (row.deadlocks for row in self.turn_off if row.queue == queue)
         return next(rows, TURN_OFF_DEADLOCKS)
 
@@ -108,7 +108,7 @@ class AiEcn(Frozen):
 
 
 class DscpMap(KeyedRow):
-    """Behaviour and colour of packets that come in with a DSCP or an 802.1p priority."""
+    """Behaviour and colour of packets that arrive with a DSCP or an 802.1p priority."""
 
     value: Annotated[int, KEY]
     phb: Annotated[Phb, SAME]
@@ -116,7 +116,7 @@ class DscpMap(KeyedRow):
 
 
 class DiffservDomain(KeyedRow):
-    """Inbound priority map; what it does not name keeps the default domain's value."""
+    """Inbound priority map; other priorities have the value of the default domain."""
 
     name: Annotated[str, KEY]
     dscp: Annotated[Keyed[DscpMap], SAME.but(when=EditCondition.ALWAYS)] = ()

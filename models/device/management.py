@@ -1,4 +1,4 @@
-"""Management of a switch beside its users, as its text says it: ACLs, NETCONF, syslog, SNMP."""
+"""Management in the configuration of a switch, except users: ACLs, NETCONF, syslog, SNMP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocefort.models.keyed import Keyed
 
 
 class AclRule(KeyedRow):
-    """One rule of a basic ACL; without a source it takes every packet."""
+    """Rule of a basic ACL; without a source it matches every packet."""
 
     index: Annotated[int, KEY]
     action: Annotated[Literal["permit", "deny"], STATED] = "permit"
@@ -26,14 +26,14 @@ class Acl(KeyedRow):
 
 
 class Netconf(Frozen):
-    """NETCONF over SSH; on port 22 unless port 830 is given to it."""
+    """NETCONF over SSH; on port 22 unless port 830 is configured."""
 
     server: Annotated[bool, SAME] = False  # `snetconf server enable`
     port_830: Annotated[bool, SAME.but(when=EditCondition.ALWAYS)] = False
 
 
 class Syslog(Frozen):
-    """Hosts that get the log, each without options of its own."""
+    """Syslog hosts; none has options of its own."""
 
     hosts: Annotated[Keyed[IPv4Address], SAME] = ()
     vrf: Annotated[str | None, SAME] = None  # `vpn-instance` of every host; None: the public table
@@ -41,7 +41,7 @@ class Syslog(Frozen):
 
 
 class SnmpView(KeyedRow):
-    """The subtrees that a view shows."""
+    """SNMP view: the subtrees that it includes."""
 
     name: Annotated[str, KEY]
     subtrees: Annotated[Keyed[str], SAME] = ()
@@ -57,9 +57,9 @@ class SnmpGroup(KeyedRow):
 
 
 class SnmpUser(KeyedRow):
-    """User of SNMPv3; its keys are secrets of the switch and no part of the Device.
+    """SNMPv3 user; its keys are secrets of the switch and not in the Device.
 
-    So no line with a key is ever rendered, and one that is read is kept as not understood.
+    So no line with a key is rendered, and a line that was read is a kept line.
     """
 
     name: Annotated[str, KEY]
@@ -67,10 +67,10 @@ class SnmpUser(KeyedRow):
 
 
 class Snmp(Frozen):
-    """The SNMP agent."""
+    """SNMP agent of a switch."""
 
     enabled: Annotated[bool, SAME] = False
-    # Where it listens; V300 by default nowhere.
+    # Interface that it listens on; V300: none by default.
     source_interface: Annotated[str | None, SAME] = None
     versions: Annotated[Keyed[str], SAME] = ()  # `sys-info version`
     views: Annotated[Keyed[SnmpView], SAME] = ()

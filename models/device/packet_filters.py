@@ -1,4 +1,4 @@
-"""Filters of data packets, as text says them: advanced ACLs, and traffic policies by classifier."""
+"""Filters of data packets in a configuration: advanced ACLs and traffic policies."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rocefort.models.keyed import Keyed
 Protocol = Literal["ip", "tcp", "udp", "icmp"]  # ip: any
 LAST_PORT = 65535
 ROCE_PORT = 4791  # UDP destination of RoCEv2, IANA
-ENTROPY_PORT = 49152  # a RoCEv2 sender chooses its source port; one stands for all
+ENTROPY_PORT = 49152  # a RoCEv2 sender chooses its source port; one represents all
 OTHER_TRAFFIC = FILTERS.felt("{} treats other traffic, on every interface that applies it")
 
 
 class Flow(Frozen):
-    """What packets of one conversation carry in one direction; ports where there are any."""
+    """Header fields of one conversation's packets in one direction; ICMP has no ports."""
 
     protocol: Literal["tcp", "udp", "icmp"] = "udp"
     source_port: int = ENTROPY_PORT
@@ -35,7 +35,7 @@ class Flow(Frozen):
 
 
 class PortRange(Frozen):
-    """A closed range of TCP or UDP ports."""
+    """Closed range of TCP or UDP ports."""
 
     low: Annotated[int, SAME]
     high: Annotated[int, SAME]
@@ -48,7 +48,7 @@ class PortRange(Frozen):
 
 
 class FilterRule(KeyedRow):
-    """One rule of an advanced ACL; what it does not name matches every packet."""
+    """Rule of an advanced ACL; a field that is None matches every packet."""
 
     index: Annotated[int, KEY]
     action: Annotated[Literal["permit", "deny"], STATED] = "permit"
@@ -60,7 +60,7 @@ class FilterRule(KeyedRow):
     dscp: Annotated[int | None, STATED] = None
 
     def matches(self, source: IPv4Address, destination: IPv4Address, flow: Flow) -> bool:
-        """Whether packets of a flow match; one that asks for a DSCP is the caller's to refuse."""
+        """Whether packets of a flow match; the caller must refuse a rule with a DSCP."""
         return (
             self.protocol in ("ip", flow.protocol)
             and (self.source is None or source in self.source)
@@ -70,7 +70,7 @@ class FilterRule(KeyedRow):
         )
 
     def covers(self, other: FilterRule) -> bool:
-        """Whether every packet that the other rule matches is matched by this one."""
+        """Whether this rule matches every packet that the other rule matches."""
         return (
             self.protocol in ("ip", other.protocol)
             and _inside(other.source, self.source)
@@ -92,7 +92,7 @@ def _contains_range(inner: PortRange | None, outer: PortRange | None) -> bool:
 
 
 class FilterAcl(KeyedRow):
-    """Advanced ACL, by a number of 3000 to 3999 or a name; rules are tried by their number."""
+    """Advanced ACL, by a number of 3000 to 3999 or a name; rules apply in order of number."""
 
     name: Annotated[str, KEY]  # the number, or the name
     rules: Annotated[
@@ -103,26 +103,26 @@ class FilterAcl(KeyedRow):
     def first_match(
         self, source: IPv4Address, destination: IPv4Address, flow: Flow
     ) -> FilterRule | None:
-        """The rule that decides over a flow, if any does."""
+        """First rule that matches a flow, if any."""
         return next((r for r in self.rules if r.matches(source, destination, flow)), None)
 
 
 class Classifier(KeyedRow):
-    """Packets that match one of its ACLs, whichever way it joins its matches."""
+    """Traffic classifier: packets that match one of its ACLs, with `and` or `or`."""
 
     name: Annotated[str, KEY]
     acls: Annotated[Keyed[str], OTHER_TRAFFIC] = ()
 
 
 class Behavior(KeyedRow):
-    """Behaviour of a traffic policy: packets go on, the default, or are dropped."""
+    """Behaviour of a traffic policy: packets pass, the default, or are dropped."""
 
     name: Annotated[str, KEY]
     deny: Annotated[bool, OTHER_TRAFFIC.but(stated=True)] = False
 
 
 class ClassifierBinding(KeyedRow):
-    """A classifier with its behaviour, at its place in a traffic policy."""
+    """Classifier with its behaviour, at its position in a traffic policy."""
 
     classifier: Annotated[str, KEY]
     behavior: Annotated[str, STATED]
@@ -130,7 +130,7 @@ class ClassifierBinding(KeyedRow):
 
 
 class TrafficPolicy(KeyedRow):
-    """Traffic policy: what no classifier of it matches goes on."""
+    """Traffic policy; packets that no classifier matches pass."""
 
     name: Annotated[str, KEY]
     bindings: Annotated[Keyed[ClassifierBinding], OTHER_TRAFFIC] = ()
@@ -145,7 +145,7 @@ class Uses(NamedTuple):
 
 
 class Filters(Frozen):
-    """All that a switch has for filtering data packets; interfaces apply it by name."""
+    """Packet filters of a switch; interfaces apply policies by name."""
 
     acls: Annotated[Keyed[FilterAcl], SAME] = ()
     classifiers: Annotated[Keyed[Classifier], SAME] = ()
@@ -153,13 +153,13 @@ class Filters(Frozen):
     policies: Annotated[Keyed[TrafficPolicy], SAME] = ()
 
     def policy(self, name: str) -> TrafficPolicy | None:
-        """The policy of a name."""
+        """Policy with a name; None: there is none."""
         return next((policy for policy in self.policies if policy.name == name), None)
 
     def dangling(self) -> Iterator[tuple[str, str, str]]:
-        """References to what is not there: path of who refers, what kind, which name.
+        """Yield references to missing objects: path of the reference, kind and name of the object.
 
-        An ACL below 3000 is not among the filters; who knows the basic ones has to look.
+        An ACL below 3000 is not among the filters; the caller has to look in the basic ACLs.
         """
         acls = {acl.name for acl in self.acls}
         classifiers = {item.name for item in self.classifiers}

@@ -1,4 +1,4 @@
-"""Priorities as a CloudEngine and a NIC see them: PHB, queue, DSCP, 802.1p.
+"""Priorities on a CloudEngine and a NIC: PHB, queue, DSCP, 802.1p.
 
 Source: V300R023C00 command reference, QoS, priority mapping (default domain); the NIC's default
 dscp2prio is DSCP >> 3 (ConnectX).
@@ -26,10 +26,10 @@ QUEUES = range(8)
 
 
 def default_queue(dscp: int) -> int:
-    """Queue that the default diffserv domain gives a DSCP (0..63)."""
+    """Return the queue of a DSCP (0..63) in the default diffserv domain."""
     return dscp >> 3
 
 
 def host_priority(dscp: int) -> int:
-    """Priority that a NIC with the default dscp2prio gives a DSCP: what its pauses name."""
+    """Return the priority of a DSCP on a NIC with the default dscp2prio; pauses use it."""
     return dscp >> 3

@@ -1,8 +1,8 @@
-"""Secrets of a switch by reference: what text says of one, and what stands in its place.
+"""Secrets of a switch by reference: states of a secret in a Device, and placeholders in text.
 
-A Device never holds a secret. It says that there is one: by the reference that intent gives it
-(`env:BGP_PASSWORD`, `file:/run/keys/bgp version 2`), as `encrypted` where a switch keeps it so,
-or as `readable` where the text shows it. A rotation is another reference or another version.
+A Device never contains a secret, only its state. The state is the reference in the intent
+(`env:BGP_PASSWORD`, `file:/run/keys/bgp version 2`), `encrypted` if a switch stores it so, or
+`readable` if the text shows it. A rotation is another reference or another version.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from rocefort.models.base import Frozen, check_reference
 
 CIPHER: Final = "encrypted"
 CLEAR: Final = "readable"
-# One word of a path or a variable's name, which cannot close the placeholder that it stands in.
+# One word of a path or a variable's name, without a character that closes the placeholder.
 REFERENCE = r"(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[!-;=@-~]+|keyring:[!-;=@-~]+/[!-;=@-~]+)"
 STATED = re.compile(rf"{CIPHER}|{CLEAR}|{REFERENCE}(?: version \d{{1,9}})?", re.ASCII)
-# Its blank is wanted: a switch takes one word there, so it refuses the line (V300R023C00, `peer
+# The blank is intended: a switch takes one word there, so it refuses the line (V300R023C00, `peer
 # password`: "without spaces") and never stores a placeholder as a password.
 PLACEHOLDER = re.compile(rf"<secret ({STATED.pattern})>", re.ASCII)
 
 
 def check_secret_reference(value: str) -> str:
-    """Accept a reference that can stand in a configuration line."""
+    """Accept a reference that fits into a configuration line."""
     check_reference(value)
     if not re.fullmatch(REFERENCE, value, re.ASCII):
         raise ValueError(
@@ -36,7 +36,7 @@ def check_secret_reference(value: str) -> str:
 
 
 def check_stated(value: str) -> str:
-    """Accept what a Device may say of a secret; the value is not repeated, it may be one."""
+    """Accept the state of a secret; the error does not repeat the value, which may be one."""
     if not STATED.fullmatch(value):
         raise ValueError("a secret that is neither a reference nor 'encrypted' nor 'readable'")
     return value
@@ -66,20 +66,20 @@ class Authentication(Frozen):
 
     @property
     def stated(self) -> str:
-        """What a Device says of it; a first version needs no number."""
+        """State of the secret in a Device; the first version has no number."""
         return self.password + (f" version {self.version}" if self.version > 1 else "")
 
 
 def placeholder(stated: str) -> str:
-    """What stands in text in the place of a secret."""
+    """Return the placeholder of a secret in text."""
     return f"<secret {stated}>"
 
 
 def is_reference(stated: str | None) -> bool:
-    """Whether intent names the secret; a switch's text cannot."""
+    """Whether the state is a reference of the intent; a switch's text has none."""
     return stated not in (None, CIPHER, CLEAR)
 
 
 def reference_of(stated: str) -> str:
-    """The reference without its version."""
+    """Return the reference without its version."""
     return stated.partition(" ")[0]

@@ -1,4 +1,4 @@
-"""Routing tables beside the public one, and static routes, as a switch's text says them."""
+"""VRFs and static routes in the configuration of a switch."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated
 from rocefort.models.base import Frozen
 from rocefort.models.effect import KEY, SAME, EditCondition, KeyedRow, OfKey
 
-NULL = "NULL0"  # what is routed there is dropped
+NULL = "NULL0"  # packets that are routed there are dropped
 STATIC_PREFERENCE = 60  # default of `ip route-static`, V300R023C00
-FACTORY_VRF = "_management_vpn_"  # V300 comes with it, and with MEth0/0/0 in it
+FACTORY_VRF = "_management_vpn_"  # V300 has it from the factory, with MEth0/0/0 in it
 DEFAULT_ROUTE = IPv4Network("0.0.0.0/0")
 ATTRACTS_ALL = OfKey(
     r"(?:\S+ )?0\.0\.0\.0/0 .+",
@@ -20,14 +20,14 @@ ATTRACTS_ALL = OfKey(
 
 
 class Vrf(KeyedRow):
-    """A routing table of its own, for IPv4 once its family is on."""
+    """VRF; it routes IPv4 once its IPv4 family is on."""
 
     name: Annotated[str, KEY]
     ipv4: Annotated[bool, SAME] = False  # `ipv4-family`
 
 
 class StaticRoute(Frozen):
-    """Static route; the next hop is an address, or NULL0, which drops."""
+    """Static route; the next hop is an address, or NULL0, which drops packets."""
 
     prefix: Annotated[IPv4Network, KEY]
     next_hop: Annotated[IPv4Address | None, KEY] = None  # None: NULL0
@@ -37,10 +37,10 @@ class StaticRoute(Frozen):
 
     @property
     def via(self) -> str:
-        """Where packets go, as the command says it."""
+        """Next hop as in the command."""
         return NULL if self.next_hop is None else str(self.next_hop)
 
     @property
     def key(self) -> str:
-        """Routes are told apart by table, prefix and next hop."""
+        """Key of a route: table, prefix and next hop."""
         return " ".join((*((self.vrf,) if self.vrf else ()), str(self.prefix), self.via))

@@ -1,4 +1,4 @@
-"""Which interface of a switch has an address in the subnet of a neighbour."""
+"""Lookup of a switch's interfaces by the subnet of a neighbour."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocefort.models.device.device import Device
 
 
 class Subnets:
-    """Interfaces and addresses of the public table of a switch by subnet; shut interfaces too."""
+    """Interfaces and addresses in a switch's public table, by subnet; disabled ones, too."""
 
     def __init__(self, device: Device) -> None:
         self._by_length: dict[int, dict[int, tuple[str, IPv4Interface]]] = {}
@@ -23,14 +23,14 @@ class Subnets:
         self._shifts = sorted(self._by_length)
 
     def of(self, neighbour: IPv4Address) -> Iterator[tuple[str, IPv4Interface]]:
-        """Those that hold an address, the longest subnet first: a switch routes by that one."""
+        """Yield interfaces with a neighbour's subnet, longest prefix first, as a switch routes."""
         value = int(neighbour)
         for shift in self._shifts:
             if found := self._by_length[shift].get(value >> shift):
                 yield found
 
     def other_source(self, neighbour: IPv4Address, settings: BgpSettings) -> str | None:
-        """What a BGP session is told to start from, where that is not the link to the neighbour."""
+        """Return the configured source of a BGP session if it is not the link to the neighbour."""
         name, address = settings.source_interface, settings.source_address
         links = self.of(neighbour) if name else ()
         if name is None or any(link == name and address in (None, own.ip) for link, own in links):

@@ -1,4 +1,4 @@
-"""Telemetry of a switch, as its text says it: what is sampled, how often, and who gets it."""
+"""Telemetry in the configuration of a switch: sampling paths, intervals, collectors."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class SensorGroup(KeyedRow):
 
 
 class Collector(Frozen):
-    """One collector, by address and port; without a protocol the subscription decides."""
+    """Collector, by address and port; without a protocol the subscription decides."""
 
     address: Annotated[IPv4Address, KEY]
     port: Annotated[int, KEY]
     vrf: Annotated[str | None, SAME] = None
     protocol: Annotated[Literal["grpc", "udp"] | None, SAME] = None
-    tls: Annotated[bool, SAME] = True  # `no-tls` says that nothing is encrypted
+    tls: Annotated[bool, SAME] = True  # `no-tls` turns encryption off
 
     @property
     def key(self) -> str:
-        """Collectors are told apart by address and port."""
+        """Key of a collector: address and port."""
         return f"{self.address}:{self.port}"
 
 
@@ -40,14 +40,14 @@ class DestinationGroup(KeyedRow):
 
 
 class Sampling(KeyedRow):
-    """Group of sensors of a subscription, and how often it is sampled; milliseconds."""
+    """Sensor group of a subscription, and its sampling interval in milliseconds."""
 
     group: Annotated[str, KEY]
     interval_ms: Annotated[int | None, SAME] = None
 
 
 class Subscription(KeyedRow):
-    """Subscription: which sensor groups go to which destination groups."""
+    """Subscription: sensor groups that are sent to destination groups."""
 
     name: Annotated[str, KEY]
     source_interface: Annotated[str | None, SAME] = None
@@ -56,12 +56,12 @@ class Subscription(KeyedRow):
 
 
 class Telemetry(Frozen):
-    """Telemetry: what a switch sends of itself, and to whom."""
+    """Telemetry of a switch: what it sends, and to which collectors."""
 
     sensor_groups: Annotated[Keyed[SensorGroup], SAME] = ()
     destination_groups: Annotated[Keyed[DestinationGroup], SAME] = ()
     subscriptions: Annotated[Keyed[Subscription], SAME] = ()
 
     def __bool__(self) -> bool:
-        """Whether there is anything to say."""
+        """Whether any telemetry is configured."""
         return self != Telemetry()

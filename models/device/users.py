@@ -1,4 +1,4 @@
-"""Who may log in to a switch and how, as its text says it."""
+"""Users, user groups, SSH and VTY lines in the configuration of a switch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocefort.models.keyed import Keyed
 
 IpVersion = Literal["ipv4", "ipv6"]
 Right = Literal["read", "read-write", "debug"]
-# User groups that every switch has and nobody can change (V300R023C00, `user-group`).
+# User groups that every switch has and no user can change (V300R023C00, `user-group`).
 PREDEFINED_GROUPS = ("manage-ug", "system-ug", "monitor-ug", "visit-ug")
 SHORTEST_USER_NAME = 6  # with the check that is on by default (V300R023C00, `local-user`)
 OTHER_LOGIN = UNFELT.felt("user {} may log in by other means than before", EditCondition.GONE)
@@ -19,7 +19,7 @@ CUT_OFF = UNFELT.felt("management sessions may be cut off")
 
 
 class LocalUser(KeyedRow):
-    """User of the command line; the password is a secret of the switch, no part of the Device."""
+    """User of the command line; the password is a secret of the switch, not in the Device."""
 
     name: Annotated[str, KEY]
     service_types: Annotated[Keyed[str], OTHER_LOGIN] = ()
@@ -35,14 +35,14 @@ class TaskGroupGrant(KeyedRow):
 
 
 class UserGroup(KeyedRow):
-    """Group of users: what they may do, by task groups."""
+    """User group with its rights, by task group."""
 
     name: Annotated[str, KEY]
     grants: Annotated[Keyed[TaskGroupGrant], SAME] = ()
 
 
 class SshUser(KeyedRow):
-    """How a user may log in by SSH."""
+    """SSH login of a user: authentication and services."""
 
     name: Annotated[str, KEY]
     authentication: Annotated[str | None, OTHER_LOGIN] = None
@@ -50,7 +50,7 @@ class SshUser(KeyedRow):
 
 
 class Ssh(Frozen):
-    """The SSH server; without a source interface no interface accepts a session (V300)."""
+    """SSH server; without a source interface no interface accepts a session (V300)."""
 
     stelnet: Annotated[bool, CUT_OFF.but(when=EditCondition.GONE)] = False
     source_interface: Annotated[str | None, CUT_OFF] = None
@@ -61,7 +61,7 @@ class Ssh(Frozen):
 
 
 class Vty(KeyedRow):
-    """Lines that take remote logins, from FIRST to LAST."""
+    """VTY lines for remote logins, from `first` to `last`."""
 
     first: Annotated[int, KEY]
     last: Annotated[int, SAME.but(when=EditCondition.GONE)]

@@ -1,4 +1,4 @@
-"""Lines that take more than a commit: a saved configuration, a reboot, an idle port."""
+"""Conditions of lines that need more than a commit: a save, a reboot, an idle port."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rocefort.models.wording import listing
 
 
 class Requirement(StrEnum):
-    """What must be so, or must be done, for a line to be taken and to take effect."""
+    """Requirement for a switch to accept a line, or for the line to take effect."""
 
     SAVE = "save"  # the configuration must be saved
     REBOOT = "reboot"  # the switch must restart before the line takes effect
-    RESTART_FREES = "restart-frees"  # it takes effect; what it held is free after a restart
+    RESTART_FREES = "restart-frees"  # it takes effect; a restart frees its old resources
     IDLE_PORT = "idle-port"  # the switch may refuse the line while the port carries traffic
     PFC_OFF = "pfc-off"  # the switch refuses the line while a port applies a PFC profile
-    NO_ROLLBACK = "no-rollback"  # rolling back does not bring back what the line took away
+    NO_ROLLBACK = "no-rollback"  # a rollback does not restore what the line removed
 
 
 class Condition(Frozen):
-    """What a command of a syntax family needs besides a commit."""
+    """Condition of a command of a syntax family, besides a commit."""
 
     command: str  # the words that a line begins with, `undo` included
     needs: Annotated[tuple[Requirement, ...], Field(min_length=1)]
@@ -43,7 +43,7 @@ WORDS = {
 
 
 class ConditionedLine(Frozen):
-    """A line of a text or a patch that has a condition, with the view that it stands in."""
+    """Line of a text or a patch that has a condition, with its view."""
 
     line: str
     view: str = ""  # `interface 100GE1/0/1`; empty: the system view

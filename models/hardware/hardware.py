@@ -1,4 +1,4 @@
-"""What a switch model and its syntax family can do, each fact with its source."""
+"""Facts of switch models and syntax families, each with its source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rocefort.models.hardware.interface_types import MEDIA, MediumName
 
 
 class SyntaxFamily(StrEnum):
-    """The three dialects of CloudEngine lossless commands.
+    """Syntax families of CloudEngine lossless commands.
 
     V300 G1 and G2 are the chip groups of the V300R023C00 command reference (DCB commands).
     """
@@ -34,7 +34,7 @@ class SyntaxFamily(StrEnum):
 
 
 class Range(Frozen):
-    """A closed range of settable values, with where it was read."""
+    """Closed range of values that can be set, with its source."""
 
     low: int
     high: int
@@ -49,7 +49,7 @@ class Range(Frozen):
 
 
 class Fact(Frozen):
-    """A number about hardware; `confirmed` is false where the vendor's reference does not say."""
+    """Number about hardware; `confirmed` is false if the vendor's reference does not state it."""
 
     value: int
     source: str
@@ -57,7 +57,7 @@ class Fact(Frozen):
 
 
 class ValueSet(Frozen):
-    """The few values that can be set, ascending, with where they were read."""
+    """Set of values that can be set, ascending, with its source."""
 
     values: Annotated[tuple[int, ...], Field(min_length=1)]
     source: str
@@ -71,13 +71,13 @@ class ValueSet(Frozen):
 
 
 class Unconfirmed(Frozen):
-    """A command form that no vendor source confirms for this family."""
+    """Form of a command that no vendor source confirms for this family."""
 
     command: str
     note: str
 
 
-# Of data of before there were others.
+# Defaults for data from before there were other dialects.
 FIRST_DIALECT, FIRST_DRIVER = "vrp", "cloudengine"
 # A package of rocefort.dialects, or an entry point of an installed one (dialects/choose.py).
 DialectName = Annotated[str, Field(pattern=r"^[a-z]\w*$")]
@@ -99,13 +99,13 @@ class Family(Frozen):
     driver: DriverName | None = Field(  # None: Rocefort opens no session to its switches
         default_factory=lambda data: FIRST_DRIVER if data["dialect"] == FIRST_DIALECT else None
     )
-    says_defaults: bool = False  # whether a switch saves lines for what holds without them
+    says_defaults: bool = False  # whether a switch saves lines for default values
     deadlock_detect_ms: Range | None = None  # G1: one timer for all queues
     deadlock_recovery_ms: Range | None = None
     deadlock_detect_time: Range | None = None  # V200, G2: multiples of the interval
     deadlock_recovery_time: Range | None = None
     deadlock_interval_ms: Fact | None = None  # default; None on V200: its unit is unknown
-    deadlock_intervals_ms: ValueSet | None = None  # what it may be set to
+    deadlock_intervals_ms: ValueSet | None = None  # its allowed values
     deadlock_default_ms: Fact | None = None  # of both timers, where they are in ms
     deadlock_default_time: Fact | None = None  # of both timers, where they are multiples
     xoff_kbytes: Range | None = None
@@ -119,8 +119,8 @@ class Family(Frozen):
     drop_profiles: Fact | None = None  # at most, with the built-in one
     ecn_queues: Fact | None = None  # at most, AI-ECN and static ECN together
     ecn_enable: bool = False  # whether static ECN needs `qos ecn enable`
-    dot1p_pfc: bool = False  # whether PFC goes by 802.1p until it is told to go by DSCP
-    routed_trust: bool | None = None  # whether a routed port trusts DSCP by itself; None: unknown
+    dot1p_pfc: bool = False  # whether PFC uses 802.1p unless a line selects DSCP
+    routed_trust: bool | None = None  # whether a routed port trusts DSCP by default; None: unknown
     telnet: bool = False  # whether its Telnet server accepts sessions without a line
     split_base_r: bool = True  # whether parts of split 100GE ports have BASE-R FEC
     unconfirmed: tuple[Unconfirmed, ...] = ()
@@ -128,12 +128,12 @@ class Family(Frozen):
 
     @property
     def syntax(self) -> SyntaxFamily:
-        """Name of a family of CloudEngine; ValueError for another dialect's."""
+        """Name of a CloudEngine family; raises ValueError for a family of another dialect."""
         return SyntaxFamily(self.name)
 
 
 class FamilyFile(Frozen):
-    """The file that holds all syntax families."""
+    """Content of the file with all syntax families."""
 
     families: tuple[Family, ...]
 
@@ -150,7 +150,7 @@ def check_ports(value: str) -> str:
 
 
 def expand_ports(value: str) -> tuple[str, ...]:
-    """`100GE1/0/1-3` -> the three names in order."""
+    """Expand a range: `100GE1/0/1-3` -> the three names in order."""
     match = PORTS.fullmatch(check_ports(value))
     if match is None:
         return ()
@@ -160,7 +160,7 @@ def expand_ports(value: str) -> tuple[str, ...]:
 
 @cache
 def expand_all(ranges: tuple[str, ...]) -> tuple[str, ...]:
-    """All port names of several ranges, in order; a fabric has few kinds of switch."""
+    """Return all port names of several ranges, in order; cached, as there are few switch models."""
     return tuple(name for ports in ranges for name in expand_ports(ports))
 
 
@@ -172,21 +172,21 @@ PortRange = Annotated[
 
 
 class Release(Frozen):
-    """A software release prefix and the syntax family that it brings to this hardware."""
+    """Prefix of software releases, and their syntax family on this hardware."""
 
     prefix: str
     family: FamilyName
 
 
 class PortMedium(Frozen):
-    """Ports of one kind, by NetBox's name of it."""
+    """Ports of one interface type of NetBox."""
 
     ports: PortRange
     type: MediumName
 
 
 class Breakout(Frozen):
-    """In which ways some ports can be split, and who says so."""
+    """Split types that some ports support, with the source."""
 
     ports: tuple[PortRange, ...]
     types: Annotated[tuple[SplitType, ...], Field(min_length=1)]
@@ -196,7 +196,7 @@ class Breakout(Frozen):
 
 
 class AboveUpperEcn(Frozen):
-    """What happens to packets above the upper ECN threshold where they are not all marked."""
+    """Treatment of packets above the upper ECN threshold, if not all of them are marked."""
 
     value: Literal["dropped"]
     source: str
@@ -204,7 +204,7 @@ class AboveUpperEcn(Frozen):
 
 
 class Card(Frozen):
-    """A line card in a slot of a chassis, with what its data say of ECN."""
+    """Line card in a slot of a chassis, with its ECN facts."""
 
     slot: str
     model: str
@@ -215,12 +215,12 @@ Template = Literal["ce8850", "ce8851", "ce9860", "ce6865", "ce6866", "ce8855", "
 
 
 class Hardware(Frozen):
-    """One switch model."""
+    """Facts of one switch model."""
 
     model: Name
     ports: tuple[PortRange, ...]
     fabric_ports: tuple[PortRange, ...]  # in the order in which peers take them, by peer id
-    media: tuple[PortMedium, ...] = ()  # of the ports; without one the name tells the speed
+    media: tuple[PortMedium, ...] = ()  # of the ports; without one the speed is that of the name
     breakout: tuple[Breakout, ...] = ()
     cards: tuple[Card, ...] = ()  # of a chassis
     buffer_kbytes: Fact | None = None  # None: unknown, and never passed
@@ -235,7 +235,7 @@ class Hardware(Frozen):
         return expand_all(self.ports)
 
     def fabric_port_names(self) -> tuple[str, ...]:
-        """Ports that take leaf-spine links, in the order of the peers' ids."""
+        """Ports for leaf-spine links, in the order of the peers' ids."""
         return expand_all(self.fabric_ports)
 
     @cached_property
@@ -247,19 +247,19 @@ class Hardware(Frozen):
         return {name: place for place, name in enumerate(self.port_names())}
 
     def place(self, port: str) -> int:
-        """Number of a port or of a part of one, from 0: the same whether or not others are split.
+        """Index of a port or of a part of one, from 0: splits of other ports do not change it.
 
-        Whole ports and first parts come first, then all second parts, and so on. LookupError for a
-        port that is not there.
+        Whole ports and first parts come first, then all second parts, and so on. Raises LookupError
+        for an unknown port.
         """
         whole, _, part = port.partition(":")
         return self._places[whole] + (int(part or 1) - 1) * len(self._places)
 
     def fabric_places(self, splits: Mapping[str, str]) -> tuple[str, ...]:
-        """Ports and parts that take leaf-spine links, by place; splits: type by split port.
+        """Ports and parts for leaf-spine links, by index; splits: type by split port.
 
-        First whole ports and first parts, then all second parts, and so on, up to the first that is
-        not there: a split moves no link of another port.
+        First whole ports and first parts, then all second parts, and so on, up to the first missing
+        one. So a split moves no link of another port.
         """
         names = self.fabric_port_names()
         if not splits:
@@ -274,14 +274,14 @@ class Hardware(Frozen):
         return tuple(found)
 
     def speed_gbps(self, port: str, split_type: str | None = None) -> int | None:
-        """Speed of a port; of a part by the split that makes it, None without one."""
+        """Speed of a port; the speed of a part follows from its split, None without one."""
         if port != whole_port(port):
             return part_speed_gbps(split_type) if split_type else None
         medium = self._media.get(port)
         return MEDIA[medium].speed_gbps if medium else port_speed_gbps(port)
 
     def form_factor(self, port: str) -> str | None:
-        """What fits into a port, such as QSFP28, also of its parts; None: not known."""
+        """Form factor of a port or of its parts, such as QSFP28; None: unknown."""
         medium = self._media.get(whole_port(port))
         return MEDIA[medium].form_factor if medium else None
 
@@ -290,17 +290,17 @@ class Hardware(Frozen):
         return {name: entry.types for entry in self.breakout for name in expand_all(entry.ports)}
 
     def splits_of(self, port: str) -> tuple[str, ...]:
-        """Ways in which a whole port can be split; none where no data say so."""
+        """Split types of a whole port; none without data."""
         return self._splits.get(port, ())
 
     def family_of(self, software: str) -> str | None:
-        """Syntax family of a release such as V300R023C00; None when the data knows none."""
+        """Syntax family of a release such as V300R023C00; None without data."""
         found = [r.family for r in self.releases if software.startswith(r.prefix)]
         return found[0] if found else None
 
 
 @cache
 def port_speed_gbps(interface: str) -> int | None:
-    """Speed that a name promises: 100 for 100GE1/0/1; None for a logical one or a split part."""
+    """Return the speed in a port's name: 100 for 100GE1/0/1; None for logical or split ones."""
     match = re.match(r"(\d+)GE\d[\d/]*(?!\S)", interface)
     return int(match[1]) if match else None

@@ -1,4 +1,4 @@
-"""What NetBox's interface types mean: speed and form factor of a port."""
+"""Interface types of NetBox with speed and form factor of a port."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pydantic import AfterValidator
 
 
 class Medium(NamedTuple):
-    """Speed of a port in Gb/s, and what fits into it."""
+    """Speed of a port in Gb/s, and its form factor."""
 
     speed_gbps: int
     form_factor: str
 
 
-# NetBox, dcim.choices.InterfaceTypeChoices: those that a data center switch has.
+# NetBox, dcim.choices.InterfaceTypeChoices: types of a data center switch.
 MEDIA = {
     "1000base-t": Medium(1, "RJ45"),
     "1000base-x-sfp": Medium(1, "SFP"),

@@ -1,9 +1,9 @@
-"""A switch model as NetBox's device-type library writes it, with Rocefort's facts under one key.
+"""Switch models in the format of NetBox's device-type library, with Rocefort's facts in one key.
 
 The format is that of github.com/netbox-community/devicetype-library (schema/devicetype.json and
-moduletype.json), so a file of that library can be dropped in; its schema allows no keys of ours, so
-all of them stand under `rocefort`. Line cards are module types, whose port names hold `{module}`
-where the number of the slot goes.
+moduletype.json), so a file of that library can be used as it is. Its schema allows no other keys,
+so all facts of Rocefort are in the key `rocefort`. Line cards are module types, whose port names
+contain `{module}` for the number of the slot.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rocefort.models.hardware.interface_types import check_medium
 from rocefort.models.wording import listing
 
 SLOT = "{module}"
-# What NetBox says of a device that no rule and no line of configuration asks for.
+# Keys of NetBox that no rule and no line of configuration needs.
 UNUSED = frozenset(
     [
         "part_number",
@@ -62,7 +62,7 @@ UNUSED = frozenset(
 
 
 class _NetBox(Frozen):
-    """Data of NetBox: its keys that are not used here are passed over, others are errors."""
+    """Base of NetBox data: known keys that are not used here are ignored, others are errors."""
 
     @model_validator(mode="before")
     @classmethod
@@ -73,7 +73,7 @@ class _NetBox(Frozen):
 
 
 class TypedInterface(Frozen):
-    """One port."""
+    """Port of a switch or a card."""
 
     name: str
     type: str
@@ -95,7 +95,7 @@ class TypedInterface(Frozen):
 
 
 class ModuleBay(Frozen):
-    """A place for a card, a fan or a power module."""
+    """Bay for a card, a fan or a power module."""
 
     name: str
     position: str | int | None = None
@@ -110,7 +110,7 @@ def check_card_ports(value: str) -> str:
 
 
 class CardBreakout(Frozen):
-    """In which ways ports of a card can be split."""
+    """Split types that ports of a card support."""
 
     ports: tuple[Annotated[str, AfterValidator(check_card_ports)], ...]
     types: Annotated[tuple[SplitType, ...], Field(min_length=1)]
@@ -119,13 +119,13 @@ class CardBreakout(Frozen):
     note: str = ""
 
     def in_slot(self, slot: str) -> Breakout:
-        """The same of the card in a slot."""
+        """Return the split types for the card in a slot."""
         ports = tuple(ports.replace(SLOT, slot) for ports in self.ports)
         return Breakout(**self.model_dump(exclude={"ports"}), ports=ports)
 
 
 class CardFacts(Frozen):
-    """What Rocefort must know of a line card."""
+    """Facts of a line card that NetBox does not have."""
 
     breakout: tuple[CardBreakout, ...] = ()
     above_upper_ecn: AboveUpperEcn | None = None
@@ -135,7 +135,7 @@ class CardFacts(Frozen):
 
 
 class ModuleType(_NetBox):
-    """A line card."""
+    """NetBox module type: a line card."""
 
     manufacturer: str
     model: Name
@@ -144,7 +144,7 @@ class ModuleType(_NetBox):
 
 
 class SwitchFacts(Frozen):
-    """What Rocefort must know of a switch and NetBox does not."""
+    """Facts of a switch that NetBox does not have."""
 
     template: Template | None
     fabric_ports: tuple[PortRange, ...]
@@ -158,7 +158,7 @@ class SwitchFacts(Frozen):
 
 
 class DeviceType(_NetBox):
-    """A switch model."""
+    """NetBox device type: a switch model."""
 
     manufacturer: str
     model: Name
@@ -184,9 +184,9 @@ class DeviceType(_NetBox):
 
 
 def hardware_of(device: DeviceType, cards: Mapping[str, ModuleType]) -> Hardware:
-    """Facts of a switch with its cards, by slot; raises ValueError for a port or a type of no use.
+    """Return facts of a switch with its cards, by slot; raises ValueError for an invalid port.
 
-    Ports in management use only are left out: every CloudEngine has MEth0/0/0.
+    Management ports are left out, because every CloudEngine has MEth0/0/0.
     """
     facts = device.rocefort
     media = [*_media(device.interfaces, "")]
@@ -222,7 +222,7 @@ _SHARED = SwitchFacts.model_fields.keys() & Hardware.model_fields.keys() - {"bre
 
 
 def _media(interfaces: tuple[TypedInterface, ...], slot: str) -> Iterator[PortMedium]:
-    """Runs of ports of one type, in the order of the file."""
+    """Yield consecutive ports of one type, in the order of the file."""
     named = [(i.name.replace(SLOT, slot), i.type) for i in interfaces if not i.mgmt_only]
     numbered = [(*_split_name(name), medium) for name, medium in named]
     runs = groupby(enumerate(numbered), key=lambda row: (row[1][0], row[1][2], row[1][1] - row[0]))

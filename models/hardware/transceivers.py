@@ -1,7 +1,8 @@
-"""Media of cables by speed: what each is called, which FEC it needs, and how far it reaches.
+"""Media of cables by speed: name of the physical layer, FEC and reach.
 
-A medium is what a person orders (`dac`, `sr4`); with a port's speed it is a physical layer of
-IEEE 802.3 or of a multi-source agreement. What neither says is None, and no rule passes it.
+A medium is a product category (`dac`, `sr4`). With a port's speed it is a physical layer of
+IEEE 802.3 or of a multi-source agreement. A value that neither defines is None, and no rule
+passes it.
 """
 
 from __future__ import annotations
@@ -32,17 +33,15 @@ CableMedium = Literal[
 ]
 # Above this speed FEC is a part of the PCS (IEEE 802.3 clause 119): nothing can be set.
 FASTEST_WITH_FEC_MODE = 100
-COPPER: CableMedium = (
-    "dac"  # the one that negotiates (IEEE 802.3 clause 73); optical modules do not
-)
+COPPER: CableMedium = "dac"  # the only medium with autonegotiation (IEEE 802.3 clause 73)
 FEC_NAMES: Mapping[Fec, str] = {"none": "no FEC", "base-r": "BASE-R FEC", "rs": "RS-FEC"}
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A FEC with which a medium is specified, and how far, m; None: no source says.
+    """FEC that is specified for a medium, and its reach, m; None: no source.
 
-    sure_m: as far as the poorest fibre or cable allows, where that is less than the best.
+    sure_m: reach on the poorest fibre or cable, if that is less than on the best.
     """
 
     fec: Fec | None
@@ -52,17 +51,17 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class Phy:
-    """A physical layer; the first mode is the one that suits every cable of the medium."""
+    """Physical layer; its first mode suits every cable of the medium."""
 
     medium: CableMedium
     speed_gbps: int
     name: str
     modes: tuple[Mode, ...]
     source: str
-    better: str = ""  # what reaches beyond sure_m
+    better: str = ""  # medium or fibre with a reach beyond sure_m
 
     def mode(self, fec: Fec | None) -> Mode:
-        """The mode with this FEC; the first where there is none such."""
+        """Mode with this FEC; the first mode if there is none."""
         return next((mode for mode in self.modes if mode.fec == fec), self.modes[0])
 
 
@@ -70,8 +69,8 @@ IEEE = "IEEE 802.3-2022 clause"
 OM4 = "OM4 fibre"
 _SHORT = (Mode("rs", 100, 70),)  # OM4, and OM3
 _PARALLEL = (Mode(None, 100, 70),)
-# A module of one 100G wavelength (PAM4) holds the FEC of IEEE 802.3 clause 91 itself, or leaves it
-# to the switch: its product says which.
+# A module of one 100G wavelength (PAM4) contains the FEC of IEEE 802.3 clause 91, or leaves it to
+# the switch: that depends on the product.
 _PAM4 = "the module or the switch has its FEC, by product"
 ROWS = (
     Phy(
@@ -112,16 +111,16 @@ PHYS: Mapping[tuple[str, int], Phy] = {(row.medium, row.speed_gbps): row for row
 
 
 def phy_of(medium: CableMedium | None, speed_gbps: int | None) -> Phy | None:
-    """The physical layer of a medium at a speed; None where one is unknown or does not exist."""
+    """Return the physical layer of a medium at a speed; None if one is unknown or there is none."""
     return PHYS.get((medium, speed_gbps)) if medium and speed_gbps else None
 
 
 def media_at(speed_gbps: int) -> tuple[str, ...]:
-    """Media that exist at a speed, in the order of the alphabet."""
+    """Return media that exist at a speed, in alphabetical order."""
     return tuple(sorted(medium for medium, speed in PHYS if speed == speed_gbps))
 
 
 def default_fec(medium: CableMedium, speed_gbps: int | None) -> Fec | None:
-    """FEC that suits every cable of a medium; None: nothing can be set, or no source says what."""
+    """Return the FEC that suits every cable of a medium; None: not settable, or no source."""
     phy = phy_of(medium, speed_gbps)
     return phy.modes[0].fec if phy else None
