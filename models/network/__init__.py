@@ -1,1 +1,1 @@
-"""A whole network: switches, servers, exits, and where each value came from."""
+"""Network: all switches, servers and exits of a fabric, with the source of each value."""

@@ -1,4 +1,4 @@
-"""Demand: what a facility sends over its fabric, as its planner writes it (demand.yaml).
+"""Demand: the traffic matrix of a facility, as its planner writes it (demand.yaml).
 
 Rates and volumes carry their unit in the value, as publications print them: `3.2 Tb/s`, `800 TB`.
 All prefixes are decimal: 1 TB is 10^12 bytes, 1 Tb/s is 10^12 bits a second.
@@ -23,12 +23,12 @@ GBPS_OF_TB_A_DAY = 8000 / DAY_S  # 1 TB is 8,000 Gb
 
 
 def gbps(value: object) -> float:
-    """`3.2 Tb/s` -> 3200.0; raises ValueError without a number above 0 and a unit of RATES."""
+    """Convert `3.2 Tb/s` to 3200.0; raises ValueError if not above 0 or without a unit of RATES."""
     return _quantity(value, RATES, "3200 Gb/s or 3.2 Tb/s")
 
 
 def terabytes(value: object) -> float:
-    """`1 PB` -> 1000.0; raises ValueError without a number above 0 and a unit of VOLUMES."""
+    """Convert `1 PB` to 1000.0; raises ValueError if not above 0 or without a unit of VOLUMES."""
     return _quantity(value, VOLUMES, "800 TB or 1 PB")
 
 
@@ -50,7 +50,7 @@ def _quantity(value: object, units: dict[str, float], example: str) -> float:
 
 
 def _written(units: Iterable[str]) -> WithJsonSchema:
-    """How an editor is told of a number with a unit; both validators read no other text."""
+    """Return the JSON schema of a number with a unit, with the pattern that validators accept."""
     pattern = rf"^ *\+?[0-9]{{1,9}}(\.[0-9]{{1,9}})? *({'|'.join(units)}) *$"
     return WithJsonSchema({"type": "string", "pattern": pattern})
 
@@ -61,7 +61,7 @@ Published = Literal["peak", "daily", "busiest_day", "flows"]
 
 
 class Group(Frozen):
-    """Servers, by what they have in common; a server that is named twice counts once."""
+    """Group of servers, by segment, leaf or name; a server that is named twice counts once."""
 
     segments: tuple[Name, ...] = Field(default=(), description="All servers of these segments.")
     leaves: tuple[Name, ...] = Field(default=(), description="All servers on these leaves.")
@@ -70,17 +70,17 @@ class Group(Frozen):
     @model_validator(mode="after")
     def _require_members(self) -> Self:
         if not (self.segments or self.leaves or self.servers):
-            raise ValueError("a group of nobody; name segments, leaves or servers")
+            raise ValueError("an empty group; name segments, leaves or servers")
         return self
 
     @property
     def words(self) -> str:
-        """`beamline, storage`."""
+        """Members as text: `beamline, storage`."""
         return ", ".join((*self.segments, *self.leaves, *self.servers))
 
 
 class DemandFlow(Frozen):
-    """What one group sends to another at peak, spread over both by the speed of their ports."""
+    """Peak traffic from one group to another, spread over both by the speed of their ports."""
 
     name: Description | None = Field(default=None, description="What it is: beamline 4.")
     senders: Group | None = Field(default=None, description="Who sends; otherwise all servers.")
@@ -101,13 +101,13 @@ class DemandFlow(Frozen):
 
     @property
     def words(self) -> str:
-        """`beamline to compute, storage`, or its name."""
+        """Name of the flow, or `beamline to compute, storage`."""
         ends = (group.words if group else "all servers" for group in (self.senders, self.receivers))
         return self.name or " to ".join(ends)
 
 
 class Demand(Frozen):
-    """What a facility asks of its fabric."""
+    """Demand of a facility on its fabric."""
 
     demand: Name = Field(description="Whose demand it is.", examples=["heps"])
     source: Description | None = Field(default=None, description="Where the numbers were read.")
@@ -126,17 +126,17 @@ class Demand(Frozen):
     )
 
     def rate_of(self, flow: DemandFlow) -> float:
-        """Gb/s of a flow at peak."""
+        """Peak rate of a flow, Gb/s."""
         return flow.peak if flow.peak is not None else (flow.share or 0) * self.peak
 
     @property
     def all_flows(self) -> tuple[DemandFlow, ...]:
-        """Its flows; without any, one from every server to every other."""
+        """Flows of the demand; without any, one from every server to every other."""
         return self.flows or (DemandFlow(share=1),)
 
 
 def members(group: Group | None, network: Network) -> tuple[Server, ...]:
-    """Servers of a group, in the network's order; None: all."""
+    """Return servers of a group, in the network's order; None: all."""
     return tuple(s for s in network.servers or () if group is None or _is_member(s, group))
 
 

@@ -1,4 +1,4 @@
-"""Exits of a fabric as rules and routing engines see them."""
+"""Exits of a fabric, for rules and routing engines."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from rocefort.models.hardware.transceivers import CableMedium
 
 
 class PrefixRange(Frozen):
-    """A prefix and its parts down to a length."""
+    """Prefix and its parts down to a length."""
 
     prefix: IPv4Network
     longest: int
 
     def holds(self, route: IPv4Network) -> bool:
-        """Whether a route is the prefix or one of those parts."""
+        """Whether the range contains a route."""
         return route.prefixlen <= self.longest and route.subnet_of(self.prefix)
 
 
 class Exit(Frozen):
-    """One cable out of the fabric; asn None: no BGP there."""
+    """Cable out of the fabric; asn None: no BGP there."""
 
     name: str
     leaf: str
@@ -39,11 +39,11 @@ class Exit(Frozen):
 
     @property
     def path(self) -> str:
-        """Where its peer stands in the leaf's Device."""
+        """Path of its peer in the leaf's Device."""
         return f"bgp.peers[{self.peer}]" if self.asn else "static_routes"
 
     def lets_in(self, route: IPv4Network) -> bool:
-        """Whether intent allows a route to come in here."""
+        """Whether intent accepts a route at this exit."""
         if route == DEFAULT_ROUTE:
             return self.default == "accept"
         return any(accepted.holds(route) for accepted in self.accepts)

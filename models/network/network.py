@@ -1,4 +1,4 @@
-"""Network: Devices with what their text does not say, and where every value came from."""
+"""Network: Devices with facts that their text does not contain, and the source of every value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rocefort.models.network.exits import Exit
 
 
 class Role(StrEnum):
-    """Place of a switch in the Clos."""
+    """Role of a switch in the Clos."""
 
     SPINE = "spine"
     LEAF = "leaf"
@@ -34,24 +34,24 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line of a configuration: the views that enclose it, its text with secrets masked."""
+    """Line of a configuration with its enclosing views; secrets in its text are masked."""
 
     path: tuple[str, ...]
     text: str
     line: int  # 1-based
-    command: str = ""  # which command it is, where the command table knows it, and no model does
+    command: str = ""  # its command, if it is in the command table but in no model
 
 
 class Node(Frozen):
-    """One switch: its Device and what the text does not say. None: not known.
+    """Switch: its Device and facts that the text does not contain. None: unknown.
 
-    read_by: dialect of the text that it was read from.
+    read_by: dialect of its text.
     """
 
     device: Device
     role: Role | None = None
     id: int | None = None
-    links_per_pair: int | None = None  # that a leaf is meant to have to each spine
+    links_per_pair: int | None = None  # intended links of a leaf to each spine
     hardware: Hardware | None = None
     software: str | None = None
     family: Family | None = None
@@ -59,28 +59,28 @@ class Node(Frozen):
     management: IPv4Interface | None = None
     read_by: DialectName | None = Field(default=None, exclude_if=lambda name: name is None)
     unmodelled: tuple[TextLine, ...] = ()  # of its text; `unmodelled[LINE]` in Sources
-    cut_off_at: int | None = None  # last line of a text that no `return` ends; `cut_off` in Sources
+    cut_off_at: int | None = None  # last line of a text without `return`; `cut_off` in Sources
 
     @property
     def name(self) -> str:
-        """The switch's sysname."""
+        """Sysname of the switch."""
         return self.device.name
 
     @cached_property
     def port_names(self) -> tuple[str, ...]:
-        """Ports of the hardware in its order, parts in place of those that are split."""
+        """Ports of the hardware in its order; parts replace split ports."""
         parts = {split.port: split.parts for split in self.device.splits}
         known = self.hardware.port_names() if self.hardware else ()
         return tuple(chain.from_iterable(parts.get(name, (name,)) for name in known))
 
     @property
     def fabric_places(self) -> tuple[str, ...]:
-        """Ports and parts kept for leaf-spine links, by place; none on unknown hardware."""
+        """Ports and parts reserved for leaf-spine links, by index; none on unknown hardware."""
         splits = {split.port: split.type for split in self.device.splits}
         return self.hardware.fabric_places(splits) if self.hardware else ()
 
     def speed_gbps(self, interface: str) -> int | None:
-        """Speed of a port by the hardware's data, of a part by its split; None: not known."""
+        """Speed of a port by the hardware's data, or of a part by its split; None: unknown."""
         if interface in self.device.part_speeds:
             return self.device.part_speeds[interface]
         if self.hardware is None:
@@ -89,7 +89,7 @@ class Node(Frozen):
 
     @property
     def dialect(self) -> str | None:
-        """Dialect of its family, else the one that read its text."""
+        """Dialect of its family, else of its text."""
         return self.family.dialect if self.family else self.read_by
 
     @property
@@ -114,7 +114,7 @@ class End(Frozen):
 
 
 class CablingSource(StrEnum):
-    """What a text says of cabling, in the order in which it is believed."""
+    """Source of cabling evidence in a text, the most reliable first."""
 
     LLDP = "LLDP"
     ADDRESSES = "addresses"
@@ -122,7 +122,7 @@ class CablingSource(StrEnum):
 
 
 class CablingEvidence(Frozen):
-    """What one source says is at the other end of a port; port None: it names the switch only."""
+    """Far end of a port by one source; port None: the source names the switch only."""
 
     by: CablingSource
     at: End
@@ -131,27 +131,27 @@ class CablingEvidence(Frozen):
 
     @property
     def far(self) -> str:
-        """The far end in words."""
+        """Far end as text."""
         return f"{self.device} {self.port}" if self.port else self.device
 
     def conflicts_with(self, other: CablingEvidence) -> bool:
-        """Whether two claims about one port cannot both be true."""
+        """Whether two pieces of evidence about one port contradict each other."""
         ports = {self.port, other.port} - {None}
         return self.device != other.device or len(ports) > 1
 
 
 class Link(Frozen):
-    """A cable between two switches; cable_m in metres, None if unknown."""
+    """Cable between two switches; cable_m in metres, None if unknown."""
 
     a: End
     b: End
-    told: tuple[CablingSource, ...] = ()  # who tells of it, where nobody laid it down
+    told: tuple[CablingSource, ...] = ()  # sources of an inferred link; empty: from intent
     cable_m: float | None = None
     medium: CableMedium | None = None
 
 
 class Server(Frozen):
-    """A server on one leaf.
+    """Server on one leaf.
 
     port: the interface that carries its VLAN, a port or the Eth-Trunk of its bond, whose cabled
     ports are `members`. speed_gbps: of all its ports together.
@@ -164,24 +164,24 @@ class Server(Frozen):
     address: IPv4Interface
     mtu: int
     roce: bool = True
-    nic: str | None = None  # name of a NIC profile; None: how it is set is not known
+    nic: str | None = None  # name of a NIC profile; None: its settings are unknown
     cable_m: float | None = None
     medium: CableMedium | None = None
     speed_gbps: int
 
     @property
     def ports(self) -> tuple[End, ...]:
-        """The ports that its cables end at."""
+        """Ports that its cables end at."""
         return self.members or (self.port,)
 
     @property
     def flow_gbps(self) -> int:
-        """What one flow gets: a bond sends all packets of a flow over one of its members."""
+        """Rate of one flow, Gb/s: a bond sends all packets of a flow over one member."""
         return self.speed_gbps // len(self.ports)
 
 
 class Segment(Frozen):
-    """One segment as one leaf serves it."""
+    """Segment on one leaf."""
 
     name: str
     leaf: str
@@ -190,12 +190,12 @@ class Segment(Frozen):
 
     @property
     def prefix(self) -> IPv4Network:
-        """The subnet behind the gateway."""
+        """Subnet of the gateway."""
         return self.gateway.network
 
 
 class LosslessIntent(Frozen):
-    """What the fabric is meant to do with RoCE; text alone does not say it. Times in ms."""
+    """Intended treatment of RoCE, which text alone does not contain. Times in ms."""
 
     queue: int
     roce_dscp: int
@@ -207,7 +207,7 @@ class LosslessIntent(Frozen):
 
 
 class Reserved(Frozen):
-    """How many switches of each role there may ever be; ports are kept for them."""
+    """Capacity: most switches of each role; ports are reserved for them."""
 
     spines: int
     leaves: int
@@ -216,7 +216,7 @@ class Reserved(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One switch port on a RoCE path. cable_m in metres, speed in Gb/s; None: not known."""
+    """Switch port on a RoCE path. cable_m in metres, speed in Gb/s; None: unknown."""
 
     end: End
     node: Node
@@ -227,7 +227,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a file, 1-based."""
+    """Position in a file, 1-based."""
 
     file: str
     line: int
@@ -238,21 +238,21 @@ class Position:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-EVERY = "*"  # instead of a device: what the switches of a fabric have in common
+EVERY = "*"  # instead of a device: values that all switches of a fabric share
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The side table: where each value came from.
+    """Side table with the source of each value.
 
-    Keys are `device/field.path`, such as `leaf01/interfaces[100GE1/0/1].mtu`; a lookup that finds
-    no such key takes EVERY's, then the nearest enclosing one.
+    Keys are `device/field.path`, such as `leaf01/interfaces[100GE1/0/1].mtu`. A lookup without a
+    match takes the key of EVERY, then the nearest enclosing one.
     """
 
     table: Mapping[str, Position] = field(default_factory=dict)
 
     def find(self, device: str, path: str = "") -> Position | None:
-        """Position of the value at a path of a device, or of what encloses it."""
+        """Return the position of a device's value, or of the nearest field that encloses it."""
         owners = (device, EVERY) if device else ("",)
         for key in _enclosing(path):
             for owner in owners:
@@ -261,7 +261,7 @@ class Sources:
         return None
 
     def where(self, device: str, path: str = "", interface: str | None = None) -> Where:
-        """The place of a verdict, with file and line as far as they are known."""
+        """Return the place of a verdict, with file and line if they are known."""
         position = self.find(device, path)
         return Where(
             device=device or None,
@@ -282,7 +282,7 @@ def _enclosing(path: str) -> Iterator[str]:
 
 
 def shared_subnets(nodes: Iterable[Node]) -> dict[IPv4Network, tuple[End, ...]]:
-    """Routed ports by subnet, in order of names: two in one subnet are the ends of a cable."""
+    """Return routed ports by subnet, in order of names; two in one subnet are ends of a cable."""
     found: dict[IPv4Network, list[End]] = {}
     for node in sorted(nodes, key=lambda node: natural(node.name)):
         for interface in node.device.interfaces:
@@ -294,7 +294,7 @@ def shared_subnets(nodes: Iterable[Node]) -> dict[IPv4Network, tuple[End, ...]]:
 
 
 class Network(Frozen):
-    """A fabric as rules see it. None means unknown, not empty."""
+    """All Devices of a fabric with links, servers and hardware facts. None: unknown, not empty."""
 
     name: str
     origin: Literal["fabric", "text"]  # text: links, if any, are inferred
@@ -305,11 +305,11 @@ class Network(Frozen):
     exits: tuple[Exit, ...] | None = None  # cables out of the fabric
     lossless: LosslessIntent | None = None
     hosts: Hosts | None = None
-    spines: int | None = None  # how many each leaf should see
+    spines: int | None = None  # number that each leaf should have links to
     reserved: Reserved | None = None
-    policy: SegmentPolicy | None = None  # which segments may talk to which
+    policy: SegmentPolicy | None = None  # allowed traffic between segments
     oversubscription: float | None = None  # highest that policy allows: servers to uplinks
-    claims: tuple[CablingEvidence, ...] = ()  # on which inferred links stand, by end
+    claims: tuple[CablingEvidence, ...] = ()  # evidence of inferred links, by end
     waivers: tuple[Waiver, ...] = ()  # `waivers[INDEX]` of no device in Sources
 
     @cached_property
@@ -322,9 +322,9 @@ class Network(Frozen):
 
     @cached_property
     def cabling(self) -> tuple[Link, ...] | None:
-        """Cables known apart from addresses: laid down, or told by LLDP or both descriptions.
+        """Cables from a source besides addresses: intent, LLDP or both descriptions.
 
-        None where one is inferred from addresses alone, or a routed port's far end is not known.
+        None if a cable has no source except addresses, or a routed port's far end is unknown.
         """
         if self.origin == "fabric":
             return self.links
@@ -335,14 +335,14 @@ class Network(Frozen):
 
     @property
     def nics(self) -> Mapping[str, NicProfile] | None:
-        """NIC profiles that servers name; None where none does."""
+        """NIC profiles of servers; None if no server has one."""
         return (self.hosts.nics or None) if self.hosts else None
 
     @cached_property
     def loose_ends(self) -> tuple[End, ...]:
-        """Routed ports with an address whose cable no text tells; where cabling is laid down none.
+        """Routed ports with an address but without a link; none if intent defines the cabling.
 
-        Their far end is a switch whose text is missing, or one with a wrong address.
+        The far end is a switch whose text is missing, or a port with a wrong address.
         """
         if self.links is None or self.origin == "fabric":
             return ()
@@ -356,17 +356,16 @@ class Network(Frozen):
         return {node.name: node for node in self.nodes}
 
     def speed_gbps(self, end: End) -> int | None:
-        """Speed of a port of a switch; None: not known."""
+        """Speed of a port of a switch, Gb/s; None: unknown."""
         node = self.by_name.get(end.device)
         return node.speed_gbps(end.interface) if node else port_speed_gbps(end.interface)
 
     @cached_property
     def roce_ports(self) -> tuple[Port, ...]:
-        """Both ends of every link, the ports of RoCE servers and of lossless exits.
+        """Ports on RoCE paths: both ends of links, ports of RoCE servers and lossless exits.
 
-        Half of all rules go over them.
-
-        A port that its device does not have is left out: TOP003 reports it.
+        Half of all rules iterate over them. A port that its device does not have is left out;
+        TOP003 reports it.
         """
         ends = [(end, link.cable_m, None) for link in self.links or () for end in (link.a, link.b)]
         servers = (server for server in self.servers or () if server.roce)
@@ -401,6 +400,6 @@ class Network(Frozen):
         return {role: tuple(nodes) for role, nodes in found.items()}
 
     def interface(self, end: End) -> Interface | None:
-        """The interface at a link end, if its device has it."""
+        """Interface at a link end, if its device has it."""
         node = self.by_name.get(end.device)
         return node.device.by_interface.get(end.interface) if node else None

@@ -1,4 +1,4 @@
-"""Observed: what the switches of a fabric say of their state at one moment; None: not said."""
+"""Observed: state that the switches of a fabric report at one moment; None: not reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.models.base import Frozen
 
 
 class StateTopic(StrEnum):
-    """A piece of a switch's state, read by one command or a few; the fields of DeviceSeen."""
+    """Part of a switch's state, read by one command or a few; the fields of DeviceSeen."""
 
     FACTS = "facts"
     PEERS = "peers"
@@ -32,7 +32,7 @@ class StateTopic(StrEnum):
 
 
 class FactsSeen(Frozen):
-    """Who a switch is; serial "" where the release does not tell it."""
+    """Identity of a switch; serial "" if the release does not show it."""
 
     hostname: str
     hardware: str
@@ -58,7 +58,7 @@ class RouteSeen(Frozen):
 
 
 class NeighbourSeen(Frozen):
-    """What LLDP hears at a port."""
+    """Neighbour of a port by LLDP."""
 
     local: str
     device: str
@@ -80,7 +80,7 @@ class PortSeen(Frozen):
     """One interface. speed_mbps None: negotiated and down, or logical; counters of ports only."""
 
     name: str
-    state: str  # in the switch's words
+    state: str  # as the switch prints it
     up: bool
     shut: bool = False  # by its administrator
     mtu: int | None = None  # of layer 3, bytes
@@ -90,7 +90,7 @@ class PortSeen(Frozen):
 
 
 class PfcPortSeen(Frozen):
-    """PFC of one port: the profile that it applies, whether it is on, and who decided so."""
+    """PFC of one port: its profile, whether it is on, and its state as displayed."""
 
     interface: str
     profile: str
@@ -126,12 +126,12 @@ class ThresholdSeen(Frozen):
     xoff_kbytes: int | None
     xon_kbytes: int | None
     headroom_kbytes: int | None = None
-    dynamic: bool = False  # xoff is an alpha of what is free, no size
-    text: str  # as shown, for what cannot be compared
+    dynamic: bool = False  # xoff is an alpha of the free buffer, not a size
+    text: str  # as displayed, for values that cannot be compared
 
 
 class QueueSeen(Frozen):
-    """What one queue of a port has dropped since its counters were cleared."""
+    """Packets that one queue of a port dropped since its counters were cleared."""
 
     interface: str
     queue: int
@@ -148,10 +148,10 @@ class AiEcnSeen(Frozen):
 
 
 class DeviceSeen(Frozen):
-    """One switch. A field that is None was not read: `missing` says why, by topic.
+    """Observed state of one switch. None: not read; `missing` has the reason, by topic.
 
-    failed: a sentence on everything that could not be read though it should (no session, a table
-    that does not add up), not what the release does not know. at: when its reading began, UTC.
+    failed: a sentence for each failed reading (no session, an inconsistent table), but not for a
+    command that the release does not have. at: begin of the reading, UTC.
     """
 
     name: str
@@ -171,7 +171,7 @@ class DeviceSeen(Frozen):
     ai_ecn: tuple[AiEcnSeen, ...] | None = None
     clock_ahead_s: float | None = None  # of the reading machine's clock
     disk_free_kbytes: int | None = None
-    saved: bool | None = None  # what runs is what it would start with
+    saved: bool | None = None  # whether startup equals running
 
     @cached_property
     def by_port(self) -> dict[str, PortSeen]:
@@ -180,7 +180,7 @@ class DeviceSeen(Frozen):
 
 
 class Observed(Frozen):
-    """A reading of a fabric, or of some of its switches. at: when it began, UTC."""
+    """Observed state of a fabric, or of some of its switches. at: begin of the reading, UTC."""
 
     fabric: str
     at: datetime

@@ -1,4 +1,4 @@
-"""What a server must have to agree with its leaf port, and what it says that it has."""
+"""Intended settings of servers that match their leaf ports, and observed settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Mode = Literal["802.3ad", "balance-xor"]
 
 
 class HostBond(Frozen):
-    """A bond as Linux makes it; lacp_rate None: it speaks no LACP (balance-xor)."""
+    """Bond of a Linux server; lacp_rate None: no LACP (balance-xor)."""
 
     name: LinuxInterface
     mode: Mode
@@ -32,7 +32,7 @@ class HostBond(Frozen):
 
 
 class NicFile(Frozen):
-    """One number under /sys/class/net/INTERFACE/ecn; key: what profiles call it."""
+    """Number in a file of /sys/class/net/INTERFACE/ecn; key: its name in profiles."""
 
     path: NicPath
     value: int = Field(ge=0, le=2**31 - 1)
@@ -40,21 +40,21 @@ class NicFile(Frozen):
 
 
 class NicSettings(Frozen):
-    """What only a NIC of a known make can be told, in the words of mlx5's driver and tools."""
+    """Settings of a NIC of a known make, with the names of mlx5's driver and tools."""
 
     priorities: dict[Dscp, Priority]
     paused: tuple[Priority, ...]
-    switches: tuple[NicFile, ...] = ()  # of DCQCN: on or off, and how CNPs leave
-    parameters: tuple[NicFile, ...] = ()  # of DCQCN: how fast it reacts
+    switches: tuple[NicFile, ...] = ()  # of DCQCN: on or off, and settings of CNPs
+    parameters: tuple[NicFile, ...] = ()  # of DCQCN: its rates and timers
 
 
 class HostPlan(Frozen):
-    """What one server must have.
+    """Intended settings of one server.
 
-    ports: of its leaf, in the order of `interfaces`; carrier: the one that its VLAN is on, a port
-    or an Eth-Trunk; gateway: its VLAN interface. nic None: not known, or not for RoCE.
-    left_out: a sentence on each thing that is not set, and why. unconfirmed: on each thing that
-    is set to a value that no maker confirms.
+    ports: of its leaf, in the order of `interfaces`. carrier: the interface with its VLAN, a port
+    or an Eth-Trunk. gateway: its VLAN interface. nic None: unknown, or not for RoCE. left_out: a
+    sentence for each setting that is left out, with the reason. unconfirmed: a sentence for each
+    value that no vendor confirms.
     """
 
     server: Name
@@ -81,7 +81,7 @@ class HostPlan(Frozen):
 
     @property
     def leaf_port(self) -> str:
-        """Leaf and port in words."""
+        """Leaf and port as text."""
         return f"{self.leaf} {self.carrier}"
 
     @property
@@ -91,14 +91,14 @@ class HostPlan(Frozen):
 
     @property
     def main(self) -> str | None:
-        """The interface that has the address, where it is known beforehand."""
+        """Interface with the address, if intent names it."""
         if not self.interfaces:
             return None
         return self.bond.name if self.bond else self.interfaces[0]
 
 
 class BondSeen(Frozen):
-    """A bond as a server shows it; None: its kernel does not say."""
+    """Observed bond of a server; None: its kernel does not report it."""
 
     mode: str
     hash_policy: str | None = None
@@ -109,14 +109,14 @@ class BondSeen(Frozen):
 
 
 class RingSeen(Frozen):
-    """One ring: descriptors now, and the most that the NIC takes."""
+    """Ring of a NIC: present and largest number of descriptors."""
 
     size: int
     maximum: int
 
 
 class NicSeen(Frozen):
-    """One physical port of a server. missing: why a field is None, by its name."""
+    """Observed physical port of a server. missing: why a field is None, by its name."""
 
     name: str
     missing: dict[str, str] = Field(default_factory=dict)
@@ -133,7 +133,7 @@ class NicSeen(Frozen):
 
 
 class HostSeen(Frozen):
-    """One server. failed: why nothing of it could be read; missing: why a field is None."""
+    """Observed server. failed: why it could not be read; missing: why a field is None."""
 
     name: str
     failed: str = ""
@@ -152,7 +152,7 @@ class HostSeen(Frozen):
 
 
 class HostsSeen(Frozen):
-    """A reading of the servers of a fabric, or of some."""
+    """Observed servers of a fabric, or some of them."""
 
     fabric: str
     hosts: tuple[HostSeen, ...]

@@ -1,4 +1,4 @@
-"""The side table of a derived fabric: what all lossless ports say alike stands in it once."""
+"""Side table of a derived fabric, with one entry for values that all lossless ports share."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ T = TypeVar("T")
 
 
 class SideTable(Mapping[str, Position]):
-    """`device/field.path` -> place, as Sources wants it.
+    """Mapping of `device/field.path` to a position, for Sources.
 
-    Half of all rows of a large fabric are the same dozen for every lossless port, so what is below
-    those ports is there once: `.pfc`, `.thresholds[4].xon_kbytes`.
+    Half of all rows of a large fabric are the same dozen for every lossless port. So paths below
+    those ports are stored once: `.pfc`, `.thresholds[4].xon_kbytes`.
     """
 
     def __init__(
         self, own: Mapping[str, Position], ports: Iterable[str], below: Mapping[str, Position]
     ) -> None:
-        """Own: by whole key. ports: `device/interfaces[NAME]`. below: what they all have."""
+        """Own: by whole key. ports: `device/interfaces[NAME]`. below: paths of all ports."""
         self._own, self._ports, self._below = own, dict.fromkeys(ports), below
 
     def __getitem__(self, key: str) -> Position:
-        """The place of a key."""
+        """Return the position of a key."""
         found = self.get(key)
         if found is None:
             raise KeyError(key)
         return found
 
     def get(self, key: str, default: T | None = None) -> Position | T | None:  # type: ignore[override]  # no overloads
-        """The place of a key; without the exception that Mapping's own would raise and catch."""
+        """Return the position of a key, faster than `Mapping.get`, which catches an exception."""
         found = self._own.get(key)
         if found is None:
             end = key.find("]") + 1
@@ -39,29 +39,29 @@ class SideTable(Mapping[str, Position]):
         return default if found is None else found
 
     def __iter__(self) -> Iterator[str]:
-        """Every key once."""
+        """Yield every key once."""
         yield from self._own
         yield from self._shared(self._below)
 
     def __len__(self) -> int:
-        """How many keys there are."""
+        """Return the number of keys."""
         return sum(1 for _ in self)
 
     def on_lines(self, lines: Container[int]) -> Iterator[str]:
-        """As the function of that name, with one look at what many ports share."""
+        """Yield keys as the function of that name, with one lookup for shared paths."""
         for key, position in self._own.items():
             if position.line in lines:
                 yield key
         yield from self._shared([path for path, at in self._below.items() if at.line in lines])
 
     def _shared(self, paths: Iterable[str]) -> Iterator[str]:
-        """Keys of paths below every port, but for those that have a place of their own."""
+        """Return keys of paths below every port, except those with a position of their own."""
         keys = (f"{port}{path}" for port in self._ports for path in paths)
         return (key for key in keys if key not in self._own)
 
 
 def on_lines(table: Mapping[str, Position], lines: Container[int]) -> Iterator[str]:
-    """Keys of a side table whose places stand on some lines, of any file."""
+    """Yield keys of a side table whose positions are on some lines, of any file."""
     if isinstance(table, SideTable):
         yield from table.on_lines(lines)
     else:

@@ -114,7 +114,7 @@ BAD: list[tuple[str, list[str]]] = [
     ),
     (
         HEAD + "flows:\n  - senders: {}\n    share: 1\n",
-        ["4:14: flows[0].senders: a group of nobody; name segments, leaves or servers"],
+        ["4:14: flows[0].senders: an empty group; name segments, leaves or servers"],
     ),
     (
         HEAD + "flows:\n  - senders: {servers: [readout01]}\n",
