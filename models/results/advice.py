@@ -1,4 +1,4 @@
-"""Advice of a review: what one part of a change does to traffic, and in which order to make it."""
+"""Advice of a review: effect of one part of a change on traffic, and the steps to make it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rocefort.models.base import Frozen
 
 
 class AdviceKind(StrEnum):
-    """Parts of a change that are not growth."""
+    """Kind of a part of a change that is not growth."""
 
-    REMOVAL = "removal"  # a switch goes
+    REMOVAL = "removal"  # a switch is removed
     RENAME = "rename"  # one switch, another name
-    NOT_A_RENAME = "not a rename"  # it looks like one, and its id says that it is none
-    HARDWARE = "hardware"  # a switch becomes another model or system
+    NOT_A_RENAME = "not a rename"  # it looks like one, but its id is another
+    HARDWARE = "hardware"  # a switch gets another model or operating system
     RELEASE = "release"  # a switch runs another release
     MOVE = "move"  # a server gets another port
     PASSWORD = "password"  # noqa: S105 - a kind of change
@@ -21,9 +21,9 @@ class AdviceKind(StrEnum):
 
 
 class AdviceStep(Frozen):
-    """One step; `commands` are typed on the switch `on`, or in a shell where that is empty.
+    """One step; `commands` are for the switch `on`, or for a shell if `on` is empty.
 
-    `back`: what undoes them, as long as no later step was made.
+    `back`: commands that undo them, as long as no later step was made.
     """
 
     text: str
@@ -33,9 +33,9 @@ class AdviceStep(Frozen):
 
 
 class Advice(Frozen):
-    """What a part of a change does to traffic, and how to make it.
+    """Effect of a part of a change on traffic, and the steps to make it.
 
-    `unconfirmed`: what no source says, or only one for another release. `place`: file:line.
+    `unconfirmed`: facts without a source, or with one for another release. `place`: file:line.
     """
 
     kind: AdviceKind

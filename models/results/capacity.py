@@ -1,8 +1,8 @@
-"""What a fabric carries of a demand, whole and after each single failure: results, Gb/s.
+"""Results of a capacity study: demand and capacity of a fabric, also after single failures.
 
-Gb/s are of one direction. A utilisation is a share of what there is: above 1 it does not fit. A
-factor says how many times the whole demand fits, and is 1 / utilisation; None: nothing is asked.
-Made by validators.capacity.
+Gb/s are of one direction. A utilisation is a share of capacity: above 1 the demand does not fit. A
+factor is 1 / utilisation, the number of times that the whole demand fits; None: no demand.
+validators.capacity makes them.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ Kind = Literal["leaf", "spine", "bisection", "servers"]
 
 
 class Use(Frozen):
-    """One part of the fabric: what the demand asks of it, and what it has.
+    """Use of one part of the fabric: its load by the demand, and its capacity.
 
-    leaf: its uplinks, out to the spines, in from them; spine: its links, out to leaves, in from
-    them; bisection: out of the half of the leaves with the least uplinks (of equals, those that
-    send most), and in; servers: ports of the servers of one leaf, out of the servers, and in.
-    utilisation: of the fullest cable, or server port, in it; of the whole for the bisection.
-    after, failure: utilisation after the worst single failure that leaves it standing, and which.
-    left_gbps: the least capacity that such a failure leaves. Both of the failures that were
-    studied; None: none was.
+    leaf: its uplinks, out to the spines, in from them. spine: its links, out to leaves, in from
+    them. bisection: out of the half of the leaves with the least uplinks (among equals, those that
+    send most), and in. servers: ports of the servers of one leaf, out of the servers, and in.
+    utilisation: of the fullest cable, or server port, in it; for the bisection, of the whole.
+    after, failure: utilisation after the worst single failure that this part survives, and that
+    failure. left_gbps: the least capacity after such a failure. Only failures that were studied
+    count; None: no failure was studied.
     """
 
     kind: Kind
@@ -32,7 +32,7 @@ class Use(Frozen):
     in_gbps: float
     capacity_gbps: int
     utilisation: float
-    headroom_gbps: float  # how much more the demand on it may grow; below 0: how much is too much
+    headroom_gbps: float  # growth of the demand on it that still fits; below 0: the excess
     factor: float | None
     fullest: str = ""  # the cable, or the server
     left_gbps: int | None
@@ -41,10 +41,10 @@ class Use(Frozen):
 
 
 class AfterFailure(Frozen):
-    """What single failures that cost alike leave of the fabric.
+    """Capacity of the fabric after single failures with the same effect.
 
-    lost_gbps: demand of the servers of a failed leaf, which have one leaf each; cut_gbps: demand
-    of standing leaves without a path. Neither counts as congestion. factor: of what has a path.
+    lost_gbps: demand of the servers of a failed leaf, which have one leaf each. cut_gbps: demand
+    of other leaves without a path. Neither counts as congestion. factor: of demand with a path.
     """
 
     kind: Literal["link", "spine", "leaf", "switch"]
@@ -60,12 +60,12 @@ class AfterFailure(Frozen):
 
     @property
     def fits(self) -> bool:
-        """Whether what has a path is carried, and all that could have one has."""
+        """Whether all demand of leaves that did not fail has a path and fits."""
         return self.utilisation <= 1 and not self.cut_gbps
 
 
 class DemandTotals(Frozen):
-    """A demand in numbers; a flow that nobody published is assumed."""
+    """Demand in numbers; a flow without a published source is assumed."""
 
     name: str
     file: str = ""  # where it was read
@@ -89,12 +89,12 @@ class DemandTotals(Frozen):
 
 
 class CapacityReport(Frozen):
-    """A demand against a fabric. asked None: nobody gave one, and all uses are of the supply.
+    """Demand compared with a fabric. asked None: no demand, and uses show the capacity only.
 
     utilisation, factor, headroom_gbps: of the fullest cable, and so of the fabric between leaves.
-    failures_note: why not every single failure was studied; seed: of the sample that was.
-    spines_needed: with as many links of such speed from each leaf; both None where it fits, or
-    leaves and spines are not all linked alike. spines_needed_after: to fit after a failure, too.
+    failures_note: why not every single failure was studied. seed: of the sample of failures.
+    spines_needed: with the same number and speed of links from each leaf. spines_needed_after: to
+    fit after a failure, too. Both are None if the demand fits, or if leaf-spine links differ.
     """
 
     fabric: str
@@ -119,23 +119,23 @@ class CapacityReport(Frozen):
 
     @property
     def servers_utilisation(self) -> float:
-        """Of the fullest server port."""
+        """Utilisation of the fullest server port."""
         return max((use.utilisation for use in self.of("servers")), default=0.0)
 
     @property
     def fits(self) -> bool:
-        """Whether the whole fabric carries all of it."""
+        """Whether the whole fabric carries the whole demand."""
         cut = self.asked.no_path_gbps if self.asked else 0
         return self.utilisation <= 1 and self.servers_utilisation <= 1 and not cut
 
     @property
     def worst(self) -> AfterFailure | None:
-        """The failure after which most is cut off, then the fullest cable is the fullest."""
+        """Failure with the most demand without a path, then with the highest utilisation."""
         order = sorted(self.failures, key=lambda one: (-one.cut_gbps, -one.utilisation))
         return order[0] if order else None
 
     @property
     def most_lost(self) -> AfterFailure | None:
-        """The failure that takes most demand with its own servers; None: none takes any."""
+        """Failure with the most demand of its own servers lost; None: no demand is lost."""
         order = sorted(self.failures, key=lambda one: -one.lost_gbps)
         return order[0] if order and order[0].lost_gbps else None

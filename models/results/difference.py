@@ -1,4 +1,4 @@
-"""Difference: how the switches of two sides differ, each side a fabric or text; for reports."""
+"""Difference of the switches of two sides, each a fabric or text, for reports."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rocefort.models.rollout.plan import Change
 
 
 class Ownership(StrEnum):
-    """What becomes of a line that no model knows, on the way from one side to the other."""
+    """Fate of a line without a model when one side changes to the other."""
 
-    STAYS = "stays"  # the other side is a fabric, which owns its lines only, or has it, too
+    STAYS = "stays"  # the other side has it, too, or is a fabric, which owns only its own lines
     GOES = "goes"  # only the first side has it, and the second is text
     COMES = "comes"  # only the second side has it
 
 
 class Unowned(Frozen):
-    """A line of a configuration that nobody owns, with the views around it, secrets masked."""
+    """Kept line of a configuration, with its views; secrets are masked."""
 
     text: str
     ownership: Ownership
@@ -25,18 +25,18 @@ class Unowned(Frozen):
 
 
 class Places(Frozen):
-    """Where an Edit's values stand, file:line on each side; empty where there is no such line."""
+    """Places of an Edit's values, file:line on each side; empty without such a line."""
 
     before: str = ""
     after: str = ""
 
 
 class SwitchDifference(Frozen):
-    """One switch that both sides have.
+    """Difference of one switch that both sides have.
 
-    `places` belong to the change's edits, one each. `facts` say what differs beside the text
-    (hardware, release); `no_patch` says why the change has no commands, where it has edits;
-    `notes` tell what to know of the sides.
+    `places` belong to the change's edits, one each. `facts`: differences outside of the text
+    (hardware, release). `no_patch`: why a change with edits has no commands. `notes`: remarks on
+    the sides.
     """
 
     change: Change
@@ -48,28 +48,28 @@ class SwitchDifference(Frozen):
 
     @property
     def device(self) -> str:
-        """The switch's name."""
+        """Name of the switch."""
         return self.change.device
 
     @property
     def changes(self) -> bool:
-        """Whether something is to be done, or to be known, to get from one side to the other."""
+        """Whether the sides differ in lines that change, in edits or in facts."""
         moved = any(line.ownership is not Ownership.STAYS for line in self.unowned)
         return moved or bool(self.change.patch or self.change.edits or self.facts)
 
 
 class OneSided(Frozen):
-    """A switch that only one side has."""
+    """Switch that only one side has."""
 
     device: str
-    where: str  # the file that says it
+    where: str  # its file
     lines: int  # commands in its configuration
 
 
 class FabricDifference(Frozen):
-    """How two sides differ; `before` and `after` are named as the user named them.
+    """Difference of two sides; `before` and `after` are the names that the user gave.
 
-    `switches` are those that differ or hold lines that nobody owns, in the order of the sides.
+    `switches` are those that differ or have kept lines, in the order of the sides.
     """
 
     before: str
@@ -81,15 +81,15 @@ class FabricDifference(Frozen):
 
     @property
     def changed(self) -> tuple[SwitchDifference, ...]:
-        """Switches that get from one side to the other by a change."""
+        """Switches that need a change."""
         return tuple(switch for switch in self.switches if switch.changes)
 
     @property
     def differs(self) -> bool:
-        """Whether the sides are not the same; lines that stay are no difference."""
+        """Whether the sides differ; lines that stay do not count."""
         return bool(self.changed or self.only_before or self.only_after)
 
     @property
     def drifts(self) -> bool:
-        """Whether what runs is not what is intended; lines that nobody owns are drift."""
+        """Whether running differs from intended; kept lines count as drift."""
         return bool(self.switches or self.only_before or self.only_after)

@@ -1,6 +1,6 @@
-"""Growth: what a fabric that grows gets, what it can carry then, and the proof that nothing moved.
+"""Growth of a fabric: additions, new capacity, and the proof that nothing else changed.
 
-Made by `rocefort/steps/fabric/expand.py` for reports. Gb/s are of one direction.
+`rocefort/steps/fabric/expand.py` makes it for reports. Gb/s are of one direction.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rocefort.models.network.network import End
 
 
 class NewSwitch(Frozen):
-    """A switch that was not there before."""
+    """New switch."""
 
     name: str
     role: str
@@ -27,9 +27,9 @@ class NewSwitch(Frozen):
 
 
 class NewCable(Frozen):
-    """A cable to plug; `far` is a server's name where it has no port that a switch knows.
+    """New cable; `far` is the name of a server, or a switch port.
 
-    near_fits, far_fits: form factor of each end's port; None: the hardware data do not say.
+    near_fits, far_fits: form factor of each end's port; None: not in the hardware data.
     """
 
     near: End
@@ -42,7 +42,7 @@ class NewCable(Frozen):
 
 
 class LeafLoad(Frozen):
-    """Servers against uplinks of one leaf, Gb/s; up None: the speed of an uplink is not known."""
+    """Servers and uplinks of one leaf, Gb/s; up None: the speed of an uplink is unknown."""
 
     leaf: str
     down_gbps: int
@@ -55,11 +55,11 @@ class LeafLoad(Frozen):
 
 
 class Bandwidth(Frozen):
-    """What a fabric can carry.
+    """Bandwidth of a fabric.
 
     bisection_gbps: between the half of the leaves with the least uplinks and all others.
     widths: least and most equal-cost paths from leaf to leaf. pairs: of servers, delivered by
-    every path, and all. None: not known, or the routing engine refused to tell (`refused`).
+    every path, and all. None: unknown, or refused by the routing engine, with `refused` as reason.
     """
 
     spines: int
@@ -78,26 +78,26 @@ class Bandwidth(Frozen):
 
 
 class Addition(Frozen):
-    """How many additions of one kind that the allow-list has."""
+    """Number of additions of one kind, which the allow-list has."""
 
     what: str
     number: int
 
 
 class Proof(Frozen):
-    """What stayed of the switches that were there, all of it counted, and what came to them."""
+    """Counts of what is unchanged on existing switches, and of additions to them."""
 
     switches: int
     lines: int  # of their configurations: each stays, in its order
     lines_added: int
-    kept: tuple[Addition, ...]  # addresses, AS numbers and so on that are what they were
+    kept: tuple[Addition, ...]  # unchanged addresses, AS numbers and so on
     additions: tuple[Addition, ...]
 
 
 class GrowthStage(Frozen):
-    """One state on the way, as the routing engine judged it; `wrong` says what is not as it must.
+    """Stage of a growth, as the routing engine judged it; `wrong`: its errors.
 
-    sessions: ends established, and configured. lost: pairs of servers delivered before, not now.
+    sessions: ends established, and configured. lost: pairs of servers that are no longer delivered.
     """
 
     title: str
@@ -110,7 +110,7 @@ class GrowthStage(Frozen):
 
 
 class StagedGrowth(Frozen):
-    """A growth stage by stage; drain and lift: commands that keep traffic off, and let it come."""
+    """Growth by stages; drain and lift: commands that drain a switch, and end its drain."""
 
     fabric: str
     stages: tuple[GrowthStage, ...]
@@ -119,12 +119,12 @@ class StagedGrowth(Frozen):
 
     @property
     def wrong(self) -> bool:
-        """Whether any state is not as it must be."""
+        """Whether any stage has an error."""
         return any(stage.wrong for stage in self.stages)
 
 
 class Growth(Frozen):
-    """A growth as a whole. insertions: how many places of the file get lines; lines: how many."""
+    """Whole growth of a fabric. lines: number of lines that the file gets."""
 
     fabric: str
     file: str
@@ -135,5 +135,5 @@ class Growth(Frozen):
     before: Bandwidth
     after: Bandwidth
     proof: Proof
-    warnings: tuple[str, ...] = ()  # findings below an error that were not there before
-    not_judged: int = 0  # verdicts that are new, for want of a fact
+    warnings: tuple[str, ...] = ()  # new findings below an error
+    not_judged: int = 0  # new verdicts that need a missing fact

@@ -1,4 +1,4 @@
-"""What trials of a running lab find: opinions compared, chaos, failover, the spread of flows."""
+"""Results of experiments in a running lab: routing comparison, chaos, failover, flow spread."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from rocefort.models.base import Frozen
 
 
 class OpinionRow(Frozen):
-    """Next-hop sets of one state of a fabric, compared by every two of those who have an opinion.
+    """Next-hop sets of one state of a fabric, compared between every two sources.
 
-    differing: by `kernel, engine` and the like; batfish: where its answers came from, empty: none.
+    differing: by pair of sources, such as `kernel, engine`. batfish: source of its answers; empty:
+    none.
     """
 
     fabric: str
@@ -20,9 +21,9 @@ class OpinionRow(Frozen):
 
 
 class ChaosStep(Frozen):
-    """One thing that was broken, or all mended, and whether the kernels came to the prediction.
+    """One fault, or the repair of all, and whether the kernels reached the predicted state.
 
-    done: what it was; at_s: since the begin; took_s: until kernels agreed, or the deadline.
+    done: the act. at_s: since the begin. took_s: until the kernels agreed, or the deadline.
     """
 
     number: int
@@ -35,7 +36,7 @@ class ChaosStep(Frozen):
 
 
 class Chaos(Frozen):
-    """A seeded sequence of faults; stopped: why it ended before its time."""
+    """Sequence of random faults from a seed; stopped: why it ended early."""
 
     lab: str
     seed: int
@@ -47,12 +48,12 @@ class Chaos(Frozen):
 
     @property
     def failed(self) -> bool:
-        """Whether the law did not hold after a step."""
+        """Whether kernels differed from the prediction after a step."""
         return any(step.differing for step in self.steps)
 
 
 class SpreadRow(Frozen):
-    """One equal path of a leaf. counted: packets at the spine; foretold: by the leaf's own hash."""
+    """One equal path of a leaf. counted: packets at the spine; foretold: by the leaf's hash."""
 
     spine: str
     port: str  # of the spine
@@ -62,9 +63,9 @@ class SpreadRow(Frozen):
 
 
 class FlowSpread(Frozen):
-    """Flows of one pair of servers over the equal paths of the source's leaf.
+    """Spread of one server pair's flows over the equal paths of the source's leaf.
 
-    chance: that fair choices are as uneven as this or more; bound: the least that is taken.
+    chance: probability that fair choices are at least as uneven. bound: the lowest that passes.
     """
 
     lab: str
@@ -80,15 +81,15 @@ class FlowSpread(Frozen):
 
     @property
     def fair(self) -> bool:
-        """Whether all flows came, spread as equal choices do."""
+        """Whether all flows arrived, spread as by fair choices."""
         return sum(row.counted for row in self.rows) == self.flows and self.chance >= self.bound
 
 
 class FailoverRow(Frozen):
-    """One fault under load. window_ms: the longest of any flow, None: not over when it was mended.
+    """One fault under load. window_ms: longest outage of any flow; None: until the repair.
 
-    hit: flows that lost packets; settled_s: until kernels had what is predicted, None: they had
-    not within the limit; mending_ms: the longest window while it was mended.
+    hit: flows that lost packets. settled_s: until kernels had the predicted state; None: not within
+    the limit. mending_ms: longest outage during the repair.
     """
 
     fault: str
@@ -101,7 +102,7 @@ class FailoverRow(Frozen):
 
 
 class Failover(Frozen):
-    """How long flows are without their packets, by fault."""
+    """Outage of flows, by fault."""
 
     lab: str
     source: str
@@ -114,10 +115,10 @@ class Failover(Frozen):
 
 
 class UnderLoad(Frozen):
-    """What flows and sessions of a lab came to while something was done to it.
+    """Flows and sessions of a lab during a change.
 
-    reset: sessions that were there before and are not the same any more; longest_ms: without a
-    packet of one flow, None: not over at the end.
+    reset: sessions that existed before and are no longer the same. longest_ms: longest outage of
+    one flow; None: not over at the end.
     """
 
     lab: str

@@ -1,4 +1,4 @@
-"""A fact that no source confirms, where it is used, and the command that settles it."""
+"""Open facts: facts that no source confirms, with the command that confirms each."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from rocefort.models.base import Frozen
 
 
 class OpenFact(Frozen):
-    """One point to settle on a first real switch.
+    """Fact to confirm on a first real switch.
 
-    of: a syntax family, a switch model, or `any release`. used: the switches that it matters to.
-    ask: what to enter there; `?` stands for the help of the command line, ` / ` leads into a view.
+    of: a syntax family, a switch model, or `any release`. used: the switches that it concerns.
+    ask: input for the switch; `?` is the help of the command line, ` / ` enters a view.
     """
 
     of: str
@@ -19,7 +19,7 @@ class OpenFact(Frozen):
 
 
 class OpenFacts(Frozen):
-    """The acceptance list of a fabric, or of all that Rocefort knows."""
+    """Acceptance list of a fabric, or of all hardware data."""
 
     name: str
     switches: int = 0

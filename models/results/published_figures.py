@@ -1,4 +1,4 @@
-"""A published measurement as data: figures with units and conditions, to compare a run with."""
+"""Published measurements: figures with units and conditions, for comparison with a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Conditions = dict[Name, Description]
 
 
 class Figure(Frozen):
-    """One published figure. What its source does not say is left out."""
+    """Published figure; a value that its source does not state is left out."""
 
     name: Description = Field(description="What was measured, in words.")
     value: float = Field(gt=0)
@@ -26,15 +26,15 @@ class Figure(Frozen):
     rate_gbps: float | None = Field(default=None, gt=0, description="Speed of the ports.")
     place: Place | None = None
     conditions: Conditions = Field(default_factory=dict, description="Beside the reference's own.")
-    approximate: bool = Field(default=False, description="Whether the source says `about`.")
+    approximate: bool = Field(default=False, description="Whether the source states `about`.")
     unconfirmed: Description | None = Field(
         default=None, description="What of it could not be confirmed, and why it is doubted."
     )
-    source: Description = Field(description="Where in the source it stands.")
+    source: Description = Field(description="Place in the source.")
 
 
 class Reference(Frozen):
-    """Figures of one publication, with the conditions that all of them share."""
+    """Figures of one publication, with their common conditions."""
 
     reference: Name
     title: Description
@@ -44,5 +44,5 @@ class Reference(Frozen):
     figures: tuple[Figure, ...] = Field(min_length=1)
 
     def conditions_of(self, figure: Figure) -> Conditions:
-        """All conditions of one figure."""
+        """Return all conditions of one figure."""
         return self.conditions | figure.conditions

@@ -1,4 +1,4 @@
-"""Counters of NICs and switches around a test: read before and after, judged by what they grew."""
+"""Counters of NICs and switches, read before and after an RDMA test."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rocefort.models.network.observed import PfcCountersSeen, QueueSeen
 
 
 class NicCounters(Frozen):
-    """One RDMA link or interface of a server and its counters, names as the driver has them."""
+    """Counters of one RDMA link or interface of a server, named as by its driver."""
 
     server: str
     link: str  # mlx5_0/1, or eth0
@@ -15,14 +15,14 @@ class NicCounters(Frozen):
 
 
 class MarkedSeen(Frozen):
-    """Packets that a switch port has marked ECN since its counters were cleared."""
+    """Packets that a switch port marked with ECN since its counters were cleared."""
 
     interface: str
     marked_packets: int
 
 
 class SwitchCounters(Frozen):
-    """What one switch had counted at one time. None: not read."""
+    """Counters of one switch at one time. None: not read."""
 
     device: str
     pfc: tuple[PfcCountersSeen, ...] | None = None

@@ -1,8 +1,8 @@
-"""RdmaPlan: which server measures what against which, round by round.
+"""RdmaPlan: measurements between servers, round by round.
 
-Runs of one round go at the same time; a round begins when the one before has ended. What a run
-can reach and which paths a plan covers stand in it with the reason, so that a report need not
-know how it was planned.
+Runs of one round run at the same time; a round begins when the previous one has ended. A plan
+contains the reachable rate of each run and the covered paths, with reasons. So a report does not
+depend on the planner.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pydantic import Field
 
 from rocefort.models.base import Frozen, Name
 
-ARROW = " -> "  # between client and server, in words
-UNPROBED = "unprobed"  # in place of a device, in a plan that nobody has asked the servers for
+ARROW = " -> "  # between client and server, in text
+UNPROBED = "unprobed"  # instead of a device, in a plan without a probe of the servers
 
 
 class Suite(StrEnum):
-    """What a plan is for."""
+    """Purpose of a plan."""
 
     WRITE = "write"
     READ = "read"
@@ -35,7 +35,7 @@ class Suite(StrEnum):
 
 
 class Program(StrEnum):
-    """A program that measures, as it is called on a server."""
+    """Measuring program, by its name on a server."""
 
     WRITE_BW = "ib_write_bw"
     WRITE_LAT = "ib_write_lat"
@@ -50,26 +50,26 @@ class Program(StrEnum):
 
     @property
     def is_perftest(self) -> bool:
-        """Whether it is one of perftest's."""
+        """Whether the program is part of perftest."""
         return self.startswith("ib_")
 
     @property
     def measures_latency(self) -> bool:
-        """Whether its figure is a time, not a rate."""
+        """Whether its result is a time, not a rate."""
         return self.endswith("_lat") or self in (Program.OSU, Program.IMB)
 
     @property
     def has_server(self) -> bool:
-        """Whether the other end runs it too, and must listen first."""
+        """Whether the other end runs it, too, and must listen first."""
         return self.is_perftest or self is Program.IPERF3
 
 
 class RdmaHost(Frozen):
-    """What is known of one server before a plan: device, GID index, place, version.
+    """Facts of one server for a plan: device, GID index, NUMA node, version.
 
-    gid_index: of the RoCE v2 GID with the server's address in its segment. machine: where two names
-    are two NICs of one machine (a server on two leaves), what they have in common. qp_timeout: of
-    its connections file.
+    gid_index: of the RoCE v2 GID with the server's address in its segment. machine: common to two
+    names that are two NICs of one machine (a server on two leaves). qp_timeout: of its connections
+    file.
     """
 
     name: Name
@@ -77,12 +77,12 @@ class RdmaHost(Frozen):
     gid_index: int = Field(ge=0, le=255)
     numa_node: int | None = Field(default=None, ge=0)  # of the device; None: not pinned
     machine: str = ""
-    perftest: str | None = None  # what `--version` says, such as 6.06; None: not asked
+    perftest: str | None = None  # output of `--version`, such as 6.06; None: not read
     qp_timeout: int | None = None
 
 
 class StorageJob(Frozen):
-    """One job of fio on a mounted directory."""
+    """Job of fio on a mounted directory."""
 
     directory: str
     block_bytes: int
@@ -91,10 +91,10 @@ class StorageJob(Frozen):
 
 
 class RdmaRun(Frozen):
-    """One program between one pair (or on one server, or on `ranks`), at one size.
+    """Run of one program between one pair (or on one server, or on `ranks`), at one size.
 
-    reach_gbps: what the fabric is sure to leave it beside the other runs of its round, Gb/s, None
-    where that is not known; why stands in reach_why. switches: on its way, 1 within a leaf.
+    reach_gbps: rate that the fabric guarantees beside the other runs of its round, Gb/s; None:
+    unknown. reach_why: the reason for it. switches: on its path, 1 within a leaf.
     """
 
     id: str
@@ -125,23 +125,23 @@ class RdmaRun(Frozen):
 
     @property
     def detail(self) -> str:
-        """What tells it from another of its program, pair and size, in a word; often empty."""
+        """Word that distinguishes it from runs of the same program, pair and size; often empty."""
         if self.storage is not None:
             return f"depth {self.storage.depth}"
         return self.collective
 
     @property
     def pair(self) -> str:
-        """Who against whom, in words."""
+        """Client and server, as text."""
         if self.ranks:
             return f"{len(self.ranks)} servers"
         return f"{self.client}{ARROW}{self.server}" if self.server else self.client
 
 
 class Round(Frozen):
-    """Runs that go at the same time. total_gbps: what they must share, where they share one port.
+    """Runs at the same time. total_gbps: rate that they share, if they share one port.
 
-    fault: what fails while it runs, in words, where something is meant to.
+    fault: intended failure during the round, as text.
     """
 
     number: int
@@ -153,10 +153,10 @@ class Round(Frozen):
 
 
 class Coverage(Frozen):
-    """Which leaf-spine-leaf paths a plan means to use; a path stands once, whatever its direction.
+    """Leaf-spine-leaf paths that a plan should use; each path once, for both directions.
 
-    ECMP chooses by hash: a path can be made likely, not sure. missed: how likely it is, for one
-    pair, that some path between its leaves stays unused, if the hash is even.
+    ECMP chooses by hash, so a path is likely, but not certain. missed: probability, for one pair,
+    that a path between its leaves stays unused, if the hash is even.
     """
 
     paths: tuple[tuple[str, str, str], ...]
@@ -167,7 +167,7 @@ class Coverage(Frozen):
 
 
 class RdmaPlan(Frozen):
-    """All rounds of one suite. unmeasured: what cannot be measured, each with the reason."""
+    """All rounds of one suite. unmeasured: what cannot be measured, with the reasons."""
 
     fabric: str
     suite: Suite
@@ -189,15 +189,15 @@ class RdmaPlan(Frozen):
 
     @cached_property
     def shapes(self) -> dict[str, str]:
-        """What a value depends on besides program, pair and size, by run: only alike ones compare.
+        """Conditions of each run besides program, pair and size; only equal ones are compared.
 
-        How many QPs, under which limit, beside how much load, with which servers.
+        They are the number of QPs, the rate limit, the other load, and the servers.
         """
         return {run.id: _shape(run, each) for each in self.rounds for run in each.runs}
 
     @property
     def least_seconds(self) -> int:
-        """How long it takes at least: each round as long as the longest duration in it."""
+        """Least duration of the plan, s: each round lasts as long as its longest run."""
         return sum(max((run.duration_s or 1 for run in r.runs), default=0) for r in self.rounds)
 
 

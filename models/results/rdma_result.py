@@ -1,4 +1,4 @@
-"""What RDMA runs gave: figures only where one was measured, verdicts, findings beside them."""
+"""Results of RDMA runs: measured figures, and verdicts on them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rocefort.models.results.rdma_plan import Program, RdmaPlan, RdmaRun
 
 
 class MeasurementVerdict(StrEnum):
-    """What one measurement means."""
+    """Verdict on one measurement."""
 
     PASSED = "passed"
     TOO_SLOW = "too-slow"
     NOT_MEASURED = "not-measured"
-    NOT_JUDGED = "not-judged"  # measured, and nothing says how fast it should be
+    NOT_JUDGED = "not-judged"  # measured, without an expected speed
 
 
 class Expectation(Frozen):
-    """What one pair must reach; where speed is not judged, the reason says why."""
+    """Expected result of one pair; reason: why its speed is not judged."""
 
     min_gbps: float | None
     max_latency_us: float | None
@@ -29,7 +29,7 @@ class Expectation(Frozen):
 
 
 class Figures(Frozen):
-    """What a run measured: Gb/s for a rate, microseconds for a time. None: it does not say."""
+    """Figures of a run: Gb/s for a rate, microseconds for a time. None: not in its output."""
 
     gbps: float | None = None
     peak_gbps: float | None = None
@@ -46,14 +46,14 @@ class Figures(Frozen):
 
 
 class Point(Frozen):
-    """One row of a run that prints as it goes; at_s from its start."""
+    """One interval report of a run; at_s from its start."""
 
     at_s: float
     gbps: float
 
 
 class MpiPoint(Frozen):
-    """One message size of an MPI collective, microseconds over all processes."""
+    """Result of one message size of an MPI collective, microseconds over all processes."""
 
     size_bytes: int
     average_us: float
@@ -62,7 +62,7 @@ class MpiPoint(Frozen):
 
 
 class Measurement(Frozen):
-    """One run and its end. figures is None unless outcome is `measured`."""
+    """Run with its outcome. figures is None unless outcome is `measured`."""
 
     run: RdmaRun
     outcome: str
@@ -75,7 +75,7 @@ class Measurement(Frozen):
 
     @property
     def value(self) -> float | None:
-        """The figure that its program is run for: Gb/s, or us on average."""
+        """Main figure of its program: Gb/s, or us on average."""
         if self.figures is None:
             return None
         latency = self.run.program.measures_latency
@@ -83,14 +83,14 @@ class Measurement(Frozen):
 
     @property
     def key(self) -> tuple[Program, str, int | None]:
-        """What makes two measurements alike in kind, pair and size."""
+        """Key of comparable measurements: program, pair and size."""
         return self.run.program, self.run.pair, self.run.size_bytes
 
 
 class DerivedVerdict(Frozen):
-    """Something that was judged beside a single run: spread, counters, history. ok None: not.
+    """Verdict on more than a single run: spread, counters, history. ok None: not judged.
 
-    value: the figure of it that is compared with published ones, where it has one.
+    value: its figure for comparison with published ones, if it has one.
     """
 
     subject: str
@@ -100,7 +100,7 @@ class DerivedVerdict(Frozen):
 
 
 class RawEnd(Frozen):
-    """What one end of a run printed, as it was, and how it ended."""
+    """Unchanged output of one end of a run, and its exit."""
 
     run: str  # id of the RdmaRun
     side: Literal["client", "server"]
@@ -112,7 +112,7 @@ class RawEnd(Frozen):
 
 
 class RunLine(Frozen):
-    """One run in a list of runs. judged: whether the speed of any of it was."""
+    """One result in a list. judged: whether any speed in it was judged."""
 
     id: str
     fabric: str
@@ -126,7 +126,7 @@ class RunLine(Frozen):
 
 
 class EndedProcesses(Frozen):
-    """What was ended on one server, a line a process; why: the server could not be asked."""
+    """Processes that were ended on one server, one line each; why: the server did not answer."""
 
     server: str
     ended: tuple[str, ...] = ()
@@ -134,7 +134,7 @@ class EndedProcesses(Frozen):
 
 
 class RdmaResult(Frozen):
-    """One execution of a plan: all its measurements, what was judged, what was not measured."""
+    """Result of one execution of a plan: measurements, verdicts, and what was not measured."""
 
     id: str
     plan: RdmaPlan
@@ -147,7 +147,7 @@ class RdmaResult(Frozen):
 
     @property
     def complete(self) -> bool:
-        """Whether all that was meant to be measured has been."""
+        """Whether everything in the plan was measured."""
         verdicts = {m.verdict for m in self.measurements}
         return (
             bool(verdicts)
@@ -157,7 +157,7 @@ class RdmaResult(Frozen):
 
     @property
     def passed(self) -> bool:
-        """Whether everything was measured, nothing too slow, nothing judged bad."""
+        """Whether everything was measured, nothing was too slow, and no verdict is bad."""
         if not self.complete:
             return False
         slow = any(m.verdict is MeasurementVerdict.TOO_SLOW for m in self.measurements)
@@ -165,6 +165,6 @@ class RdmaResult(Frozen):
 
 
 class RdmaExport(RdmaResult):
-    """A run for programs; outputs: what its programs printed, if that is asked for."""
+    """Result for other programs; outputs: of the measuring programs, if requested."""
 
     outputs: tuple[RawEnd, ...] = ()

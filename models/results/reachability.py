@@ -1,8 +1,8 @@
-"""Who reaches whom, by class of servers: pairs are counted, and only classes that differ are kept.
+"""Reachability matrix by class of servers: counts of pairs, and the classes with lost pairs.
 
-A fabric of n servers has n * (n - 1) ordered pairs, and nearly all of them fare alike. So servers
-that fare alike with everybody are one class, and kept are only the classes between which some path
-does not deliver.
+A fabric of n servers has n * (n - 1) ordered pairs, and nearly all have the same result. So servers
+with the same results for all pairs are one class. Only classes between which some path does not
+deliver are stored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Cells = dict[tuple[str, str], list[tuple[int, Pair]]]
 
 
 class ServerClass(Frozen):
-    """Servers on one leaf, in one segment and subnet, that fare alike; by name."""
+    """Servers on one leaf, in one segment and subnet, with the same results; by name."""
 
     leaf: str
     segment: str
@@ -29,14 +29,14 @@ class ServerClass(Frozen):
 
 
 class LostClasses(Frozen):
-    """Classes, by their number, of which no source delivers to any destination by every path."""
+    """Numbers of classes: no source delivers to any destination by every path."""
 
     sources: tuple[int, ...]
     destinations: tuple[int, ...]
 
 
 class SegmentPair(Frozen):
-    """How the servers of one segment reach those of another, or each other."""
+    """Reachability from the servers of one segment to those of another, or of the same."""
 
     source: str
     destination: str
@@ -53,7 +53,7 @@ class SegmentPair(Frozen):
 
 
 class Reachability(Frozen):
-    """Which servers reach which by every path on UDP 4791; what `lost` does not say is delivered.
+    """Reachability of servers by every path on UDP 4791; pairs outside of `lost` are delivered.
 
     classes: in order of their first server; every server is in one of them.
     """
@@ -79,11 +79,11 @@ class Reachability(Frozen):
 
     @property
     def servers(self) -> frozenset[str]:
-        """All that are asked about."""
+        """Names of all servers."""
         return frozenset(self._class_of)
 
     def lost_classes(self) -> Iterator[tuple[int, int]]:
-        """Numbers of source and destination of all classes with a pair that is not delivered."""
+        """Yield numbers of source and destination class of pairs that are not delivered."""
         for lost in self.lost:
             for target in lost.destinations:
                 for source in lost.sources:
@@ -91,7 +91,7 @@ class Reachability(Frozen):
                         yield source, target
 
     def lost_pairs(self) -> Iterator[Pair]:
-        """Every pair that is not delivered: as many as there are."""
+        """Yield every pair that is not delivered; there can be many."""
         for source, target in self.lost_classes():
             for a in self.classes[source].servers:
                 yield from ((a, b) for b in self.classes[target].servers if a != b)
@@ -101,7 +101,7 @@ class Reachability(Frozen):
         return self._count((source,), (destination,))
 
     def witness(self, source: int, destination: int) -> Pair:
-        """The first pair by name between two classes that have one."""
+        """First pair by name between two classes that have one."""
         return self._witness((source,), (destination,))
 
     @property
@@ -153,7 +153,7 @@ class Reachability(Frozen):
         return self._lost_to.get(destination, frozenset())
 
     def _count(self, sources: Sequence[int], destinations: Sequence[int]) -> int:
-        """Pairs between some classes and some others; no server is paired with itself."""
+        """Number of pairs between two sets of classes; no server is paired with itself."""
         both = set(sources).intersection(destinations)
         return self._size(sources) * self._size(destinations) - self._size(both)
 
@@ -176,9 +176,9 @@ def _by_segment(classes: Sequence[ServerClass], numbers: Iterable[int]) -> dict[
 
 
 def reachability(classes: Iterable[ServerClass], lost_to: Mapping[str, Set[str]]) -> Reachability:
-    """Put classes in order; lost_to: classes that do not deliver to a class, by first servers.
+    """Build it from classes; lost_to: classes that do not deliver to a class, by first servers.
 
-    A class of one server has no pair within itself: what is said of it is left out.
+    A class of one server has no pair within itself, so its own entry is ignored.
     """
     ordered = tuple(sorted(classes, key=lambda one: one.servers))
     number = {one.servers[0]: n for n, one in enumerate(ordered)}

@@ -1,4 +1,4 @@
-"""Review: what a change in git does to a fabric, whole, for one report in several forms."""
+"""Review: all effects of a change in git on a fabric, for one report in several formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocefort.models.results.routing_change import RoutingChange
 
 
 class IntentChange(Frozen):
-    """One YAML value that differs; None: not there. `before_at`, `after_at`: file:line."""
+    """YAML value that differs; None: absent. `before_at`, `after_at`: file:line."""
 
     path: str  # profiles.lossless.heps.xoff_kbytes, leaves[leaf03].segments
     before: str | None = None
@@ -21,12 +21,12 @@ class IntentChange(Frozen):
 
     @property
     def at(self) -> str:
-        """Where it stands now, or stood."""
+        """Present place of the value, else the earlier one."""
         return self.after_at or self.before_at
 
 
 class ReviewLine(Frozen):
-    """One line of a configuration that comes or goes, and the YAML line that it comes from."""
+    """Line of a configuration that is added or removed, and the YAML line of its source."""
 
     added: bool
     view: str  # lines of the views around it, joined by ` / `; empty: the system view
@@ -35,7 +35,7 @@ class ReviewLine(Frozen):
 
 
 class LostServer(Frozen):
-    """A server on one leaf that has no service while a change is made, or after it."""
+    """Server on one leaf without service during a change, or after it."""
 
     server: str
     leaf: str
@@ -45,7 +45,7 @@ class LostServer(Frozen):
 
 
 class Redundancy(Frozen):
-    """What a leaf has left while one switch changes, if all that the change touches is out."""
+    """Uplinks of a leaf while one switch changes, if all that the change affects is down."""
 
     changing: str
     leaf: str
@@ -54,7 +54,7 @@ class Redundancy(Frozen):
 
 
 class BlastRadius(Frozen):
-    """What traffic can feel of a change; sessions and links are named, the rest counted or named.
+    """Sessions, links, servers and segments that a change can affect.
 
     Pairs are unordered pairs of RoCE servers on different leaves.
     """
@@ -70,7 +70,7 @@ class BlastRadius(Frozen):
 
 
 class ManagementChange(Frozen):
-    """Something of a switch's management path that does not stay as it is."""
+    """Change of a switch's management path."""
 
     device: str
     aspect: str  # management address, SSH, VTY lines, ..
@@ -78,7 +78,7 @@ class ManagementChange(Frozen):
 
 
 class SwitchAddress(Frozen):
-    """How a switch is reached; None: not known."""
+    """Management address of a switch; None: unknown."""
 
     device: str
     address: str | None = None  # with its prefix length
@@ -86,9 +86,9 @@ class SwitchAddress(Frozen):
 
 
 class ManagementPath(Frozen):
-    """Aspects that were compared on switches of both sides, and what of them changes.
+    """Aspects of management that were compared on switches of both sides, and their changes.
 
-    `removed` and `new` are on one side only: there is nothing to compare.
+    `removed` and `new` are on one side only and cannot be compared.
     """
 
     aspects: tuple[str, ...] = ()
@@ -99,19 +99,19 @@ class ManagementPath(Frozen):
 
     @property
     def untouched(self) -> int:
-        """Switches whose whole management path stays."""
+        """Number of switches with an unchanged management path."""
         return self.switches - len({change.device for change in self.changes})
 
 
 class RewordedFinding(Frozen):
-    """A finding that stays at its place with other figures."""
+    """Finding at the same place with other figures."""
 
     before: Finding
     after: Finding
 
 
 class FindingsChange(Frozen):
-    """Findings of both sides against each other."""
+    """Comparison of the findings of both sides."""
 
     new: tuple[Finding, ...] = ()
     fixed: tuple[Finding, ...] = ()
@@ -120,7 +120,7 @@ class FindingsChange(Frozen):
 
 
 class FailureChange(Frozen):
-    """A failure that costs something else than before; None: it could not happen."""
+    """Failure whose effect differs from before; None: it cannot occur on that side."""
 
     failure: str
     before: FailureEffect | None = None
@@ -128,13 +128,13 @@ class FailureChange(Frozen):
 
 
 class FailuresChange(Frozen):
-    """Every failure that was studied on both sides; `note`: why there was no study."""
+    """Comparison of all failures that were studied; `note`: why there was no study."""
 
     studied_before: int = 0
     studied_after: int = 0
-    losing_before: int = 0  # failures that lose a pair which cabling still joins
+    losing_before: int = 0  # failures that lose a pair although cabling connects it
     losing_after: int = 0
-    parting_before: int = 0  # failures that lose any pair, or cut a leaf off
+    parting_before: int = 0  # failures that lose any pair, or disconnect a leaf
     parting_after: int = 0
     changes: tuple[FailureChange, ...] = ()
     note: str = ""
@@ -152,9 +152,9 @@ class VerifiedState(Frozen):
 
 
 class Verification(Frozen):
-    """Verification of the head, and how it differs from that of the base.
+    """Verification of the head, and its difference from that of the base.
 
-    `same`: nothing that routing reads differs, so both sides are one and were verified once.
+    `same`: no input of routing differs, so one verification is valid for both sides.
     """
 
     engines: tuple[str, ...]
@@ -168,14 +168,14 @@ class Verification(Frozen):
 
 
 class SwitchLines(Frozen):
-    """Changed lines of one switch, with where each comes from."""
+    """Changed lines of one switch, each with its source."""
 
     device: str
     lines: tuple[ReviewLine, ...]
 
 
 class Review(Frozen):
-    """All that a review found. `notes` tell what a reader must know of the two sides."""
+    """Result of a review. `notes`: remarks on the two sides."""
 
     fabric: str
     file: str  # of the fabric at the head, from the top of the repository

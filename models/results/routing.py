@@ -1,7 +1,7 @@
-"""What a routing engine answers about a Network: the same questions, whoever answers.
+"""Answers of a routing engine about a Network, in one form for all engines.
 
-The embedded engine and Batfish both return a RoutingState; what they may differ in stays out of
-it, so that a disagreement is a difference of two values.
+The embedded engine and Batfish both return a RoutingState. It does not contain details that may
+differ between engines, so a disagreement is a difference of two values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocefort.models.results.reachability import Reachability
 
 
 class SessionStatus(StrEnum):
-    """Batfish's words for a BGP session."""
+    """Status of a BGP session, in Batfish's terms."""
 
     ESTABLISHED = "established"
     NOT_ESTABLISHED = "not-established"
@@ -28,7 +28,7 @@ class SessionStatus(StrEnum):
 
 
 class BgpSession(Frozen):
-    """One configured peer as its own device sees it."""
+    """Configured BGP peer from the view of one device."""
 
     device: str
     peer: IPv4Address
@@ -36,9 +36,9 @@ class BgpSession(Frozen):
 
 
 class Route(NamedTuple):
-    """One BGP prefix in one device's main table with all its next hops, sorted.
+    """BGP prefix in the main table of one device with all its next hops, sorted.
 
-    A tuple, and no model, for 500 switches have half a million of them.
+    It is a tuple and not a model, because 500 switches have half a million of them.
     """
 
     device: str
@@ -52,7 +52,7 @@ class Route(NamedTuple):
 
 
 class FlowVerdict(Frozen):
-    """Whether every path of a server pair delivers some other flow that the policy names."""
+    """Verdict whether every path of a server pair delivers another flow of the policy."""
 
     source: str
     destination: str
@@ -61,7 +61,7 @@ class FlowVerdict(Frozen):
 
 
 class RoutingState(Frozen):
-    """All answers of one engine, each collection sorted; routes are perhaps made when asked for."""
+    """All answers of one engine, each collection sorted; routes can be lazy."""
 
     engine: str
     sessions: tuple[BgpSession, ...]
@@ -71,14 +71,14 @@ class RoutingState(Frozen):
 
 
 class Timing(Frozen):
-    """How long a service took over one question, wall clock."""
+    """Wall-clock time of a service for one question."""
 
     question: str
     seconds: float
 
 
 class Failure(Frozen):
-    """What fails at once: cables and switches."""
+    """Cables and switches that fail at the same time."""
 
     links: tuple[tuple[End, End], ...] = ()
     nodes: tuple[str, ...] = ()
@@ -96,33 +96,33 @@ class WidthLoss(Frozen):
     towards: tuple[str, ...] = ()  # switches that originate them
     was: int
     now: int  # 0: no route
-    expected: int | None = None  # by cabling, where that is more than `now`: None, it is not
+    expected: int | None = None  # by cabling, if more than `now`; else None
 
 
 class PairLoss(Frozen):
     """Servers of one leaf that no longer reach those of a segment on another by every path.
 
-    pairs: ordered pairs of servers that were delivered before; 1 where servers are not known.
+    pairs: ordered pairs of servers that were delivered before; 1 if servers are unknown.
     """
 
     source: str  # leaf
     destination: str  # leaf
-    segment: str  # of the destination: its name, or its prefix where no name is known
+    segment: str  # of the destination: its name, or its prefix without a name
     pairs: int
     reason: str
-    expected: bool  # cabling alone leaves no way
+    expected: bool  # cabling alone leaves no path
 
 
 class FailureEffect(Frozen):
-    """What one failure costs. Losses of a failed switch's own servers are counted, not listed."""
+    """Effect of one failure. Losses of a failed switch's own servers are counted, not listed."""
 
     failure: Failure
     widths: tuple[WidthLoss, ...] = ()
     lost: tuple[PairLoss, ...] = ()
-    cut_off: tuple[str, ...] = ()  # leaves that stand and have no route to any other leaf
+    cut_off: tuple[str, ...] = ()  # leaves that did not fail, without a route to any other leaf
     own_servers: int = 0  # on failed switches
     bisection: float | None = None  # uplinks of the worse half of the leaves, share of all; 0..1
-    circle: str = ""  # buffers that can now wait for each other
+    circle: str = ""  # queues of a cyclic buffer dependency that is now possible
 
     @property
     def pairs(self) -> int:
@@ -131,10 +131,10 @@ class FailureEffect(Frozen):
 
 
 class FailureStudy(Frozen):
-    """Effects of many failures, in order: links, then switches, then pairs of them."""
+    """Effects of many failures, in order: links, switches, pairs of them."""
 
-    scope: str  # as it was asked for: single, 2, single:N, sample:N
-    population: int  # how many failures there are of which `effects` are all or a sample
+    scope: str  # as requested: single, 2, single:N, sample:N
+    population: int  # number of failures; `effects` are all of them or a sample
     seed: int | None = None  # of the sample
     circles: str = ""  # why cyclic buffer dependency was not judged, or how it was excluded
     effects: tuple[FailureEffect, ...] = ()

@@ -1,4 +1,4 @@
-"""What an engine answers differently about two versions of a network."""
+"""Difference of a routing engine's answers between two versions of a network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rocefort.models.results.reachability import Pair
 
 
 class RouteChange(Frozen):
-    """One prefix in one device's main table: how many equal-cost paths there were, and are."""
+    """Change of one prefix in the main table of a device: ECMP width before and after."""
 
     device: str
     prefix: IPv4Network
@@ -18,7 +18,7 @@ class RouteChange(Frozen):
 
 
 class RoutingChange(Frozen):
-    """From one version to the other, by one engine; all in order of names.
+    """Routing changes between two versions, by one engine; all in order of names.
 
     lost, gained: pairs of servers that both versions have.
     """
@@ -30,12 +30,12 @@ class RoutingChange(Frozen):
 
     @property
     def gone(self) -> tuple[RouteChange, ...]:
-        """Routes that are no longer there."""
+        """Routes that are gone."""
         return tuple(route for route in self.routes if not route.now)
 
     @property
     def new(self) -> tuple[RouteChange, ...]:
-        """Routes that were not there."""
+        """Routes that are new."""
         return tuple(route for route in self.routes if not route.was)
 
     @property
@@ -50,5 +50,5 @@ class RoutingChange(Frozen):
 
     @property
     def moved(self) -> tuple[RouteChange, ...]:
-        """Routes with as many paths, over other next hops."""
+        """Routes with the same number of paths, over other next hops."""
         return tuple(route for route in self.routes if route.was == route.now)

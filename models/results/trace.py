@@ -1,4 +1,4 @@
-"""The way of packets through a fabric: every equal path, hop by hop, and how each ends."""
+"""Paths of packets through a fabric: every equal path, hop by hop, and its end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocefort.models.finding import Where
 
 
 class FilterDecision(Frozen):
-    """What a filter on a gateway says of a flow; rule None: no rule matches, so it goes on."""
+    """Decision of a gateway's filter on a flow; rule None: no rule matches, so it passes."""
 
     interface: str
     direction: Literal["inbound", "outbound"]
@@ -22,7 +22,7 @@ class FilterDecision(Frozen):
 
 
 class Hop(Frozen):
-    """One switch on a path. What is None is not there: no VLAN on a routed port, no way out."""
+    """One switch on a path. None: not applicable, as the VLAN of a routed port."""
 
     device: str
     enters: str | None = None  # interface
@@ -42,22 +42,22 @@ class Hop(Frozen):
 
 
 class TracePath(Frozen):
-    """One path; reason: why it ends where it does, empty at the destination."""
+    """One path; reason: why it ends there, empty at the destination."""
 
     hops: tuple[Hop, ...]
     delivered: bool
     reason: str = ""
-    where: Where = Where()  # where the reason stands
+    where: Where = Where()  # place of the reason
     leaves_by: str | None = None  # exit
 
 
 class Endpoint(Frozen):
-    """One end: a server, a switch's own address, or one outside: then `devices` is empty."""
+    """End of a trace: a server, a switch's address, or outside; then `devices` is empty."""
 
     name: str
     address: IPv4Address
     server: bool = False
-    devices: tuple[str, ...] = ()  # the switch that it is on, or is
+    devices: tuple[str, ...] = ()  # its switch, or the switch itself
 
 
 class Trace(Frozen):
@@ -66,7 +66,7 @@ class Trace(Frozen):
     source: Endpoint
     destination: Endpoint
     flow: Flow
-    down: tuple[str, ...] = ()  # what was taken away before
+    down: tuple[str, ...] = ()  # objects that were taken down before
     paths: tuple[TracePath, ...]
     whole: bool = True  # False: there are more paths than are listed
 

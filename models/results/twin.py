@@ -1,4 +1,4 @@
-"""What a twin tells of itself: its state, the way of a flow through it, its tables."""
+"""State of a twin: its status, the path of a flow through it, and its tables."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT
 
 
 class LabStatus(Frozen):
-    """One lab. whole: brought up, and not broken off; sessions of each switch that should be up."""
+    """Status of one lab. whole: brought up without interruption; sessions: that should be up."""
 
     name: str
     fabric: str
     whole: bool
     started: datetime
     frr: str = ""
-    lacks: tuple[str, ...] = ()  # of the kernel, and what is left out for it
+    lacks: tuple[str, ...] = ()  # missing kernel features, and what is left out because of them
     switches: int = 0
     servers: int = 0
     cables: int = 0
     sessions: int = 0
     established: int = 0
-    guests: tuple[str, ...] = ()  # servers that QEMU runs, each with how it is reached
-    connections: str = ""  # file that says how its switches are reached
-    wrong: tuple[str, ...] = ()  # sessions that are down, daemons that are dead, what was broken
+    guests: tuple[str, ...] = ()  # servers that QEMU runs, each with its address
+    connections: str = ""  # file with the connections to its switches
+    wrong: tuple[str, ...] = ()  # sessions that are down, daemons that ended, faults that were made
 
 
 class LabHop(Frozen):
-    """A node on a flow's way: where it came in and goes out, by the switch's own names."""
+    """Node on a flow's path, with the interfaces that it enters and leaves."""
 
     node: str
     arrives: str = ""
     leaves: str = ""
-    via: IPv4Address | None = None  # next hop, where there is one
+    via: IPv4Address | None = None  # next hop, if any
 
 
 class LabTrace(Frozen):
-    """The way that a flow takes in the kernels' tables. stopped: why it does not arrive."""
+    """Path of a flow by the kernels' tables. stopped: why it does not arrive."""
 
     source: IPv4Address
     destination: IPv4Address
@@ -49,14 +49,14 @@ class LabTrace(Frozen):
 
 
 class LabRoute(Frozen):
-    """One route of a kernel; no next hop: connected, or dropped."""
+    """Route of a kernel; no next hop: connected, or dropped."""
 
     prefix: IPv4Network
     next_hops: tuple[IPv4Address, ...] = ()
 
 
 class SwitchTables(Frozen):
-    """One switch: its kernel's routes, and the state of each BGP session by peer."""
+    """Tables of one switch: its kernel's routes, and the state of BGP sessions by peer."""
 
     name: str
     routes: tuple[LabRoute, ...]
@@ -64,7 +64,7 @@ class SwitchTables(Frozen):
 
 
 class LabSnapshot(Frozen):
-    """All switches of a lab at one time."""
+    """Tables of all switches of a lab at one time."""
 
     lab: str
     fabric: str
