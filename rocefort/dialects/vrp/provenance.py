@@ -1,4 +1,4 @@
-"""Which lines of a configuration come and go, and which field of the Device each of them says."""
+"""Lines of a configuration that are added or removed, with the Device field of each."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _Missing = tuple[tuple[str, ...], ConfigLine, int]  # views, line, number of the
 
 
 def changed_lines(before: str, after: str) -> tuple[ExtraLine, ...]:
-    """Lines of the second text that the first has not, then those that only the first has.
+    """Return lines missing in the first text, then lines missing in the second.
 
-    Either is read only where a line of it comes or goes. Raises as `parse` does.
+    A text is parsed only where one of its lines is missing in the other. Raises as `parse` does.
     """
     old, new = parse_tree(before), parse_tree(after)
     return (
@@ -27,7 +27,7 @@ def changed_lines(before: str, after: str) -> tuple[ExtraLine, ...]:
 def _lines(lines: tuple[_Missing, ...], text: str, *, added: bool) -> Iterator[ExtraLine]:
     paths = _paths(places_in(text, "the text of a change")) if lines else {}
     for views, line, number in lines:
-        first = line.children[0].number if line.children else number  # of a view that says nothing
+        first = line.children[0].number if line.children else number  # of a view without a field
         path, *others = paths.get(line.number) or paths.get(first) or paths.get(number) or [""]
         yield ExtraLine(added, views, line.text, path, tuple(others))
 
@@ -38,7 +38,7 @@ def _missing(
     views: tuple[str, ...],
     opened_at: int,
 ) -> Iterator[_Missing]:
-    """Lines that others have not, each with its views and the number of the line above them."""
+    """Yield lines that others lack, each with its views and the number of the line above them."""
     known: dict[str, tuple[ConfigLine, ...]] = defaultdict(tuple)
     for line in others:
         known[line.text] += line.children
@@ -52,7 +52,7 @@ def _missing(
 
 
 def _paths(places: Mapping[str, int]) -> dict[int, list[str]]:
-    """The paths that each line is the first to say, the most precise before the others."""
+    """Return the paths that each line is the first to set, the most precise before the others."""
     found: dict[int, list[str]] = {}
     for path, number in places.items():
         own = found.setdefault(number, [])

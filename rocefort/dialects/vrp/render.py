@@ -1,7 +1,7 @@
-"""Device -> VRP text: what a CloudEngine of one syntax family saves for this Device.
+"""Renderer from a Device to VRP text: the lines that a CloudEngine of one family saves for it.
 
 Templates hold the words (templates/vrp/), this module holds the guards: a Device that the family
-cannot say is refused before a line is written, and no value can become a second word or line.
+cannot express is refused before a line is written, and no value can become a second word or line.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ EMPTY = "nothing in it, so no line would say that it is there"
 KIND_ORDER = ("management", "loopback", "vlanif", "eth-trunk", "other", "ethernet")
 
 
-ANY_HARDWARE = "ce8850"  # an entry that leaves all to the family
+ANY_HARDWARE = "ce8850"  # an entry without settings beyond the family's
 
 
 class _ArgumentError(ValueError):
-    """A value that would become more than one argument, or none."""
+    """A value that would become several arguments, or none."""
 
     def __init__(self, value: object) -> None:
         self.value = value
@@ -50,13 +50,13 @@ class _ArgumentError(ValueError):
 
 
 class Lines(str):
-    """Lines that a template wrote: each value in them has passed."""
+    """Lines that a template wrote: each value in them has passed the check."""
 
     __slots__ = ()
 
 
 class FreeText(str):
-    """A value that may hold single blanks: the rest of its line."""
+    """A value that may contain single blanks: the rest of its line."""
 
     __slots__ = ()
 
@@ -65,7 +65,7 @@ def render(device: Device, family: SyntaxFamily, template: str = ANY_HARDWARE) -
     """Write a Device as saved VRP text, `#` between sections and `return` at the end.
 
     template: an entry of templates/vrp without its ending, such as `ce8851`. Same input, same
-    bytes. Raises BadInput with every part of the Device that the family has no words for.
+    bytes. Raises BadInput with every part of the Device that the family cannot express.
     """
     problems = [
         Problem(device.name, f"{field} on {family.value}: {what}", how)
@@ -96,7 +96,7 @@ def render(device: Device, family: SyntaxFamily, template: str = ANY_HARDWARE) -
 
 
 def template_of(hardware: Hardware | None) -> str:
-    """The template that a hardware names; raises BadInput where it names none. None: not known."""
+    """Return the template that a hardware names; raises BadInput without one. None: not known."""
     if hardware is None:
         return ANY_HARDWARE
     if hardware.template is None:
@@ -111,7 +111,7 @@ def _templates() -> str:
 
 @cache
 def environment() -> Environment:
-    """Templates of templates/vrp; every value in them passes as one word or as free text."""
+    """Return the environment of templates/vrp; it checks each value as one word or as free text."""
     environment = text_templates(TEMPLATES / "vrp", _argument)
     environment.filters["free_text"] = FreeText
     environment.filters["settings"] = _settings
@@ -121,7 +121,7 @@ def environment() -> Environment:
     return environment
 
 
-# What tells ports apart; all else of them is mostly equal, and written once.
+# Fields that identify a port; the others are mostly equal, and rendered once.
 OWN = {
     name: StrictUndefined(f"{name} of a port that shares its lines with others")
     for name in ("name", "description", "addresses")
@@ -132,7 +132,7 @@ _kept: dict[Hashable, Lines] = {}
 
 
 def _settings(interface: Interface, family: str) -> Lines:
-    """Lines of what a port is set to, which ports that are set alike share."""
+    """Return lines of a port's settings, shared by ports with equal settings."""
     key = family, _alike(interface)
     lines = _kept.get(key)
     if lines is None:
@@ -144,7 +144,7 @@ def _settings(interface: Interface, family: str) -> Lines:
 
 
 def _argument(value: object) -> str:
-    """Let a value into the text: one word, or free text in one line with single blanks."""
+    """Check a value for the text: one word, or free text in one line with single blanks."""
     if isinstance(value, Lines):
         return value
     text = str(value)
@@ -155,7 +155,7 @@ def _argument(value: object) -> str:
 
 
 def _path_of(model: Frozen, value: object) -> str:
-    """Path of the first field that holds a value; a search for error messages only."""
+    """Return the path of the first field with a value; a search for error messages only."""
     return next((path for path, known in _leaves(model, "") if known == value), "?")
 
 
@@ -170,7 +170,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
         yield path, value
 
 
-Unsayable = Iterator[tuple[str, str, str]]  # field path, what is wrong, how to mend it
+Unsayable = Iterator[tuple[str, str, str]]  # field path, error, cure
 
 
 def _unsupported_values(device: Device, family: SyntaxFamily) -> Unsayable:
@@ -191,7 +191,7 @@ def _unsayable_interface(interface: Interface, family: SyntaxFamily) -> Unsayabl
         saved = interface_name(interface.name)
         yield path, "not an interface name as a switch saves it", f"use {saved}" if saved else ""
     if interface.trust_dscp and interface.layer3:
-        # `trust` is refused after `undo portswitch`: the port trusts DSCP by itself
+        # `trust` is refused after `undo portswitch`: the port trusts DSCP automatically
         yield f"{path}.trust_dscp", "a routed port has no `trust dscp`", "it trusts DSCP already"
     for row in interface.markings:
         if row.profile is None and not row.ecn:
@@ -205,7 +205,7 @@ def _unsayable_interface(interface: Interface, family: SyntaxFamily) -> Unsayabl
 
 
 def _unsayable_thresholds(interface: Interface, path: str, family: SyntaxFamily) -> Unsayable:
-    """Thresholds in cells are V200's, two shares are G1's, offsets below xoff the others'."""
+    """Yield unsupported thresholds: cells are V200's, two shares G1's, offsets the others'."""
     kbytes = {row.queue for row in interface.thresholds}
     for row in interface.other_thresholds:
         at = f"{path}.other_thresholds[{row.queue}]"
@@ -255,7 +255,7 @@ def _unsayable_bgp(device: Device) -> Unsayable:
 
 
 def _empty_rows(device: Device) -> Unsayable:
-    """Things that exist only through their lines and have none."""
+    """Yield objects that exist only by their lines and have none."""
     for prefixes in device.prefix_lists:
         if not prefixes.entries:
             yield f"prefix_lists[{prefixes.name}]", EMPTY, "give it an entry"
@@ -271,7 +271,7 @@ def _empty_rows(device: Device) -> Unsayable:
 
 
 def _reserved_words(device: Device) -> Unsayable:
-    """Names that VRP would read as something else."""
+    """Yield names that VRP would interpret differently."""
     groups = device.bgp.groups if device.bgp else ()
     for group in groups:
         if is_address(group.name):
@@ -288,12 +288,12 @@ def _reserved_words(device: Device) -> Unsayable:
             yield f"interfaces[{interface.name}].pfc", "`mode` is a keyword", "rename the profile"
 
 
-# --- what the switches of a family have no command for ----------------------------------------
+# --- fields without a command on the switches of a family --------------------------------------
 
 
 @cache
 def rows_of_fields() -> Mapping[str, tuple[Row, ...]]:
-    """The rows that set a field of a Device, by `interfaces[].mtu`."""
+    """Return the rows that set a field of a Device, by `interfaces[].mtu`."""
     found: dict[str, list[Row]] = defaultdict(list)
     prefixes: dict[str, str] = {SYSTEM: ""}
     waiting = [row for rows in rows_by_view().values() for row in rows]
@@ -319,7 +319,7 @@ def _missing(family: SyntaxFamily) -> tuple[tuple[str, Row], ...]:
 
 
 def _paths(model: Frozen, field: str) -> Iterator[str]:
-    """Paths of a field of a model, or of what it holds, where it is not at its default."""
+    """Yield paths of a model's field, or of nested fields, without their default values."""
     step, _, rest = field.partition(".")
     name = step.removesuffix("[]")
     value = getattr(model, name)

@@ -1,4 +1,4 @@
-"""State of a running CloudEngine: what its driver reads, as the models of live checks."""
+"""State of a running CloudEngine: readings of its driver as the models of live checks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HOW = "its form is not the documented one: run the command by hand, and report w
 
 
 class StateDriver(Protocol):
-    """The part of napalm_cloudengine that a reading uses; nothing of it changes a switch."""
+    """The part of napalm_cloudengine that a reading uses; no method changes a switch."""
 
     def get_facts(self) -> dict[str, Any]: ...  # noqa: D102 - NAPALM's
     def get_bgp_neighbors(self) -> dict[str, dict[str, Any]]: ...  # noqa: D102
@@ -66,10 +66,10 @@ def read_topic(
     ports: Iterable[str] = (),
     now: Callable[[], datetime] = utc_now,
 ) -> object:
-    """A topic of a switch, in the type of its field of DeviceSeen.
+    """Read a topic of a switch, in the type of its field of DeviceSeen.
 
-    ports: those whose queues are read, for no command shows the queues of a whole switch. Raises
-    DeviceFailed for an answer that cannot be read, and what the driver raises.
+    ports: those whose queues are read, because no command shows the queues of a whole switch.
+    Raises DeviceFailed for an answer that cannot be read, and the driver's errors.
     """
     reading = _TopicReader(driver, device, ports, now)
     readers: dict[StateTopic, Callable[[], object]] = {
@@ -92,7 +92,7 @@ def read_topic(
 
 
 def ecn_marks(driver: StateDriver, device: str) -> tuple[MarkedSeen, ...]:
-    """Packets that each port has marked; raises as `read_topic` does."""
+    """Return ECN-marked packets of each port; raises as `read_topic` does."""
     return tuple(
         MarkedSeen(interface=_name_in(row["interface"]), marked_packets=row["marked_packets"])
         for row in _read(driver.get_ecn_marks, device)
@@ -102,12 +102,12 @@ def ecn_marks(driver: StateDriver, device: str) -> tuple[MarkedSeen, ...]:
 def _read(read: Callable[[], T], device: str) -> T:
     try:
         return read()
-    except ValueError as error:  # UnreadableError, or a value that is none
+    except ValueError as error:  # UnreadableError, or an invalid value
         raise DeviceFailed(" ".join(str(error).splitlines()), where=device, how=HOW) from None
 
 
 class _TopicReader:
-    """One switch, and how its topics are read."""
+    """One switch, and the readers of its topics."""
 
     def __init__(
         self, driver: StateDriver, device: str, ports: Iterable[str], now: Callable[[], datetime]
@@ -115,7 +115,7 @@ class _TopicReader:
         self.driver, self.device, self.ports, self.now = driver, device, ports, now
 
     def facts(self) -> FactsSeen:
-        """NAPALM's facts."""
+        """Read NAPALM's facts."""
         facts = self.driver.get_facts()
         return FactsSeen(
             hostname=facts["hostname"],
@@ -125,7 +125,7 @@ class _TopicReader:
         )
 
     def peers(self) -> tuple[PeerSeen, ...]:
-        """IPv4 peers of the public instance."""
+        """Read IPv4 peers of the public instance."""
         known = self.driver.get_bgp_neighbors().get("global", {"peers": {}})["peers"]
         return tuple(
             PeerSeen(
@@ -138,7 +138,7 @@ class _TopicReader:
         )
 
     def routes(self) -> tuple[RouteSeen, ...]:
-        """The public routing table, with the next hops that are in the FIB."""
+        """Read the public routing table, with the next hops that are in the FIB."""
         return tuple(
             RouteSeen(
                 prefix=_network(row["prefix"]),
@@ -151,7 +151,7 @@ class _TopicReader:
         )
 
     def neighbours(self) -> tuple[NeighbourSeen, ...]:
-        """What LLDP hears; a port that is no interface's name stays as the neighbour tells it."""
+        """Read LLDP neighbours; a port ID that is not an interface's name stays unchanged."""
         return tuple(
             NeighbourSeen(
                 local=_name_in(local),
@@ -163,11 +163,11 @@ class _TopicReader:
         )
 
     def ports_seen(self) -> tuple[PortSeen, ...]:
-        """Every interface."""
+        """Read every interface."""
         return tuple(map(_port, self.driver.get_ports()))
 
     def pfc_ports(self) -> tuple[PfcPortSeen, ...]:
-        """Which ports have PFC on, by which profile."""
+        """Read the ports with PFC enabled, and their profiles."""
         return tuple(
             PfcPortSeen(
                 interface=_name_in(row["interface"]),
@@ -179,22 +179,22 @@ class _TopicReader:
         )
 
     def pfc_profiles(self) -> tuple[PfcProfileSeen, ...]:
-        """PFC profiles and their queues."""
+        """Read PFC profiles and their queues."""
         return tuple(PfcProfileSeen(**row) for row in self.driver.get_pfc("profiles")["profiles"])
 
     def pfc_counters(self) -> tuple[PfcCountersSeen, ...]:
-        """PFC frames and deadlocks of every lossless queue."""
+        """Read PFC frames and deadlocks of every lossless queue."""
         rows = self.driver.get_pfc("counters")["counters"]
         return tuple(
             PfcCountersSeen(**row | {"interface": _name_in(row["interface"])}) for row in rows
         )
 
     def thresholds(self) -> tuple[ThresholdSeen, ...]:
-        """PFC thresholds of every lossless queue."""
+        """Read PFC thresholds of every lossless queue."""
         return tuple(map(_threshold, self.driver.get_pfc("thresholds")["thresholds"]))
 
     def queues(self) -> tuple[QueueSeen, ...]:
-        """Queues of the ports that are asked for."""
+        """Read queues of the requested ports."""
         return tuple(
             QueueSeen(interface=port, queue=row["queue"], dropped_packets=row["dropped_packets"])
             for port in dict.fromkeys(self.ports)
@@ -202,7 +202,7 @@ class _TopicReader:
         )
 
     def ai_ecn(self) -> tuple[AiEcnSeen, ...]:
-        """The mode and the active model of each queue."""
+        """Read the mode and the active model of each queue."""
         return tuple(
             AiEcnSeen(
                 interface=_name_in(row["interface"]),
@@ -214,14 +214,20 @@ class _TopicReader:
         )
 
     def clock(self) -> float:
-        """Seconds ahead of this machine; the switch shows whole seconds, so half a one is added."""
+        """Return seconds ahead of this machine.
+
+        The switch shows whole seconds, so half a one is added.
+        """
         before = self.now()
         shown = self.driver.get_clock()
         middle = before + (self.now() - before) / 2
         return (shown - middle).total_seconds() + 0.5
 
     def saved(self) -> bool:
-        """Whether what runs is what it would start with; secrets are masked, and not compared."""
+        """Whether the running and the startup configuration are equal.
+
+        Masked secrets are not compared.
+        """
         running, startup = (
             self.driver.get_config(retrieve=kind, sanitized=True)[kind]
             for kind in ("running", "startup")
@@ -239,7 +245,7 @@ def _received(peer: Row) -> int | None:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines of a configuration without the heading that tells when it was changed."""
+    """Return lines of a configuration without the heading with the time of the last change."""
     return [line.rstrip() for line in text.splitlines() if not line.startswith("!")]
 
 
@@ -247,7 +253,7 @@ def _port(row: Row) -> PortSeen:
     state, speed = row["state"], row.get("speed", "")
     physical = kind_of(row["name"]) == "ethernet"
     return PortSeen(
-        name=_name_in(row["name"]),  # a sub-interface is none of ours
+        name=_name_in(row["name"]),  # a sub-interface is outside the model
         state=state,
         up=state.upper().startswith("UP"),
         shut=state.lower().startswith("administratively"),
@@ -259,7 +265,7 @@ def _port(row: Row) -> PortSeen:
 
 
 def _threshold(row: Row) -> ThresholdSeen:
-    """Where an offset is shown, xon = max(xoff - offset, Xon-Lowest), on V200 of Xon."""
+    """Return a threshold; with an offset, xon = max(xoff - offset, Xon-Lowest), on V200 of Xon."""
     shown = {name: row[name] for name in COLUMNS if name in row}
     kbytes = {name: _kbytes(size) for name, size in shown.items()}
     xoff, xon = kbytes["xoff"], kbytes.get("xon")
@@ -282,7 +288,7 @@ def _threshold(row: Row) -> ThresholdSeen:
 
 
 def _kbytes(size: str) -> int | None:
-    """Whole kbytes; None for a dynamic alpha (D), for cells (C), whose size differs, and `-`."""
+    """Return whole kbytes; None for a dynamic alpha (D), cells (C), whose size differs, and `-`."""
     found = SIZE.fullmatch(size)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What `display` outputs beside a configuration say: neighbours by LLDP, model and release."""
+"""Reader of saved `display` outputs beside a configuration: LLDP neighbours, model, release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from napalm_cloudengine.displays.table import Form
 from rocefort.dialects.data import Display
 from rocefort.dialects.vrp.text.names import interface_name
 
-# Of `display version`. A neighbour's description in `display lldp neighbor` has the line of the
+# From `display version`. A neighbour's description in `display lldp neighbor` has the line of the
 # release, too, but none with `uptime is`.
 RELEASE = re.compile(r"V\d{3}R\d{3}C\d{2}\w*", re.ASCII)
 PROMPT = re.compile(r"<([\w.-]+)> ?dis\w* .*", re.ASCII)
@@ -25,11 +25,11 @@ class _DisplayContext:
     software: str | None = None
     model: str | None = None
     neighbours: list[Neighbor] = field(default_factory=list)
-    known: bool = False  # some heading was there
+    known: bool = False  # some heading was found
     release: str | None = None  # of this switch, if `uptime is` follows
     boards: bool = False  # whether rows of `display device` may follow
-    form: Form | None = None  # of the table that is being read
-    detail: list[DisplayLine] = field(default_factory=list)  # paragraphs that are being read
+    form: Form | None = None  # of the current table
+    detail: list[DisplayLine] = field(default_factory=list)  # current paragraphs
 
 
 def read_display(text: str) -> Display | None:
@@ -62,7 +62,7 @@ def _read_line(reading: _DisplayContext, line: DisplayLine) -> None:
 
 
 def _row(reading: _DisplayContext, form: Form, line: DisplayLine) -> None:
-    """One row; what is none of the table, as the next prompt of a terminal, is passed over."""
+    """Read one row; a line outside the table, as the next prompt of a terminal, is skipped."""
     with suppress(UnreadableError):
         row = lldp.BRIEF.row(DisplayAnswer("", ""), line, form)
         _add_neighbour(reading, lldp.brief_row(row, line.number), is_name=True)
@@ -77,7 +77,7 @@ def _end_detail(reading: _DisplayContext) -> None:
 
 
 def _board(line: DisplayLine) -> str:
-    """The model in a row of `display device`, whose first line may name the series alone."""
+    """Return the model in a row of `display device`, whose first line may name only the series."""
     table = system.BOARDS
     row = table.row(DisplayAnswer(table.command, ""), line, table.forms[""])
     return str(row["model"])
@@ -98,6 +98,6 @@ def _version_line(reading: _DisplayContext, line: DisplayLine) -> None:
     elif (name := system.device_named(line) or "").startswith("CE"):
         reading.model, reading.known, reading.boards = name, True, True
     elif reading.boards:
-        with suppress(UnreadableError):  # heads, fans and power supplies are no boards
+        with suppress(UnreadableError):  # heads, fans and power supplies are not boards
             reading.model = _board(line)
             reading.boards = False

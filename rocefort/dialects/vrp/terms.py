@@ -1,7 +1,7 @@
-"""Commands of VRP by the terms with which rules and reports name them (`dialects/words.py`).
+"""VRP commands by the terms of rules and reports (`dialects/words.py`).
 
-Each `{}` takes a value of the term and is left out without one. Tests read every command by the
-catalogue, or as the emulated switch does.
+Each `{}` takes a value of the term and is left out without one. Tests check every command with the
+catalogue, or with the emulated switch.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ DIALOGUE: Mapping[str, str] = {
     "the limits that AI-ECN chose": "display ai-ecn",
     "state of AI-ECN": "display ai-ecn calculated state",
 }
-# Commands of the V300R023C00 command reference that the emulated switch does not have; tests hold
-# them against its formats.
+# Commands of the V300R023C00 command reference that the emulated switch does not have; tests
+# compare them with its formats.
 TYPED: Mapping[str, str] = {
     "an SNMP community": "snmp-agent community",
     "restart": "reboot",
@@ -161,8 +161,8 @@ TYPED: Mapping[str, str] = {
     "clear the counters of queues": "reset qos queue statistics",
     "models of AI-ECN": "display ai-service model",
 }
-# Commands that no source confirms: an older command reference of data centre switches is said to
-# have them, and that of V300R023C00 has not.
+# Commands without a confirmed source: an older command reference of data centre switches reportedly
+# has them, and that of V300R023C00 has not.
 UNCONFIRMED: Mapping[str, str] = {
     "delay of new policies": "route-policy-change notify-delay",
 }

@@ -1,4 +1,4 @@
-"""Lines of a configuration that nobody owns, put into a tree that came without them."""
+"""Unowned lines of a configuration, inserted into a tree without them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Path = Sequence[str]  # the lines that open the views of a line, and the line it
 
 
 def whole_tree(text: str, family: SyntaxFamily) -> Lines:
-    """What a switch runs that was started with a text, with the lines that no command is known for.
+    """Return the running tree of a switch that started with a text, with its unknown lines.
 
     A start-up leaves those out (`replay`); a switch that runs them has them from its own release.
     """
@@ -23,15 +23,15 @@ def whole_tree(text: str, family: SyntaxFamily) -> Lines:
 
 
 def with_kept(lines: Lines, kept: Sequence[Path]) -> Lines:
-    """A tree with more lines, each in its view, in the order in which they are given."""
-    end = len(lines)  # before what comes behind a line, it is put
+    """Insert lines into a tree, each in its view, in the given order."""
+    end = len(lines)  # a line is inserted before its successor
     for path in reversed(kept):
         lines, end = _merged(lines, path, end)
     return lines
 
 
 def _merged(lines: Lines, path: Path, end: int) -> tuple[Lines, int]:
-    """Lines with one more, and where it, or its view, stands."""
+    """Return lines with one more, and its position, or that of its view."""
     head, *rest = path
     for number, line in enumerate(lines):
         if line.text == head:

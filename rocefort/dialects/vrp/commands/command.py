@@ -46,7 +46,7 @@ class Row:
     the switch runs automatically (`view: command`); `drops` are lines that an undo also removes, in
     all views below. `default` is the setting without a line; `layer` 2 or 3 limits a port's mode. A
     name of the family's data is replaced by its range, `<xoff_kbytes>`, its values or its number.
-    `needs` are beginnings of lines of this view or one around it, one of which must exist. A patch
+    `needs` are beginnings of lines of this view or one around it, and one must exist. A patch
     undoes a line by the first undo format that matches its key or all of it, `*` last.
 
     `sets` maps a line to a Device, from the model that its view fills: fields, each with an

@@ -1,1 +1,1 @@
-"""From VRP text to a Device."""
+"""Parser from VRP text to a Device."""

@@ -1,4 +1,4 @@
-"""What a row of the command table says about a Device: `drr[{0-7}].weight={1-100}`, compiled."""
+"""Effect of a command-table row on a Device: `drr[{0-7}].weight={1-100}`, compiled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.device.device import Device
 from rocefort.models.effect import content_of, key_field_of
 
-HERE = "."  # a view that fills what the view around it fills
+HERE = "."  # a view that fills the same part as its outer view
 UNDO = "undo"  # as a word, it begins the line
 CHANGES = {"=": "set", "+=": "add", "-=": "take", None: ""}
 BOOLEANS = {"yes": True, "no": False}
@@ -25,7 +25,7 @@ STEP = re.compile(r"(?P<name>\w+)(?:\[(?P<key>[^\]]+)\])?(?:\.|$)")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An argument of the line, by name, or a constant, which also holds for one left out."""
+    """An argument of the line, by name, or a constant, which also replaces an omitted argument."""
 
     argument: str
     constant: object
@@ -34,7 +34,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class FieldStep:
-    """A field on the way to another: a nested model, or a row of a collection by its key."""
+    """A step to a nested field: a nested model, or a row of a collection by its key."""
 
     name: str
     key: Value | None
@@ -43,7 +43,7 @@ class FieldStep:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What a line gives to one field; without one, it says that the last row is there."""
+    """A line's value for one field; without a value, the line creates the last row."""
 
     steps: tuple[FieldStep, ...]
     field: str
@@ -55,7 +55,7 @@ class Assignment:
 class FieldBinding:
     """Assignments; `word`: only where the line's choice is that word, or, negated, is not.
 
-    A binding of the word `undo` is of the undoing of the command, where a switch saves it.
+    A binding of the word `undo` applies to the undo of the command, where a switch saves it.
     """
 
     word: str
@@ -65,7 +65,7 @@ class FieldBinding:
 
 @cache
 def models_of_views() -> Mapping[str, type[Frozen]]:
-    """The model that the commands of each view fill."""
+    """Return the model that the commands of each view fill."""
     found: dict[str, type[Frozen]] = {SYSTEM: Device}
     openers = [row for rows in rows_by_view().values() for row in rows if row.opens and row.sets]
     while some := [row for row in openers if row.view in found and row.opens not in found]:
@@ -75,19 +75,19 @@ def models_of_views() -> Mapping[str, type[Frozen]]:
 
 
 def bindings_of(row: Row) -> tuple[FieldBinding, ...]:
-    """What a row says, by the model of its view; raises TypeError where that has no such field."""
+    """Return a row's bindings, by the model of its view; raises TypeError for an unknown field."""
     return tuple(_binding(models_of_views()[row.view], text) for text in row.sets)
 
 
 def fields_of(row: Row) -> Iterator[str]:
-    """Fields of a Device that a row fills, relative to its view: `drr[].weight`, `vlans[]`."""
+    """Yield Device fields that a row fills, relative to its view: `drr[].weight`, `vlans[]`."""
     for match in _assignments_of(row):
         rows = "[]" if CHANGES[match["sign"]] in ("add", "take") else ""
         yield KEY.sub("[]", match["path"]) + rows
 
 
 def opened_by(row: Row) -> str:
-    """What the view that a row opens fills, relative to its own view: `interfaces[]`, or empty."""
+    """Return the field that an opened view fills, relative to its own: `interfaces[]`, or empty."""
     for match in _assignments_of(row):
         path = KEY.sub("[]", match["path"])
         return path.rpartition(".")[0] if match["sign"] else path
@@ -102,7 +102,7 @@ def _assignments_of(row: Row) -> Iterator[re.Match[str]]:
 
 
 def _opened_model(model: type[Frozen], binding: str) -> type[Frozen]:
-    """The model in which the first field of a binding is."""
+    """Return the model that contains the first field of a binding."""
     first = binding.rsplit("? ", maxsplit=1)[-1].split(" ", maxsplit=1)[0]
     for match in STEP.finditer(first.partition("=")[0] if first != HERE else ""):
         inner = _field_type(model, match["name"])
@@ -146,7 +146,7 @@ def _matched(expression: re.Pattern[str], text: str) -> re.Match[str]:
 
 
 def _field_type(model: type[Frozen], name: str) -> object:
-    """The type of a field, or of the rows of a collection."""
+    """Return the type of a field, or of the rows of a collection."""
     if name not in model.model_fields:
         raise TypeError(f"{model.__name__} has no field {name}")
     return content_of(model.model_fields[name].annotation)[0]

@@ -1,4 +1,4 @@
-"""What a saved line says about a Device, by the row of the command table that it fits."""
+"""Effect of a saved line on a Device, by the matching row of the command table."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ RANGE = re.compile(r"(\d+)-(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view that a line opens: whose commands apply below it, and what they fill."""
+    """A view that a line opens: the commands that apply below it, and the part that they fill."""
 
     kind: str
     part: Part
 
 
 NOWHERE = Part(Log())
-UNMODELLED = View("unmodelled", NOWHERE)  # the line is kept and reported, and all below it
+UNMODELLED = View("unmodelled", NOWHERE)  # the line and all lines below it are kept and reported
 NO_COMMANDS = View("leaf", NOWHERE)  # below a line that opens no view
 
 
@@ -60,17 +60,17 @@ class Readable:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A field of a part, or of one in it, and what a line gives it, takes from it or adds to it."""
+    """A change of a field of a part, or of a part in it: set, take or add a value."""
 
     steps: tuple[tuple[str, str, Hashable], ...]  # name, key's field, key
-    field: str  # empty: the row is there, and no more is said
+    field: str  # empty: the row exists, without a value
     change: str  # set, add or take
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedLine:
-    """What a line of a view says: the row that it is, with what it sets or what its reader gets."""
+    """Effect of a line of a view: its row, with its field changes or its reader's arguments."""
 
     row: Row
     said: tuple[FieldChange, ...] = ()
@@ -78,7 +78,7 @@ class ParsedLine:
 
 
 def read(view: View, line: str) -> View:
-    """Let a line fill the part of its view; raises BadArgumentError."""
+    """Fill the part of the view by a line; raises BadArgumentError."""
     found = _line(view.kind, line)
     if found is None:
         return UNMODELLED
@@ -97,7 +97,7 @@ def read(view: View, line: str) -> View:
 
 
 def _fill(part: Part, said: tuple[FieldChange, ...]) -> Part:
-    """Fill in what a line says; returns the part in which the first field is."""
+    """Apply a field change; return the part that contains the first field."""
     first: Part | None = None
     for each in said:
         at = part
@@ -117,7 +117,7 @@ def _fill(part: Part, said: tuple[FieldChange, ...]) -> Part:
 
 @cache
 def _defaults(kind: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """What the collections of a view hold before a line adds to them: queue 3 of a PFC profile."""
+    """Return initial content of a view's collections: queue 3 of a PFC profile."""
     return tuple(
         (readable.bindings[0].assignments[0].field, (int(readable.row.default),))
         for rows in _readable(kind).values()
@@ -128,7 +128,7 @@ def _defaults(kind: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
 
 @cache
 def _readable(kind: str) -> Mapping[str, Sequence[Readable]]:
-    """Rows of a view by a line's first word, the most specific first."""
+    """Return rows of a view by a line's first word, the most specific first."""
     found: dict[str, list[Readable]] = defaultdict(list)
     known = kind in models_of_views()
     for row in rows_by_view().get(kind, ()):
@@ -147,7 +147,7 @@ def _readable(kind: str) -> Mapping[str, Sequence[Readable]]:
 
 
 def _takes_any_word(bindings: Sequence[FieldBinding]) -> bool:
-    """Whether a choice fills a field that holds any word: what else a switch saves is read."""
+    """Whether a choice fills a field of any word: other saved words are read, too."""
     values = (a.value for binding in bindings for a in binding.assignments)
     return any(value.argument == WORD and value.type is str for value in values)
 
@@ -157,7 +157,7 @@ def _takes_any_word(bindings: Sequence[FieldBinding]) -> bool:
 
 @lru_cache(maxsize=16384)  # 1,000 lines are parsed in 8 ms; without, in 19 ms
 def _line(kind: str, line: str) -> ParsedLine | None:
-    """What a line says; None where a Device cannot hold it. Raises BadArgumentError."""
+    """Return the effect of a line; None if no Device represents it. Raises BadArgumentError."""
     undone, words = line.startswith(f"{UNDO} "), line.removeprefix(f"{UNDO} ")
     bad: BadArgumentError | None = None
     for readable in _readable(kind).get(words.split(" ", 1)[0], ()):
@@ -167,7 +167,7 @@ def _line(kind: str, line: str) -> ParsedLine | None:
         try:
             return _parsed_line(readable, match, undone=undone)
         except BadArgumentError as error:
-            bad = error  # the row of another family may take it
+            bad = error  # a row of another family may accept it
     if bad is not None:
         raise bad
     return None
@@ -197,20 +197,20 @@ class _UnmodelledValueError(Exception):
 
 @dataclass(frozen=True)
 class _LineArguments:
-    """A line that fits a row, with its arguments by name."""
+    """A line that matches a row, with its arguments by name."""
 
     readable: Readable
     texts: Mapping[str, str | None]
 
     def field_changes(self, binding: FieldBinding) -> tuple[FieldChange, ...] | None:
-        """What the line says; None where a Device cannot hold it. Raises BadArgumentError."""
+        """Return the line's changes; None if no Device represents it. Raises BadArgumentError."""
         try:
             return tuple(said for each in binding.assignments for said in self.assigned(each))
         except _UnmodelledValueError:
             return None
 
     def assigned(self, assignment: Assignment) -> Iterator[FieldChange]:
-        """One assignment, for each key of a list of keys."""
+        """Yield one assignment, for each key of a list of keys."""
         value = self.value(assignment.value)
         if assignment.change in ("add", "take") and not isinstance(value, tuple):
             value = tuple(value.split(" ")) if isinstance(value, str) else (value,)
@@ -218,7 +218,7 @@ class _LineArguments:
             yield FieldChange(steps, assignment.field, assignment.change, value)
 
     def ways(self, steps: Sequence[FieldStep]) -> Iterator[tuple[tuple[str, str, Hashable], ...]]:
-        """The ways to the parts that a line fills."""
+        """Yield paths to the parts that a line fills."""
         if not steps:
             yield ()
             return
@@ -229,14 +229,14 @@ class _LineArguments:
                 yield ((step.name, step.key_field, one), *rest)
 
     def key(self, value: Value) -> Any:  # noqa: ANN401 - of the row
-        """The key of a row: a peer has an address, a group a name."""
+        """Return the key of a row: a peer has an address, a group a name."""
         text = self.texts[value.argument] if value.argument else None
         if text is not None and value.type is IPv4Address and not is_address(text):
             raise _UnmodelledValueError
         return self.value(value)
 
     def value(self, value: Value) -> Any:  # noqa: ANN401 - of the field
-        """An argument as its field has it; raises BadArgumentError."""
+        """Return an argument in the type of its field; raises BadArgumentError."""
         text = self.texts[value.argument] if value.argument else None
         if text is None:
             return value.constant
@@ -247,7 +247,7 @@ class _LineArguments:
         return str(found) if value.type is str and isinstance(found, int) else found
 
     def converted(self, kind: str, text: str, wanted: object) -> Any:  # noqa: ANN401 - same
-        """A text as what its parameter takes."""
+        """Convert a text to the type of its parameter."""
         what = f"`{self.readable.row.name}`"
         name, _, limits = kind.partition(":")
         if name == "numbers":
@@ -266,7 +266,7 @@ def _split_type(text: str) -> str | None:
     return text if re.fullmatch(SPLIT_TYPE, text, re.ASCII) else None
 
 
-# By the name of a parameter; what one gives nothing for, a Device does not hold.
+# By the name of a parameter; without a result, no Device represents the value.
 CONVERTERS: Mapping[str, Callable[[str], object]] = {
     "asn": arguments.asn,
     "interface": interface_name,
@@ -279,7 +279,10 @@ CONVERTERS: Mapping[str, Callable[[str], object]] = {
 
 @cache
 def _number(limits: str, what: str) -> arguments.Number:
-    """A number of a range; one that depends on the family is taken as it is."""
+    """Return the converter of a number in a range.
+
+    A range that depends on the family is not checked.
+    """
     if limits == QUEUES:
         return arguments.number(priorities.QUEUES[0], priorities.QUEUES[-1], what)
     match = RANGE.fullmatch(limits)

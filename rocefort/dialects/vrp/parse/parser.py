@@ -1,4 +1,4 @@
-"""VRP text -> Device: what a configuration says, where it says it, and what is not understood."""
+"""Parser of VRP text: the Device, the line of each field, and lines that are not understood."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import TextLine
 
-DEEPEST_VIEW = 16  # VRP nests 4 deep; what is deeper is no configuration and stays flat here
+DEEPEST_VIEW = 16  # VRP nests 4 deep; deeper lines are not configuration and stay flat here
 # V300R023C00, `header`: up to 480 characters on any number of lines, between two equal signs.
 TITLE = re.compile(
     r"^[ \t]*header (?:login|shell) information ([^\w\s])[^\0]{0,480}?\1", re.MULTILINE
 )
-LONGEST_LINE = 65536  # a command line has 3100 characters; what is so much longer is none
+LONGEST_LINE = 65536  # a command line has 3100 characters; a much longer one is not a command
 
 SYSNAME = re.compile(r"^ *sysname \S", re.MULTILINE)
 WANTED = "give the text of `display current-configuration`"
 
 
-@lru_cache(maxsize=64)  # a rollout reads what a switch runs time and again, and it changes twice
+@lru_cache(maxsize=64)  # a rollout reads a switch's running text many times, and it changes twice
 def parse(text: str, file: str) -> ParsedConfig:
-    """Read saved VRP text of any syntax family; lines it does not know are kept and reported.
+    """Parse saved VRP text of any syntax family; unknown lines are kept and reported.
 
-    Raises BadInput with file and line for each known command whose arguments no Device can hold
-    (a bad address, two values for one thing), for text without a sysname, and for text of another
-    maker's switch.
+    Raises BadInput with file and line for each known command whose arguments no Device can
+    represent (a bad address, two values for one field), for text without a sysname, and for text of
+    another vendor's switch.
     """
     if not text.strip() or "\0" in text:
         what = "a binary file" if "\0" in text else "an empty file"
@@ -49,9 +49,9 @@ def parse(text: str, file: str) -> ParsedConfig:
 
 
 def places_in(text: str, file: str) -> Mapping[str, int]:
-    """`ParsedConfig.lines` alone: which line says which field, for who has the Device already.
+    """Return `ParsedConfig.lines` alone, the line of each field, without building the Device.
 
-    Raises as `parse` does, but for values that no Device can hold together.
+    Raises as `parse` does, except for values that no Device can have together.
     """
     reader = _ConfigReader(file)
     reader.read(text)
@@ -60,7 +60,7 @@ def places_in(text: str, file: str) -> Mapping[str, int]:
 
 
 def _titles(text: str) -> dict[int, str]:
-    """Lines that go on with the title of the `header` above them, which is the value."""
+    """Return lines that continue the title of the `header` above them, which is the value."""
     found: dict[int, str] = {}
     first, counted = 1, 0
     for match in TITLE.finditer(text):
@@ -96,12 +96,12 @@ class _ConfigReader:
         self.root = Part(self.log)
 
     def read(self, text: str) -> None:
-        """Hand every line to the commands of the view it stands in."""
+        """Pass every line to the commands of its view."""
         stack = [_Frame(-1, (), View("system", self.root))]
         titles = _titles(text) if "header " in text else {}
         for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
             line = " ".join(raw.split())
-            if number in titles:  # no command, whatever it looks like
+            if number in titles:  # not a command, regardless of its form
                 if line:
                     self.seen[number] = (titles[number],), line
                     self.unmodelled.add(number)
@@ -120,7 +120,7 @@ class _ConfigReader:
                 stack.append(_Frame(indent, (*frame.path, line), view))
 
     def _note(self, line: str, number: int) -> None:
-        """Keep what a line that is no command tells about the text."""
+        """Store the information of a line that is not a command."""
         if line == RETURN:
             self.returned = number
         elif line.startswith("!"):
@@ -140,7 +140,7 @@ class _ConfigReader:
         self.problems.append(Problem(f"{self.file}:{number}", masked_text(what), how))
 
     def refuse_others(self, text: str) -> None:
-        """Raise BadInput for text of another system; asked only where something is not as wanted.
+        """Raise BadInput for text of another system; called only after an error in the text.
 
         Comware names a switch by `sysname` as VRP does.
         """
@@ -173,7 +173,7 @@ class _ConfigReader:
         )
 
     def check(self) -> None:
-        """Raise BadInput with all problems; leave out what other lines rob of its meaning."""
+        """Raise BadInput with all problems; drop lines that are meaningless because of others."""
         if self.problems:
             raise BadInput(problems=self.problems)
         if "name" not in self.root.fields:
@@ -186,7 +186,7 @@ class _ConfigReader:
         _forget_defaults(self.root)
 
     def places(self) -> dict[str, int]:
-        """The first line of each path, of those that are understood."""
+        """Return the first line of each path, of those that are understood."""
         lines = {"": self.log.first["name"]}
         for path, number in self.log.marks:
             if number not in self.unmodelled:
@@ -194,7 +194,7 @@ class _ConfigReader:
         return lines
 
     def _drop_meaningless(self) -> None:
-        """Keep lines unmodelled that other lines, by being there or not, rob of their meaning."""
+        """Mark lines as unmodelled if other lines, or missing ones, make them meaningless."""
         dropped = {rows.pop(key).path for rows, key in list(_incomplete(self.root))}
         dropped |= set(_take_overruled(self.root))
         if dropped:
@@ -216,7 +216,7 @@ Rows = dict[Hashable, Part]
 
 
 def _incomplete(device: Part) -> Iterator[tuple[Rows, Hashable]]:
-    """Rows that lack what makes them: a threshold its xoff, a weight `qos drr`, a peer its AS."""
+    """Yield rows without a required part: a threshold's xoff, a weight's `qos drr`, a peer's AS."""
     for port in device.rows.get("interfaces", {}).values():
         yield from _missing_rows(port.rows.get("thresholds", {}), "xoff_kbytes")
         queues = port.rows.get("drr", {})
@@ -232,7 +232,7 @@ def _incomplete(device: Part) -> Iterator[tuple[Rows, Hashable]]:
 
 
 def _forget_defaults(device: Part) -> None:
-    """Take out rows that say what holds anyway: a queue with strict priority."""
+    """Remove rows that state a default: a queue with strict priority."""
     for port in device.rows.get("interfaces", {}).values():
         queues = port.rows.get("drr", {})
         for queue in [queue for queue, row in queues.items() if interface.STRICT in row.facts]:
@@ -240,9 +240,9 @@ def _forget_defaults(device: Part) -> None:
 
 
 def _take_overruled(device: Part) -> Iterator[str]:
-    """Take out what a line elsewhere overrules, and yield its paths: the Device cannot say that.
+    """Remove fields that a line elsewhere overrules, and yield their paths: no Device has both.
 
-    PFC of a port is off while PFC of the switch is.
+    PFC of a port is off while PFC of the switch is off.
     """
     for port in device.rows.get("interfaces", {}).values():
         if lossless.PFC_OFF in device.facts and "pfc" in port.parts:

@@ -1,4 +1,4 @@
-"""A command's format as a regular expression over a saved line, and the arguments that it takes."""
+"""Regular expressions of command formats for saved lines, and their arguments."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rocefort.dialects.vrp.commands.format import FormatNode, parse_format
 
 NUMBER = r"\d+"
 LIST = rf"{NUMBER}(?: to {NUMBER})?(?: {NUMBER}(?: to {NUMBER})?)*"
-# What a saved line has in the place of a parameter; what is no such value is refused after it.
+# Saved text in the place of a parameter; invalid values are refused after the match.
 SHAPES = {
     "ip": r"\d\S*",
     "mask": r"\d\S*",
     "name": r"\S+",
     "other": r"\S+",
-    "cipher": r"\S.*",  # a placeholder has two words, which no switch takes
+    "cipher": r"\S.*",  # a placeholder has two words, which no switch accepts
     "plain": r"\S.*",
-    "peer": r"[^\s:]+",  # none of IPv6
+    "peer": r"[^\s:]+",  # not IPv6
     "group": r"\S*[^\d\s]\S*",
     "asn": r"\d+(?:\.\d+)?",
-    "interface": r"\S+(?: \d+(?:/\S+)?)?",  # `100GE 1/0/1`, and no address behind it
+    "interface": r"\S+(?: \d+(?:/\S+)?)?",  # `100GE 1/0/1`, without an address after it
     "eth-trunk": r"\S+(?: \S+)?",
     "ports": r"\S.*?",
     "split-type": r"\S+",
@@ -32,30 +32,31 @@ SHAPES = {
     "acl-matches": r"\S.*",
     "numbers": LIST,
 }
-NUMERIC = re.compile(r"\d+-\d+|kbytes|[a-z]+(?:_[a-z]+)+")  # the last: of the families' data
+NUMERIC = re.compile(r"\d+-\d+|kbytes|[a-z]+(?:_[a-z]+)+")  # the last: from the families' data
 WORD = "word"  # the name of an argument that is one of several words
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A format to read lines by, with what the groups of its expression take, by name, in order.
+    """A format as an expression to read lines, with its groups' parameters, by name, in order.
 
-    A parameter is named as its format begins, `ip` or `1-4094`, and has its whole text as its kind,
-    `text:80`; a choice between words is `word`, and so is a word that may be left out. The second
+    A parameter has the first part of its format as its name, `ip` or `1-4094`, and its whole text
+    as its kind, `text:80`; a choice between words is `word`, and so is an optional word. The second
     of a name is `ip:2`.
     """
 
     expression: re.Pattern[str]
     arguments: Mapping[str, str]
     first: frozenset[str]  # words with which such a line begins
-    words: int  # that every such line has: of two formats, the one with more is meant
+    words: int  # in every such line: of two formats, the one with more applies
 
 
 @cache
 def pattern_of(form: str, *, any_order: bool = False, any_word: bool = False) -> Pattern:
-    """The pattern of a format as command.py has them.
+    """Return the pattern of a format in the notation of command.py.
 
-    any_order: of what may be left out, some stands. any_word: also one that is not to choose from.
+    any_order: at least one of the optional parts is present. any_word: also a word outside the
+    choice.
     """
     nodes = parse_format(form)
     expression = _Expression(any_order, any_word)
@@ -71,14 +72,14 @@ def pattern_of(form: str, *, any_order: bool = False, any_word: bool = False) ->
 
 @dataclass
 class _Expression:
-    """A regular expression in the making; `kinds` are those of what its groups take."""
+    """A regular expression under construction; `kinds` are those of its groups' parameters."""
 
     any_order: bool
     any_word: bool
     kinds: list[str] = field(default_factory=list)
 
     def sequence(self, nodes: tuple[FormatNode, ...]) -> Iterator[str]:
-        """Expressions of the elements, each with the blank before it."""
+        """Yield expressions of the elements, each with the blank before it."""
         if self.any_order and all(node.kind == "optional" for node in nodes):
             some = ("".join(self.sequence(branch)) for node in nodes for branch in node.branches)
             yield f"(?:{'|'.join(some)})+"
@@ -98,7 +99,7 @@ class _Expression:
                 yield self.choice(node) + ("?" if node.kind == "optional" else "")
 
     def choice(self, node: FormatNode) -> str:
-        """One of several words, which is taken, or of several sequences."""
+        """Return the expression of a choice of words, which is captured, or of sequences."""
         if all(each.kind == "word" for branch in node.branches for each in branch):
             self.kinds.append(WORD)
             words = (re.escape(" ".join(each.text for each in branch)) for branch in node.branches)

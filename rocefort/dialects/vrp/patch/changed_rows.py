@@ -1,7 +1,7 @@
-"""What annet need not see of two configurations: rows that stay and that no other row asks for.
+"""Reduction of two configurations to the rows that annet needs: changed rows and related ones.
 
-A patch costs by the rows that annet matches against its rulebook, and most rows of most changes
-stay. Fewer rows also make the changes of many switches one and the same, which is made once.
+The cost of a patch is the number of rows that annet matches against its rulebook, and most rows of
+most changes stay. With fewer rows, the changes of many switches are also equal, and computed once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ INTERFACE, PROCESS = "interface ", "bgp "
 
 
 def reduced(was: ConfigRows, will: ConfigRows) -> tuple[ConfigRows, ConfigRows]:
-    """Two configurations without what both say alike, as far as no rule looks at it.
+    """Return two configurations without their common rows, as far as no rule reads these.
 
-    A rule of the rulebook takes rows that share their first word, so those stay or go together.
-    What looks at more is in its table (`patch/rulebook/table.py`): a PFC profile that changes asks
-    which ports apply it, also those that change in another line. Interfaces are each on their own,
-    and so are peers and groups of a BGP process. Where interfaces come and others go, those that
-    stay keep their first line, which says where among them the others stand.
+    A rule of the rulebook reads rows that share their first word, so those are kept or dropped
+    together. Rules that read more are in the table (`patch/rulebook/table.py`): a changed PFC
+    profile depends on the ports that apply it, also those that change in another line. Each
+    interface is independent, and so are peers and groups of a BGP process. Where interfaces are
+    added and others removed, the unchanged ones keep their first line, which gives the positions of
+    the others.
     """
     changed = _changed_keys(was, will)
     replaced = come_and_go(
@@ -65,7 +66,7 @@ def _rows(
 
 
 def _lines(below: ConfigRows, other: ConfigRows, port_lines: tuple[str, ...]) -> ConfigRows:
-    """Rows of an interface whose first word differs in some row, and those a function reads."""
+    """Return an interface's rows whose first word has a change, and those a function reads."""
     words = {first_word(row) for row in _changed_keys(below, other)}
     return OrderedDict(
         (row, lower)
@@ -75,13 +76,13 @@ def _lines(below: ConfigRows, other: ConfigRows, port_lines: tuple[str, ...]) ->
 
 
 def _unchanged_peers(below: ConfigRows, other: ConfigRows) -> set[str]:
-    """Peers and groups of a BGP process of which all rows stay, in every family."""
+    """Return peers and groups of a BGP process with only unchanged rows, in every family."""
     own, theirs = _by_speaker(below), _by_speaker(other)
     return {name for name, rows in own.items() if name and rows == theirs.get(name)}
 
 
 def _rows_without(below: ConfigRows, alike: Container[str]) -> ConfigRows:
-    """Rows of a BGP process without those of some peers and groups."""
+    """Return rows of a BGP process without those of some peers and groups."""
     return OrderedDict(
         (row, OrderedDict((r, rest) for r, rest in lower.items() if speaker(r) not in alike))
         for row, lower in below.items()
@@ -90,7 +91,7 @@ def _rows_without(below: ConfigRows, alike: Container[str]) -> ConfigRows:
 
 
 def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
-    """Rows of each peer and group with the family that they stand in."""
+    """Return rows of each peer and group with their address family."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row, lower in below.items():
         found[speaker(row)].append(("", row))
@@ -100,7 +101,7 @@ def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
 
 
 def speaker(row: str) -> str:
-    """Name of the peer or group that a row of a BGP process is about; empty: of none."""
+    """Return the peer or group of a row of a BGP process; empty: none."""
     from rocefort.dialects.vrp.patch.rulebook.table import PEERS  # noqa: PLC0415 - it imports annet
 
     words = row.removeprefix("undo ").split(" ", 2)
@@ -108,7 +109,7 @@ def speaker(row: str) -> str:
 
 
 def _port_lines(changed: Iterable[str]) -> tuple[str, ...]:
-    """Beginnings of the lines of ports that matter to what changes."""
+    """Return beginnings of the lines of ports that are relevant to the changes."""
     from rocefort.dialects.vrp.patch.rulebook.table import PORT_LINES  # noqa: PLC0415 - it imports annet
 
     words = {first_word(row) for row in changed}
@@ -116,10 +117,10 @@ def _port_lines(changed: Iterable[str]) -> tuple[str, ...]:
 
 
 def _changed_keys(was: ConfigRows, will: ConfigRows) -> set[str]:
-    """Rows of which the two do not say the same, in the same order where they share a word."""
+    """Return rows that differ, or have another order among rows with the same first word."""
     found = {row for row in {**was, **will} if was.get(row) != will.get(row)}
     stay = [[row for row in rows if row not in found] for rows in (was, will)]
-    if stay[0] == stay[1]:  # as they nearly always do
+    if stay[0] == stay[1]:  # the usual case
         return found
     orders = [_by_word(rows) for rows in stay]
     moved = (w for w in orders[0] if orders[0][w] != orders[1].get(w))
@@ -134,7 +135,7 @@ def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:
 
 
 def first_word(row: str) -> str:
-    """The word by which rules of the rulebook take rows together."""
+    """Return the word by which rules of the rulebook group rows."""
     from rocefort.dialects.vrp.patch.rulebook.table import SAME_WORD  # noqa: PLC0415 - it imports annet
 
     word = row.removeprefix("undo ").partition(" ")[0]
@@ -142,10 +143,10 @@ def first_word(row: str) -> str:
 
 
 def frozen(rows: ConfigRows) -> FrozenRows:
-    """Rows as a key of a cache."""
+    """Return rows as a key of a cache."""
     return tuple((row, frozen(below)) for row, below in rows.items())
 
 
 def mutable_rows(rows: FrozenRows) -> ConfigRows:
-    """Rows of a key."""
+    """Return the rows of a key."""
     return OrderedDict((row, mutable_rows(below)) for row, below in rows)

@@ -1,4 +1,4 @@
-"""Marks on rows of annet that say when in a patch a line comes. No typed line can hold one."""
+"""Marks on rows of annet for the position of a line in a patch. No typed line can contain one."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ LAST = "\0last"  # a port applies its profile after its traffic has changed
 
 
 def unmarked(row: str) -> str:
-    """The line without its mark."""
+    """Return the line without its mark."""
     return row.partition("\0")[0]

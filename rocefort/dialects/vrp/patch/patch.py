@@ -1,8 +1,8 @@
-"""Patches between two VRP configurations: annet behind one door, with Rocefort's own rulebook.
+"""Patches between two VRP configurations: the only interface to annet, with our own rulebook.
 
-annet is pinned, imported on first use, and knows nothing of templates; what a CloudEngine
-overwrites and how it undoes derives from the command catalogue (`rulebook/`), the order of a patch
-is `patch/rulebook/huawei.order`.
+annet is pinned, imported on first use, and independent of templates. The lines that a CloudEngine
+overwrites and their undo come from the command catalogue (`rulebook/`), the order of a patch from
+`patch/rulebook/huawei.order`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 VENDOR = "huawei"
 ORDER = Path(__file__).parent / "rulebook" / "huawei.order"
 SIZED = ("qos buffer ", "dcb pfc buffer ")
-IN_MBYTES = "mbytes"  # no renderer of ours writes it: most texts are without
+IN_MBYTES = "mbytes"  # no renderer of ours writes it: most texts do not contain it
 MBYTES = re.compile(rf"\b(\d+) {IN_MBYTES}\b", re.ASCII)
-ALIKE = 4096  # changes that are remembered: most switches of a fabric change like another one
+ALIKE = 4096  # size of the cache of changes: most switches of a fabric change like another one
 _LOCK = threading.Lock()
 
 Make = Callable[[FrozenRows, FrozenRows], tuple[str, ...]]
@@ -40,20 +40,20 @@ Make = Callable[[FrozenRows, FrozenRows], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class VrpPatch:
-    """Commands from the system view that take one text to another, and the way back."""
+    """Commands from the system view between two texts, in both directions."""
 
     commands: tuple[str, ...]
     reverse: tuple[str, ...]
-    unpaused: tuple[ProfileMove, ...] = ()  # of ports whose traffic no order of the lines pauses
+    unpaused: tuple[ProfileMove, ...] = ()  # of ports that no order keeps paused
 
 
 def make_patch(running: str, intended: str, family: SyntaxFamily) -> VrpPatch:
-    """Commands that take a switch from one configuration text to another, and back.
+    """Return commands that take a switch from one configuration text to another, and back.
 
     Lines are in apply order, as typed from the system view; a view is entered by its line and left
     by `quit`, indented only for the reader. No `commit`, no `return`. Both texts should come from
-    one renderer: a line that only one of them writes is a difference, but for buffer sizes, which
-    are equal in kbytes and in mbytes.
+    one renderer: a line that only one of them writes is a difference, except for buffer sizes,
+    which are equal in kbytes and in mbytes.
     """
     old, new = parse_tree(running), parse_tree(intended)
     if old == new:
@@ -80,7 +80,7 @@ def _commands(
 
 
 def _rows(lines: Iterable[ConfigLine]) -> OrderedDict[str, Any]:
-    """annet's form of a configuration: views nested by their lines."""
+    """Return annet's form of a configuration: views nested by their lines."""
     rows: OrderedDict[str, Any] = OrderedDict()
     for line in lines:
         rows.setdefault(line.text, OrderedDict()).update(_rows(line.children))
@@ -90,9 +90,9 @@ def _rows(lines: Iterable[ConfigLine]) -> OrderedDict[str, Any]:
 
 
 def _spelled_as(now: OrderedDict[str, Any], rows: OrderedDict[str, Any]) -> OrderedDict[str, Any]:
-    """The rows, each as the switch spells it now where both name one buffer size.
+    """Return the rows, each in the switch's spelling where both name one buffer size.
 
-    Vendor examples save `size 4 mbytes` as it was typed, so 4096 kbytes need not be said again.
+    Vendor examples save `size 4 mbytes` as it was typed, so 4096 kbytes need not be entered again.
     """
     spelled = {_in_kbytes(text): text for text in now}
     alike: OrderedDict[str, Any] = OrderedDict()
@@ -109,10 +109,10 @@ def _in_kbytes(text: str) -> str:
 
 
 def _rejoining(was: OrderedDict[str, Any], will: OrderedDict[str, Any]) -> OrderedDict[str, Any]:
-    """The intended rows, with the members marked of an Eth-Trunk that leaves an LACP mode.
+    """Return the intended rows, with members of an Eth-Trunk marked that leaves an LACP mode.
 
-    It does so only while it has no members; out of the manual mode it changes with them in place
-    (V300R023C00, `mode`).
+    It leaves that mode only while it has no members. From manual mode it changes with its members
+    in place (V300R023C00, `mode`).
     """
     changed = {
         row.removeprefix("interface Eth-Trunk")
@@ -134,10 +134,10 @@ def _mode(rows: OrderedDict[str, Any] | None) -> str | None:
 
 
 def _say_inactive(bgp: OrderedDict[str, Any]) -> None:
-    """Give every peer and group that is not enabled in the family a line that says so.
+    """Add an explicit line to every peer and group that is not enabled in the family.
 
-    A switch enables a peer as it is made (V300R023C00, `peer as-number`, `group`) and saves no line
-    for one that is not, so without this a patch that makes a disabled peer would enable it.
+    A switch enables a new peer (V300R023C00, `peer as-number`, `group`) and saves no line for one
+    that is not enabled, so without this a patch that creates a disabled peer would enable it.
     """
     family = bgp.setdefault("ipv4-family unicast", OrderedDict())
     names = {row.split()[1] for row in bgp if row.startswith(("peer ", "group "))}

@@ -1,9 +1,9 @@
-"""What a patch must know of `port split`: which interfaces go with their lines, and what follows.
+"""Effects of `port split` on a patch: interfaces that vanish with their lines, and what follows.
 
-A port that is split, and the parts of one that is made whole again, are gone with their lines
-(V300R023C00, `port split`): nothing of them is undone one by one, but for their Eth-Trunk, which
-they must leave before. In V200 `port split refresh` makes the switch take the splits (annet's
-rulebook for Huawei, which tells it to all CE8800 but CE8851 and CE8875; V300 does without).
+A split port, and the parts of a port that is made whole again, are removed with their lines
+(V300R023C00, `port split`): no line of them is undone separately, except their Eth-Trunk, which
+they must leave before. In V200 `port split refresh` makes the switch apply the splits (annet's
+rulebook for Huawei, which sends it to all CE8800 except CE8851 and CE8875; V300 does without).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _splits(rows: ConfigRows) -> dict[str, str]:
 
 
 def vanishing(was: ConfigRows, will: ConfigRows) -> tuple[str, ...]:
-    """Views of the interfaces that go by the splits between two configurations."""
+    """Return views of the interfaces that the splits between two configurations remove."""
     old, new = _splits(was), _splits(will)
     changed = [port for port in {**old, **new} if old.get(port) != new.get(port)]
     names = (
@@ -37,19 +37,19 @@ def vanishing(was: ConfigRows, will: ConfigRows) -> tuple[str, ...]:
 
 
 def rows_without(rows: ConfigRows, views: Sequence[str]) -> ConfigRows:
-    """The rows without some views."""
+    """Return the rows without some views."""
     return OrderedDict((row, below) for row, below in rows.items() if row not in views)
 
 
 def leaving(was: ConfigRows, views: Sequence[str]) -> Iterator[str]:
-    """Commands that take interfaces out of their Eth-Trunks."""
+    """Yield commands that remove interfaces from their Eth-Trunks."""
     for view in views:
         if any(row.startswith("eth-trunk ") for row in was[view]):
             yield from (view, " undo eth-trunk", " quit")
 
 
 def refreshed(commands: Sequence[str], family: SyntaxFamily) -> tuple[str, ...]:
-    """The commands with what makes the switch take its splits behind the last of them."""
+    """Return the commands, with the refresh after the last split."""
     last = max((n for n, line in enumerate(commands, 1) if HEAD in line), default=0)
     if not last or family not in REFRESHED:
         return tuple(commands)

@@ -1,8 +1,8 @@
-"""Ports that move to another PFC profile: before their traffic changes its queues, or after it.
+"""Moves of ports to another PFC profile: before their traffic changes its queues, or after it.
 
 One line moves a port. It comes first where the new profile pauses every queue that traffic enters
-from then on, else last where the old profile pauses every queue that traffic enters until then.
-Where neither holds, the traffic of the port has to stop for the change.
+from then on, otherwise last where the old profile pauses every queue that traffic enters until
+then. Where neither is the case, the traffic of the port has to stop for the change.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OF_A_PORT = (APPLIES_PROFILE, "eth-trunk ", "trust ", "shutdown")
 
 @dataclass(frozen=True, slots=True)
 class ProfileMove:
-    """A port between two profiles, with the queues that traffic enters unpaused on the way."""
+    """A port between two profiles, with the queues that traffic enters unpaused meanwhile."""
 
     port: str
     if_first: Queues  # if the port moves before its traffic
@@ -36,18 +36,18 @@ class ProfileMove:
 
 
 def profile_moves(was: ConfigRows, will: ConfigRows) -> tuple[ProfileMove, ...]:
-    """Ports that have PFC on both sides, by two profiles."""
+    """Yield ports that have PFC on both sides, by two profiles."""
     applied = (
         (_applied_profile(rows), _applied_profile(will.get(view, ()))) for view, rows in was.items()
     )
     if not any(before and after and before != after for before, after in applied):
-        return ()  # as in most changes: nothing need be read
-    left = rows_without(was, vanishing(was, will))  # a port that is split anew is another one
+        return ()  # as in most changes: no need to read them
+    left = rows_without(was, vanishing(was, will))  # a port that is split again is another one
     return tuple(_moves(_device(left), _device(will)))
 
 
 def moved_last(will: ConfigRows, moves: Iterable[ProfileMove]) -> ConfigRows:
-    """The intended rows, with a mark on each that moves a port last."""
+    """Return the intended rows, with a mark on each that moves a port last."""
     views = {f"{INTERFACE}{move.port}" for move in moves if move.if_first and not move.if_last}
     return OrderedDict(
         (view, _marked(rows) if view in views else rows) for view, rows in will.items()
@@ -66,7 +66,7 @@ def _applied_profile(port: Iterable[str]) -> str | None:
 
 
 def _device(rows: ConfigRows) -> Device:
-    """The PFC profiles, the domains, and which of them each port has."""
+    """Return a Device with the PFC profiles, the domains, and those of each port."""
     lines = ["sysname unnamed"]
     for view, below in rows.items():
         if view.startswith(VIEWS):
@@ -94,7 +94,7 @@ def _moves(old: Device, new: Device) -> Iterator[ProfileMove]:
         entered = (
             feeds if _stops_first(trusted, trusts) else feeds | fed | _roce_queues(new, trusted)
         )
-        # What is not paused for its traffic before or after need not be on the way.
+        # A queue that is not paused for its traffic before or after need not be paused meanwhile.
         yield ProfileMove(
             before.name,
             if_first=entered & paused - if_first - feeds,
@@ -108,7 +108,7 @@ def _paused(device: Device, port: Interface) -> Queues:
 
 
 def _roce_queues(device: Device, carrier: Interface) -> Queues:
-    """Queues that lines of the domain of a port or Eth-Trunk send RoCE, by its DSCP, into."""
+    """Return the queues of RoCE by its DSCP, in the domain of a port or Eth-Trunk."""
     rows = (
         row
         for domain in device.domains
@@ -119,7 +119,7 @@ def _roce_queues(device: Device, carrier: Interface) -> Queues:
 
 
 def _stops_first(before: Interface, after: Interface) -> bool:
-    """Whether a port leaves its domain before all else: with its Eth-Trunk, or for no trust."""
+    """Whether a port leaves its domain before all else: with its Eth-Trunk, or by losing trust."""
     if before.name != after.name:
         return True
     if (before.domain, before.trust_dscp) == (after.domain, after.trust_dscp):
@@ -128,7 +128,7 @@ def _stops_first(before: Interface, after: Interface) -> bool:
 
 
 def unpaused(move: ProfileMove) -> str:
-    """Sentence on a port that no order of the lines keeps paused."""
+    """Return a sentence on a port that no order of the lines keeps paused."""
     return (
         f"traffic of {move.port} is not paused in {_queues(move.if_first)} while its PFC profile "
         f"changes ({_queues(move.if_last)} if the lines are reversed): stop RoCE on this port or "

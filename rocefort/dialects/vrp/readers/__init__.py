@@ -1,1 +1,1 @@
-"""Readers of VRP lines that say more than fields and their values."""
+"""Readers of VRP lines with more content than fields and their values."""

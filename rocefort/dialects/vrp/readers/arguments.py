@@ -1,4 +1,4 @@
-"""Arguments of VRP commands as typed values; what is out of range says so."""
+"""Converters of VRP command arguments to typed values; out-of-range values raise errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Number = Callable[[str], int]
 
 
 def number(low: int, high: int, what: str) -> Number:
-    """Converter for a number in a closed range."""
+    """Return a converter for a number in a closed range."""
 
     def convert(text: str) -> int:
         value = int(text) if text.isdecimal() and len(text) <= DIGITS else -1
@@ -34,7 +34,7 @@ queue = number(0, 7, "queue")
 
 
 def asn(text: str) -> int:
-    """AS number, `65000` or `1.10`."""
+    """Convert an AS number, `65000` or `1.10`."""
     high, dot, low = text.partition(".")
     if dot:
         return (number(1, 65535, "AS number")(high) << 16) + number(0, 65535, "AS number")(low)
@@ -42,7 +42,7 @@ def asn(text: str) -> int:
 
 
 def address(text: str) -> IPv4Address:
-    """IPv4 address."""
+    """Convert an IPv4 address."""
     try:
         return IPv4Address(text)
     except AddressValueError as error:
@@ -50,19 +50,19 @@ def address(text: str) -> IPv4Address:
 
 
 def prefix_length(text: str) -> int:
-    """Length of a mask that is written as a length or in dots."""
+    """Convert the length of a mask that is written as a length or in dots."""
     if text not in LENGTHS:
         raise BadArgumentError(f"{text} is not a mask", "write 255.255.255.0 or 24")
     return LENGTHS[text]
 
 
 def interface_address(ip: str, mask: str) -> IPv4Interface:
-    """Address of an interface with its mask."""
+    """Convert the address of an interface with its mask."""
     return IPv4Interface((address(ip), prefix_length(mask)))
 
 
 def network(ip: str, mask: str) -> IPv4Network:
-    """Prefix; one with bits beyond its mask is refused, for it names no network."""
+    """Convert a prefix; one with bits beyond its mask is refused, because it names no network."""
     whole_net = interface_address(ip, mask).network
     if whole_net.network_address != address(ip):
         raise BadArgumentError(f"{ip} has bits beyond the mask {mask}", f"write {whole_net}")
@@ -70,7 +70,7 @@ def network(ip: str, mask: str) -> IPv4Network:
 
 
 def wildcard_length(text: str) -> int | None:
-    """Length of the mask that a wildcard leaves, `0.0.0.255` -> 24, `0` -> 32; None with gaps."""
+    """Return the mask length of a wildcard, `0.0.0.255` -> 24, `0` -> 32; None with gaps."""
     if text == "0":
         return 32
     bits = int(address(text))
@@ -78,17 +78,17 @@ def wildcard_length(text: str) -> int | None:
 
 
 def kbytes(size: str, unit: str) -> int:
-    """Buffer size in kbytes."""
+    """Convert a buffer size to kbytes."""
     return whole(size) * KBYTES[unit]
 
 
 def queues(text: str) -> Iterator[int]:
-    """Queues of a list such as `0 to 3 5`."""
+    """Yield queues of a list such as `0 to 3 5`."""
     return listed_numbers(text, queue, "queues")
 
 
 def listed_numbers(text: str, one: Number, what: str) -> Iterator[int]:
-    """Numbers of a list such as `10 20 to 30`."""
+    """Yield numbers of a list such as `10 20 to 30`."""
     words = text.split(" ")
     position = 0
     while position < len(words):

@@ -1,4 +1,4 @@
-"""A Device while it is read: parts that are filled line by line and remember the lines."""
+"""A Device under construction: parts that are filled line by line and record the lines."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import dataclass, field
 
 
 class BadArgumentError(ValueError):
-    """A known command with an argument that no Device can hold; `how` mends it."""
+    """A known command with an argument that no Device can have; `how` is the cure."""
 
     def __init__(self, what: str, how: str = "") -> None:
         self.how = how
         super().__init__(what)
 
 
-NOT_MODELLED = False  # what a reader returns of a line that says more than a Device holds
+NOT_MODELLED = False  # a reader's result for a line with more content than a Device can have
 
 
 @dataclass(slots=True)
 class Log:
-    """Which line is being read, and which lines touched which path of the Device."""
+    """The line that is being read, and the lines that touched each path of the Device."""
 
     number: int = 0
     marks: list[tuple[str, int]] = field(default_factory=list)
     first: dict[str, int] = field(default_factory=dict)  # first line of a path
 
     def mark(self, path: str) -> None:
-        """Remember that the current line says something about a path."""
+        """Record that the current line sets a path."""
         self.marks.append((path, self.number))
         self.first.setdefault(path, self.number)
 
     def lines_in(self, places: Set[str]) -> set[int]:
-        """All lines that touched one of the places, given by path, or anything in it."""
+        """Return all lines that touched one of the places, given by path, or a part of it."""
         return {
             number
             for path, number in self.marks
@@ -42,7 +42,7 @@ class Log:
 
 @dataclass(slots=True)
 class Part:
-    """One model of the Device in the making; `path` as in parse.Parsed.lines."""
+    """One model of the Device under construction; `path` as in parse.Parsed.lines."""
 
     log: Log
     path: str = ""
@@ -50,14 +50,14 @@ class Part:
     parts: dict[str, Part] = field(default_factory=dict)
     rows: dict[str, dict[Hashable, Part]] = field(default_factory=dict)
     values: dict[str, dict[object, None]] = field(default_factory=dict)  # sets, in order read
-    facts: set[str] = field(default_factory=set)  # no field holds them; others mean less by them
+    facts: set[str] = field(default_factory=set)  # without a field; they restrict other lines
 
     def below(self, name: str) -> str:
-        """Path of a field of this part."""
+        """Return the path of a field of this part."""
         return f"{self.path}.{name}" if self.path else name
 
     def set(self, name: str, value: object) -> None:
-        """Give a field its value; another value on an earlier line is a contradiction."""
+        """Set a field; another value on an earlier line is a contradiction."""
         path = self.below(name)
         known = self.fields.setdefault(name, value)
         if known != value:
@@ -68,13 +68,13 @@ class Part:
         self.log.mark(path)
 
     def part(self, name: str) -> Part:
-        """Return the nested model of a field, made when first named."""
+        """Return the nested model of a field, created when first named."""
         path = self.below(name)
         self.log.mark(path)
         return self.parts.setdefault(name, Part(self.log, path))
 
     def row(self, collection: str, key: Hashable, **named: object) -> Part:
-        """Return the row of a collection, made with its naming fields when first named."""
+        """Return the row of a collection, created with its naming fields when first named."""
         path = f"{self.below(collection)}[{key}]"
         self.log.mark(path)
         rows = self.rows.setdefault(collection, {})
@@ -83,17 +83,17 @@ class Part:
         return rows[key]
 
     def add(self, collection: str, value: object) -> None:
-        """Put a plain value into a collection; twice is once."""
+        """Add a plain value to a collection; duplicates are merged."""
         self.log.mark(f"{self.below(collection)}[{value}]")
         self.values.setdefault(collection, {})[value] = None
 
     def take(self, collection: str, value: object) -> None:
-        """Take a plain value out of a collection."""
+        """Remove a plain value from a collection."""
         self.log.mark(f"{self.below(collection)}[{value}]")
         self.values.setdefault(collection, {}).pop(value, None)
 
     def content(self) -> dict[str, object]:
-        """Everything read, as the input of the pydantic model."""
+        """Return everything read, as the input of the pydantic model."""
         found = self.fields.copy()
         for name, part in self.parts.items():
             found[name] = part.content()

@@ -1,4 +1,4 @@
-"""Lines of the interface view that say more than fields and their values."""
+"""Readers of lines of the interface view with more content than fields and their values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def secondary_address(port: Part, ip: str, mask: str) -> bool | None:
 
 
 def schedulers(port: Part, *words: str) -> bool | None:
-    """Read which queues are served by weight; every other has strict priority."""
+    """Read the queues that are served by weight; every other queue has strict priority."""
     if "lpq" in words:
         return NOT_MODELLED
     for word, some in zip(words[::2], words[1::2], strict=True):
@@ -57,7 +57,7 @@ def member(port: Part, number: str) -> bool | None:
 
 
 def bond(field: str) -> Callable[[Part, str], bool | None]:
-    """Reader of a setting that only an Eth-Trunk has."""
+    """Return the reader of a setting that only an Eth-Trunk has."""
 
     def read(trunk: Part, text: str) -> bool | None:
         if trunk_number(str(trunk.fields["name"])) is None:

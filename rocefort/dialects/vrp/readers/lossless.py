@@ -1,4 +1,4 @@
-"""Lines of PFC and drop profiles that say more than fields and their values.
+"""Readers of lines of PFC and drop profiles with more content than fields and their values.
 
 Sources: V300R023C00 command reference (DCB, congestion avoidance); V200 forms from published
 configurations and the AI Fabric best practice (static ECN).
@@ -12,20 +12,20 @@ from rocefort.dialects.vrp.readers import arguments
 from rocefort.dialects.vrp.readers.draft import NOT_MODELLED, BadArgumentError, Part
 from rocefort.models.device.drop_profile import Unit
 
-SLOT = "1"  # the one slot of a box switch; what other slots are told is not modelled
-PFC_OFF = "pfc off"  # fact of a switch on which no port pauses, whatever its lines say
+SLOT = "1"  # the one slot of a box switch; lines of other slots are not modelled
+PFC_OFF = "pfc off"  # fact of a switch on which no port pauses, regardless of its lines
 DEFAULT_OFFSET_KBYTES = 6  # V300 G2, `dcb pfc buffer`
 UNITS: tuple[Unit, ...] = ("bytes", "cells", "percent")  # of a drop profile, as in its format
 
 
 def pfc_off(device: Part) -> bool:
-    """Remember that no port pauses; the line itself is kept as it is."""
+    """Record that no port pauses; the line itself is kept unchanged."""
     device.facts.add(PFC_OFF)
     return NOT_MODELLED
 
 
 def dscp_mapping(device: Part, slot: str) -> bool | None:
-    """PFC keys on the DSCP of packets."""
+    """Read that PFC classifies by the DSCP of packets."""
     if slot != SLOT:
         return NOT_MODELLED
     device.part("pfc").set("dscp_mapping", value=True)
@@ -33,7 +33,7 @@ def dscp_mapping(device: Part, slot: str) -> bool | None:
 
 
 def headroom_pool(device: Part, size: str, unit: str, slot: str) -> bool | None:
-    """Buffer that all ports share for what is on its way when they pause."""
+    """Read the buffer that all ports share for packets in flight when they pause."""
     if slot != SLOT:
         return NOT_MODELLED
     device.part("pfc").set("headroom_pool_kbytes", arguments.kbytes(size, unit))
@@ -43,13 +43,13 @@ def headroom_pool(device: Part, size: str, unit: str, slot: str) -> bool | None:
 def threshold_pair(
     port: Part, queue: str, xon: str, xon_unit: str, xoff: str, xoff_unit: str
 ) -> None:
-    """V300 G1: both thresholds."""
+    """Read both thresholds of V300 G1."""
     low = arguments.kbytes(xon, xon_unit)
     _threshold(port, queue, low, arguments.kbytes(xoff, xoff_unit))
 
 
 def threshold_shares(port: Part, queue: str, xon: str, xoff: str) -> None:
-    """V300 G1: both thresholds as shares of the free buffer."""
+    """Read both thresholds of V300 G1 as shares of the free buffer."""
     shares = {"xoff": arguments.whole(xoff), "xon": arguments.whole(xon)}
     _other_threshold(port, queue, "alpha", **shares)
 
@@ -63,9 +63,12 @@ def threshold_offset(
     offset: str | None,
     offset_unit: str | None,
 ) -> bool | None:
-    """V200 and V300 G2: xon lies an offset below xoff, which is a size, cells (V200) or a share."""
+    """Read the thresholds of V200 and V300 G2: xon is an offset below xoff.
+
+    xoff is a size, cells (V200) or a share.
+    """
     if (xoff and not unit) or (offset and not offset_unit):
-        return NOT_MODELLED  # in which unit the switch takes it, no source says
+        return NOT_MODELLED  # no source states the switch's unit
     below = arguments.kbytes(offset, offset_unit or "") if offset else None
     if xoff is None or unit == "cells":
         given = {} if below is None else {"offset_kbytes": below}
@@ -110,11 +113,11 @@ def _one_form(port: Part, collection: str, queue: int) -> None:
         )
 
 
-# --- drop profiles, whose limits stand in one of three units -------------------------------------
+# --- drop profiles, whose limits have one of three units ------------------------------------------
 
 
 def colour(name: str) -> Callable[..., None]:
-    """Reader of the line of one colour."""
+    """Return the reader of the line of one colour."""
 
     def read(profile: Part, *words: str | None) -> None:
         _limits(profile.row("colours", name, colour=name), words)
@@ -123,7 +126,7 @@ def colour(name: str) -> Callable[..., None]:
 
 
 def ecn(profile: Part, *words: str | None) -> None:
-    """Between which depths of its queue a packet is marked."""
+    """Read the queue depths between which a packet is marked."""
     _limits(profile.part("ecn"), words)
 
 

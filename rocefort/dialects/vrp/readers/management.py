@@ -1,4 +1,4 @@
-"""Lines of management that say more than fields and their values."""
+"""Readers of lines of management with more content than fields and their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Read = bool | None
 
 
 def basic_rule(acl: Part, index: str, action: str, text: str | None) -> Read:
-    """Read a rule by source; one by more, or with gaps in its wildcard, is no network."""
+    """Read a rule by source; one with more matches, or with gaps in its wildcard, is no network."""
     source = None
     if text is not None:
         match = SOURCE.fullmatch(text.removeprefix("source "))
@@ -33,7 +33,7 @@ def basic_rule(acl: Part, index: str, action: str, text: str | None) -> Read:
 
 
 def idle_timeout(vty: Part, minutes: str, seconds: str | None) -> None:
-    """Minutes and seconds; without minutes and seconds, a session ends never."""
+    """Read minutes and seconds; if both are zero, a session never ends."""
     whole = arguments.number(0, 35791, "idle-timeout")(minutes) * 60
     vty.set("idle_timeout_s", whole + arguments.number(0, 59, "seconds")(seconds or "0"))
 
@@ -44,7 +44,7 @@ def ntp_server(device: Part, ip: str, text: str | None) -> Read:
 
 
 def ntp_server_of_table(device: Part, ip: str, vrf: str | None, text: str | None) -> Read:
-    """Read a server; two in different tables, or of different sources, are more than a Device."""
+    """Read a server; a Device cannot have two in different tables, or of different sources."""
     match = NTP_SOURCE.fullmatch(text or "")
     if text and match is None:
         return NOT_MODELLED
@@ -63,7 +63,7 @@ def loghost(device: Part, ip: str, text: str | None) -> Read:
 
 
 def loghost_of_table(device: Part, ip: str, vrf: str | None, text: str | None) -> Read:
-    """Read a host; two in different tables are more than a Device says."""
+    """Read a host; a Device cannot have two in different tables."""
     syslog = device.part("syslog")
     if text or syslog.fields.get("vrf", vrf) != vrf:
         return NOT_MODELLED
@@ -93,7 +93,7 @@ def _one_source(part: Part, interface: str | None) -> Read:
 def collector(
     group: Part, ip: str, port: str, vrf: str | None, protocol: str | None, no_tls: str | None
 ) -> None:
-    """Where telemetry is sent."""
+    """Read a destination of telemetry."""
     address, number = arguments.address(ip), arguments.number(1, 65535, "port")(port)
     row = group.row("collectors", f"{address}:{number}", address=address, port=number)
     row.set("vrf", vrf)
@@ -102,7 +102,7 @@ def collector(
 
 
 def rights(group: Part, name: str, *some: str | None) -> None:
-    """What users of a group may do with the commands of a task."""
+    """Read the rights of a user group on the commands of a task."""
     row = group.row("grants", name, name=name)
     for right in filter(None, some):
         row.add("rights", right)

@@ -1,4 +1,4 @@
-"""Rules of advanced ACLs: what they match."""
+"""Readers of rules of advanced ACLs: their matches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MATCH = re.compile(rf" ({'|'.join(sorted(ORDER, key=len, reverse=True))}) ")
 
 
 def advanced_rule(acl: Part, number: str, action: str, text: str) -> bool | None:
-    """Read a rule; one that matches by more than the models know stays unmodelled."""
+    """Read a rule; one with more matches than the models have stays unmodelled."""
     saved = saved_rule(text.split())
     values = None if saved is None else _matches(saved)
     if saved is None or values is None:
@@ -35,7 +35,7 @@ def advanced_rule(acl: Part, number: str, action: str, text: str) -> bool | None
 
 
 def _matches(saved: str) -> dict[str, object] | None:
-    """Fields of a rule that it gives; None where a wildcard has gaps and names no network."""
+    """Return fields of a rule's matches; None where a wildcard has gaps and names no network."""
     pieces = MATCH.split(f"{saved} ")[1:]
     values: dict[str, object] = {}
     for name, text in zip(pieces[::2], pieces[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""Lines of BGP, prefix lists and static routes that say more than fields and their values."""
+"""Readers of lines of BGP, prefix lists and static routes with more content than field values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Read = bool | None
 
 
 def network(bgp: Part, ip: str, mask: str, policy: str | None) -> Read:
-    """Read a prefix that the process announces, as it is."""
+    """Read a prefix that the process announces unchanged."""
     if policy is not None:
         return NOT_MODELLED
     bgp.add("networks", arguments.network(ip, mask))
@@ -21,13 +21,13 @@ def network(bgp: Part, ip: str, mask: str, policy: str | None) -> Read:
 
 
 def password(bgp: Part, who: str, cipher: str | None, simple: str | None) -> None:
-    """Read that there is a password, and how the text keeps it; never the password."""
+    """Read that there is a password, and its form in the text; never the password."""
     form, value = ("simple", simple) if cipher is None else ("cipher", cipher)
     _peer(bgp, who).set("password", secrets.stated_secret(form, value or ""))
 
 
 def bfd(bgp: Part, who: str, *timers: str | None) -> Read:
-    """Read BFD timers; what is not given has VRP's default."""
+    """Read BFD timers; an omitted one has VRP's default."""
     names = ("min_tx_ms", "min_rx_ms", "multiplier")
     given = {name: arguments.whole(t) for name, t in zip(names, timers, strict=True) if t}
     if not given:
@@ -53,7 +53,7 @@ def prefix(
     greater_equal: str | None,
     less_equal: str | None,
 ) -> None:
-    """An entry of a prefix list."""
+    """Read an entry of a prefix list."""
     index = arguments.whole(number)
     row = device.row("prefix_lists", name, name=name).row("entries", index, index=index)
     bound = arguments.number(0, 32, "prefix length")
@@ -86,7 +86,7 @@ def static_route_of_table(
     preference: str | None,
     description: str | None,
 ) -> Read:
-    """Read a route to an address or to NULL0; other ways are not modelled."""
+    """Read a route to an address or to NULL0; other forms are not modelled."""
     to = f"{via}{next_hop or ''}"  # `NULL 0` is two words
     if to != NULL and (next_hop is not None or not is_address(via)):
         return NOT_MODELLED

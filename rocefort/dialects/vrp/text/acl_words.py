@@ -1,8 +1,8 @@
-"""The words of a rule of an advanced ACL: what each stands for, and the order of the saved line.
+"""Words of an advanced ACL rule: the meaning of each, and the order of the saved line.
 
 V300R023C00 command reference, ACL_Configuration_Commands, `rule (Advanced ACL view)`: matches come
-in any order, ports and DSCPs by name or number. In which order and spelling a switch saves them is
-not shown; here it is source before destination, and numbers.
+in any order, ports and DSCPs by name or number. The saved order and spelling are not shown; here it
+is source before destination, and numbers.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ DSCPS = (
 )
 
 Words = Sequence[str]
-Read = tuple[int, str]  # words used, what the switch saves of them
+Read = tuple[int, str]  # number of words, their saved form
 ORDER = ("source", "source-port", "destination", "destination-port", "dscp")
 
 
 def saved_rule(words: Words) -> str | None:
-    """Protocol and matches as the switch saves them; None for what is not among these words.
+    """Return protocol and matches as the switch saves them; None for unknown words.
 
-    words: what stands behind `permit` or `deny`, such as `17 destination-port eq 4791 source any`.
+    words: those after `permit` or `deny`, such as `17 destination-port eq 4791 source any`.
     """
     protocol = PROTOCOLS.get(words[0]) if words else None
     if protocol is None:
@@ -89,7 +89,10 @@ def saved_rule(words: Words) -> str | None:
 
 
 def _addresses(words: Words, _protocol: str) -> Read | None:
-    """`any`, or an address with a wildcard or a length; a wildcard with gaps is kept as it is."""
+    """Read `any`, or an address with a wildcard or a length.
+
+    A wildcard with gaps is kept unchanged.
+    """
     if words and words[0] == "any":
         return 1, ""
     if len(words) < 2:
@@ -156,7 +159,7 @@ READERS: dict[str, Callable[[Words, str], Read | None]] = {
 
 
 def prefix_of(saved: str) -> IPv4Network | None:
-    """Network of a saved `ADDRESS WILDCARD`; None where the wildcard has gaps."""
+    """Return the network of a saved `ADDRESS WILDCARD`; None where the wildcard has gaps."""
     address, wildcard = saved.split()
     bits = int(IPv4Address("0.0.0.0" if wildcard == "0" else wildcard))  # noqa: S104 - no socket
     if bits & (bits + 1):

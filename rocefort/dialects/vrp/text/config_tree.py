@@ -1,8 +1,8 @@
-"""VRP text as a tree of lines: indentation makes the views, `#` only separates.
+"""VRP text as a tree of lines: indentation defines the views, `#` only separates.
 
-A saved CloudEngine configuration indents a view's lines by one blank more than the line that
-opens it, separates sections by `#`, starts with `!` comments and ends with `return`
-(vendor configuration guide, "Configuration Scripts").
+A saved CloudEngine configuration indents a view's lines by one blank more than the line that opens
+it, separates sections by `#`, starts with `!` comments and ends with `return` (vendor configuration
+guide, "Configuration Scripts").
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 RETURN = "return"
 # V300R023C00 command reference, `display current-configuration`: the header's first line.
 RELEASE = re.compile(r"!\s*Software Version (?P<release>V\d{3}R\d{3}C\d{2}\w*)", re.ASCII)
-# Of a recorded session: a prompt with its command, and what a switch says to the person there.
+# In a recorded session: a prompt with its command, and messages of a switch to the user.
 SAID = ("<", "[", "Info: ", "Warning: ")
 SESSION = re.compile(r"(?:<[\w.-]+>|\[[~*]?[\w.-]+\])(?: ?[a-z].*)?|(?:Info|Warning): .*", re.ASCII)
 
@@ -25,7 +25,7 @@ class ConfigLine:
     """One command of a configuration with the commands of the view it opens."""
 
     text: str
-    number: int = 0  # 1-based line in the file; 0 for a line that was made, not read
+    number: int = 0  # 1-based line in the file; 0 for a generated line
     children: tuple[ConfigLine, ...] = ()
 
     def walk(self) -> Iterator[tuple[tuple[str, ...], ConfigLine]]:
@@ -36,7 +36,7 @@ class ConfigLine:
                 yield (self.text, *path), line
 
 
-@lru_cache(maxsize=1024)  # both texts of 500 switches: a patch and its provenance ask for them
+@lru_cache(maxsize=1024)  # both texts of 500 switches: a patch and its provenance need them
 def parse_tree(text: str) -> tuple[ConfigLine, ...]:
     """Read saved or displayed VRP text; separators, header and `return` carry no meaning.
 
@@ -56,7 +56,7 @@ def parse_tree(text: str) -> tuple[ConfigLine, ...]:
     return tuple(root)
 
 
-_View = tuple[int, str, int, list[ConfigLine]]  # indentation, text, number, what is below it
+_View = tuple[int, str, int, list[ConfigLine]]  # indentation, text, number, lines below it
 
 
 def _close(open_views: list[_View], indent: int, root: list[ConfigLine]) -> None:
@@ -68,20 +68,23 @@ def _close(open_views: list[_View], indent: int, root: list[ConfigLine]) -> None
 
 
 def is_noise(text: str) -> bool:
-    """Tell whether a stripped line is a separator, a comment, of a session, or `return`."""
+    """Whether a stripped line is a separator, a comment, session output, or `return`."""
     if text.startswith(("#", "!")) or text == RETURN:
         return True
     return text.startswith(SAID) and SESSION.fullmatch(text) is not None
 
 
 def release_in(text: str) -> str | None:
-    """Release that a comment of the header names, V200R022C00SPC500; None for other comments."""
+    """Return the release in a comment of the header, V200R022C00SPC500; None for other comments."""
     match = RELEASE.match(text)
     return match["release"] if match else None
 
 
 def tree_text(lines: Iterable[ConfigLine]) -> str:
-    """Write a tree in saved form; `#` before every section and every run of like one-liners."""
+    """Write a tree in saved form.
+
+    `#` before every section and every group of similar single lines.
+    """
     out: list[str] = []
     previous: ConfigLine | None = None
     for line in lines:
@@ -99,7 +102,7 @@ def tree_text(lines: Iterable[ConfigLine]) -> str:
 
 
 def indented(line: ConfigLine, depth: int) -> Iterator[str]:
-    """The line and all below it, each level one blank further in."""
+    """Yield the line and all below it, each level one blank further in."""
     yield " " * depth + line.text
     for child in line.children:
         yield from indented(child, depth + 1)

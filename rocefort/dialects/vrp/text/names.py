@@ -1,4 +1,4 @@
-"""How a CloudEngine writes interface names, addresses and ranges, whatever an operator types."""
+"""Interface names, addresses and ranges in a CloudEngine's spelling, from any typed form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)
 
 
 def interface_name(typed: str) -> str | None:
-    """Name as the switch saves it, `100ge 1/0/1` -> `100GE1/0/1`; None if it is not one."""
+    """Return the name as the switch saves it, `100ge 1/0/1` -> `100GE1/0/1`.
+
+    None if it is not one.
+    """
     match = INTERFACE.fullmatch(typed)
     if match is None:
         return None
@@ -31,9 +34,10 @@ def interface_name(typed: str) -> str | None:
 
 
 def split_ports(words: Iterable[str]) -> tuple[str, ...]:
-    """Ports of `port split`: `100GE1/0/1 to 100GE1/0/3 100GE 1/0/9`; empty where they are none.
+    """Return ports of `port split`, `100GE1/0/1 to 100GE1/0/3 100GE 1/0/9`.
 
-    A range is of one card, from the lower number to the higher (V300R023C00, `port split`).
+    Empty if there are none. A range is of one card, from the lower number to the higher
+    (V300R023C00, `port split`).
     """
     text = re.sub(r"(?i)(\dGE) (?=\d)", r"\1", " ".join(words))
     found: list[str] = []
@@ -54,7 +58,7 @@ def is_address(word: str) -> bool:
 
 
 def ranges(numbers: Iterable[int]) -> list[str]:
-    """Numbers as words, each run without gaps as one: 0 1 2 4 -> `0 to 2`, `4`."""
+    """Return numbers as words, each run without gaps as one: 0 1 2 4 -> `0 to 2`, `4`."""
     return [words.replace("-", " to ") for words in wording.ranges(numbers)]
 
 
@@ -62,11 +66,11 @@ SNMP_VERSIONS = ("v1", "v2c", "v3")
 
 
 def snmp_version_words(text: str) -> tuple[str, ...]:
-    """Versions of `snmp-agent sys-info version`; `all` is each of them."""
+    """Return versions of `snmp-agent sys-info version`; `all` is each of them."""
     return SNMP_VERSIONS if text.strip() == "all" else tuple(text.split())
 
 
 def snmp_version_text(versions: Iterable[str]) -> str:
-    """Versions as a switch saves them, all in one line."""
+    """Return versions as a switch saves them, all in one line."""
     found = [version for version in SNMP_VERSIONS if version in set(versions)]
     return "all" if len(found) == len(SNMP_VERSIONS) else " ".join(found)

@@ -1,4 +1,4 @@
-"""Secrets in VRP text: masked where text is shown, read as a fact, checked to be typed."""
+"""Secrets in VRP text: masked where text is shown, read as a fact, checked before typing."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from napalm_cloudengine.masking import mask_secrets, secret_pattern
 from rocefort.errors import BadInput
 from rocefort.models.device.secret import CIPHER, CLEAR, PLACEHOLDER
 
-# A placeholder stays: it tells where the secret is, and is none.
+# A placeholder stays: it marks the position of a secret, and contains none.
 _SECRET = secret_pattern(PLACEHOLDER.pattern)
-# How a switch saves what it encrypted: V200 and V300 forms, and two older ones; and how other
-# tools and people take a secret out of a text.
+# Encrypted secrets as a switch saves them: V200 and V300 forms, and two older ones; and the
+# replacements of a secret by other tools and people.
 STORED = re.compile(
     r"%\^%#\S*%\^%#|%\+%##\S*|\$1[a-z]\$\S+|%@%@\S*%@%@|@%@%\S*@%@%|%\$%\$\S*%\$%\$|\S{22}!!",
     re.ASCII,
 )
 TAKEN_OUT = re.compile(r"\*+|<[^<>]*>", re.ASCII)
 # V300R023C00, `peer password`: 1 to 255 characters, no blank and no `?` (a key press); here also
-# nothing that is not ASCII. A quote would begin a quoted word.
+# only ASCII. A quote would begin a quoted word.
 TYPED = re.compile(r"[!#->@-~]{1,255}", re.ASCII)
 
 
@@ -29,9 +29,9 @@ def masked_text(text: str) -> str:
 
 
 def stated_secret(form: str, value: str) -> str:
-    """What a Device says of the secret behind `cipher` or `simple`: see models.secret.
+    """Return a Device's value for the secret after `cipher` or `simple`: see models.secret.
 
-    `cipher` with what no switch would have saved is as readable as `simple`: somebody typed it.
+    `cipher` with a value that no switch saves is as readable as `simple`: a user typed it.
     """
     known = PLACEHOLDER.fullmatch(value)
     if known:
@@ -43,7 +43,7 @@ def stated_secret(form: str, value: str) -> str:
 def check_typed(value: str, reference: str) -> str:
     """Accept a secret that a command line takes as one word; an error does not repeat it.
 
-    What looks like a cipher of a switch is refused: it would be taken for one.
+    A value that resembles a switch's cipher is refused: the switch would accept it as a cipher.
     """
     if not TYPED.fullmatch(value):
         raise BadInput(
@@ -61,7 +61,7 @@ def check_typed(value: str, reference: str) -> str:
 
 
 def as_saved(text: str) -> str:
-    """Text as a switch would save it, with a stand-in for what it made of each secret."""
+    """Return text as a switch would save it, with a stand-in for each encrypted secret."""
 
     def saved(match: re.Match[str]) -> str:
         return "readable" if match[1] == CLEAR else cipher_of(match[1])
@@ -70,7 +70,7 @@ def as_saved(text: str) -> str:
 
 
 def cipher_of(secret: str) -> str:
-    """What an emulated switch saves; a real one encrypts, anew each time."""
+    """Return the cipher of an emulated switch; a real one encrypts, each time differently."""
     if STORED.fullmatch(secret):
         return secret
     return f"%^%#{hashlib.sha256(secret.encode()).hexdigest()}%^%#"

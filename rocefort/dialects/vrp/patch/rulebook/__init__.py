@@ -1,6 +1,6 @@
 """Rulebook for annet, derived from the command catalogue.
 
-`rules` makes one rule of each row: which lines overwrite each other, and how a line is undone.
+`rules` derives one rule from each row: the lines that overwrite each other, and the undo of a line.
 `table` lists the rows that need a function of their own (`logic`). `huawei.order` is the order of
 the commands in a patch.
 """

@@ -1,4 +1,4 @@
-"""Commands of one view as the catalogue knows them: which lines overwrite, how a line is undone."""
+"""Catalogue commands of one view: which lines overwrite each other, and the undo of a line."""
 
 from __future__ import annotations
 
@@ -27,23 +27,24 @@ class ViewCommands:
     family: SyntaxFamily
 
     def identity(self, text: str) -> Identity:
-        """The row of a line, its key and its value, also where that is none that the row takes."""
+        """Return the row of a line, its key and its value, also for values that the row refuses."""
         found = identify(self.view, as_saved(text), self.family)
         return found if found.row is not None else _of_key(self, text)
 
     def key(self, text: str) -> Tokens:
-        """Words of a line that no other line of its view has: two such lines overwrite."""
+        """Return the words that identify a line in its view: an equal line overwrites it."""
         return self.identity(text).key
 
     def value(self, text: str) -> str:
-        """What a line sets its key to."""
+        """Return the value of a line's key."""
         return " ".join(self.identity(text).value)
 
     def undo(self, text: str) -> str | None:
-        """Command that takes back a line and no other; None if the catalogue has none.
+        """Return the command that undoes only this line; None if the catalogue has none.
 
-        `undo` with the key of the line, or with all of it: what the first undo format of its row
-        takes. A form that takes away all lines that begin so is used where there is no other.
+        `undo` with the key of the line, or with all of it: the form that the first undo format of
+        its row accepts. A form that removes all lines that begin so is used where there is no
+        other.
         """
         found = self.identity(text)
         if text.startswith(UNDO):
@@ -57,7 +58,7 @@ class ViewCommands:
         return f"{UNDO}{text}" if own is None and unknown_value else own
 
     def lost(self, text: str, replacement: str) -> str | None:
-        """Command for what a line sets by name and its replacement does not (`kind="pairs"`)."""
+        """Return the undo of a line's settings missing in its replacement (`kind="pairs"`)."""
         found = self.identity(text)
         if found.row is None or found.row.kind != "pairs":
             return None
@@ -67,7 +68,7 @@ class ViewCommands:
 
 
 def _of_key(commands: ViewCommands, text: str) -> Identity:
-    """A line with the words of a key, with a number or a value that its row does not take."""
+    """Return a line with the words of a key, with a number or a value that its row refuses."""
     unknown = identify(commands.view, text, commands.family)
     tokens = words_of(text.removeprefix(UNDO))
     rows = rows_of(commands.view, tokens[0], commands.family)
@@ -84,7 +85,7 @@ def _of_key(commands: ViewCommands, text: str) -> Identity:
 
 
 def _any_number(nodes: tuple[FormatNode, ...]) -> tuple[FormatNode, ...]:
-    """A format whose numbers have no range."""
+    """Return a format whose numbers have no range."""
     return tuple(
         FormatNode("param", ANY.sub(lambda match: ANY_NUMBERS.get(match[1], WIDEST), node.text))
         if node.kind == "param"

@@ -1,8 +1,8 @@
-"""Patch functions: the commands that lead from the removed lines of a key to its added lines.
+"""Patch functions: the commands between the removed lines of a key and its added lines.
 
-annet calls a function for every key with its lines by operation (`diff`), and gets (direct,
-command, lines below); the order takes a command that is not direct for a removal. `commands` is
-the catalogue of the view. Sources: CloudEngine V300R023C00 command reference, by command name.
+annet calls a function for every key with its lines by operation (`diff`), and receives (direct,
+command, lines below); its order treats a command that is not direct as a removal. `commands` is the
+catalogue of the view. Sources: CloudEngine V300R023C00 command reference, by command name.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ Rows = dict[str, list[dict[str, Any]]]
 Command = tuple[bool, str, Any]
 Key = tuple[str, ...]
 
-# What a group member cannot change without being made anew: the switch refuses another AS, and a
-# member without an AS of its own goes with its group.
+# Attributes of a group member that need a new member to change: the switch refuses another AS, and
+# a member without an AS of its own is removed with its group.
 MAKES_A_PEER = frozenset({"as-number", "group"})
 BUILT_IN = "default"
 REMOVABLE = re.compile(r"interface (?:Eth-Trunk|Vlanif|LoopBack)\d")
-RUNS = 10  # numbers or ranges of numbers that a line takes (`vlan batch`, `&<1-10>`)
+RUNS = 10  # numbers or ranges of numbers that a line accepts (`vlan batch`, `&<1-10>`)
 BINDING, ADDRESS = "ip binding vpn-instance ", "ip address "
 
 
 def texts(diff: Rows, *ops: str) -> list[str]:
-    """Lines of a key with one of these operations."""
+    """Return lines of a key with one of these operations."""
     return [item["row"] for op in ops for item in diff[op]]
 
 
 def before(diff: Rows) -> list[str]:
-    """Lines of a key in the running configuration."""
+    """Return lines of a key in the running configuration."""
     return texts(diff, Op.REMOVED, Op.UNCHANGED, Op.AFFECTED, Op.MOVED)
 
 
 def after(diff: Rows) -> list[str]:
-    """Lines of a key in the intended configuration."""
+    """Return lines of a key in the intended configuration."""
     return texts(diff, Op.ADDED, Op.UNCHANGED, Op.AFFECTED, Op.MOVED)
 
 
 def single_line(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """An added line overwrites the line of its key; a removed line is undone.
+    """Overwrite the line of a key by the added line; undo a removed line.
 
     A view without an undo is emptied.
     """
@@ -72,7 +72,7 @@ def single_line(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Com
 
 
 def permanent_view(diff: Rows, **_: object) -> Iterator[Command]:
-    """A view that every switch has: it cannot be removed, only emptied."""
+    """Empty a view that every switch has: it cannot be removed."""
     yield from _set_commands(diff)
     if not _is_set(diff):
         for item in diff[Op.REMOVED]:
@@ -81,18 +81,18 @@ def permanent_view(diff: Rows, **_: object) -> Iterator[Command]:
 
 
 def named_view(commands: ViewCommands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
-    """A drop profile or a diffserv domain; the built-in one cannot be removed."""
+    """Patch a drop profile or a diffserv domain; the built-in one cannot be removed."""
     yield from permanent_view(diff) if key[-1] == BUILT_IN else single_line(commands, diff)
 
 
 def interface(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """Only logical interfaces can be removed (`interface`)."""
+    """Patch interfaces: only logical ones can be removed (`interface`)."""
     removable = all(REMOVABLE.match(row) for row in texts(diff, Op.REMOVED))
     yield from single_line(commands, diff) if removable else permanent_view(diff)
 
 
 def undo_then_set(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """A command that does not overwrite: the old line is undone at the place of removals.
+    """Patch a command that does not overwrite: undo the old line at the position of removals.
 
     Member of an Eth-Trunk, binding to a routing table, traffic policy, port split, BGP process.
     """
@@ -101,13 +101,14 @@ def undo_then_set(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[C
 
 
 def replace(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """A command that does not overwrite: the old line is undone just before the new line.
+    """Patch a command that does not overwrite: undo the old line just before the new line.
 
-    Over a rule of an ACL a switch lays only what differs, so `rule 5 permit udp` over `rule 5 deny
-    ip source 10.0.0.1 0` would keep the source (`rule`, Configuration Impact). In between, packets
-    meet the rules behind it, but only in the candidate: a commit makes both changes at once.
-    Whether a node of a route-policy keeps its matches when its mode changes is not documented; this
-    is right in both cases. A static route with a new preference or description is created again.
+    A new ACL rule changes only the differing parts, so `rule 5 permit udp` over
+    `rule 5 deny ip source 10.0.0.1 0` would keep the source (`rule`, Configuration Impact). In
+    between, packets meet the rules after it, but only in the candidate: a commit makes both changes
+    at once. Whether a node of a route-policy keeps its matches when its mode changes is not
+    documented; this is right in both cases. A static route with a new preference or description is
+    created again.
     """
     yield from (
         (_is_set(diff), _undo_command(commands, row), None) for row in texts(diff, Op.REMOVED)
@@ -118,7 +119,7 @@ def replace(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command
 def number_list(
     commands: ViewCommands, key: Key, diff: Rows, runs: int = RUNS, **_: object
 ) -> Iterator[Command]:
-    """A line adds its numbers and an undo removes some, whichever lines list the others."""
+    """Add and remove numbers, regardless of the line that lists the others."""
     if key[0] == "undo":  # a number of the default
         yield from single_line(commands, diff)
         return
@@ -133,7 +134,7 @@ def number_list(
 
 
 def snmp_versions(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """Versions of SNMP: a line adds some. V300 removes them by `disable` and has no undo.
+    """Patch versions of SNMP: a line adds some. V300 removes them by `disable` and has no undo.
 
     `snmp-agent sys-info version`. An older VRP8 saves the undo of one version.
     """
@@ -156,18 +157,18 @@ def _is_set(diff: Rows) -> bool:
 
 
 def _set_commands(diff: Rows) -> Iterator[Command]:
-    """The added lines, or the views in which something changes."""
+    """Yield the added lines, or the changed views."""
     for item in diff[Op.AFFECTED] or diff[Op.ADDED] or diff[Op.MOVED]:
         yield True, unmarked(item["row"]), item["children"]
 
 
 def _undo_command(commands: ViewCommands, text: str) -> str:
-    """The undo of a line; of the whole line if its row has none."""
+    """Return the undo of a line; of the whole line if its row has none."""
     return commands.undo(text) or f"{UNDO}{text}"
 
 
 def pool(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """The headroom pool grows before ports use it, and shrinks (not direct: late) after."""
+    """Grow the headroom pool before ports use it, and shrink it after (not direct: late)."""
     sizes = [
         int(row.split()[4]) * KBYTES[row.split()[5]] for row in texts(diff, Op.REMOVED, Op.ADDED)
     ]
@@ -177,7 +178,7 @@ def pool(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
 
 
 def trust(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """Trust of a port; an undo is early (not direct) if no other trust is added.
+    """Patch trust of a port; an undo is early (not direct) if no other trust is added.
 
     The value is not overwritten: DSCP is undone before 802.1p is trusted.
     """
@@ -189,7 +190,7 @@ def trust(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
 
 
 def fec(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """FEC mode: autonegotiation that returns removes it, so a mode that stays is set again."""
+    """Patch the FEC mode: enabling autonegotiation removes it, so a kept mode is set again."""
     disable = "negotiation disable"
     was, will = set(before(diff)), set(after(diff))
     negotiates_again = disable in was - will
@@ -206,7 +207,7 @@ def fec(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
 def profile(
     commands: ViewCommands, key: Key, diff: Rows, root_pre: Mapping[str, Any], **_: object
 ) -> Iterator[Command]:
-    """A PFC profile; the built-in one has no undo, so it is emptied line by line.
+    """Patch a PFC profile; the built-in one has no undo, so it is emptied line by line.
 
     A profile that no port applies is changed before a port gets it, or after the last port leaves
     it. A profile in use gets its new queues first and loses the old ones after their traffic.
@@ -223,7 +224,7 @@ def profile(
 
 
 def _applied_profiles(root_pre: Mapping[str, Any], when: Callable[[Rows], list[str]]) -> set[str]:
-    """PFC profiles that ports apply, before or after the change."""
+    """Return PFC profiles that ports apply, before or after the change."""
     ports = (
         item
         for diff in _items(root_pre, SYSTEM, "interface")
@@ -240,12 +241,12 @@ def _applied_profiles(root_pre: Mapping[str, Any], when: Callable[[Rows], list[s
 
 
 def rule_name(view: str, beginning: str) -> str:
-    """Name of a rule among those of all views."""
+    """Return the name of a rule among those of all views."""
     return f"{view}: {beginning}"
 
 
 def _items(pre: Mapping[str, Any], view: str, beginning: str) -> Iterable[Rows]:
-    """Lines of a rule by operation, for each key."""
+    """Return lines of a rule by operation, for each key."""
     content = pre.get(rule_name(view, beginning))
     items: Iterable[Rows] = content["items"].values() if content else ()
     return items
@@ -256,7 +257,7 @@ def _profile_of(words: list[str]) -> str:
 
 
 def applied_profile(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """The profile that a port applies; not direct (late) where its traffic changes before."""
+    """Patch a port's profile; not direct (late) where its traffic changes before."""
     for _direct, row, below in single_line(commands, diff):
         yield row in texts(diff, Op.ADDED), row, below
 
@@ -264,7 +265,7 @@ def applied_profile(commands: ViewCommands, diff: Rows, **_: object) -> Iterator
 def queue(
     commands: ViewCommands, rule: Mapping[str, Any], key: Key, diff: Rows, **_: object
 ) -> Iterator[Command]:
-    """A queue of a PFC profile, or a setting of it; direct commands are early, the others late.
+    """Patch a queue of a PFC profile, or its settings; direct commands are early, the others late.
 
     A queue with settings cannot leave a profile (`priority`), so the settings are undone first.
     """
@@ -277,7 +278,7 @@ def queue(
 
 
 def owned_lines(commands: ViewCommands, diff: Rows, owner: int, **_: object) -> Iterator[Command]:
-    """Lines of a user: if all are removed, one undo removes the user.
+    """Patch lines of a user: if all are removed, one undo removes the user.
 
     A line without an undo of its own stays: a password, which is not part of the intent.
     """
@@ -295,7 +296,7 @@ def owned_lines(commands: ViewCommands, diff: Rows, owner: int, **_: object) -> 
 
 
 def peer(commands: ViewCommands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
-    """A peer or a group in the BGP view."""
+    """Patch a peer or a group in the BGP view."""
     name, wanted = key[0], after(diff)
     if not wanted:
         yield False, f"undo {'peer' if is_address(name) else 'group'} {name}", None
@@ -307,10 +308,10 @@ def peer(commands: ViewCommands, key: Key, diff: Rows, **_: object) -> Iterator[
 
 
 def family_peer(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Command]:
-    """A peer or a group in an address family.
+    """Patch a peer or a group in an address family.
 
-    Enabled or not, the text has a line (`undo peer X enable`, see patch.py). Neither is undone: the
-    other line is set, or the peer is removed.
+    Each has a line for its state, enabled or not (`undo peer X enable`, see patch.py). Neither is
+    undone: the other line is set, or the peer is removed.
     """
     kept = [item for item in diff[Op.REMOVED] if not item["row"].endswith(" enable")]
     yield from _settings(commands, {**diff, Op.REMOVED: kept})
@@ -320,7 +321,7 @@ def _settings(commands: ViewCommands, diff: Rows) -> Iterator[Command]:
     wanted = {commands.key(row): row for row in texts(diff, Op.ADDED)}
     for row in texts(diff, Op.REMOVED):
         key = commands.key(row)
-        # a group's AS number is not overwritten while members hold it (annet, bgp.py)
+        # a group's AS number is not overwritten while it has members (annet, bgp.py)
         if key not in wanted or key[2:3] == ("as-number",):
             yield False, _undo_command(commands, row), None
         elif lost := commands.lost(row, wanted[key]):
@@ -335,9 +336,9 @@ def bgp_diff(
     diff_pre: OrderedDict[str, Any],
     _pops: tuple[str, ...] = (Op.AFFECTED,),
 ) -> list[common.DiffItem]:
-    """Diff of the process that knows what `undo peer` and `undo group` take with them."""
+    """Return the process's diff; `undo peer` and `undo group` also remove their other lines."""
     items: list[common.DiffItem] = common.default_diff(old, new, diff_pre, _pops)
-    if list(old) != list(new):  # another AS number: everything is said again
+    if list(old) != list(new):  # another AS number: every line is entered again
         return items
     was, will = (
         {n: r for rows in side.values() for n, r in _by_peer(rows).items()} for side in (old, new)
@@ -364,13 +365,13 @@ def _by_peer(rows: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _made_anew(was: Iterable[str], will: Iterable[str]) -> bool:
-    """Whether a line that makes the peer what it is goes or changes."""
+    """Whether a line that defines the peer is removed or changed."""
     kept = set(will)
     return any(row not in kept and row.split()[2] in MAKES_A_PEER for row in was)
 
 
 def _family(item: common.DiffItem, gone: set[str], anew: set[str]) -> common.DiffItem:
-    """In the families: lines of a peer that goes need no undo; of a new one, all are said again."""
+    """Drop undos of a removed peer's lines in the families; enter all lines of a new peer."""
     children: list[common.DiffItem] = []
     for child in item.children:
         words = child.row.removeprefix("undo ").split()
@@ -388,10 +389,10 @@ def interface_diff(
     diff_pre: OrderedDict[str, Any],
     _pops: tuple[str, ...] = (Op.AFFECTED,),
 ) -> list[common.DiffItem]:
-    """Diff of ports that says addresses again where the table changes.
+    """Return the diff of ports, with addresses entered again where the table changes.
 
-    A binding that comes or goes takes the addresses of its interface away (V300R023C00, `ip
-    binding vpn-instance`, "Configuration Impact").
+    A change of a binding removes the addresses of its interface (V300R023C00,
+    `ip binding vpn-instance`, "Configuration Impact").
     """
     items: list[common.DiffItem] = common.default_diff(old, new, diff_pre, _pops)
     return [_readdressed(item) if _rebound(item) else item for item in items]
@@ -406,6 +407,6 @@ def _readdressed(item: common.DiffItem) -> common.DiffItem:
     for child in item.children:
         if not child.row.startswith(ADDRESS):
             children.append(child)
-        elif child.op != Op.REMOVED:  # one that goes is gone with the table
+        elif child.op != Op.REMOVED:  # the table's change already removed it
             children.append(child._replace(op=Op.ADDED))
     return item._replace(children=children)

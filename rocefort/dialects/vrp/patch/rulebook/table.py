@@ -1,6 +1,6 @@
 """Rows of the catalogue whose lines are patched by a function of their own.
 
-All other lines are patched by `logic.single_line`: a new line overwrites the line of its key, and a
+`logic.single_line` patches all other lines: a new line overwrites the line of its key, and a
 removed line is undone by the undo format of its row. `BY_KIND` has the functions of rows that list
 several values in a line.
 """
@@ -22,9 +22,9 @@ Function = Callable[..., Iterator[logic.Command]]
 class Handler:
     """Rows of a view, by the beginnings of their formats, and the function for their lines.
 
-    The function gets the lines of one key; with `owner` all lines of one owner, whose name is that
-    word of the line (from 0); with `whole_view` all lines of the view. port_line: beginning of the
-    lines of ports that it also reads.
+    The function receives the lines of one key; with `owner` all lines of one owner, whose name is
+    that word of the line (from 0); with `whole_view` all lines of the view. port_line: beginning of
+    the lines of ports that it also reads.
     """
 
     view: str
@@ -33,14 +33,14 @@ class Handler:
     owner: int | None = None
     whole_view: bool = False
     port_line: str = ""
-    diff: Callable[..., Any] | None = None  # finds the differences instead of annet's default
+    diff: Callable[..., Any] | None = None  # computes the differences instead of annet's default
 
     def covers(self, row: Row) -> bool:
         """Whether a row is one of them."""
         return row.view == self.view and self._beginning(row) is not None
 
     def name(self, row: Row) -> str:
-        """Name of the rule of a row: one for all rows whose lines go together."""
+        """Return the rule name of a row: one for all rows whose lines are patched together."""
         together = self.whole_view or self.owner is not None
         return self.formats[0] if together else self._beginning(row) or ""
 
