@@ -1,1 +1,1 @@
-"""A fabric to rehearse on: CloudEngine command lines over SSH, and the servers beside them."""
+"""Emulated fabric for rehearsals: CloudEngine command lines over SSH, and servers."""

@@ -315,7 +315,7 @@ def test_what_is_no_server(small: Network, registry: Registry) -> None:
             "no-such-qemu: is not installed; "
             "apt-get install -y --no-install-recommends qemu-system-x86",
         ),
-        ("TUN", Path("/no/tun"), "/no/tun: is not there: no tap can be made; modprobe tun"),
+        ("TUN", Path("/no/tun"), "/no/tun: does not exist: no tap can be created; modprobe tun"),
     ],
 )
 def test_a_machine_without(

@@ -88,8 +88,8 @@ def test_counters_rise_until_it_is_mended(run: Run, twin: Twin) -> None:
 
 
 BAD = [
-    (("hang", "leaf01"), "hang needs to know which line; give a part of the line"),
-    (("full-flash", "leaf01@x"), "full-flash is for no line; leave out what stands behind @"),
+    (("hang", "leaf01"), "hang needs a part of a line; add it behind @"),
+    (("full-flash", "leaf01@x"), "full-flash takes no line; remove @ and the text behind it"),
     (("input-errors", "leaf01@100GE1/0/99=7"), "no port is called 100GE1/0/99"),
     (
         ("refuse-login", "leaf99"),

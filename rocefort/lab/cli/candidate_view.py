@@ -1,4 +1,4 @@
-"""What a session sees of configuration that is not, or was not always, running."""
+"""Displays of candidate and committed configurations, as one session sees them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocefort.lab.show import Show, configuration
 from rocefort.lab.switch.switch import CommitPoint, EmulatedSwitch
 
 Own = Callable[[CliDialogue], str]
-OUTDATED = (  # own wording; that a message comes is the reference's, as is what it recommends
+OUTDATED = (  # own wording; the reference states the message and its recommendation
     "Error: The running configuration has been changed. "
     "Run the refresh configuration candidate command."
 )
@@ -25,7 +25,7 @@ def _changes(session: CliDialogue) -> str:
 
 
 def _sessions(session: CliDialogue) -> str:
-    """`display configuration sessions`: a star marks one's own (V300R023C00)."""
+    """`display configuration sessions`: a star marks the session itself (V300R023C00)."""
     switch = session.switch
     rule = "-" * 74
     rows = []
@@ -42,7 +42,7 @@ def _sessions(session: CliDialogue) -> str:
 
 
 def point_of(switch: EmulatedSwitch, number: str = "", label: str = "") -> CommitPoint | None:
-    """The rollback point of a commit ID or label; the newest of that label."""
+    """Return the rollback point of a commit ID or label; the newest of that label."""
     return next(
         (
             point
@@ -96,7 +96,7 @@ def _comparison_text(switch: EmulatedSwitch, before: Lines, after: Lines) -> str
 
 
 def _holder(switch: EmulatedSwitch) -> str:
-    """`display configuration exclusive user`; nothing without a lock (V300R023C00)."""
+    """`display configuration exclusive user`; empty without a lock (V300R023C00)."""
     lock = switch.lock
     if lock is None:
         return ""
@@ -140,7 +140,7 @@ COMMIT_LIST: Mapping[str, Show] = {
         configuration.commit_list, labelled=True, verbose=True
     ),
 }
-# Those of a session, some of them in the system view or in two-stage configuration alone.
+# Displays of a session, some only in the system view or in two-stage configuration.
 OWN: Mapping[str, Own] = {"display configuration sessions": _sessions}
 IN_SYSTEM: Mapping[str, Own] = {
     "display this": lambda session: configuration.this_view(session.switch, session.view)

@@ -1,4 +1,4 @@
-"""Which commands of the dialogue an emulated switch knows, and where; configuration is not here.
+"""Operational commands of an emulated switch by view; configuration commands are elsewhere.
 
 Formats are the reference's: V300R023C00, Configuration File Management and CLI-based Device Login.
 """
@@ -25,7 +25,7 @@ Act = Callable[[CliDialogue, TypedCommand], CliReply]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of the dialogue; `shows` marks a query, whose output can be filtered."""
+    """One operational command; `shows` marks a query, whose output can be filtered."""
 
     format: str
     act: Act
@@ -77,7 +77,7 @@ NO_PERSIST: Mapping[str, Act] = {  # releases before it, as NE40E V800R012
 
 
 def _interface(switch: EmulatedSwitch, name: str) -> str:
-    """One interface, also without a line of its own; where it is not there it says so."""
+    """Show one interface, even without a line of its own; an unknown one gives an error text."""
     wanted = f"interface {name}"
     ports = configuration.with_ports(switch.running, switch.ports, switch.family)
     lines = configuration.only(ports, wanted)
@@ -87,22 +87,21 @@ def _interface(switch: EmulatedSwitch, name: str) -> str:
 
 
 def _typed(switch: EmulatedSwitch, word: str) -> str | None:
-    """A type of configuration; one that has no line shows none, defaults are not known here."""
+    """Show a type of configuration; None if no line has it, as defaults are not modelled here."""
     return None if word.casefold() in NOT_SHOWN else configuration.section(switch, word)
 
 
 def _part(switch: EmulatedSwitch, word: str) -> str | None:
-    """`all`, or what VRP5 takes for a type; a word that begins no line is a wrong parameter."""
+    """Show `all`, or a type in the VRP5 form; a word that begins no line is a wrong parameter."""
     if word.casefold() == "all":
         return configuration.configuration(switch, switch.running)
     begins = any(line.text.startswith(word) for line in switch.running)
     return _typed(switch, word) if begins else None
 
 
-# Of the formats of the reference: defaults, and what boards hold that are not there.
+# Formats of the reference that show nothing here: defaults, and lines of absent boards.
 NOT_SHOWN = ("include-default", "inactive")
-# What a session has pending is shown by `candidate_view.py`, the state behind the switch by
-# `show/`.
+# `candidate_view.py` shows the pending lines of a session, `show/` the state of the switch.
 DISPLAYS: Mapping[str, Show] = {
     **STATES,
     "display saved-configuration": lambda switch: configuration.configuration(switch, switch.saved),
@@ -133,7 +132,7 @@ def _of_session(show: candidate_view.Own) -> Act:
 def commands(
     stage: Stage, *, persist: bool = True, commit_list: bool = True
 ) -> tuple[tuple[Command, tuple[FormatNode, ...]], ...]:
-    """The commands of a stage, each with its format, read.
+    """Return the commands of a stage, each with its parsed format.
 
     persist, commit_list: whether the release has `persist` and the list of commits.
     """
@@ -155,11 +154,11 @@ def commands(
     return tuple((command, parse_format(command.format)) for command in known)
 
 
-@lru_cache(maxsize=4096)  # up to 0.2 ms a line without; switches are asked the same
+@lru_cache(maxsize=4096)  # up to 0.2 ms a line without; all switches get the same lines
 def resolved(
     stage: Stage, tokens: Tokens, *, persist: bool, commit_list: bool
 ) -> CommandMatch[Command] | CommandRefused:
-    """The command that the words mean at a stage, or why they mean none."""
+    """Return the command that the words select at a stage, or the refusal."""
     try:
         return CommandSet(commands(stage, persist=persist, commit_list=commit_list)).resolve(tokens)
     except CommandRefused as refused:

@@ -30,7 +30,7 @@ ABORT = "Warning: The trial configuration will be rolled back. Continue? [Y/N]:"
 ABORTED = "Info: The trial configuration rollback succeeded."
 SAVE = "Warning: all configuration will be written to the device.\nAre you sure to continue?[Y/N]"
 SAVED = "Now saving all configuration to the slot 1\nInfo: Save the configuration successfully."
-# The question is that of `save shareable-configuration`; of a backup no sample is shown.
+# The question is that of `save shareable-configuration`; no sample shows that of a backup.
 BACKUP = "Warning: Are you sure to save the configuration to flash:/{name}? [Y/N]:"
 BINARY = "Error: The emulator writes no .dat files; use .cfg or .zip."  # ours
 ROLLBACK = (
@@ -44,7 +44,7 @@ ROLLED_BACK = (
     "Please use 'display configuration commit changes last 1' to view the changes."
 )
 FULL = "Error: The flash memory has no space left."  # ours: no source shows it
-FAILED = "Error: Failed to generate committed config."  # FIELD: what Netmiko takes as failed
+FAILED = "Error: Failed to generate committed config."  # FIELD: Netmiko reads it as failed
 NO_TRIAL = "Error: The trial configuration does not exist."  # ours
 WRONG_PERSIST = "Error: The persist ID of the trial configuration is incorrect."  # ours
 
@@ -98,7 +98,7 @@ def abort(session: CliDialogue, typed: TypedCommand) -> CliReply:
 
     def back() -> CliReply:
         if session.switch.trial is None:
-            return CliReply(NO_TRIAL)  # it ended while the question stood
+            return CliReply(NO_TRIAL)  # it ended while the question was open
         session.switch.end_trial(session.user)
         return CliReply(ABORTED)
 
@@ -106,7 +106,7 @@ def abort(session: CliDialogue, typed: TypedCommand) -> CliReply:
 
 
 def save(session: CliDialogue, typed: TypedCommand) -> CliReply:
-    """`save [ FILE ]`, after a question; a file that is not the next startup's is a backup."""
+    """`save [ FILE ]`, after a question; a file other than the startup file is a backup."""
     name = typed.params.get("file", STARTUP_FILE)
     if name.casefold() != STARTUP_FILE:
         return _back_up(session, name)
@@ -160,7 +160,7 @@ def _target(session: CliDialogue, typed: TypedCommand) -> Lines | None:
 
 
 def clear(session: CliDialogue, _typed: TypedCommand) -> CliReply:
-    """`clear configuration candidate`: it leads to the system view."""
+    """`clear configuration candidate`; returns to the system view."""
     session.switch.clear(session.number)
     session.view = ()
     return CliReply()
@@ -181,12 +181,12 @@ def lock(session: CliDialogue, _typed: TypedCommand) -> CliReply:
 
 
 def unlock(session: CliDialogue, _typed: TypedCommand) -> CliReply:
-    """`undo configuration exclusive`, of the session that locked it."""
+    """`undo configuration exclusive`, by the session that locked it."""
     return _silent_reply(session.switch.release_lock, session.number)
 
 
 def _silent_reply(act: Callable[[int], None], number: int) -> CliReply:
-    """Nothing is printed of what succeeds."""
+    """Run an action; print its error only."""
     try:
         act(number)
     except CommitError as error:
@@ -195,7 +195,7 @@ def _silent_reply(act: Callable[[int], None], number: int) -> CliReply:
 
 
 def lock_timeout(session: CliDialogue, typed: TypedCommand) -> CliReply:
-    """`configuration exclusive timeout N`; here it holds at once, without a commit."""
+    """`configuration exclusive timeout N`; here it takes effect at once, without a commit."""
     session.switch.lock_seconds = int(typed.params["1-7200"])
     return CliReply()
 

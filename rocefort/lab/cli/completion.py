@@ -1,4 +1,4 @@
-"""Commands of one place of the dialogue: which one shortened words mean, and what `?` lists.
+"""Command completion: the command that shortened words select, and the words that `?` lists.
 
 A keyword may be shortened as long as the whole line has one meaning: `dis cur`, `c c c`.
 """
@@ -23,13 +23,13 @@ from rocefort.dialects.vrp.interpreter.interpreter import Lines, View
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 AMBIGUOUS = "Error: Ambiguous command found at '^' position."
-END = "<cr>"  # what help shows where a line may end
+END = "<cr>"  # help shows it if a line may end here
 UNDO = FormatNode("word", "undo")
 T = TypeVar("T")
 
 
 class CommandRefused(Exception):  # noqa: N818 - reads as a sentence where it is raised
-    """The words fit no command: the word under which the caret stands, and the message."""
+    """The words match no command: the index of the word above the caret, and the message."""
 
     def __init__(self, index: int, message: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class CommandRefused(Exception):  # noqa: N818 - reads as a sentence where it is
 
 @dataclass(frozen=True, slots=True)
 class CommandMatch(Generic[T]):
-    """One way in which all typed words begin a command."""
+    """A command with all typed words matched to its beginning."""
 
     command: T
     tokens: Tokens
@@ -59,17 +59,17 @@ class CommandMatch(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class CommandSet(Generic[T]):
-    """The commands that are known at one place, each with its format."""
+    """The commands that are valid in one view, each with its format."""
 
     commands: Sequence[tuple[T, tuple[FormatNode, ...]]]
 
     def fitting(self, tokens: Tokens, trace: MatchFailure) -> list[CommandMatch[T]]:
-        """Every way in which the words begin a command, by one meaning each. Raises Refused."""
+        """Return every match of the words, each word with one meaning. Raises CommandRefused."""
         first = tokens[0].casefold() if tokens else ""
         fitting = [
             CommandMatch(command, tokens, reading)
             for command, nodes in self.commands
-            if nodes[0].kind != "word" or nodes[0].text.startswith(first)  # most begin otherwise
+            if nodes[0].kind != "word" or nodes[0].text.startswith(first)  # most do not
             for reading in read_all(nodes, tokens, trace, shortened=True)
         ]
         for index, typed in enumerate(tokens):
@@ -77,7 +77,7 @@ class CommandSet(Generic[T]):
         return fitting
 
     def resolve(self, tokens: Tokens) -> CommandMatch[T]:
-        """The one command that the words are. Raises Refused with the documented message."""
+        """Return the command that the words select. Raises CommandRefused (documented text)."""
         trace = MatchFailure()
         fitting = self.fitting(tokens, trace)
         if not fitting:
@@ -88,7 +88,7 @@ class CommandSet(Generic[T]):
         return max(whole, key=lambda fit: fit.reading.words)
 
     def following(self, tokens: Tokens, beginning: str) -> list[str]:
-        """Words that may follow, sorted; with a beginning those that start so. Raises Refused."""
+        """Return possible next words that start with `beginning`, sorted. Raises CommandRefused."""
         ends = {fit.reading.after for fit in self.fitting(tokens, MatchFailure())}
         following = {END if node is None else help_text(node) for node in ends}
         if beginning:
@@ -97,7 +97,7 @@ class CommandSet(Generic[T]):
 
 
 def help_text(node: FormatNode) -> str:
-    """How help writes an element: a keyword as it is, a parameter in angle brackets."""
+    """Format an element for help: a keyword as it is, a parameter in angle brackets."""
     return f"<{node.text.removeprefix('kbytes:')}>" if node.kind == "param" else node.text
 
 
@@ -114,7 +114,7 @@ def _narrowed(fitting: list[CommandMatch[T]], index: int, typed: str) -> list[Co
 def config_commands(
     config: Lines, view: View, family: SyntaxFamily
 ) -> list[tuple[FormatNode, ...]]:
-    """The commands of a view and their `undo` forms."""
+    """Return the commands of a view and their `undo` forms."""
     formats: list[tuple[FormatNode, ...]] = []
     for row in _rows(config, view, family):
         formats.append(row.nodes)
@@ -123,7 +123,7 @@ def config_commands(
 
 
 def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tuple[FormatNode, ...]]:
-    """Commands of the views around that open a view, the nearest first."""
+    """Return commands of the outer views that open a view, the nearest first."""
     return [
         row.nodes
         for depth in range(len(view) - 1, -1, -1)
@@ -133,7 +133,7 @@ def outer_commands(config: Lines, view: View, family: SyntaxFamily) -> list[tupl
 
 
 def _rows(config: Lines, view: View, family: SyntaxFamily) -> Iterator[Row]:
-    """The rows of the view that this family and this interface have."""
+    """Yield the rows of the view that this family and this interface have."""
     typed = TypedLine(family, "", view)
     port = typed.port(config)
     for row in rows_by_view().get(typed.kind, ()):

@@ -1,4 +1,4 @@
-"""State of one login at an emulated CloudEngine: what the commands of a session read and change."""
+"""State of one login at an emulated CloudEngine, for the commands of its session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCREEN_LENGTH = 24  # lines, V300R023C00 `screen-length temporary`
 
 
 class CliDialogue:
-    """One login: its views, its open question. Raises NoFreeTerminal where every VTY is taken."""
+    """One login: its views, its open question. Raises NoFreeTerminal if every VTY is in use."""
 
     def __init__(self, switch: EmulatedSwitch, user: str) -> None:
         self.switch: EmulatedSwitch = switch
@@ -28,14 +28,14 @@ class CliDialogue:
 
     @property
     def in_system(self) -> bool:
-        """Whether the session stands in the system view or one below it."""
+        """Whether the session is in the system view or one below it."""
         return self.stage != "user"
 
     @property
     def prompt(self) -> str:
         """`<H>`, `[~H-view]` with `*` for `~` while lines are uncommitted, `[H]` if immediate.
 
-        During its own trial the mark is the personality's.
+        During its own trial the Personality sets the mark.
         """
         host = self.switch.hostname
         if not self.in_system:
@@ -47,7 +47,7 @@ class CliDialogue:
         return f"[{mark}{host}{prompt_name(self.view, self.switch.family)}]"
 
     def close(self) -> None:
-        """The connection is gone."""
+        """End the session after its connection is closed."""
         self.switch.close_session(self.number)
 
     def ask(
@@ -57,12 +57,12 @@ class CliDialogue:
         no: Callable[[], CliReply] = CliReply,
         cancel: Callable[[], CliReply] | None = None,
     ) -> CliReply:
-        """Ask a question; the next line is its answer."""
+        """Print a question; the next line is its answer."""
         self.question = OpenQuestion(text, yes, no, cancel)
         return CliReply(text, asks=True)
 
     def refused(self, line: str, position: int, message: str) -> CliReply:
-        """The caret stands under the word as it was typed, behind the prompt."""
+        """Return a refusal with the caret under the typed word, shifted by the prompt."""
         width = len(self.prompt) + min(position, len(line.rstrip()))
         return CliReply(f"{' ' * width}^\n{message}")
 

@@ -1,8 +1,8 @@
-"""What may follow a query behind `|`: filters in a row, as the vendor's configuration guide says.
+"""Output filters of a query behind `|`, as in the vendor's configuration guide.
 
 V300R023C00 configuration guide, CLI Overview, "Regular Expressions": each filter is `begin`,
-`exclude` or `include` with a regular expression; `count`, `section`, `ignore-case` and `no-more`
-stand before it or alone; up to 32 filters work one after the other.
+`exclude` or `include` with a regular expression. `count`, `section`, `ignore-case` and `no-more`
+precede it or are alone. Up to 32 filters work one after the other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OutputFilter:
     ways: frozenset[str] = frozenset()
 
     def of(self, rows: list[str]) -> list[str]:
-        """The rows that pass; with `count` their number."""
+        """Return the rows that pass; with `count` their number."""
         groups = sections(rows) if "section" in self.ways else [[row] for row in rows]
         rows = [row for group in self._passing(groups) for row in group]
         return [f"Total lines: {len(rows)}."] if "count" in self.ways else rows
@@ -44,7 +44,7 @@ class OutputFilter:
 
 
 def sections(rows: Sequence[str]) -> list[list[str]]:
-    """Rows in sections, each from a `#` at the left margin to the next."""
+    """Split rows into sections, each from a `#` at the left margin to the next."""
     found: list[list[str]] = []
     for row in rows:
         if row.startswith("#") or not found:
@@ -54,7 +54,7 @@ def sections(rows: Sequence[str]) -> list[list[str]]:
 
 
 def read_filters(tokens: Sequence[str]) -> tuple[OutputFilter, ...]:
-    """The filters of a query's words. Raises Refused with the word under which the caret stands."""
+    """Return the filters of a query. Raises CommandRefused with the index of the wrong word."""
     found = tuple(_parse_filter(tokens, start, end) for start, end in _places(tokens))
     if len(found) > MOST_FILTERS:
         raise CommandRefused(_places(tokens)[MOST_FILTERS][0], TOO_MANY)
@@ -62,7 +62,7 @@ def read_filters(tokens: Sequence[str]) -> tuple[OutputFilter, ...]:
 
 
 def _places(tokens: Sequence[str]) -> list[tuple[int, int]]:
-    """From where to where the words of each filter stand."""
+    """Return the start and end index of the words of each filter."""
     bars = [index for index, token in enumerate(tokens) if token == BAR]
     ends = [*bars, len(tokens)][1:]
     return [(bar + 1, end) for bar, end in zip(bars, ends, strict=True)]
@@ -106,7 +106,7 @@ def _pattern(tokens: Sequence[str], start: int, end: int, flags: re.RegexFlag) -
 
 
 def filter_words(tokens: Sequence[str], beginning: str) -> list[str]:
-    """For help: what may follow words with a `|` among them. Raises Refused."""
+    """Return help for words with a `|` among them. Raises CommandRefused."""
     start = max(index for index, token in enumerate(tokens) if token == BAR) + 1
     for index in range(start, len(tokens)):
         if _keyword(tokens, index) in MODES:
@@ -115,7 +115,7 @@ def filter_words(tokens: Sequence[str], beginning: str) -> list[str]:
 
 
 def filtered_text(text: str, filters: Sequence[OutputFilter]) -> str:
-    """Text behind filters, each of which works on what the one before it has left."""
+    """Apply filters to a text in order, each to the output of the one before."""
     rows = text.splitlines()
     for one in filters:
         rows = one.of(rows)

@@ -33,7 +33,7 @@ L = TypeVar("L", bound=AbstractAsyncContextManager[Any, Any])
 
 
 class DurableSession(CliSession):
-    """A session whose every deed is on disk before it is answered."""
+    """A session that writes each act to disk before it answers."""
 
     def __init__(
         self,
@@ -47,27 +47,27 @@ class DurableSession(CliSession):
         self.deeds = deeds
 
     def handle(self, line: str) -> CliReply:
-        """Answer one line, and keep what it did."""
+        """Answer one line, and store its effect."""
         self._before()
         reply = super().handle(line)
         self._keep(line)
         return reply
 
     def escape(self) -> CliReply:
-        """Ctrl-Z, and keep what it did."""
+        """Handle Ctrl-Z, and store its effect."""
         self._before()
         reply = super().escape()
         self._keep("^Z")
         return reply
 
     def close(self) -> None:
-        """End, and keep what that did: a trial may end with its session."""
+        """End, and store the effect: a trial may end with its session."""
         self._before()
         super().close()
         self._keep(GONE)
 
     def _before(self) -> None:
-        """Keep what the switch did by itself: a trial that ended is not the next line's doing."""
+        """Record what the switch did before this line, such as the end of a trial."""
         if self.deeds:
             self.switch.tick()
             self.deeds.record_spontaneous(self.switch)
@@ -81,16 +81,15 @@ class DurableSession(CliSession):
 
 @dataclass
 class LabServer:
-    """The SSH listeners of a lab.
+    """SSH listeners of a lab.
 
         async with LabServer(switches, state_dir=path) as lab:
             lab.ports["leaf01"], lab.known_hosts
 
-    `listen` is the address and the first port, of the first name in order; port 0 takes free ones.
-    `behind` has the state that display commands show; without it a model without cabling, whose
-    BGP peers are all Idle. `store` keeps the switches on disk; without it they are as they are
-    given each time. `deeds` is told what they were told and did. Raises what `open_listeners`
-    raises.
+    `listen` is the address and the port of the first name in order; port 0 takes free ones.
+    `behind` has the state that display commands show. Without it a model without cabling is used,
+    whose BGP peers are all Idle. `store` keeps the switches on disk; without it they start as given
+    each time. `deeds` records their lines and acts. Raises what `open_listeners` raises.
     """
 
     switches: MutableMapping[str, EmulatedSwitch]
@@ -142,9 +141,9 @@ class LabServer:
         await self._open.aclose()
 
     def lose_power(self, name: str) -> None:
-        """Cut the power of one switch and bring it back: its sessions end, what it saved runs.
+        """Cut a switch's power and restore it: its sessions end, its saved configuration runs.
 
-        From any thread but the lab's own. Raises BadInput for a name that is no switch.
+        Call it from another thread than the lab's. Raises BadInput for an unknown switch.
         """
         if name not in self.switches or self._loop is None:
             known = ", ".join(self.switches)
@@ -152,19 +151,19 @@ class LabServer:
         asyncio.run_coroutine_threadsafe(self._power_cycle(name), self._loop).result()
 
     def call(self, work: Callable[[], None]) -> None:
-        """Do something between two commands; from any thread but the lab's own."""
+        """Run a function between two commands; call it from another thread than the lab's."""
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(_called(work), self._loop).result()
 
     def hang_up(self) -> None:
-        """End every session of every switch. From any thread but the lab's own."""
+        """End every session of every switch. Call it from another thread than the lab's."""
         if self._loop is not None:
             hang_up(self._loop, self._listeners)
 
     def reopen(self, name: str) -> None:
-        """End a switch's sessions and listen anew on its port: its host key may be another now.
+        """End a switch's sessions and listen again on its port; its host key may change.
 
-        From any thread but the lab's own. Raises ServiceFailed where the port is gone.
+        Call it from another thread than the lab's. Raises ServiceFailed if the port is in use.
         """
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(self._reopen(name), self._loop).result()
@@ -172,7 +171,7 @@ class LabServer:
     def add(self, switches: Mapping[str, EmulatedSwitch]) -> None:
         """Listen for more switches, on the ports behind the last, or free ones; all or none.
 
-        From any thread but the lab's own. Raises what `open_listeners` raises.
+        Call it from another thread than the lab's. Raises what `open_listeners` raises.
         """
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(self._add(switches), self._loop).result()
@@ -216,7 +215,7 @@ class LabServer:
 
         def open_session(user: str) -> CliSession:
             if switch.fault("refuse-login"):
-                # The transport ends the session without a word.
+                # The transport ends the session without a message.
                 raise ConnectionRefusedError(switch.name)
             return self._session(switch, user)
 
@@ -235,7 +234,7 @@ async def _called(work: Callable[[], None]) -> None:
 
 @dataclass(frozen=True)
 class SshEndpoint:
-    """What one listener serves; impostor: it shows another host key than known_hosts has."""
+    """Services of one listener; impostor: it shows another host key than known_hosts has."""
 
     serve: Serve
     files: Files | None = None
@@ -252,8 +251,8 @@ async def open_listeners(
     """Open an SSH listener for each name, in order; returns them and the known_hosts text.
 
     opened: closes each of them when it is closed, also when a later one cannot be opened.
-    state_dir: keeps the host keys. listen: address and first port; 0 takes free ones.
-    Raises ServiceFailed (no asyncssh, no state_dir, a port is taken), BadInput (a name, a key).
+    state_dir: keeps the host keys. listen: address and first port; 0 takes free ones. Raises
+    ServiceFailed (no asyncssh, no state_dir, a port is taken), BadInput (a name, a key).
     """
     _require_asyncssh()
     from rocefort.lab.cli import transport  # noqa: PLC0415 - asyncssh belongs to an extra
@@ -324,9 +323,9 @@ def run_in_thread(lab: L) -> Iterator[L]:
 
 
 def hang_up(loop: asyncio.AbstractEventLoop, listeners: Mapping[str, SshListener]) -> None:
-    """End every connection of these listeners, and wait until nothing serves one any more.
+    """End every connection of these listeners, and wait until nothing serves them.
 
-    loop: that of the listeners, which serves nobody else; it runs in another thread.
+    loop: the event loop of the listeners, without other users; it runs in another thread.
     """
 
     async def end() -> None:
@@ -339,7 +338,7 @@ def hang_up(loop: asyncio.AbstractEventLoop, listeners: Mapping[str, SshListener
 
 
 def _abort(listener: SshListener) -> list[asyncssh.SSHServerConnection]:
-    """End every connection of a listener at once; returns them."""
+    """Close every connection of a listener at once, and return them."""
     ending = list(listener.connections)
     for connection in ending:
         connection.abort()

@@ -1,8 +1,8 @@
-"""The dialogue of one user with an emulated CloudEngine: prompts, views, questions, errors.
+"""Dialogue of one user with an emulated CloudEngine: prompts, views, questions, errors.
 
-Pure: a line goes in, a Reply comes out; sockets live in transport.py. Texts are the vendor's
-(V300R023C00 command reference, Basic Configuration) or, for the errors and the question on
-leaving with uncommitted lines, those that published clients of these switches wait for.
+Pure: a line goes in, a CliReply comes out; transport.py has the sockets. Texts are the vendor's
+(V300R023C00 command reference, Basic Configuration). The errors and the question on leaving with
+uncommitted lines are those that published clients of these switches wait for.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ BANNER = (
     "What else it leaves out: docs/emulator.md, docs/lab-displays.md\n"
 )
 UNKNOWN_QUESTION = "Warning: This operation may affect an unexpected service. Proceed? [Y/N]:"
-ABORT_SESSION = ("abort", "trial", "session")  # whose help names the session of the trial
+ABORT_SESSION = ("abort", "trial", "session")  # help shows the session of the trial
 
 
 class CliSession(CliDialogue):
-    """One login, and what each of its lines means."""
+    """One login, and the meaning of each of its lines."""
 
     def __init__(self, switch: EmulatedSwitch, user: str) -> None:
         super().__init__(switch, user)
         self._idle_limit: tuple[Lines, int] = (), 0
 
     def idle_limit(self) -> int:
-        """Seconds without input after which the switch ends the session; 0 for never.
+        """Return the seconds without input after which the switch ends the session; 0 for never.
 
-        Only what the running configuration says (`idle-timeout M S` of the VTYs): the 10 minutes
-        of a switch without that line are not applied.
+        Only `idle-timeout M S` of the VTYs in the running configuration counts. The 10 minutes of a
+        switch without that line are not applied.
         """
         running, limit = self._idle_limit
-        if running is not self.switch.running:  # looked up once for what runs, not for each line
+        if running is not self.switch.running:  # once for a configuration, not for each line
             self._idle_limit = running, limit = self.switch.running, idle_seconds(self.switch)
         return limit
 
     def idle(self) -> bool:
-        """Whether the session was quiet for too long."""
+        """Whether the session was idle for too long."""
         limit = self.idle_limit()
         return limit > 0 and self.switch.clock() - self.last_input >= limit
 
@@ -93,7 +93,7 @@ class CliSession(CliDialogue):
         return chosen()
 
     def escape(self) -> CliReply:
-        """Ctrl-Z: to the user view from any other; it answers no question."""
+        """Handle Ctrl-Z: go to the user view from any other; it answers no question."""
         self.switch.tick()
         if self.question:
             return CliReply(self.question.repeat_text(), asks=True)
@@ -102,18 +102,18 @@ class CliSession(CliDialogue):
         return leave_all(self, TypedCommand("return", {}))
 
     def interrupt(self) -> None:
-        """Ctrl-C: nothing is done of what an open question asks."""
+        """Handle Ctrl-C: drop an open question without an answer."""
         self.question = None
 
     @property
     def waits_with(self) -> str:
-        """What stands before the cursor: the prompt, or the open question."""
+        """Text before the cursor: the prompt, or the open question."""
         return self.question.repeat_text() if self.question else self.prompt
 
     # --- what a line means -----------------------------------------------------------------
 
     def _release(self) -> dict[str, bool]:
-        """What this release has and others have not."""
+        """Return the features that differ by release."""
         own = self.switch.personality
         return {"persist": own.persist == "present", "commit_list": own.commit_list != "absent"}
 
@@ -132,7 +132,7 @@ class CliSession(CliDialogue):
         return self.refused(line, TypedCommand(line, {}).at(refused.index), refused.message)
 
     def _configure(self, line: str) -> CliReply:
-        """Take a line as configuration; where it is none, as a shortened command."""
+        """Enter a line as configuration; if it is refused, try it as a shortened command."""
         try:
             return self._enter(line, line)
         except VrpRefusal as refusal:
@@ -151,7 +151,7 @@ class CliSession(CliDialogue):
         return self._expanded(line, fit.words, first)
 
     def _resolve(self, tokens: Tokens) -> CommandMatch[Command | None]:
-        """The command of the dialogue, or of configuration (None), that shortened words mean."""
+        """Return the command of shortened words, with None in it for a configuration command."""
         try:
             return self._command_set().resolve(tokens)
         except CommandRefused as refused:
@@ -167,7 +167,7 @@ class CliSession(CliDialogue):
                 raise max(refused, farther, key=lambda why: why.index) from None
 
     def _expanded(self, line: str, words: Tokens, first: VrpRefusal) -> CliReply:
-        """Enter a line with its words in full; a refusal points at the word that was typed."""
+        """Enter a line with its words in full; a refusal points at the typed word."""
         full = " ".join(words)
         if full.casefold() == " ".join(line.split()).casefold():
             return self.refused(line, first.position, first.message)
@@ -187,7 +187,7 @@ class CliSession(CliDialogue):
         if switch.fault("unknown-question", typed) and not answered:
             question = UNKNOWN_QUESTION
         if question and not answered:
-            # Interpreted again with the answer: others may commit while the question stands.
+            # Interpreted again with the answer: others may commit while the question is open.
             return self.ask(question, lambda: self._after_yes(line, full))
         if not switch.fault("lie-ok", typed):
             switch.keep(self.number, self.view, typed, applied)
@@ -197,11 +197,11 @@ class CliSession(CliDialogue):
     def _after_yes(self, line: str, full: str) -> CliReply:
         try:
             return self._enter(line, full, answered=True)
-        except VrpRefusal as refusal:  # what others did while the question stood
+        except VrpRefusal as refusal:  # others committed while the question was open
             return self.refused(line, refusal.position, refusal.message)
 
     def _at_once(self) -> CliReply:
-        """One-stage configuration: what was entered is committed, or gone."""
+        """One-stage configuration: commit the entered line, or drop it."""
         try:
             self.switch.commit(self.number, CommitOrder())
         except CommitError as error:
@@ -212,7 +212,7 @@ class CliSession(CliDialogue):
     # --- help ------------------------------------------------------------------------------
 
     def help(self, typed: str) -> CliReply:
-        """What `?` prints behind some words: those that may follow, without their meanings."""
+        """Return the help of `?` behind some words: possible next words, without their meanings."""
         if self.question is not None:
             return CliReply()
         self.switch.tick()
@@ -236,7 +236,7 @@ class CliSession(CliDialogue):
         return self._command_set().following(tokens, beginning)
 
     def _command_set(self) -> CommandSet[Command | None]:
-        """Commands of the dialogue and, in the system view and below, of configuration."""
+        """Return operational commands and, in the system view and below, configuration commands."""
         known = commands(self.stage, **self._release())
         if not self.in_system:
             return CommandSet(known)
@@ -246,7 +246,7 @@ class CliSession(CliDialogue):
 
 
 def idle_seconds(switch: EmulatedSwitch) -> int:
-    """What `idle-timeout M S` of the VTYs says; 0 without it."""
+    """Return the seconds of `idle-timeout M S` of the VTYs; 0 without it."""
     for line in switch.running:
         if line.text.startswith("user-interface vty "):
             for child in line.children:
@@ -257,6 +257,6 @@ def idle_seconds(switch: EmulatedSwitch) -> int:
 
 
 def _without_pipe(tokens: Tokens) -> Tokens:
-    """The words before the pipe of a query; other lines have none."""
+    """Return the words before the pipe of a query; other lines have no pipe."""
     shows = tokens and "display".startswith(tokens[0].casefold())
     return tokens[: tokens.index("|")] if shows and "|" in tokens else tokens

@@ -1,7 +1,7 @@
-"""SFTP of an emulated switch: get the saved configuration, put and get other files of its flash.
+"""SFTP of an emulated switch: download the saved configuration, transfer other files of its flash.
 
-One flat folder a switch. Folders, links and attributes are refused, and so is writing the saved
-configuration, which `save` does: which file is the next startup's is not modelled.
+One flat folder a switch. Folders, links and attributes are refused. So is writing the saved
+configuration, which `save` does: the choice of the next startup file is not modelled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WRITING = FXF_WRITE | FXF_APPEND | FXF_CREAT | FXF_TRUNC
 
 
 def files_of(switch: EmulatedSwitch) -> Files:
-    """What serves SFTP for a switch that has a folder."""
+    """Return the SFTP server factory of a switch with a flash folder."""
     return lambda channel: Flash(channel, switch)
 
 
@@ -40,9 +40,9 @@ class Flash(asyncssh.SFTPServer):
         return super().open(path, pflags, attrs)
 
     def write(self, file_obj: object, offset: int, data: bytes) -> int | Awaitable[int]:
-        """Write as long as there is room."""
+        """Write as long as there is space."""
         if free_kbytes(self.switch) * 1024 < len(data):
-            raise asyncssh.SFTPFailure("no room on flash:/")
+            raise asyncssh.SFTPFailure("no space left on flash:/")
         return super().write(file_obj, offset, data)
 
     def remove(self, path: bytes) -> None:
@@ -66,9 +66,13 @@ class Flash(asyncssh.SFTPServer):
     def _check_own(path: bytes) -> None:
         name = PurePosixPath(os.fsdecode(path)).name
         if name.casefold() == STARTUP_FILE:
-            raise asyncssh.SFTPPermissionDenied(f"{STARTUP_FILE} is written by the save command")
+            raise asyncssh.SFTPPermissionDenied(
+                f"{STARTUP_FILE} can only be written by the save command"
+            )
         if name.startswith("."):
-            raise asyncssh.SFTPPermissionDenied("names that begin with a dot are the emulator's")
+            raise asyncssh.SFTPPermissionDenied(
+                "names that begin with a dot are reserved for the emulator"
+            )
 
     @staticmethod
     def _refuse() -> NoReturn:
@@ -87,7 +91,7 @@ class Flash(asyncssh.SFTPServer):
         self._refuse()
 
     def setstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
-        """Take no attributes; clients set them unasked after a put."""
+        """Ignore attributes; clients set them after each put."""
 
     def fsetstat(self, file_obj: object, attrs: asyncssh.SFTPAttrs) -> None:
-        """Take no attributes; clients set them unasked after a put."""
+        """Ignore attributes; clients set them after each put."""

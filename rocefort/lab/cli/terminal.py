@@ -1,4 +1,4 @@
-"""Characters of one SSH channel: lines, echo, editing keys, help and pages of a dialogue."""
+"""Terminal of one SSH channel: lines, echo, editing keys, help and pages of a dialogue."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rocefort.lab.cli.session import BANNER, CliSession
 
 NUL, CTRL_C, LF, CR, CTRL_Z, ESC, HELP = 0, 3, 10, 13, 26, 27, ord("?")
 RUBOUT = (8, 127)
-PLAIN = re.compile(rb"[ ->@-~\x80-\xff]+")  # what is only typed: all but control and `?`
-LAST_WORD_S = 1.0  # how long a client has to take what was said last
-POLL_S = 0.5  # how often a terminal with an idle timeout looks at the switch's clock
+PLAIN = re.compile(rb"[ ->@-~\x80-\xff]+")  # only echoed: all but control characters and `?`
+LAST_WORD_S = 1.0  # time for a client to read the last output
+POLL_S = 0.5  # how often a terminal with an idle timeout reads the switch's clock
 
 
 MORE = "  ---- More ----"
-ERASE = "\x1b[16D                \x1b[16D"  # back over it, blanks, and back: FIELD, drivers
+ERASE = "\x1b[16D                \x1b[16D"  # cursor back, blanks, and back: FIELD, drivers
 NEXT_PAGE, NEXT_LINE, STOP = b" ", b"\r\n", b"qQ\x03"
 
 
@@ -37,16 +37,16 @@ class Pager:
         self.rest = self.text.split("\n")
 
     def first(self) -> str:
-        """The first screen."""
+        """Return the first screen."""
         return self._show(self.length or len(self.rest))
 
     @property
     def waits(self) -> bool:
-        """Whether a key is due."""
+        """Whether the pager waits for a key."""
         return bool(self.rest)
 
     def press(self, key: int) -> str:
-        """What one key brings: blank a screen, Enter a line, q or Ctrl-C the end; else nothing."""
+        """Return the output of a key: blank a screen, Enter a line, q or Ctrl-C the end."""
         if key in STOP:
             self.rest = []
             return ERASE
@@ -62,32 +62,32 @@ class Pager:
 class Terminal:
     """One channel: reads lines, echoes them, writes replies with CR LF.
 
-    Blank, Enter, q and Ctrl-C work the pager, `?` asks for help, Ctrl-Z leaves for the user view,
-    Ctrl-C drops the line and an open question. Other control characters and cursor keys mean
-    nothing, NUL less.
+    Blank, Enter, q and Ctrl-C control the pager, `?` prints help, Ctrl-Z returns to the user view.
+    Ctrl-C drops the line and an open question. Other control characters, cursor keys and NUL are
+    ignored.
     """
 
     def __init__(self, process: asyncssh.SSHServerProcess[bytes], session: CliSession) -> None:
         self.process = process
         self.session = session
-        self.received = bytearray()  # read from the client, not looked at yet
+        self.received = bytearray()  # read from the client, not processed yet
         self.typed = bytearray()  # the line so far
-        self.unsent = bytearray()  # echo and replies, which go out before input is waited for
+        self.unsent = bytearray()  # echo and replies; sent before the next wait for input
         self.after_return = False  # the last byte was CR: a LF belongs to it
         self.in_escape = False  # inside the characters of a cursor key
 
     def write(self, text: str) -> None:
-        """Write text; line ends become CR LF as on a terminal. It goes out before the next wait."""
+        """Buffer text, with line ends as CR LF; it is sent before the next wait."""
         self.unsent += text.replace("\n", "\r\n").encode("utf-8", "replace")
 
     def flush(self) -> None:
-        """Send echo, reply and prompt, as one packet: each costs both ends more than its bytes."""
+        """Send echo, reply and prompt as one packet: a packet costs more than its bytes."""
         if self.unsent:
             self.process.stdout.write(bytes(self.unsent))
             self.unsent.clear()
 
     async def run(self) -> None:
-        """Talk until the session or the client ends."""
+        """Serve lines until the session or the client ends."""
         if self.process.command is not None:
             reply = self.session.handle(self.process.command)
             self.write(reply.text + "\n")
@@ -100,11 +100,11 @@ class Terminal:
                 return
 
     async def answer(self, reply: CliReply) -> bool:
-        """Write a reply and, unless it asks something, the next prompt; false at the end."""
+        """Write a reply and, unless it is a question, the next prompt; false at the end."""
         if reply.hangs:
             self.flush()
             while await self._receive():
-                self.received.clear()  # read on, answer nothing, until the client gives up
+                self.received.clear()  # read and drop all input until the client gives up
             return False
         if reply.asks:
             self.write(reply.text)
@@ -119,9 +119,9 @@ class Terminal:
         return not reply.closes
 
     async def end(self, *, said: bool) -> None:
-        """End the session; what was said last reaches the client first.
+        """End the session after the last output reached the client.
 
-        Some clients forget what they have not shown when the connection ends at once.
+        Some clients drop text that they have not shown when the connection ends at once.
         """
         self.flush()
         if said:
@@ -147,7 +147,7 @@ class Terminal:
             self.write(pager.press(key))
 
     async def read_line(self) -> str | None:
-        """One line, echoed as typed; None when the client has gone."""
+        """Return one line, echoed as typed; None if the client closed the connection."""
         self.typed.clear()
         while True:
             self._take_plain()
@@ -192,14 +192,14 @@ class Terminal:
         await self.answer(self.session.escape())
 
     async def _help(self) -> None:
-        """Print what may follow, then the line so far again."""
+        """Print the possible next words, then the line so far again."""
         line = self.typed.decode("utf-8", "replace")
         self.write("?\n")
         await self.page(self.session.help(line).text)
         self.write(self.session.waits_with + line)
 
     async def _next(self) -> int | None:
-        """The next character that means something; None when the client has gone."""
+        """Return the next character that is not ignored; None if the client has disconnected."""
         while True:
             if not self.received:
                 self.flush()
@@ -220,7 +220,7 @@ class Terminal:
         return byte == ESC or inside
 
     async def _receive(self) -> bool:
-        """Wait for bytes; false at the end. A window that changes its size sends none."""
+        """Wait for bytes; false at the end. A change of the window size sends none."""
         while True:
             try:
                 self.received += (chunk := await self._read())
@@ -229,7 +229,7 @@ class Terminal:
             return bool(chunk)
 
     async def _read(self) -> bytes:
-        """Read, and look at the clock meanwhile where sessions are ended when they are idle."""
+        """Read, and check for an idle timeout every POLL_S if the session has one."""
         while self.session.idle_limit():
             try:
                 return await asyncio.wait_for(self.process.stdin.read(4096), POLL_S)

@@ -1,6 +1,6 @@
 """SSH for the emulated switches: one listener each, all in one event loop.
 
-The only module of the lab that needs asyncssh; server.py imports it when a lab starts.
+Only this module and sftp.py import asyncssh; server.py imports them when a lab starts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocefort.lab.switch.logins import NoFreeTerminal
 
 
 class PasswordServer(asyncssh.SSHServer):
-    """One user, one password; nothing else opens the door."""
+    """Authentication of one user by password; all other logins are refused."""
 
     def __init__(
         self, user: str, password: str, open_ones: set[asyncssh.SSHServerConnection]
@@ -31,31 +31,31 @@ class PasswordServer(asyncssh.SSHServer):
         self.connection: asyncssh.SSHServerConnection | None = None
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        """Remember the connection, so that the lab can end it."""
+        """Store the connection, so that the lab can end it."""
         self.connection = conn
         self.open_ones.add(conn)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncssh's signature
-        """Forget the connection."""
+        """Remove the connection."""
         if self.connection:
             self.open_ones.discard(self.connection)
 
     def begin_auth(self, username: str) -> bool:  # noqa: ARG002 - asyncssh's signature
-        """Every user has to authenticate."""
+        """Require authentication for every user."""
         return True
 
     def password_auth_supported(self) -> bool:
-        """Passwords are how a switch of the lab is entered."""
+        """Accept password authentication."""
         return True
 
     def validate_password(self, username: str, password: str) -> bool:
-        """Whether this is the lab's user."""
+        """Whether user and password are the lab's."""
         return (username, password) == (self.user, self.password)
 
 
 @dataclass
 class SshListener:
-    """One switch's port and the connections that came in by it."""
+    """One switch's port and its open connections."""
 
     acceptor: asyncssh.SSHAcceptor
     connections: set[asyncssh.SSHServerConnection]
@@ -88,7 +88,7 @@ async def listen(
 ) -> SshListener:
     """Open one host's SSH listener; port 0 takes a free one. `serve` runs for each process.
 
-    files: serves SFTP; without it there is none.
+    files: serves SFTP; without it there is no SFTP.
     """
     open_ones: set[asyncssh.SSHServerConnection] = set()
 
@@ -96,7 +96,7 @@ async def listen(
         try:
             await serve(process)
         except (asyncssh.Error, ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away; what it left is ended below like any other
+            pass  # the client closed the connection; cleanup is below
         finally:
             process.close()
 
@@ -140,13 +140,13 @@ def dialogues(session: Callable[[str], CliSession]) -> Serve:
 
 
 def host_key(state: Path, name: str) -> asyncssh.SSHKey:
-    """The host's ed25519 key: made once, kept in the state directory. Raises BadInput, OSError."""
+    """Return the host's ed25519 key, created once in the folder. Raises BadInput, OSError."""
     path = state / f"{name}.key"
     if path.exists():
         try:
             return asyncssh.read_private_key(path)
         except asyncssh.KeyImportError as error:
-            raise BadInput(f"no host key: {error}", where=str(path), how="delete it") from None
+            raise BadInput(f"not a host key: {error}", where=str(path), how="delete it") from None
     key = asyncssh.generate_private_key("ssh-ed25519", comment=name)
     path.touch(mode=0o600)
     key.write_private_key(path)
@@ -154,12 +154,12 @@ def host_key(state: Path, name: str) -> asyncssh.SSHKey:
 
 
 def another_key(name: str) -> asyncssh.SSHKey:
-    """A host key that is in no known_hosts, for the fault of that name."""
+    """Return a host key that is in no known_hosts, for the fault wrong-host-key."""
     return asyncssh.generate_private_key("ssh-ed25519", comment=f"not {name}")
 
 
 def known_hosts_line(host: str, port: int, key: asyncssh.SSHKey) -> str:
-    """A line of known_hosts for one listener."""
+    """Return a line of known_hosts for one listener."""
     public = key.export_public_key().decode().split()
     place = host if port == 22 else f"[{host}]:{port}"
     return f"{place} {public[0]} {public[1]}\n"

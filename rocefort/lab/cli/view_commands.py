@@ -1,4 +1,4 @@
-"""Commands that lead from view to view, and those of the terminal."""
+"""Commands that change the view, and commands of the terminal."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def system_view(session: CliDialogue, _typed: TypedCommand) -> CliReply:
 
 
 def immediate_view(session: CliDialogue, _typed: TypedCommand) -> CliReply:
-    """`system-view immediately`: every line is live."""
+    """`system-view immediately`: every line takes effect at once."""
     session.stage = "immediate"
     return CliReply(ENTERED)
 
 
 def stay(_session: CliDialogue, _typed: TypedCommand) -> CliReply:
-    """`return` where there is nothing to return from, and what changes nothing here."""
+    """`return` in the user view, and other commands without an effect here."""
     return CliReply()
 
 
@@ -45,7 +45,7 @@ def log_out(_session: CliDialogue, _typed: TypedCommand) -> CliReply:
 
 
 def leave(session: CliDialogue, typed: TypedCommand) -> CliReply:
-    """`quit`: one view up, out of the system view after a question where lines are pending."""
+    """`quit`: one view up; a question precedes leaving the system view with pending lines."""
     if session.view:
         session.view = session.view[:-1]
         return CliReply()
@@ -53,7 +53,7 @@ def leave(session: CliDialogue, typed: TypedCommand) -> CliReply:
 
 
 def leave_all(session: CliDialogue, _typed: TypedCommand) -> CliReply:
-    """`return` and Ctrl-Z: to the user view, after a question where lines are pending."""
+    """`return` and Ctrl-Z: to the user view, after a question if lines are pending."""
     if session.stage == "two-stage" and session.switch.dirty(session.number):
         return session.ask(
             DIRTY, lambda: _commit_and_leave(session), lambda: _discard_and_leave(session), CliReply
@@ -91,7 +91,7 @@ def screen_width(session: CliDialogue, _typed: TypedCommand) -> CliReply:
 
 
 def kill(session: CliDialogue, typed: TypedCommand) -> CliReply:
-    """`kill user-interface vty N`: ends that session, the own one too."""
+    """`kill user-interface vty N`: ends that session, also the user's own."""
     vty = int(typed.params["0-20"])
 
     def end() -> CliReply:
@@ -104,7 +104,7 @@ def kill(session: CliDialogue, typed: TypedCommand) -> CliReply:
 
 
 def filtered_reply(session: CliDialogue, typed: TypedCommand, text: str | None) -> CliReply:
-    """A query's reply, filtered as its pipe says; None is what a parameter did not find."""
+    """Return a query's reply, filtered by its pipe; None is a parameter that matches nothing."""
     if text is None:
         return session.refused(typed.line, len(typed.line.rstrip()), WRONG)
     try:

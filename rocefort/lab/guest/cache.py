@@ -1,4 +1,4 @@
-"""Where images of guests are kept: in the user's cache, whole or not at all."""
+"""Images of guests in the user's cache; an image is there whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from rocefort.lab.guest.rootfs import INIT, MODULES, PROGRAMS, TEXTS
 from rocefort.models.base import Frozen
 
 BUILD = "rocefort lab guest build"
-FORMAT = 1  # of an image: raise it when what is built from the same packages changes
+FORMAT = 1  # of an image: raise it when the build changes for the same packages
 HALF = "half-"
 RECORD = "image.json"
-KEPT = 2  # images: the current one, and the one before it, which a lab may be about to boot
+KEPT = 2  # images: the current one, and the one before it, which a lab may be booting
 
 
 class Image(Frozen):
-    """What an image was built of. kernel: its release; host_key: the guests' own, a public line."""
+    """Record of an image. kernel: its release; host_key: the guests' own, a public line."""
 
     recipe: str
     kernel: str
@@ -36,22 +36,22 @@ class Image(Frozen):
 
     @property
     def vmlinux(self) -> Path:
-        """The kernel that QEMU boots."""
+        """Kernel that QEMU boots."""
         return self.directory / "vmlinux"
 
     @property
     def initrd(self) -> Path:
-        """The guest's files."""
+        """Archive of the guest's files."""
         return self.directory / "initrd.gz"
 
     @property
     def key(self) -> Path:
-        """The private key that the guests' user is let in by."""
+        """Private key for the login of the guests' user."""
         return self.directory / "id_ed25519"
 
 
 class Cache:
-    """Images under a directory, of which one is current."""
+    """Images under a directory; one of them is current."""
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or _default()
@@ -59,11 +59,11 @@ class Cache:
         self._current = self.root / "current"
 
     def current(self) -> Image | None:
-        """The image that was built last; None: there is none that is whole."""
+        """Return the image that was built last; None if no image is whole."""
         return self._read(self._current.resolve()) if self._current.is_symlink() else None
 
     def require(self) -> Image:
-        """The image that was built last. Raises ServiceFailed where none was."""
+        """Return the image that was built last. Raises ServiceFailed if there is none."""
         image = self.current()
         if image is None:
             what = f"no guest is built: nothing whole in {self.root}"
@@ -71,7 +71,7 @@ class Cache:
         return image
 
     def find(self, digest: str) -> Image | None:
-        """An image by its digest."""
+        """Return an image by its digest."""
         return self._read(self.images / digest)
 
     def _read(self, directory: Path) -> Image | None:
@@ -85,10 +85,10 @@ class Cache:
         return image if all(part.is_file() for part in parts) else None
 
     def keep(self, half: Path, digest: str) -> Image:
-        """Take an image that is whole, and make it the current one."""
+        """Move a whole image into the cache, and make it the current one."""
         target = self.images / digest
         self.images.mkdir(exist_ok=True)
-        shutil.rmtree(target, ignore_errors=True)  # of which a part was removed by hand
+        shutil.rmtree(target, ignore_errors=True)  # damaged: a part was removed by hand
         half.rename(target)
         return self.choose(digest)
 
@@ -101,7 +101,7 @@ class Cache:
         return self.require()
 
     def prune(self, in_use: Collection[Path]) -> int:
-        """Remove images but the newest two and those that labs run; gives how many.
+        """Remove all images except the newest two and those in use by labs; returns their number.
 
         The caller holds the lock.
         """
@@ -115,12 +115,12 @@ class Cache:
 
     @contextmanager
     def lock(self, say: Callable[[str], None]) -> Iterator[None]:
-        """Build alone, after any other; what a build that was killed has left is removed."""
+        """Lock the cache for one build, and remove remains of a build that was killed."""
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = (self.root / "build.lock").open("a", encoding="ascii")
         except OSError as error:
-            what = f"cannot be made: {error.strerror}"
+            what = f"cannot be created: {error.strerror}"
             raise ServiceFailed(what, where=str(self.root), how="set XDG_CACHE_HOME") from None
         with file:
             try:
@@ -134,14 +134,14 @@ class Cache:
 
 
 def recipe() -> str:
-    """What decides what is built of packages: the guest's first program and texts, the lists."""
+    """Return a digest of the build recipe: the guest's first program and texts, the lists."""
     first = INIT.read_text(encoding="utf-8")
     text = json.dumps([FORMAT, first, TEXTS, PROGRAMS_OF, PROGRAMS, MODULES])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest_of(packages: Sequence[Package]) -> str:
-    """Name of an image: by how it is built, and of which packages."""
+    """Return the name of an image: a digest of its recipe and its packages."""
     text = json.dumps([recipe(), [[p.name, p.version, p.sha256] for p in packages]])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""Debian's packages for a guest: which they are, downloaded and unpacked, never installed here."""
+"""Debian packages of a guest: selected, downloaded and unpacked, never installed here."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rocefort.models.base import Frozen
 
 # linux-image-cloud-amd64 would be smaller; it has no rdma_rxe.
 KERNEL = "linux-image-amd64"
-# What a guest runs. Debian's shell and tools beside busybox: busybox's shell runs its own `ip`
-# ahead of the real one, its `timeout` has no group of its own, and its `flock` has no `-E`.
+# Programs of a guest. Debian's shell and tools are beside busybox: busybox's shell runs its own
+# `ip` ahead of the real one, its `timeout` has no group of its own, and its `flock` has no `-E`.
 PROGRAMS_OF = (
     "bash",
     "busybox-static",
@@ -43,7 +43,7 @@ APT_OPTIONS = (
 
 
 class Package(Frozen):
-    """One package of an image; size: of what is downloaded, in bytes."""
+    """One package of an image; size: of its download, in bytes."""
 
     name: str
     version: str
@@ -57,7 +57,7 @@ class _Stanza(Package):
 
 
 def require_apt() -> None:
-    """See that this machine has Debian's tools. Raises ServiceFailed."""
+    """Check that this machine has Debian's tools. Raises ServiceFailed."""
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         what = f"has no {', '.join(missing)}: guests are built from Debian's packages"
@@ -65,22 +65,22 @@ def require_apt() -> None:
 
 
 def same_as_now(packages: Sequence[Package]) -> bool:
-    """Whether these are still what apt would install: asked at once, so that it is quick."""
+    """Whether apt would install the same versions; one call for all packages, so it is quick."""
     now = {stanza.name: stanza for stanza in _show([p.name for p in packages])}
     return all(p.name in now and now[p.name].version == p.version for p in packages)
 
 
 def packages_now() -> tuple[Package, ...]:
-    """What an image is made of now: programs, their libraries down to libc, and a kernel.
+    """Return the packages of an image now: programs, their libraries down to libc, and a kernel.
 
-    Raises ServiceFailed where apt does not know one.
+    Raises ServiceFailed if apt does not have one.
     """
     known: dict[str, _Stanza] = {}
     todo = {KERNEL, *PROGRAMS_OF}
     while todo:
         found = {stanza.name: stanza for stanza in _show(sorted(todo))}
         if missing := sorted(todo & {KERNEL, *PROGRAMS_OF} - found.keys()):
-            what = f"knows no package {', '.join(missing)}"
+            what = f"has no package {', '.join(missing)}"
             raise ServiceFailed(what, where="apt", how=f"{UPDATE}; guests need Debian 12 on x86-64")
         kept = {name: stanza for name, stanza in found.items() if _belongs(stanza)}
         asked = known.keys() | todo
@@ -89,22 +89,22 @@ def packages_now() -> tuple[Package, ...]:
     return tuple(
         Package(name=each.name, version=each.version, size=each.size, sha256=each.sha256)
         for _, each in sorted(known.items())
-        if each.name != KERNEL  # it only names the kernel that is current
+        if each.name != KERNEL  # a package that only refers to the current kernel
     )
 
 
 def kernel_of(packages: Iterable[Package]) -> Package:
-    """The package of the kernel itself."""
+    """Return the package of the kernel itself."""
     return next(package for package in packages if package.name.startswith("linux-image-"))
 
 
 def _belongs(stanza: _Stanza) -> bool:
-    """Of what packages need, libraries alone: no maintainer's script ever runs in a guest."""
+    """Whether a package is included; of dependencies only libraries, so that no script runs."""
     return stanza.name in PROGRAMS_OF or stanza.section in ("libs", "kernel")
 
 
 def _show(names: Sequence[str]) -> Iterator[_Stanza]:
-    """What apt knows of packages, each in the version that it would install."""
+    """Yield apt's data of packages, each in the version that it would install."""
     done = subprocess.run(  # noqa: S603 - names are ours or apt's
         ["apt-cache", "show", "--no-all-versions", *names],  # noqa: S607
         capture_output=True,
@@ -130,9 +130,9 @@ def _stanza(fields: Mapping[str, str]) -> _Stanza:
 
 
 def download(packages: Sequence[Package], directory: Path) -> dict[str, Path]:
-    """Fetch packages into a directory, from where apt has them; gives the file of each.
+    """Fetch packages into a directory, from apt's sources; returns the file of each.
 
-    Raises ServiceFailed where one cannot be had, or is not what apt's lists say.
+    Raises ServiceFailed if a download fails, or does not match apt's lists.
     """
     wanted = [f"{package.name}={package.version}" for package in packages]
     done = subprocess.run(  # noqa: S603 - names and versions are apt's
@@ -146,7 +146,7 @@ def download(packages: Sequence[Package], directory: Path) -> dict[str, Path]:
     if done.returncode != 0 or files.keys() != {package.name for package in packages}:
         said = [line for line in done.stderr.splitlines() if line.startswith("E:")]
         why = said[0].removeprefix("E: ") if said else "apt-get download failed"
-        how = f"see that the mirror answers ({UPDATE}) and the disk is not full; nothing was kept"
+        how = f"check that the mirror answers ({UPDATE}) and the disk is not full; nothing was kept"
         raise ServiceFailed(why, where="apt", how=how)
     for package in packages:
         _check(files[package.name], package)
@@ -157,11 +157,11 @@ def _check(file: Path, package: Package) -> None:
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != package.sha256:
-        raise ServiceFailed(f"{file.name} is not what apt's lists say", where="apt", how=UPDATE)
+        raise ServiceFailed(f"{file.name} does not match apt's lists", where="apt", how=UPDATE)
 
 
 def unpack(files: Iterable[Path], directory: Path) -> None:
-    """Unpack packages over each other; no script of theirs is run. Raises ServiceFailed."""
+    """Unpack packages over each other without running their scripts. Raises ServiceFailed."""
     for file in files:
         done = subprocess.run(  # noqa: S603 - our own paths
             ["dpkg-deb", "--extract", str(file), str(directory)],  # noqa: S607
@@ -171,4 +171,4 @@ def unpack(files: Iterable[Path], directory: Path) -> None:
         )
         if done.returncode != 0:
             said = (done.stderr.strip() or "dpkg-deb failed").splitlines()[0]
-            raise ServiceFailed(said, where=file.name, how="see that the disk is not full")
+            raise ServiceFailed(said, where=file.name, how="check that the disk is not full")

@@ -1,4 +1,4 @@
-"""Builds the image of a guest from Debian's packages; a build that is broken off leaves nothing."""
+"""Build of a guest's image from Debian packages; an interrupted build leaves nothing."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Say = Callable[[str], None]
 
 
 def build(say: Say, cache: Cache | None = None) -> Image:
-    """Build the image of the packages that apt has now, unless it is there.
+    """Build the image of apt's present packages, unless it exists.
 
-    Raises ServiceFailed for what this machine lacks, and where a package cannot be had.
+    Raises ServiceFailed if this machine lacks a tool, or a package is not available.
     """
     cache = cache or Cache()
     if platform.machine() != MACHINE:
@@ -42,13 +42,13 @@ def build(say: Say, cache: Cache | None = None) -> Image:
             with tempfile.TemporaryDirectory(dir=cache.root, prefix=HALF) as half:
                 return cache.keep(_build(packages, Path(half), say), digest)
         except OSError as error:
-            how = "see that the disk is not full; nothing was kept"
+            how = "check that the disk is not full; nothing was kept"
             what = f"cannot be written: {error.strerror}"
             raise ServiceFailed(what, where=str(cache.root), how=how) from None
 
 
 def _build(packages: Sequence[Package], half: Path, say: Say) -> Path:
-    """Make everything in a directory that is removed when this fails; gives the image's."""
+    """Build everything in a temporary directory; returns the directory of the image."""
     megabytes = sum(package.size for package in packages) / 1e6
     say(f"downloading {len(packages)} packages, {megabytes:.0f} MB; nothing is installed here")
     (half / "debs").mkdir()

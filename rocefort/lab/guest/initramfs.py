@@ -1,4 +1,4 @@
-"""The files of a guest, in memory, and the archive that a kernel unpacks: cpio "newc".
+"""Files of a guest, in memory, and their archive for the kernel: cpio "newc".
 
 Source: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst.
 """
@@ -24,16 +24,16 @@ class Tree:
         return path in self._entries
 
     def file(self, path: str, content: bytes | str, mode: int = 0o644) -> None:
-        """Put a file, and the directories above it."""
+        """Add a file, and the directories above it."""
         data = content.encode() if isinstance(content, str) else content
         self._put(path, stat.S_IFREG | mode, data)
 
     def link(self, path: str, target: str) -> None:
-        """Put a symbolic link."""
+        """Add a symbolic link."""
         self._put(path, stat.S_IFLNK | 0o777, target.encode())
 
     def directory(self, path: str, mode: int = 0o755) -> None:
-        """Put a directory."""
+        """Add a directory."""
         self._put(path, stat.S_IFDIR | mode, b"")
 
     def _put(self, path: str, mode: int, content: bytes) -> None:
@@ -42,7 +42,7 @@ class Tree:
         self._entries[path] = (mode, content)
 
     def archive(self) -> bytes:
-        """The same bytes for the same files: everything is root's, and of no time."""
+        """Return the archive; equal files give equal bytes: owner root, time 0."""
         packed = bytearray()
         for number, (path, (mode, content)) in enumerate(sorted(self._entries.items()), 1):
             packed += _entry(number, path, mode, content)

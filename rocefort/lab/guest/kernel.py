@@ -1,4 +1,4 @@
-"""A guest's kernel, unpacked so that no emulated CPU has to, and its modules in their order."""
+"""Kernel of a guest, unpacked so that no emulated CPU has to, and its modules in load order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODULE = re.compile(r"(?P<name>.+)\.ko(?P<packed>\.xz)?")
 
 
 def unpack_kernel(image: bytes) -> bytes:
-    """The ELF kernel within a bzImage. Raises ServiceFailed for one that cannot be unpacked."""
+    """Return the ELF kernel within a bzImage. Raises ServiceFailed if it cannot be unpacked."""
     offset, length = struct.unpack_from("<II", image, PAYLOAD)
     start = ((image[SETUP_SECTORS] or 4) + 1) * SECTOR + offset
     body = image[start : start + length]
@@ -48,7 +48,7 @@ def _by_tool(body: bytes) -> bytes:
 
 
 def read_modules(directory: Path) -> dict[str, Path]:
-    """Every module of a kernel by its name."""
+    """Return every module of a kernel by its name."""
     found = {}
     for path in directory.rglob("*.ko*"):
         if named := MODULE.fullmatch(path.name):
@@ -57,7 +57,7 @@ def read_modules(directory: Path) -> dict[str, Path]:
 
 
 def load_order(modules: Mapping[str, Path], wanted: Iterable[str]) -> tuple[str, ...]:
-    """Modules with all that they need, each after what it needs; what is built in is left out."""
+    """Return modules and their dependencies, each after what it needs, without built-in ones."""
     order: list[str] = []
 
     def add(name: str) -> None:
@@ -73,13 +73,13 @@ def load_order(modules: Mapping[str, Path], wanted: Iterable[str]) -> tuple[str,
 
 
 def read_module(path: Path) -> bytes:
-    """A module as it is loaded."""
+    """Return a module unpacked."""
     content = path.read_bytes()
     return lzma.decompress(content) if path.suffix == ".xz" else content
 
 
 def needs_of(module: bytes) -> tuple[str, ...]:
-    """Names of the modules that one needs, as it says itself."""
+    """Return names of the modules that one needs, from its own metadata."""
     names = [name for found in DEPENDS.findall(module)[:1] for name in found.split(b",")]
     names += [name for found in SOFT.findall(module) for name in found.split()]
     return tuple(name.decode().replace("-", "_") for name in names if name)

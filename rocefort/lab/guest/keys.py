@@ -1,4 +1,4 @@
-"""Keys of an image: the guests' host key, and the key by which their user is let in."""
+"""Keys of an image: the guests' host key, and the key for the login of their user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KIND = b"ssh-ed25519"
 class Key:
     """An Ed25519 key as OpenSSH writes it (private), as a line (public), and as dropbear reads it.
 
-    Made anew for each image: none is ever shared between users.
+    Each image has its own, so that no two users share one.
     """
 
     private: bytes
@@ -24,7 +24,7 @@ class Key:
 
 
 def new_key() -> Key:
-    """A key that nobody has had before."""
+    """Generate a new key."""
     key = Ed25519PrivateKey.generate()
     raw = key.private_bytes_raw()
     public = key.public_key()

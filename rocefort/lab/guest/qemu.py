@@ -1,7 +1,7 @@
-"""The machine that QEMU emulates for a guest, and whether this one can lend it its CPU.
+"""Virtual machine that QEMU runs for a guest, and the check whether KVM works here.
 
 Every option here was needed, or measured: `microvm` hung in two of three boots, without
-`tsc=reliable` perftest's clock fails, and a NIC of unknown speed has none in what RDMA reports.
+`tsc=reliable` perftest's clock fails, and a NIC of unknown speed has none in RDMA's port data.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ QEMU = "qemu-system-x86_64"
 INSTALL = "apt-get install -y --no-install-recommends qemu-system-x86"
 KVM, TUN = Path("/dev/kvm"), Path("/dev/net/tun")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-PROBE_S = 10  # a kernel that KVM runs says its first words within one
+PROBE_S = 10  # a kernel under KVM prints its first line within one
 FIRST_WORDS = "Linux version"
-READY, FAILED = "ROCEFORT-READY", "ROCEFORT-FAILED"  # what a guest says on its console
-MANAGEMENT = ("169.254.99.1", "169.254.99.2", 30)  # the lab's end, the guest's; apart from fabrics
+READY, FAILED = "ROCEFORT-READY", "ROCEFORT-FAILED"  # console messages of a guest
+MANAGEMENT = ("169.254.99.1", "169.254.99.2", 30)  # of the lab's end, the guest's; in no fabric
 Accel = Literal["auto", "tcg", "kvm"]
 COMMON = ("-display", "none", "-no-reboot", "-nodefaults", "-M", "q35")
 KERNEL_WORDS = "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable"
@@ -34,10 +34,10 @@ KERNEL_WORDS = "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable"
 
 @dataclass(frozen=True)
 class Machine:
-    """One guest. address: with its prefix length; nic: what its port to the fabric is called.
+    """One guest. address: with its prefix length; nic: name of its port to the fabric.
 
-    fabric, management: taps in the namespace where QEMU runs. mtu: of its port. directory: where
-    its console and its process id are written.
+    fabric, management: taps in the namespace where QEMU runs. mtu: of its port. directory: its
+    console log and its process id file.
     """
 
     name: str
@@ -51,16 +51,16 @@ class Machine:
 
     @property
     def console(self) -> Path:
-        """All that the guest says."""
+        """Log of the guest's console."""
         return self.directory / "console.log"
 
     @property
     def pid_file(self) -> Path:
-        """Number of QEMU's process."""
+        """File with the process id of QEMU."""
         return self.directory / "qemu.pid"
 
     def command(self, image: Image, accel: str, memory_mb: int) -> list[str]:
-        """What starts it; QEMU returns when the guest begins, and runs on."""
+        """Return the command that starts it; QEMU returns when the guest begins, and continues."""
         return [
             *(QEMU, "-name", self.name, *COMMON, *cpu(accel), "-smp", "1"),
             *("-m", str(memory_mb), "-device", "virtio-rng-pci"),
@@ -92,31 +92,33 @@ class Machine:
 
 
 def mac(name: str, number: int) -> str:
-    """An address of its own for a guest's NIC: QEMU's prefix, and the guest's name."""
+    """Return a MAC address for a guest's NIC: QEMU's prefix, and a digest of the guest's name."""
     digest = hashlib.sha256(name.encode()).hexdigest()
     return f"52:54:{number:02x}:{digest[:2]}:{digest[2:4]}:{digest[4:6]}"
 
 
 def cpu(accel: str) -> tuple[str, ...]:
-    """What runs the guest's instructions."""
+    """Return the options for the guest's CPU."""
     if accel == "kvm":
         return ("-accel", "kvm", "-cpu", "host,arch-capabilities=off")
     return ("-accel", "tcg", "-cpu", "qemu64")
 
 
 def require_qemu() -> None:
-    """See that guests can run here. Raises ServiceFailed with what installs what is missing."""
+    """Check that guests can run here. Raises ServiceFailed with the command that installs QEMU."""
     if shutil.which(QEMU) is None:
         raise ServiceFailed("is not installed", where=QEMU, how=INSTALL)
     if not TUN.exists():
-        raise ServiceFailed("is not there: no tap can be made", where=str(TUN), how="modprobe tun")
+        raise ServiceFailed(
+            "does not exist: no tap can be created", where=str(TUN), how="modprobe tun"
+        )
 
 
 def accel_for(wanted: Accel, image: Image, cache: Cache, say: Callable[[str], None]) -> str:
-    """`kvm` where a kernel has really booted under it, `tcg` otherwise.
+    """Return `kvm` if a kernel has really booted under it, `tcg` otherwise.
 
-    The verdict is kept until this machine boots again. Raises BadInput where KVM alone is wanted
-    and cannot be had.
+    The result is cached until this machine boots again. Raises BadInput if KVM is required and does
+    not work.
     """
     if wanted == "tcg" or (wanted == "auto" and not KVM.exists()):
         return "tcg"
@@ -125,13 +127,13 @@ def accel_for(wanted: Accel, image: Image, cache: Cache, say: Callable[[str], No
     if verdict is None:
         say(f"trying KVM, for at most {PROBE_S} s")
         verdict = boots(image)
-        with suppress(OSError):  # a full disk costs the next lab a probe, and no more
+        with suppress(OSError):  # a full disk costs the next lab one more probe
             kept.write_text(json.dumps([_boot_id(), verdict]), encoding="utf-8")
     if verdict:
         return "kvm"
     if wanted == "kvm":
         what = f"no kernel boots under KVM within {PROBE_S} s"
-        raise BadInput(what, where="--accel", how="take tcg, which needs no KVM")
+        raise BadInput(what, where="--accel", how="use tcg, which needs no KVM")
     return "tcg"
 
 
@@ -148,7 +150,7 @@ def _boot_id() -> str:
 
 
 def boots(image: Image, limit_s: float = PROBE_S) -> bool:
-    """Whether a kernel says its first words under KVM; that /dev/kvm is there proves nothing."""
+    """Whether a kernel prints its first line under KVM; /dev/kvm alone proves nothing."""
     command = [
         *(QEMU, *COMMON, *cpu("kvm"), "-m", "256", "-nic", "none", "-serial", "stdio"),
         *("-kernel", str(image.vmlinux), "-append", "console=ttyS0 panic=-1"),

@@ -1,6 +1,6 @@
-"""The files of a guest: programs with the libraries they ask for, modules, keys, its first program.
+"""Files of a guest: programs with their libraries, modules, keys, its first program.
 
-Everything comes from the unpacked packages; nothing of this machine is in it.
+Everything comes from the unpacked packages, nothing from this machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DT_NULL, DT_NEEDED, DT_STRTAB = 0, 1, 5
 
 
 def needed_libraries(image: bytes) -> tuple[str, ...]:
-    """Names of the libraries of a program or library; none for what is static, or no ELF."""
+    """Return names of the libraries of a program or library; none for a static or non-ELF file."""
     if not image.startswith(MAGIC):
         return ()
     headers = list(_headers(image))
@@ -42,7 +42,7 @@ def needed_libraries(image: bytes) -> tuple[str, ...]:
 
 
 def _headers(image: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Program headers: type, offset in the file, address, size in the file."""
+    """Yield program headers: type, offset in the file, address, size in the file."""
     (first,) = struct.unpack_from("<Q", image, 32)
     size, count = struct.unpack_from("<HH", image, 54)
     for number in range(count):
@@ -60,7 +60,7 @@ def _dynamic(section: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _offset(headers: list[tuple[int, int, int, int]], address: int) -> int:
-    """Where in the file an address is."""
+    """Return the file offset of an address."""
     return next(
         address - base + offset
         for kind, offset, base, size in headers
@@ -75,7 +75,7 @@ def _text(image: bytes, start: int) -> str:
 INIT = TEMPLATES / "guest" / "init.sh"
 LIBRARIES = "lib/x86_64-linux-gnu"
 LOADER = "ld-linux-x86-64.so.2"
-FOLDERS = ("usr/bin", "bin", "usr/sbin", "sbin")  # where packages have programs
+FOLDERS = ("usr/bin", "bin", "usr/sbin", "sbin")  # folders of programs in packages
 PERFTEST = tuple(
     f"ib_{verb}_{kind}" for verb in ("write", "read", "send", "atomic") for kind in ("bw", "lat")
 )
@@ -85,10 +85,10 @@ PROGRAMS = (
     *("ibv_devinfo", "ibv_devices", "ibv_rc_pingpong"),
     *PERFTEST,
 )
-# Looked for by name when a program runs, so that no NEEDED entry leads there.
+# Loaded by name at run time, so that no NEEDED entry refers to them.
 LOADED = ("usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so",)
 ELSEWHERE = ("usr/libexec/coreutils/libstdbuf.so", "usr/lib/openssh/sftp-server")
-SFTP = "usr/lib/sftp-server"  # where dropbear looks for it
+SFTP = "usr/lib/sftp-server"  # dropbear looks for it here
 MODULES = (
     *("virtio_pci", "virtio_net", "virtio_rng", "crc32_generic", "crc32_pclmul", "af_packet"),
     *("ib_core", "ib_uverbs", "ib_umad", "rdma_ucm", "rdma_cm", "ib_cm", "iw_cm", "rdma_rxe"),
@@ -114,11 +114,11 @@ class Packages:
     release: str
 
     def program(self, name: str) -> Path:
-        """A program by its name. Raises ServiceFailed where no package has it."""
+        """Return a program by its name. Raises ServiceFailed if no package has it."""
         return self._find_file(name, FOLDERS)
 
     def library(self, name: str) -> Path:
-        """A library by its name. Raises ServiceFailed where no package has it."""
+        """Return a library by its name. Raises ServiceFailed if no package has it."""
         return self._find_file(name, (LIBRARIES, f"usr/{LIBRARIES}", "lib64", "usr/lib64"))
 
     def _find_file(self, name: str, folders: Sequence[str]) -> Path:
@@ -131,7 +131,7 @@ class Packages:
 
     @cached_property
     def applets(self) -> Sequence[str]:
-        """What busybox can be called as: it says so itself, for it needs no library."""
+        """Applet names of busybox, from its own list: it needs no library, so it runs here."""
         busybox = str(self.program("busybox"))
         done = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=False)  # noqa: S603
         if done.returncode != 0:
@@ -145,7 +145,7 @@ class Packages:
 
 
 def guest_tree(packages: Packages, host: Key, user: Key) -> Tree:
-    """All files of a guest. Raises ServiceFailed for what the packages do not have."""
+    """Return all files of a guest. Raises ServiceFailed for a file that no package has."""
     tree = Tree()
     for folder in EMPTY:
         tree.directory(folder)
@@ -168,7 +168,7 @@ def _os_release(release: str) -> str:
 
 
 def _add_programs(tree: Tree, packages: Packages) -> None:
-    """Programs, and the closure of what they need."""
+    """Add programs, and the closure of their libraries."""
     todo = [_copy(tree, packages.program(name), f"usr/bin/{name}") for name in PROGRAMS]
     todo += [_copy(tree, packages.root / path, path) for path in ELSEWHERE]
     todo += [_copy(tree, packages.root / path, path.removeprefix("usr/")) for path in LOADED]
@@ -197,18 +197,18 @@ def _add_libraries(tree: Tree, packages: Packages, todo: list[bytes]) -> None:
 
 
 def _add_shell(tree: Tree, packages: Packages) -> None:
-    """Debian's dash as sh, and busybox for what no program here does."""
+    """Add Debian's dash as sh, and busybox for the other commands."""
     _copy(tree, packages.program("dash"), "bin/sh")
     _copy(tree, packages.program("busybox"), "bin/busybox")
     for applet in packages.applets:
         if applet not in (*PROGRAMS, "sh", "busybox"):
             tree.link(f"bin/{applet}", "busybox")
     tree.link("bin/bash", "../usr/bin/bash")
-    tree.link("sbin/modprobe", "../bin/busybox")  # where the kernel looks for it
+    tree.link("sbin/modprobe", "../bin/busybox")  # path that the kernel uses
 
 
 def _add_modules(tree: Tree, packages: Packages) -> None:
-    """Modules, unpacked, and the table by which `modprobe` knows what each needs."""
+    """Add modules, unpacked, and the table of dependencies for `modprobe`."""
     folder = f"lib/modules/{packages.release}"
     modules = read_modules(_modules_of(packages))
     lines = []
@@ -218,7 +218,7 @@ def _add_modules(tree: Tree, packages: Packages) -> None:
     for name in order:
         content = read_module(modules[name])
         tree.file(f"{folder}/{name}.ko", content)
-        before = load_order(modules, [name])[-2::-1]  # as depmod does: the first to load is last
+        before = load_order(modules, [name])[-2::-1]  # in depmod's order: the first to load is last
         lines.append(f"{name}.ko:{''.join(f' {each}.ko' for each in before)}\n")
     tree.file(f"{folder}/modules.dep", "".join(lines))
 

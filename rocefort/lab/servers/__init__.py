@@ -1,1 +1,1 @@
-"""Servers beside the emulated switches."""
+"""Emulated servers of a lab."""

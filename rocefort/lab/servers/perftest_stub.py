@@ -1,11 +1,11 @@
-"""What an emulated server runs as perftest, iperf3, fio, mpirun: a program of its own, no RDMA.
+"""Stand-in for perftest, iperf3, fio and mpirun on an emulated server: a separate program, no RDMA.
 
     python -I -S perftest_stub.py DIRECTORY NAME ARGUMENT ..
 
-DIRECTORY is the server's; its `server.json` has what it is and what is wrong with it. Two ends meet
-at a socket named by address and port in the directory that all servers share. What they print has
-the form of recorded runs; its figures come from the speeds of the ports and the number of switches
-between them. It imports nothing of Rocefort, so that it starts quickly.
+DIRECTORY is the server's; its `server.json` has its properties and faults. Two ends connect at a
+socket named by address and port in the directory that all servers share. Their output has the form
+of recorded runs; its figures come from the speeds of the ports and the number of switches between
+them. It imports nothing of Rocefort, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LOST = (
 
 
 class PerftestArguments:
-    """Arguments as perftest takes them: values by option, and what stands alone."""
+    """Arguments of perftest: values by option, flags, and plain words."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.values: dict[str, str] = {}
@@ -71,7 +71,7 @@ class PerftestArguments:
                 self.plain.append(word)
 
     def get(self, name: str, default: str = "") -> str:
-        """The value of an option."""
+        """Return the value of an option."""
         return self.values.get(name, default)
 
 
@@ -81,14 +81,14 @@ def print_text(text: str) -> None:
 
 
 def fail(text: str, code: int = 1) -> NoReturn:
-    """Say why on stderr, and end."""
+    """Print the error to stderr, and exit."""
     sys.stdout.flush()
     sys.stderr.write(text)
     raise SystemExit(code)
 
 
 class EmulatedServer:
-    """The server that this runs on, and the others as far as a program can know them."""
+    """The server that this program runs on, and the shared data of the others."""
 
     def __init__(self, directory: Path) -> None:
         self.own: dict[str, Any] = json.loads((directory / "server.json").read_text())
@@ -96,22 +96,22 @@ class EmulatedServer:
         self.all: dict[str, dict[str, Any]] = json.loads((self.wire / "servers.json").read_text())
 
     def fault(self, name: str) -> bool:
-        """Whether something is wrong with it."""
+        """Whether the server has a fault."""
         return name in self.own["faults"]
 
     def pause(self, seconds: float) -> None:
-        """Take as long as the lab lets it."""
+        """Sleep for a scaled number of seconds."""
         time.sleep(seconds * self.own["pace"])
 
     def rate(self, client: str, server: str, asked: float | None) -> float:
-        """Gb/s of RDMA between two addresses, beside the others that send there at this moment."""
+        """Return Gb/s of RDMA between two addresses, shared with other senders to that server."""
         one, other = self.all[client], self.all[server]
         beside = max(1, len(list(self.wire.glob(f"{server}:*"))))
         line = min(one["gbps"], other["gbps"] / beside)
         return float(min(line * 0.94, asked or line) * min(one["share"], other["share"]))
 
     def latency_us(self, client: str, server: str, size: int) -> float:
-        """Half a round trip, in microseconds."""
+        """Return half a round trip, in microseconds."""
         one, other = self.all[client], self.all[server]
         switches = 1 if one["leaf"] == other["leaf"] else 3
         sending = size / 1024 * NS_PER_KB / 1000 * (1 + switches * 0.1) * 100 / one["gbps"]
@@ -122,7 +122,7 @@ class EmulatedServer:
 
 
 def perftest(name: str, words: Sequence[str], server: EmulatedServer) -> None:
-    """One end of ib_write_bw and its siblings."""
+    """Run one end of ib_write_bw and its siblings."""
     given = PerftestArguments(words)
     if given.get("-d") != server.own["device"]:
         fail(f"IB device {given.get('-d')} not found\n Unable to find the Infiniband/RoCE device\n")
@@ -136,7 +136,7 @@ def perftest(name: str, words: Sequence[str], server: EmulatedServer) -> None:
 
 
 def perftest_server(name: str, given: PerftestArguments, server: EmulatedServer) -> None:
-    """Wait for a client, and print what it measured."""
+    """Wait for a client, and print its result."""
     print_text(WAITING)
     place = f"{server.own['address']}:{given.get('-p', PORT)}"
     with client_at(place) as met, met.makefile("rw") as talk:
@@ -155,7 +155,7 @@ def perftest_server(name: str, given: PerftestArguments, server: EmulatedServer)
 
 @contextlib.contextmanager
 def client_at(place: str) -> Iterator[socket.socket]:
-    """The first client that comes to a socket, which is there until the block ends."""
+    """Yield the first client of a socket; the socket exists until the block ends."""
     with socket.socket(socket.AF_UNIX) as door:
         Path(place).unlink(missing_ok=True)
         door.bind(place)
@@ -171,7 +171,7 @@ def client_at(place: str) -> Iterator[socket.socket]:
 def perftest_client(
     name: str, given: PerftestArguments, server: EmulatedServer, address: str
 ) -> None:
-    """Meet the server, take the time that it takes, and print."""
+    """Connect to the server, wait for the test duration, and print."""
     port = given.get("-p", PORT)
     with socket.socket(socket.AF_UNIX) as line:
         try:
@@ -201,7 +201,7 @@ def perftest_client(
 
 
 def head(name: str, given: PerftestArguments, server: EmulatedServer, depth: str) -> None:
-    """What perftest prints above its table."""
+    """Print the head of perftest's table."""
     verb = {"write": "RDMA_Write", "read": "RDMA_Read", "send": "Send"}[name.split("_")[1]]
     kind = "Latency" if name.endswith("_lat") else "BW"
     text = COMMON.format(
@@ -224,7 +224,7 @@ def head(name: str, given: PerftestArguments, server: EmulatedServer, depth: str
 
 
 def rate_row(size: int, seconds: float, gbps: float) -> str:
-    """One row; under 0.1 Gb/s perftest prints six decimals."""
+    """Format one row; under 0.1 Gb/s perftest prints six decimals."""
     mpps = gbps * 1000 / size / 8
     iterations = int(mpps * 1e6 * seconds)
     if gbps < 0.1:
@@ -234,7 +234,7 @@ def rate_row(size: int, seconds: float, gbps: float) -> str:
 
 
 def rate_rows(given: PerftestArguments, server: EmulatedServer, address: str) -> str:
-    """The table of a bandwidth test over a duration."""
+    """Return the table of a bandwidth test over a duration."""
     size, seconds = int(given.get("-s", "65536")), float(given.get("-D", "5"))
     if server.fault("firewall-4791"):
         row = f" {size:<10d} 0           0.000000            0.000000            0.000000\n"
@@ -245,7 +245,7 @@ def rate_rows(given: PerftestArguments, server: EmulatedServer, address: str) ->
 
 
 def infinitely(given: PerftestArguments, server: EmulatedServer, address: str) -> NoReturn:
-    """A row every so many seconds until it is ended; `failing` halves the third."""
+    """Print a row in each interval until a signal; the fourth row is lower."""
     print_text(BW_HEADER)
     every, number = float(given.get("-D", "1")), 0
     while True:
@@ -259,10 +259,10 @@ def infinitely(given: PerftestArguments, server: EmulatedServer, address: str) -
 
 
 def latency_rows(given: PerftestArguments, server: EmulatedServer, address: str) -> str:
-    """The table of a latency test over a number of messages."""
+    """Return the table of a latency test over a number of messages."""
     size, count = int(given.get("-s", "2")), int(given.get("-n", "1000"))
     if server.fault("firewall-4791"):
-        while True:  # over messages it waits for ever
+        while True:  # with a message count perftest waits for ever
             time.sleep(60)
     typical = server.latency_us(server.own["address"], address, size)
     figures = [typical * factor for factor in (0.96, 1.9, 1.0, 1.01)]
@@ -279,7 +279,7 @@ def latency_rows(given: PerftestArguments, server: EmulatedServer, address: str)
 
 
 def iperf3(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
-    """TCP, which gets what the streams of it take of a port."""
+    """Run iperf3: TCP reaches a fifth of the RDMA rate."""
     given = PerftestArguments(words)
     os.chdir(server.wire)
     if "-c" not in given.values:
@@ -307,7 +307,7 @@ def iperf3(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
 
 
 def fio(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
-    """Random writes to what is mounted."""
+    """Run fio: random writes to the mounted storage."""
     given = PerftestArguments(words)
     name = given.get("--name")
     seconds, block = int(given.get("--runtime", "1")), int(given.get("--bs", "4096"))
@@ -335,7 +335,7 @@ def fio(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
 
 
 def mpirun(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
-    """A collective of IMB over all ranks."""
+    """Run mpirun: a collective of IMB over all ranks."""
     ranks = int(words[words.index("-np") + 1])
     name, largest = words[-1], int(words[words.index("-msglog") + 1].split(":")[1])
     server.pause(2)
@@ -358,9 +358,9 @@ PROGRAMS: dict[str, Callable[[str, Sequence[str], EmulatedServer], None]] = {
 
 
 def main() -> None:
-    """Run as the program that the second word names."""
+    """Run the program named by the second word."""
     directory, name, *words = sys.argv[1:]
-    # Ended by a signal as any program: what it has buffered is lost.
+    # A signal ends it as any program: buffered output is lost.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     PROGRAMS[name](name, words, EmulatedServer(Path(directory)))
     sys.stdout.flush()

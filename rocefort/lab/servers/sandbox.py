@@ -1,9 +1,9 @@
-"""An emulated server that really runs what it is told: a shell, a guard, programs.
+"""An emulated server that runs its commands for real: a shell, a guard, programs.
 
-Each server is a directory with a process table of its own (the processes that carry its directory
-in their environment). A command from outside is run only where it is one of the texts handed in, or
-a known program within a known guard; nothing else finds a shell. As with sshd, a command's input
-ends with its SSH channel, and the command itself goes on until its guard ends it.
+Each server is a directory with a process table of its own (the processes that have its directory in
+their environment). A command over SSH runs only if it is one of the configured texts, or a known
+program within a known guard. No other command reaches a shell. As with sshd, a command's input ends
+with its SSH channel, and the command itself continues until its guard ends it.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ Unwrap = Callable[[str], tuple[str, ...] | None]
 
 @dataclass
 class RdmaRoot:
-    """One server below `root`; `wire` is the directory where all servers of a lab meet.
+    """One server below `root`; `wire` is the directory that all servers of a lab share.
 
     unwrap: takes a guard off a command. texts: command lines that may run as they are, within a
-    guard. share: part of its port's speed that it gives. pace: how long a second of a test takes.
+    guard. share: part of its port's speed that it gives. pace: real seconds for a second of a test.
     """
 
     name: str
@@ -77,7 +77,7 @@ class RdmaRoot:
     calls: list[str] = field(default_factory=list)  # commands that were started, in order
 
     def make(self) -> RdmaRoot:
-        """Lay out all files, anew; raises OSError."""
+        """Create all files again; raises OSError."""
         for folder in ("bin", "tmp", "proc"):
             (self.root / folder).mkdir(parents=True, exist_ok=True)
         self._programs()
@@ -122,7 +122,7 @@ class RdmaRoot:
         self._script("ethtool", "printf 'NIC statistics:\\n     rx_discards_phy: 0\\n'")
 
     def _version(self, name: str) -> str:
-        """Answer of perftest to `--version`, by the shell: every probe asks for it."""
+        """Return shell code for perftest's `--version`: every probe runs it."""
         said = shlex.quote(f"Version: {self.version}")
         return f'[ "$*" != --version ] || {{ echo {said}; exit; }}\n' if name in PERFTEST else ""
 
@@ -149,11 +149,11 @@ class RdmaRoot:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of every process of this server."""
+        """Environment of every process of this server."""
         return {"ROCEFORT_ROOT": str(self.root), "PATH": str(self.root / "bin")}
 
     def processes(self) -> dict[int, str]:
-        """Its process table: command line by process id."""
+        """Return its process table: command line by process id."""
         mark = f"ROCEFORT_ROOT={self.root}".encode()
         found = {}
         for place in Path("/proc").glob("[0-9]*"):
@@ -164,13 +164,13 @@ class RdmaRoot:
         return found
 
     def kill_all(self) -> None:
-        """As a loss of power does."""
+        """Kill all processes, as a power loss does."""
         for pid in self.processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def allows(self, command: str | None) -> bool:
-        """Whether a command over SSH may be run here."""
+        """Whether a command over SSH may run here."""
         if command is None:
             return False
         if found := KILL.fullmatch(command):
@@ -181,7 +181,7 @@ class RdmaRoot:
         return known or shlex.join(words) in self.texts
 
     async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
-        """Run a command that it knows, and answer with what it prints, as it prints it."""
+        """Run an allowed command, and stream its output."""
         self.calls.append(command)
         done = await asyncio.create_subprocess_exec(
             str(self.root / "bin" / "sh"),
@@ -205,7 +205,7 @@ class RdmaRoot:
         finally:
             closing.cancel()
             stdin.close()
-            if done.returncode is None:  # the lab ends, and what runs in it too
+            if done.returncode is None:  # the lab ends, and its processes too
                 await asyncio.to_thread(self.kill_all)
                 await done.communicate()
         with suppress(OSError):
@@ -231,12 +231,12 @@ async def _closed_with(
 
 async def _copy(source: asyncio.StreamReader, target: asyncssh.SSHWriter[bytes]) -> None:
     while piece := await source.read(65536):
-        with suppress(OSError):  # the channel has ended, and the command goes on
+        with suppress(OSError):  # the channel has ended; the command continues
             target.write(piece)
 
 
 def write_servers(wire: Path, roots: Mapping[str, RdmaRoot]) -> None:
-    """What every program may know of all servers: their leaves and speeds, by address."""
+    """Write leaves and speeds of all servers, by address, for their programs."""
     wire.mkdir(parents=True, exist_ok=True)
     known = {
         root.address: {"name": name, "leaf": root.leaf, "gbps": root.gbps, "share": root.share}

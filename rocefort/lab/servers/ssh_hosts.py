@@ -1,8 +1,8 @@
-"""Servers beside the emulated switches: SSH hosts that replay measured perftest output.
+"""SSH hosts for a lab that replay measured perftest output.
 
-They know perftest's commands, `kill` of what they run, and the guard that Rocefort puts around a
-command; anything else ends with 127. No RDMA happens: what a client and its server print, byte for
-byte, comes from samples of real runs.
+They accept perftest's commands, `kill` of their processes, and the guard that Rocefort puts around
+a command; anything else ends with 127. No RDMA happens: the output of a client and its server
+comes, byte for byte, from samples of real runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOOLS = frozenset(
 )
 VALUED = frozenset(("-d", "-x", "-D", "-n", "-p", "-u", "-q", "-s", "-m", "-S", "-T", "--tclass"))
 GUARD = re.compile(r"echo (?P<mark>\S+) \$\$ >&2; exec timeout -k \d+ (?P<limit>\d+) (?P<rest>.+)")
-WATCHED = re.compile(  # a guard that ends its command with the SSH channel as well
+WATCHED = re.compile(  # a guard that also ends its command with the SSH channel
     r"exec 3<&0; \S+ timeout -k \d+ (?P<limit>\d+) (?P<rest>.+) </dev/null 3<&- & job=\$!; "
     r"echo (?P<mark>\S+) \$job >&2; .+"
 )
@@ -45,18 +45,18 @@ HUNG = {"client": 255, "server": 143}
 
 
 class HostBackend(Protocol):
-    """What a host runs for real, such as its settings or its RDMA programs."""
+    """Commands that a host runs for real, such as its settings or its RDMA programs."""
 
     def allows(self, command: str | None) -> bool:
-        """Whether a command over SSH may be run."""
+        """Whether a command over SSH may run."""
 
     async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
-        """Run a command that it knows, and answer with what it leaves behind."""
+        """Run an allowed command, and return its output."""
 
 
 @dataclass(frozen=True)
 class ProcessOutput:
-    """What one end prints and how it ends; exit_code None: it hangs until it is ended."""
+    """Output of one end, and its exit code; None: it hangs until a signal or its limit."""
 
     stdout: bytes = b""
     stderr: bytes = b""
@@ -102,7 +102,7 @@ def _bytes(path: Path) -> bytes:
 
 @dataclass(eq=False)
 class HostProcess:
-    """One command that runs on one host."""
+    """One running command of one host."""
 
     host: str
     words: tuple[str, ...]
@@ -111,7 +111,7 @@ class HostProcess:
     signal: asyncio.Future[str] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
-    sample: asyncio.Future[Sample] = field(  # of a server: set when its client has run
+    sample: asyncio.Future[Sample] = field(  # for a server: set when its client has run
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -128,8 +128,8 @@ class RdmaHosts:
         with RdmaHosts(addresses, {"ib_write_bw": sample}, state_dir=path).in_thread() as hosts:
             hosts.ports["k8sgn08"], hosts.known_hosts_text
 
-    addresses: host name -> the RDMA address that clients name. samples: tool -> what a pair
-    replays; `replay` changes it at any time. Raises what `open_listeners` raises.
+    addresses: host name -> the RDMA address that clients use. samples: tool -> the sample that a
+    pair replays; `replay` changes it at any time. Raises what `open_listeners` raises.
     """
 
     addresses: Mapping[str, str]
@@ -138,8 +138,8 @@ class RdmaHosts:
     listen: tuple[str, int] = ("127.0.0.1", 0)
     user: str = "rdma"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
-    settings: Mapping[str, HostBackend] = field(default_factory=dict)  # what else a host answers
-    choose: Choose | None = None  # which sample a client's run replays, where the lab can tell
+    settings: Mapping[str, HostBackend] = field(default_factory=dict)  # other commands of a host
+    choose: Choose | None = None  # sample of a client's run, if the lab computes it
     ports: dict[str, int] = field(default_factory=dict)
     known_hosts_text: str = ""
     _chosen: dict[tuple[str, str], Sample] = field(default_factory=dict)
@@ -151,16 +151,16 @@ class RdmaHosts:
 
     @property
     def running(self) -> tuple[tuple[str, str], ...]:
-        """Host and command line of everything that still runs."""
+        """Host and command line of every running command."""
         return tuple((one.host, " ".join(one.words)) for one in list(self._running.values()))
 
     def hang_up(self) -> None:
-        """End every session and what it runs. From any thread but the lab's own."""
+        """End every session and its commands. Call it from another thread than the lab's."""
         if self._loop is not None:
             hang_up(self._loop, self._listeners)
 
     def replay(self, sample: Sample, tool: str, clients: Sequence[str] = ()) -> None:
-        """From now on runs of a tool by these clients (empty: by all) replay this sample."""
+        """Replay this sample from now on for runs of a tool by these clients (empty: by all)."""
         for client in clients or tuple(self.addresses):
             self._chosen[client, tool] = sample
 
@@ -201,7 +201,7 @@ class RdmaHosts:
             process.exit(NO_COMMAND)
 
     def _kill(self, host: str, pid: int, signal: str) -> int:
-        """Signal one of this host's own commands; the exit code of `kill`."""
+        """Signal one of this host's own commands; returns the exit code of `kill`."""
         one = self._running.get(pid)
         if one is None or one.host != host:
             return 1
@@ -230,7 +230,7 @@ class RdmaHosts:
             process.exit(end.exit_code or 0)
 
     async def _outcome(self, one: HostProcess) -> ProcessOutput:
-        """What a command prints and how it ends: by itself, by a signal, or at its limit."""
+        """Return the output of a command that ends normally, by a signal, or at its limit."""
         work = asyncio.ensure_future(self._perftest(one))
         done, _ = await asyncio.wait(
             (work, one.signal), timeout=one.limit_s, return_when=asyncio.FIRST_COMPLETED
@@ -268,7 +268,7 @@ class RdmaHosts:
         return end
 
     def _waiting(self, address: str, port: int) -> HostProcess | None:
-        """The server that listens at an address and port, if its client has not come yet."""
+        """Return the server that listens at an address and port, if no client has connected yet."""
         for one in self._running.values():
             here = self.addresses[one.host] == address and _port(one.words) == port
             if here and _address(one.words) is None and not one.sample.done():
@@ -277,7 +277,7 @@ class RdmaHosts:
 
 
 async def _watch(one: HostProcess, process: asyncssh.SSHServerProcess[bytes]) -> None:
-    """End a watched command with its SSH channel, whose end is that of its input."""
+    """End a watched command when its SSH channel, and so its input, ends."""
     import asyncssh  # noqa: PLC0415 - belongs to an extra
 
     if one.watched:
@@ -293,7 +293,7 @@ async def _complete_output(end: ProcessOutput) -> ProcessOutput:
 
 
 def _unwrap(command: str) -> tuple[str, float | None, tuple[str, ...], bool]:
-    """Take the guard off: its mark, its limit in seconds, the words, whether it is watched."""
+    """Remove the guard: returns its mark, limit in seconds, the words, whether it is watched."""
     try:
         words = shlex.split(command)
         script = words[3] if words[:3] == ["exec", "sh", "-c"] else ""
@@ -308,7 +308,7 @@ def _unwrap(command: str) -> tuple[str, float | None, tuple[str, ...], bool]:
 
 
 def _address(words: Sequence[str]) -> str | None:
-    """The server that a client names; None for a server."""
+    """Return the server that a client connects to; None for a server."""
     plain = [w for before, w in pairwise(words) if not w.startswith("-") and before not in VALUED]
     return plain[-1] if plain else None
 

@@ -1,7 +1,7 @@
-"""What display commands print of the state behind a switch, in the vendor's forms: one table.
+"""Display commands of the switch state, in the vendor's forms: one table.
 
-A row is a command's format as in the reference, and what it prints. Samples are those of the
-V300R023C00 command reference; where a form is only near to one, its function says so.
+A row is a command's format as in the reference, and a function for its output. Samples are those of
+the V300R023C00 command reference; a function whose form is only close to one states it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from rocefort.errors import BadInput
 from rocefort.lab.show import hardware, interfaces, lossless, queues, routing
 from rocefort.lab.switch.switch import EmulatedSwitch
 
-# Of a switch and of the parameters of the format, in their order; None: a parameter names nothing.
+# Called with a switch and the parameters of the format, in their order; None: a parameter matches
+# nothing.
 Show = Callable[..., "str | None"]
 
 _STATES: Mapping[str, Show] = {
@@ -54,7 +55,7 @@ _STATES: Mapping[str, Show] = {
 
 
 def _or_error(show: Show) -> Show:
-    """Show, or say in one line what of the running configuration this emulator cannot read."""
+    """Wrap a display: a configuration that this emulator cannot read gives an error in one line."""
 
     def shown(switch: EmulatedSwitch, *params: str) -> str | None:
         try:

@@ -1,4 +1,4 @@
-"""What the display commands of an emulated switch print, as the vendor's samples show it."""
+"""Displays of configurations, commits and the trial status, as in the vendor's samples."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rocefort.models.device.interface import kind_of
 from rocefort.models.hardware.breakout import parts_of
 from rocefort.models.hardware.hardware import SyntaxFamily
 
-# Blocks whose views stand behind ` #` (V300R023C00 configuration guide, "Configuration Scripts").
+# Blocks whose views follow ` #` (V300R023C00 configuration guide, "Configuration Scripts").
 SEPARATED = ("aaa", "ai-service", "bgp", "telemetry")
 
 
 def configuration(switch: EmulatedSwitch, config: Lines) -> str:
-    """A whole configuration with the header that a switch puts above it."""
+    """Return a whole configuration with the header of a switch."""
     return (
         f"!Software Version {switch.software}\n"
         f"!Last configuration was updated at {switch.changed_at:%Y-%m-%d %H:%M:%S}+00:00\n"
@@ -34,20 +34,20 @@ def configuration(switch: EmulatedSwitch, config: Lines) -> str:
 
 
 def whole(switch: EmulatedSwitch, config: Lines) -> str:
-    """A whole configuration as a switch saves it: ports without a line of their own are there.
+    """Return a whole configuration as a switch saves it, with ports that have no line of their own.
 
     V300R023C00 command reference, `display configuration candidate merge`.
     """
     return _whole(config, tuple(switch.ports), switch.family)
 
 
-@lru_cache(maxsize=64)  # what a switch runs is asked for time and again
+@lru_cache(maxsize=64)  # clients read a running configuration again and again
 def _whole(config: Lines, ports: tuple[str, ...], family: SyntaxFamily) -> str:
     return saved_form(with_ports(config, ports, family), family)
 
 
 def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> Lines:
-    """The lines with one for each port of the hardware, where that is known."""
+    """Return the lines with one for each port of the hardware, if the ports are known."""
     named, types = {line.text for line in config}, split_types(config)
     bare = [
         ConfigLine(text)
@@ -66,7 +66,7 @@ def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> L
 
 
 def saved_form(config: Lines, family: SyntaxFamily) -> str:
-    """A configuration as a switch saves it, with `#` between sections and ` #` inside of some."""
+    """Format a configuration as a switch saves it: `#` between sections, ` #` inside some."""
     return tree_text(_separated(line, family) for line in joined_lines(config))
 
 
@@ -84,7 +84,7 @@ def _separated(line: ConfigLine, family: SyntaxFamily) -> ConfigLine:
 
 
 def this_view(switch: EmulatedSwitch, view: View) -> str:
-    """`display this`: the view one stands in; the system view shows all."""
+    """`display this`: the current view; the system view shows all."""
     if not view:
         return whole(switch, switch.running)
     here = ConfigLine(view[-1], 0, children_at(switch.running, view))
@@ -100,7 +100,7 @@ def section(switch: EmulatedSwitch, wanted: str) -> str:
 
 
 def only(config: Lines, wanted: str) -> Lines:
-    """Sections that begin with some words: `interface 100GE1/0/1`, `bgp`."""
+    """Return sections that begin with some words: `interface 100GE1/0/1`, `bgp`."""
     exact = wanted.startswith("interface ")
     return tuple(
         line
@@ -123,11 +123,11 @@ def pending(candidate: Candidate) -> str:
 
 
 def changes(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
-    """`display configuration candidate changes`: what the commit would take and give."""
+    """`display configuration candidate changes`: lines that the commit removes and adds."""
     named = {line.text for line in before} ^ {line.text for line in after}
     if any(kind_of(text.removeprefix("interface ")) == "ethernet" for text in named):
         before, after = (
-            with_ports(lines, switch.ports, switch.family)  # they are always there
+            with_ports(lines, switch.ports, switch.family)  # a switch always has them
             for lines in (before, after)
         )
     rows = list(_changed_lines(before, after, 0))
@@ -139,12 +139,12 @@ def changes(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
 def _changed_lines(before: Lines, after: Lines, depth: int) -> Iterator[str]:
     ends = ["  #"] if depth == 0 else []
     old, new = [line.text for line in before], [line.text for line in after]
-    # Whole sections are matched by name; lines only by their text.
+    # Whole sections are matched by name, lines only by their text.
     for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             for line, other in zip(before[i:j], after[k:m], strict=True):
                 if line.children == other.children:
-                    continue  # nearly all of them
+                    continue  # nearly all sections
                 inner = list(_changed_lines(line.children, other.children, depth + 1))
                 if inner:
                     yield f"  {' ' * depth}{line.text}"

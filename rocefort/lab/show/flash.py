@@ -1,7 +1,7 @@
-"""The flash of an emulated switch: the files that `dir` lists and SFTP reads and writes.
+"""Flash of an emulated switch: the files that `dir` lists and SFTP reads and writes.
 
-`vrpcfg.zip` is the saved configuration, zipped as on a switch (V300R023C00, `save`). Files that a
-user puts there are kept in the lab's state directory, if the lab has one.
+`vrpcfg.zip` is the saved configuration, zipped as on a switch (V300R023C00, `save`). Uploaded files
+are stored in the lab's state directory, if the lab has one.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rocefort.lab.show.configuration import whole
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 STARTUP_FILE = "vrpcfg.zip"  # default name of the saved configuration
-INSIDE = "vrpcfg.cfg"  # what the zip holds
+INSIDE = "vrpcfg.cfg"  # content of the zip
 FLASH_KBYTES = 2_994_228  # the sample's, `dir`: sizes of flash are not modelled
-SYSTEM_KBYTES = 2_192_564  # what the sample has in use
+SYSTEM_KBYTES = 2_192_564  # used space in the sample
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same configuration
 
 
 def saved_zip(switch: EmulatedSwitch) -> bytes:
-    """The saved configuration as the switch keeps it."""
+    """Return the saved configuration as a zip, as the switch stores it."""
     return _zipped(INSIDE, saved_text(switch))
 
 
@@ -36,7 +36,7 @@ def _zipped(inside: str, text: str) -> bytes:
 
 
 def saved_text(switch: EmulatedSwitch) -> str:
-    """The saved configuration as text, with its header."""
+    """Return the saved configuration as text, with its header."""
     return _with_header(switch, switch.saved)
 
 
@@ -45,7 +45,7 @@ def _with_header(switch: EmulatedSwitch, config: Lines) -> str:
 
 
 def back_up(switch: EmulatedSwitch, name: str) -> None:
-    """Write what is running to a file of the flash, `.cfg` as text, `.zip` as its compression.
+    """Write the running configuration to a file of the flash, `.cfg` as text, `.zip` compressed.
 
     Raises ValueError for a switch without a folder.
     """
@@ -56,7 +56,7 @@ def back_up(switch: EmulatedSwitch, name: str) -> None:
 
 
 def files_of(switch: EmulatedSwitch) -> list[tuple[str, int, datetime]]:
-    """Name, size in bytes and time of every file, by name."""
+    """Return name, size in bytes and time of every file, by name."""
     found = {STARTUP_FILE: (len(saved_zip(switch)), switch.changed_at)}
     for path in _kept_files(switch.flash):
         status = path.stat()
@@ -66,7 +66,7 @@ def files_of(switch: EmulatedSwitch) -> list[tuple[str, int, datetime]]:
 
 
 def unpack_flash(switch: EmulatedSwitch) -> Path:
-    """Bring the folder of a switch up to date; raises ValueError for one without a folder."""
+    """Update the folder of a switch; raises ValueError for one without a folder."""
     folder = _folder(switch)
     write_whole_bytes(folder / STARTUP_FILE, saved_zip(switch))
     return folder
@@ -80,7 +80,7 @@ def _folder(switch: EmulatedSwitch) -> Path:
 
 
 def write_whole_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that it is old or new, whenever the process dies; of mode 0600."""
+    """Write a file atomically, with mode 0600: a crash leaves the old or the new content."""
     fresh = path.with_name(f".{path.name}.new")
     fresh.touch(mode=0o600)
     with fresh.open("wb") as file:
@@ -101,7 +101,7 @@ def _kept_files(folder: Path | None) -> list[Path]:
 
 
 def free_kbytes(switch: EmulatedSwitch) -> int:
-    """What is free; nothing where a fault has filled the flash."""
+    """Return free kbytes; 0 if a fault has filled the flash."""
     if any(fault.name == "full-flash" for fault in switch.faults):
         return 0
     used = sum(size for _, size, _ in files_of(switch)) // 1024

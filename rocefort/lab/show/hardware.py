@@ -17,17 +17,17 @@ from rocefort.lab.switch.switch import EmulatedSwitch
 
 
 def product(switch: EmulatedSwitch) -> str:
-    """The series that a model belongs to: CE8851-32CQ8DQ-P -> CE8851."""
+    """Return the series that a model belongs to: CE8851-32CQ8DQ-P -> CE8851."""
     return series(switch.hardware)
 
 
 def series(hardware: str) -> str:
-    """The series of a model."""
+    """Return the series of a model."""
     return hardware.split("-", maxsplit=1)[0]
 
 
 def _version(hardware: str, software: str, **uptime: str) -> str:
-    """Lines of `display version`; a V200 names its system in another way than a V300."""
+    """Return lines of `display version`; V200 and V300 print the system name differently."""
     block, number = displays.VERSION_V300, "1.23.0.1"
     if software.startswith("V2"):
         block, number = displays.VERSION_V200, "8.180"
@@ -36,7 +36,7 @@ def _version(hardware: str, software: str, **uptime: str) -> str:
 
 
 def described(hardware: str, software: str) -> str:
-    """What LLDP says of the system: the first lines of `display version`, without a copyright."""
+    """Return the LLDP system description: `display version` without a copyright."""
     return f"{_version(hardware, software)}\nHUAWEI {hardware}"
 
 
@@ -54,14 +54,14 @@ def esn(switch: EmulatedSwitch) -> str:
 
 
 def device(switch: EmulatedSwitch) -> str:
-    """`display device`: the one board; rows of fans and power supplies are left out."""
+    """`display device`: the one board, without rows of fans and power supplies."""
     board = {"slot": 1, "card": "-", "model": switch.hardware, "online": "Present", "power": "On"}
     row = board | {"register": "Registered", "alarm": "Normal", "primary": "Master"}
     return displays.BOARDS.write([row], name=product(switch))
 
 
 def clock(switch: EmulatedSwitch) -> str:
-    """`display clock`, in UTC: what a time zone is called without one is not confirmed."""
+    """`display clock`, in UTC: the name of the default time zone is not confirmed."""
     now = switch.now()
     time = f"{now:%Y-%m-%d %H:%M:%S}+00:00"
     return displays.CLOCK.write(
@@ -70,7 +70,7 @@ def clock(switch: EmulatedSwitch) -> str:
 
 
 def startup(switch: EmulatedSwitch) -> str:
-    """`display startup`: the lines of software and configuration; other packages are left out."""
+    """`display startup`: the lines of software and configuration, without other packages."""
     package = f"flash:/{product(switch)}-{switch.software}.cc"
     rows = (
         ("Configured startup system software", package),
@@ -83,7 +83,7 @@ def startup(switch: EmulatedSwitch) -> str:
 
 
 def alarms(switch: EmulatedSwitch) -> str:
-    """`display alarm active`; the date stands above the time, the description is wrapped."""
+    """`display alarm active`; the date is above the time, the description is wrapped."""
     rule = "-" * 80
     rows: list[str] = []
     for alarm in behind_of(switch).alarms(switch.name):
@@ -97,7 +97,7 @@ def alarms(switch: EmulatedSwitch) -> str:
 
 
 def directory(switch: EmulatedSwitch) -> str:
-    """`dir` of flash:/: the files that SFTP sees; the switch's own folders are left out."""
+    """`dir` of flash:/: the files that SFTP lists, without the switch's own folders."""
     rows = (
         {
             "index": index,

@@ -1,8 +1,8 @@
 """`display interface [brief]`, `lldp neighbor [brief]` and `eth-trunk`.
 
 Samples: V300R023C00 command reference, Interface Management, LLDP, Eth-Trunk; V200's forms: outputs
-of CloudEngine switches that public drivers test with. Rates, peaks and utilization are always zero;
-LACP's states of single members are not modelled and shown as working.
+of CloudEngine switches that public drivers test with. Rates, peaks and utilization are always zero.
+LACP states of single members are not modelled and shown as working.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STATES = {"up": "UP", "down": "DOWN", "*down": "Administratively DOWN"}
 PROTOCOLS = {"up": "UP", "down": "DOWN", "up(s)": "UP (spoofing)"}
 TRUNK_HEAD = "ActorPortName              Status   PortType PortPri PortNo PortKey PortState Weight"
 PARTNER_HEAD = "ActorPortName              SysPri    SystemID  PortPri PortNo  PortKey   PortState"
-HARDWARE_ADDRESS = "00e0-fc12-3456"  # the samples' own: addresses of Ethernet are not modelled
+HARDWARE_ADDRESS = "00e0-fc12-3456"  # from the samples: Ethernet addresses are not modelled
 SETTINGS = {  # of every port
     "loopback": "NONE",
     "maximal_bandwidth": "1000M",  # of a management port
@@ -89,7 +89,7 @@ def _brief_row(state: InterfaceState, indent: str) -> dict[str, object]:
 
 
 def _with_speed(state: InterfaceState) -> str:
-    """The name, and behind it the speed where that is not the name's: `400GE1/1/1:1(200GE)`."""
+    """Return the name, followed by a speed that differs from the name's: `400GE1/1/1:1(200GE)`."""
     promised = port_speed_gbps(whole_port(state.name))
     if not state.speed_mbps or not promised or state.speed_mbps == promised * 1000:
         return state.name
@@ -122,9 +122,9 @@ def _interface_text(switch: EmulatedSwitch, state: InterfaceState, index: int) -
 
 
 def _state(switch: EmulatedSwitch, state: InterfaceState, index: int) -> dict[str, object]:
-    """What a port is, and how it is set."""
+    """Return state and settings of a port."""
     physical, split = kind_of(state.name) in ("ethernet", "management"), "-"
-    if switch.family is SyntaxFamily.V200:  # it tells whether a port is one of a split one
+    if switch.family is SyntaxFamily.V200:  # V200 prints whether a port is part of a split one
         split = "ENABLE" if state.name != whole_port(state.name) else "DISABLE"
     values: dict[str, object] = {
         "name": state.name,
@@ -155,7 +155,7 @@ def _state(switch: EmulatedSwitch, state: InterfaceState, index: int) -> dict[st
 
 
 def _counts(state: InterfaceState) -> dict[str, object]:
-    """Counters; a logical interface shows how many packets alone, an Eth-Trunk none."""
+    """Return counters; a logical interface has only packet and octet counts, an Eth-Trunk none."""
     if kind_of(state.name) not in ("ethernet", "management"):
         names = () if state.members else ("rx_packets", "rx_octets", "tx_packets", "tx_octets")
         return dict.fromkeys(names, 0)
@@ -183,7 +183,7 @@ def lldp(switch: EmulatedSwitch) -> str:
 
 
 def lldp_detail(switch: EmulatedSwitch, interface: str = "") -> str | None:
-    """`display lldp neighbor [interface X]`; None: that is no port. Nothing where LLDP is off."""
+    """`display lldp neighbor [interface X]`; None: X is not a port. Empty if LLDP is off."""
     names = [state.name for state in behind_of(switch).interfaces(switch.name)]
     if interface and interface not in names:
         return NO_INTERFACE
@@ -206,7 +206,7 @@ def lldp_detail(switch: EmulatedSwitch, interface: str = "") -> str | None:
 def _paragraphs(
     switch: EmulatedSwitch, neighbours: list[NeighbourState]
 ) -> Iterator[dict[str, object]]:
-    """What each neighbour of a port says of itself, as far as `Expired time`."""
+    """Yield the LLDP data of each neighbour of a port, up to `Expired time`."""
     for number, seen in enumerate(neighbours, 1):
         said = behind_of(switch).announced(seen)
         yield {
@@ -232,7 +232,7 @@ def trunks(switch: EmulatedSwitch) -> str:
 
 
 def trunk(switch: EmulatedSwitch, name: str) -> str:
-    """`display eth-trunk N`: LACP's form, or that of one without it."""
+    """`display eth-trunk N`: the form with LACP, or the one without it."""
     state = interface_of(switch, name)
     if state is None:
         return NO_INTERFACE
@@ -244,7 +244,7 @@ def trunk(switch: EmulatedSwitch, name: str) -> str:
 
 
 def _bond(switch: EmulatedSwitch, name: str) -> Bond:
-    """Settings of an Eth-Trunk as it runs."""
+    """Return the running settings of an Eth-Trunk."""
     lines = next((x.children for x in switch.running if x.text == f"interface {name}"), ())
     texts = {line.text for line in lines}
     mode = next((t.removeprefix("mode ") for t in texts if t.startswith("mode lacp")), MANUAL)

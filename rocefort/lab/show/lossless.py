@@ -22,7 +22,7 @@ UNITS = {"kbytes": "K", "mbytes": "M", "cells": "C", "bytes": "B"}
 
 
 def dcb(switch: EmulatedSwitch) -> str:
-    """`display dcb`: every port with PFC on; in automatic mode it is shown as negotiated."""
+    """`display dcb`: every port with PFC on; automatic mode is shown as negotiated."""
     rows = []
     for name, text in _enabled(switch.running):
         words = text.split()
@@ -44,7 +44,7 @@ def _enabled(config: Lines) -> Iterator[tuple[str, str]]:
 
 
 def profiles(switch: EmulatedSwitch) -> str:
-    """`display dcb pfc-profile`: `default` is there without a line."""
+    """`display dcb pfc-profile`: `default` exists without a line."""
     found = {BUILT_IN_PROFILE: [BUILT_IN_QUEUE]}
     found |= {name: profile_queues(line) for name, line in profile_lines(switch.running).items()}
     rows = [{"name": name, "queues": queues} for name, queues in found.items()]
@@ -60,7 +60,7 @@ def pfc(switch: EmulatedSwitch, interface: str | None = None) -> str:
 
 
 def buffers(switch: EmulatedSwitch, interface: str | None = None) -> str:
-    """`display dcb pfc buffer [interface X]`: thresholds as they run, in the family's columns."""
+    """`display dcb pfc buffer [interface X]`: running thresholds, in the family's columns."""
     if interface is not None and interface_of(switch, interface) is None:
         return NO_INTERFACE
     wanted = {
@@ -88,7 +88,7 @@ def _threshold(switch: EmulatedSwitch, name: str, queue: int) -> dict[str, Any]:
         }
     row["xoff"] = _value(words, "xoff", "3(D)")
     if switch.family is SyntaxFamily.V200:
-        # V200's own values are in cells; what they are without a line is not known.
+        # V200's own values are in cells; its defaults are not known.
         offset, headroom = _value(words, "xon", "-"), _value(words, "hdrm", "-")
         return row | {"guaranteed": "-", "xon": "-", "xon_offset": offset, "hdrm": headroom}
     return row | {
@@ -100,7 +100,7 @@ def _threshold(switch: EmulatedSwitch, name: str, queue: int) -> dict[str, Any]:
 
 
 def _value(words: Sequence[str], name: str, default: str) -> str:
-    """`xon static 550 kbytes` -> `550(K)`, `xoff dynamic 3` -> `3(D)`."""
+    """Format a value: `xon static 550 kbytes` -> `550(K)`, `xoff dynamic 3` -> `3(D)`."""
     if name not in words:
         return default
     after = words[words.index(name) + 1 :]

@@ -10,17 +10,17 @@ from rocefort.lab.show.context import behind_of
 from rocefort.lab.switch.state_source import EchoReply, EchoRequest
 from rocefort.lab.switch.switch import EmulatedSwitch
 
-# The reference's alternatives, of which each may be given once; -m says how long the switch waits
-# between two requests, which passes no time here. Ranges are those of other VRP8 devices.
+# Alternatives of the reference; each may be given once. -m is the wait of the switch between two
+# requests, which passes no time here. Ranges are those of other VRP8 devices.
 FORMAT = (
     "ping [ ip ] [ -vpn-instance <word> | -a <source> | -i <interface> | -c <1-4294967295> | "
     "-h <1-255> | -m <1-10000> | -s <20-9600> | -t <0-65535> ] * <host>"
 )
-MOST_SENT = 1000  # own limit: they are answered at once, in one reply
+MOST_SENT = 1000  # own limit: all are answered at once, in one reply
 
 
 def ping(switch: EmulatedSwitch, params: Mapping[str, str]) -> str:
-    """What a ping prints; one line for what nothing here can answer."""
+    """Return the output of a ping; one error line if the model has no answer."""
     try:
         echo = _echo(params)
         return printed(echo, behind_of(switch).ping(switch.name, echo))
@@ -29,7 +29,7 @@ def ping(switch: EmulatedSwitch, params: Mapping[str, str]) -> str:
 
 
 def _echo(params: Mapping[str, str]) -> EchoRequest:
-    """What is asked for. Raises BadInput for what is not modelled."""
+    """Return the request of a ping. Raises BadInput for options that are not modelled."""
     if "word" in params:
         raise BadInput("VPN instances have no routes here")
     count = int(params.get("1-4294967295", 5))
@@ -48,7 +48,7 @@ def _echo(params: Mapping[str, str]) -> EchoRequest:
 
 
 def printed(echo: EchoRequest, replies: Sequence[EchoReply | None]) -> str:
-    """A row for each request, and the statistics."""
+    """Return a row for each request, and the statistics."""
     rows = [f"  PING {echo.host}: {echo.size}  data bytes, press CTRL_C to break"]
     for number, reply in enumerate(replies, 1):
         rows.append(

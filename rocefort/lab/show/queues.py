@@ -28,14 +28,14 @@ ECN_HEAD = (
 
 
 def statistics(switch: EmulatedSwitch, interface: str) -> str:
-    """`display qos queue statistics interface X`; an interface without queues shows no rows."""
+    """`display qos queue statistics interface X`; no rows for an interface without queues."""
     if interface_of(switch, interface) is None:
         return NO_INTERFACE
     return displays.STATISTICS.write(_queue_rows(switch, interface))
 
 
 def slot_statistics(switch: EmulatedSwitch, slot: str) -> str | None:
-    """`display qos queue statistics slot N`: every port, each under its name; None: no slot."""
+    """`display qos queue statistics slot N`: every port under its name; None: no such slot."""
     if slot != SLOT:
         return None
     blocks = (
@@ -66,7 +66,7 @@ def ai_ecn(switch: EmulatedSwitch, interface: str | None = None) -> str:
 
 
 def _ai_row(state: AiEcnState, since: str) -> dict[str, Any]:
-    """One queue; nothing is there while the function is abnormal."""
+    """Return one queue; no values while the function is abnormal."""
     if state.mode != "-":
         return asdict(state) | {"since": since}
     missing = dict.fromkeys(("low_bytes", "high_bytes", "percent"))

@@ -1,8 +1,8 @@
 """`display ip routing-table [A.B.C.D [mask]]`, `display bgp peer [verbose]` and `.. routing-table`.
 
 Forms of routes and peers: `napalm_cloudengine/displays/`; samples of the others: V300R023C00
-command reference, IP Routing. Messages are not counted and shown as 0, and of
-a peer's capabilities only the address family is shown.
+command reference, IP Routing. Messages are not counted and shown as 0. Of a peer's capabilities
+only the address family is shown.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ BGP_COLUMNS = (
 
 
 def table(switch: EmulatedSwitch) -> str:
-    """`display ip routing-table`: further next hops leave the prefix empty."""
+    """`display ip routing-table`: further next hops leave the prefix column empty."""
     routes = behind_of(switch).routes(switch.name)
     rows = [row for route in routes for row in _rows(route)]
     return ROUTES.write(rows, destinations=len(routes), routes=len(rows))
 
 
 def of_address(switch: EmulatedSwitch, address: str, mask: str | None = None) -> str:
-    """`display ip routing-table A [MASK]`: the longest match, or with a mask that prefix alone."""
+    """`display ip routing-table A [MASK]`: the longest match, or with a mask only that prefix."""
     routes = behind_of(switch).routes(switch.name)
     if mask is None:
         routes = [route for route in routes if IPv4Address(address) in route.prefix]
@@ -46,7 +46,7 @@ def of_address(switch: EmulatedSwitch, address: str, mask: str | None = None) ->
     longest = max((route.prefix.prefixlen for route in routes), default=0)
     found = [route for route in routes if route.prefix.prefixlen == longest]
     if not found:
-        return ""  # what is printed then is not confirmed
+        return ""  # the output in this case is not confirmed
     rows = [row for route in found for row in _rows(route)]
     return OF_ADDRESS.write(rows, routes=len(rows))
 
@@ -87,7 +87,7 @@ def bgp_peer(switch: EmulatedSwitch) -> str:
 
 
 def bgp_table(switch: EmulatedSwitch) -> str:
-    """`display bgp routing-table`; further next hops leave the network empty."""
+    """`display bgp routing-table`; further next hops leave the network column empty."""
     if bgp_view(switch.running) is None:
         return ""
     paths, rows, shown = behind_of(switch).bgp_paths(switch.name), [], None
@@ -109,14 +109,14 @@ def bgp_table(switch: EmulatedSwitch) -> str:
 
 
 def _path(path: BgpPath, network: str) -> str:
-    """Columns as in the sample; a LocPrf is of IBGP, and no route here has a PrefVal."""
+    """Format a path as in the sample; LocPrf is for IBGP only, and no route here has a PrefVal."""
     status, med = "*>" if path.best else "*", "" if path.med is None else path.med
     origin = " ".join(map(str, path.as_path)) + "i"
     return f" {status:<6} {network:<18} {path.next_hop:<30} {med:<21} {0:<6} {origin}"
 
 
 def router_id(config: Lines) -> str:
-    """Router ID of BGP: its own line, else the first address of a loopback."""
+    """Return the router ID of BGP: its own line, else the first address of a loopback."""
     loopbacks = (line for line in config if line.text.startswith("interface LoopBack"))
     of_loopbacks = (child.text for line in loopbacks for child in line.children)
     for text in (*bgp_lines(config), *of_loopbacks):
@@ -126,7 +126,7 @@ def router_id(config: Lines) -> str:
 
 
 def bgp_verbose(switch: EmulatedSwitch, address: str | None = None) -> str:
-    """`display bgp peer [A] verbose`: what the lab knows of a peer, in the sample's order."""
+    """`display bgp peer [A] verbose`: the lab's data of a peer, in the sample's order."""
     peers = behind_of(switch).peers(switch.name)
     return "\n".join(_verbose(switch, p) for p in peers if address in (None, str(p.address)))
 
@@ -154,7 +154,7 @@ def _verbose(switch: EmulatedSwitch, peer: PeerState) -> str:
 
 
 def _of_peer(config: Lines, address: str) -> list[str]:
-    """What the BGP view says of a peer and its group, without `peer NAME`; its own lines first."""
+    """Return BGP lines of a peer and its group, without `peer NAME`; its own lines first."""
     said = [text.split(None, 2) for text in bgp_lines(config)]
     lines = [words[1:] for words in said if len(words) == 3 and words[0] == "peer"]
     own = [text for name, text in lines if name == address]
@@ -163,7 +163,7 @@ def _of_peer(config: Lines, address: str) -> list[str]:
 
 
 def timers(config: Lines, address: str) -> tuple[int, int]:
-    """Keepalive and hold time of a peer, seconds: its own, its group's, BGP's, or 60 and 180."""
+    """Return keepalive and hold time in seconds: the peer's, its group's, BGP's, or 60 and 180."""
     for text in (*_of_peer(config, address), *bgp_lines(config)):
         words = text.split()
         if words[:2] == ["timer", "keepalive"] and len(words) >= 5:

@@ -1,4 +1,4 @@
-"""Lines of a BGP view that no Device holds: closed peers, and the passwords that a switch keeps."""
+"""Lines of a BGP view that no Device holds: closed peers, and stored passwords."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rocefort.lab.switch.switch import bgp_lines
 
 
 def closed_peers(config: Config) -> frozenset[str]:
-    """Peers and groups that `peer .. ignore` closes."""
+    """Return peers and groups that `peer .. ignore` closes."""
     words = map(str.split, bgp_lines(config))
     return frozenset(found[1] for found in words if found[0] == "peer" and found[2:] == ["ignore"])
 
 
 def authentication(config: Config) -> Mapping[str, tuple[str, str]]:
-    """What authenticates each peer: the kind, and the password as the switch keeps it."""
+    """Return the authentication of each peer: its kind, and the password as stored."""
     own: dict[str, tuple[str, str]] = {}
     groups: dict[str, str] = {}
     for words in map(str.split, bgp_lines(config)):

@@ -1,4 +1,4 @@
-"""Counters of the simple model: zero, but for what faults make of them."""
+"""Counters of the simple model: zero, except for injected faults."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class InjectedFault:
     at: float
 
     def on(self, interface: str) -> bool:
-        """Whether it is a fault of this interface."""
+        """Whether the fault is on this interface."""
         return self.fault.interface == interface
 
     def total(self, now: float) -> int:
-        """What it has counted by now."""
+        """Return the count until now."""
         return self.fault.count + int(self.fault.rate * max(0.0, now - self.at))
 
 
@@ -56,7 +56,7 @@ def _rate(faults: Sequence[InjectedFault], name: str) -> int:
 def with_counters(
     state: InterfaceState, faults: Sequence[InjectedFault], now: float
 ) -> InterfaceState:
-    """An interface with its counters, and with the MTU that a fault gave it."""
+    """Return an interface with its counters, and with the MTU of an injected fault."""
     if not faults:
         return state
     mtus = [one.fault.count for one in faults if one.fault.name == "wrong-mtu"]
@@ -74,7 +74,7 @@ def with_counters(
 
 
 def pfc(device: Device, faults: Sequence[InjectedFault], now: float) -> list[PfcState]:
-    """One row for each lossless queue of each port with PFC on."""
+    """Return one row for each lossless queue of each port with PFC on."""
     return [
         _pfc(name, queue, list(_of_queue(device, faults, name, queue)), now)
         for name, queue in lossless_queues(device)
@@ -82,7 +82,7 @@ def pfc(device: Device, faults: Sequence[InjectedFault], now: float) -> list[Pfc
 
 
 def lossless_queues(device: Device) -> Iterator[tuple[str, int]]:
-    """Port and queue, for every queue that the PFC profile of a port pauses."""
+    """Yield port and queue, for every queue that the PFC profile of a port pauses."""
     for interface in device.interfaces:
         profile = device.profile_of(interface)
         for queue in profile.queues if profile else ():
@@ -92,7 +92,7 @@ def lossless_queues(device: Device) -> Iterator[tuple[str, int]]:
 def _of_queue(
     device: Device, faults: Sequence[InjectedFault], interface: str, queue: int
 ) -> Iterator[InjectedFault]:
-    # A fault without a queue is for the lossless one; where the port has none, for queue 0.
+    # A fault without a queue applies to the lossless one; on a port without one, to queue 0.
     usual = next((number for name, number in lossless_queues(device) if name == interface), 0)
     for one in faults:
         meant = usual if one.fault.queue is None else one.fault.queue
@@ -117,7 +117,7 @@ def _pfc(interface: str, queue: int, faults: Sequence[InjectedFault], now: float
 def queues(
     device: Device, state: InterfaceState, faults: Sequence[InjectedFault], now: float
 ) -> list[QueueState]:
-    """The eight queues of a port; without shaping each may use the whole speed."""
+    """Return the eight queues of a port; without shaping each may use the whole speed."""
     rows = []
     for number in range(QUEUES):
         own = list(_of_queue(device, faults, state.name, number))
@@ -141,7 +141,7 @@ def queues(
 def ai_ecn(
     device: Device, up: Collection[str], faults: Sequence[InjectedFault]
 ) -> list[AiEcnState]:
-    """Queues that AI-ECN is assigned to, on ports that are up and pause them."""
+    """Return queues that AI-ECN is assigned to, on ports that are up and pause them."""
     models = {row.queue: row.model or DEFAULT_MODEL for row in device.ai_ecn.queues}
     if not device.ai_ecn.enabled:
         return []

@@ -1,13 +1,13 @@
-"""BGP sessions of a lab over time: ends that do not hear each other wait for the hold time.
+"""BGP sessions of a lab over time: an end without messages waits for the hold time.
 
-The routing says at every moment which sessions match. A session that matches and is not heard
-(another password, segments that are too long for an MTU) stays up until the hold time is over:
-"if the interval configured on both ends exceeds the holdtime of the BGP peer session or the
+The routing model lists at every moment which sessions match. A session that matches and receives
+nothing (another password, segments that are too long for an MTU) stays up until the hold time is
+over: "if the interval configured on both ends exceeds the holdtime of the BGP peer session or the
 passwords configured on both ends are different, the BGP peer relationship is disconnected due to
-timeout" (V300R023C00, `peer password`). So does an end whose peer has lost its address, for nobody
-tells it. What a switch sees itself ends at once: a port that goes down (`ebgp-interface-sensitive`,
-on by default), an address of its own; and what the other end says (Cease, RFC 4486): a peer that is
-removed or reset, another AS.
+timeout" (V300R023C00, `peer password`). An end whose peer has lost its address also waits, because
+it receives no message. Events on the switch itself end a session at once: a port that goes down
+(`ebgp-interface-sensitive`, on by default), an address of its own. So do messages of the other end
+(Cease, RFC 4486): a peer that is removed or reset, another AS.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONNECT_RETRY_S = 32  # V300R023C00, samples of `display bgp peer verbose`
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """A session that matches at both ends, by what they run.
+    """A session that matches at both ends, by their running configurations.
 
     port: of the first end. hold_s: the lower one of both, 0 for never. mtus: of both ports, the
     smaller one first. burst_bytes: the most that one end has to send at once.
@@ -37,7 +37,7 @@ class SessionFacts:
 
 @dataclass(frozen=True, slots=True)
 class EstablishedSession:
-    """A session that came up: what was agreed then, and since when its ends do not hear.
+    """An established session: its agreed values, and since when its ends receive nothing.
 
     mtu: of its segments with their headers (RFC 6691: each end announces the MSS of its own MTU).
     """
@@ -45,14 +45,14 @@ class EstablishedSession:
     hold_s: int
     mtu: int
     silent_since: float | None = None
-    retry_at: float | None = None  # it has ended, and is tried again then
+    retry_at: float | None = None  # the session has ended; time of the next attempt
 
 
 @dataclass
 class HoldTimers:
-    """Which sessions are up now. changed: when a switch last changed, on the clock of `now`.
+    """BGP sessions that are up now. changed: when a switch last changed, on the clock of `now`.
 
-    kept, gone: the memory of it; of an end that is gone since when, and its hold time.
+    kept: established sessions. gone: for an end without a peer, its start and its hold time.
     """
 
     changed: Callable[[str], float]
@@ -60,7 +60,7 @@ class HoldTimers:
     gone: dict[PeerEnd, tuple[float, int]] = field(default_factory=dict)
 
     def down(self, facts: Iterable[SessionFacts], now: float) -> tuple[SessionFacts, ...]:
-        """Sessions that match and are not up; those that do not match any more are forgotten."""
+        """Return sessions that match and are not up; forget those that no longer match."""
         before, found = dict(self.kept), []
         self.kept.clear()
         for session in facts:
@@ -86,7 +86,7 @@ class HoldTimers:
     def _next(
         self, session: SessionFacts, kept: EstablishedSession | None, now: float
     ) -> EstablishedSession | None:
-        """What becomes of a session that matches; None: it does not come up."""
+        """Return the next state of a session that matches; None: it does not come up."""
         fresh = (
             EstablishedSession(session.hold_s, session.mtus[0]) if session.authenticated else None
         )

@@ -1,7 +1,7 @@
-"""The simple model behind a lab: state computed from what all switches run, and their cabling.
+"""Simple model of switch state, computed from all running configurations and the cabling.
 
-A port is up when both ends of its cable are enabled; the routing of the fabric is a callable, for
-the lab knows no routing engine. Counters are zero but for what faults make of them.
+A port is up when both ends of its cable are enabled. The routing of the fabric is a callable,
+because the lab does not import a routing engine. Counters are zero, except for injected faults.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from rocefort.models.device.device import Device
 
 T = TypeVar("T")
 LLDP_HOLD_S, LLDP_INTERVAL_S = 120, 30  # V300R023C00 defaults of LLDP
-KEPT_SWITCHES = 32  # of which a Device is kept: that of a spine has some hundred kbytes
+KEPT_SWITCHES = 32  # number of cached Devices: that of a spine has some hundred kbytes
 LINK_DOWN = "0x8520003"  # V300R023C00, `display alarm active`
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedRoutes:
-    """What a routing engine says: BGP peers and learned routes, by switch.
+    """Result of a routing engine: BGP peers and learned routes, by switch.
 
-    paths: asked for the BGP table of one switch, which takes much memory for all. sessions: those
-    that are established, and not with the outside. lonely: ends that would be if any switch had
-    the address of their peer.
+    paths: computes the BGP table of one switch, because all of them need much memory. sessions:
+    those that are established between switches of the lab. lonely: ends that would be established
+    if any switch had the address of their peer.
     """
 
     peers: Mapping[str, Sequence[PeerState]]
@@ -58,22 +58,22 @@ class ComputedRoutes:
     lonely: frozenset[PeerEnd] = frozenset()
 
 
-# Running configurations by switch, and the ports that carry nothing to where they should.
+# Running configurations by switch, and the ports that do not reach their planned far end.
 Routing = Callable[[Mapping[str, Lines], frozenset[Port]], ComputedRoutes]
 
 
 def no_routing(running: Mapping[str, Lines], dead: frozenset[Port]) -> ComputedRoutes:  # noqa: ARG001
-    """Every configured peer, Idle: what is shown where nobody models the routing."""
+    """Return every configured peer as Idle: the display of a lab without a routing model."""
     return ComputedRoutes({name: configured_peers(config) for name, config in running.items()})
 
 
 @dataclass
 class EmulatedState:
-    """`Behind` for emulated switches.
+    """`StateSource` for emulated switches.
 
     cabling: the other end of each cabled port, both ways, servers by name; None: not known, and
-    every enabled port is up. ports: names of a switch's ports in order, with speeds in Mb/s;
-    a switch that is not there shows the interfaces that its configuration names.
+    every enabled port is up. ports: names of a switch's ports in order, with speeds in Mb/s; a
+    switch without an entry shows the interfaces of its configuration.
     """
 
     switches: Mapping[str, EmulatedSwitch]
@@ -86,8 +86,8 @@ class EmulatedState:
     _asked: tuple[object, ...] = ()
     _matching: ComputedRoutes = field(
         default_factory=lambda: ComputedRoutes({})
-    )  # as if all ends heard each other
-    _down: frozenset[Port] = frozenset()  # of sessions that match and are not up
+    )  # as if every session received its messages
+    _down: frozenset[Port] = frozenset()  # ports of sessions that match and are not up
     _routed: ComputedRoutes = field(default_factory=lambda: ComputedRoutes({}))
     _kept: dict[tuple[PeerEnd, PeerEnd], EstablishedSession] = field(default_factory=dict)
     _gone: dict[PeerEnd, tuple[float, int]] = field(default_factory=dict)
@@ -95,11 +95,11 @@ class EmulatedState:
 
     @property
     def _timers(self) -> HoldTimers:
-        """Of BGP sessions; what they remember is the model's own, as the rest of its state."""
+        """Hold timers of BGP sessions; the model holds their state."""
         return HoldTimers(lambda switch: self.switches[switch].changed, self._kept, self._gone)
 
     def inject(self, switch: str, fault: StateFault) -> None:
-        """From now on a fault is there. Raises BadInput for what the switch does not have."""
+        """Inject a fault from now on. Raises BadInput for an unknown switch or port."""
         if switch not in self.switches:
             known = ", ".join(self.switches)
             raise BadInput(f"no switch is called {switch!r}", how=f"use one of: {known}")
@@ -116,7 +116,7 @@ class EmulatedState:
         return [injected for name, injected in self.faults if name == switch]
 
     def device(self, switch: str) -> Device:
-        """What a switch runs; read anew when it runs something else."""
+        """Return the running configuration of a switch as a Device; parsed again after a change."""
         running = self.switches[switch].running
         known = self._devices.get(switch)
         if known is None or known[0] is not running:
@@ -125,9 +125,9 @@ class EmulatedState:
         return known[1]
 
     def _uncounted(self, switch: str) -> Sequence[InterfaceState]:
-        """Every interface without its counters.
+        """Return every interface without its counters.
 
-        Found anew when any switch runs something else, or another fault is there.
+        Computed again when any running configuration or fault changes.
         """
         running = tuple(each.running for each in self.switches.values())
         ports = self.ports.get(switch, {})
@@ -149,8 +149,8 @@ class EmulatedState:
         return state_ports.replugged(self.cabling or {}, wrong) if wrong else self.cabling
 
     def _dead_ends(self) -> Callable[[Port], bool]:
-        """Whether nothing comes through a cable from an end: a fault, or the end is shut."""
-        shut: dict[str, frozenset[str]] = {}  # as they run now
+        """Return a test whether an end sends nothing: a fault, or the end is shut."""
+        shut: dict[str, frozenset[str]] = {}  # by the running configurations
         broken = [injected for _, injected in self.faults if injected.fault.name == "link-down"]
 
         def dead(port: Port) -> bool:
@@ -158,7 +158,7 @@ class EmulatedState:
             if broken and any(i.on(interface) for i in self._of(switch) if i in broken):
                 return True
             if switch not in self.switches:
-                return False  # a server, which is always up
+                return False  # a server is always up
             if switch not in shut:
                 shut[switch] = state_ports.shut_ports(self.switches[switch].running)
             return interface in shut[switch]
@@ -166,7 +166,7 @@ class EmulatedState:
         return dead
 
     def interfaces(self, switch: str) -> Sequence[InterfaceState]:
-        """Every interface with its counters, physical ones first."""
+        """Return every interface with its counters, physical ones first."""
         if switch not in self.switches:
             return ()
         now, injected = self.switches[switch].clock(), self._of(switch)
@@ -176,7 +176,7 @@ class EmulatedState:
         ]
 
     def neighbours(self, switch: str) -> Sequence[NeighbourState]:
-        """LLDP neighbours: switches of the lab; what servers say is not modelled."""
+        """Return LLDP neighbours that are switches of the lab; LLDP of servers is not modelled."""
         if switch not in self.switches or not self.device(switch).lldp:
             return ()
         own, cabling = self.switches[switch], self._plugged(switch)
@@ -191,20 +191,20 @@ class EmulatedState:
                     found.append(NeighbourState(state.name, *known))
         return found
 
-    def _plugged(self, switch: str) -> Cabling:  # noqa: ARG002 - a twin looks at one switch
-        """Cables, as they are plugged at a switch."""
+    def _plugged(self, switch: str) -> Cabling:  # noqa: ARG002 - a twin uses it
+        """Return the cables as they are plugged at a switch."""
         return self._cabling() or {}
 
     def announced(self, neighbour: NeighbourState) -> LldpAdvertisement:
-        """What a switch of the lab says of itself, from what it runs."""
+        """Return the LLDP data of a switch of the lab, from its running configuration."""
         return state_ports.lldp_advertisement(self.switches[neighbour.switch], neighbour.port)
 
     def ping(self, switch: str, echo: EchoRequest) -> Sequence[EchoReply | None]:
-        """Answers of switches, where the routing tables lead there and back; of no servers."""
+        """Return replies of switches with routes there and back; servers do not reply."""
         return ping.ping(self, self.switches, self._cabling(), switch, echo)
 
     def peers(self, switch: str) -> Sequence[PeerState]:
-        """BGP peers as the routing has them at this moment."""
+        """Return BGP peers as routed now."""
         routed = self._routing()
         return [
             replace(peer, state="Established") if self._lingers(switch, peer) else peer
@@ -212,13 +212,13 @@ class EmulatedState:
         ]
 
     def _lingers(self, switch: str, peer: PeerState) -> bool:
-        """Whether a session is up though its peer has lost its address: nobody told this end."""
+        """Whether a session is up though its peer has lost its address: this end got no message."""
         end = switch, str(peer.address)
         lonely = end in self._matching.lonely
         return lonely and self._timers.lingers(end, self.switches[switch].clock())
 
     def peer_age_s(self, switch: str, peer: str) -> int:
-        """Seconds since the peer was first seen in its state; the lab looks when it is asked."""
+        """Return the seconds since a query first saw the peer in its state."""
         if switch not in self.switches:
             return 0
         state = next((p.state for p in self.peers(switch) if str(p.address) == peer), "")
@@ -226,20 +226,20 @@ class EmulatedState:
         return max(0, int(own.clock() - self._since.get((switch, peer, state), own.booted)))
 
     def routes(self, switch: str) -> Sequence[RouteState]:
-        """Connected, static and BGP routes of the public table."""
+        """Return connected, static and BGP routes of the public table."""
         if switch not in self.switches:
             return ()
         learned = self._routing().routes.get(switch, ())
         return table_of(self.device(switch), self._uncounted(switch), learned)
 
     def bgp_paths(self, switch: str) -> Sequence[BgpPath]:
-        """The ways that the routing engine uses; those that it does not choose are not known."""
+        """Return the paths that the routing engine uses; the others are not known."""
         return self._routing().paths(switch) if switch in self.switches else ()
 
     def _routing(self) -> ComputedRoutes:
-        """Solve anew only when some switch runs something else than at the last question.
+        """Solve the routing again only if a running configuration has changed since the last call.
 
-        And when a session ends by its timer: for the routing, its port carries nothing then.
+        Also when a session ends by its timer: for the routing, its port then carries nothing.
         """
         now = 0.0
         for switch in self.switches.values():
@@ -275,7 +275,7 @@ class EmulatedState:
         self._since = seen
 
     def _dead_ports(self) -> frozenset[Port]:
-        """Ports of cut cables, and of cables that do not lead to where they should."""
+        """Return ports of cut cables, and of cables that do not lead to their planned far end."""
         actual, planned = self._cabling() or {}, self.cabling or {}
         moved = {port for port in planned if actual.get(port) != planned[port]}
         cut = {
@@ -287,14 +287,14 @@ class EmulatedState:
         return frozenset(port for port in moved | cut | far if port[0] in self.switches)
 
     def pfc(self, switch: str) -> Sequence[PfcState]:
-        """PFC counters of the lossless queues of ports with PFC on."""
+        """Return PFC counters of the lossless queues of ports with PFC on."""
         if switch not in self.switches:
             return ()
         now = self.switches[switch].clock()
         return counters.pfc(self.device(switch), self._of(switch), now)
 
     def queues(self, switch: str, interface: str) -> Sequence[QueueState]:
-        """Eight queues of a port."""
+        """Return the eight queues of a port."""
         state = next((s for s in self.interfaces(switch) if s.name == interface), None)
         if state is None or not state_ports.is_port(interface):
             return ()
@@ -303,14 +303,14 @@ class EmulatedState:
         return counters.queues(device, state, injected, now)
 
     def ai_ecn(self, switch: str) -> Sequence[AiEcnState]:
-        """AI-ECN of ports that are up and have PFC on, for it works on no others (V300R023C00)."""
+        """Return AI-ECN of ports that are up with PFC on; it runs on no others (V300R023C00)."""
         if switch not in self.switches:
             return ()
         up = {state.name for state in self.interfaces(switch) if state.physical == "up"}
         return counters.ai_ecn(self.device(switch), up, self._of(switch))
 
     def alarms(self, switch: str) -> Sequence[AlarmState]:
-        """`linkDown` of enabled ports whose cable carries nothing."""
+        """Return `linkDown` alarms of enabled ports whose cable carries nothing."""
         if switch not in self.switches:
             return ()
         cabled = self._cabling() or {}
@@ -331,7 +331,7 @@ class EmulatedState:
 
 
 def _keep_value(kept: dict[str, T], switch: str, value: T) -> None:
-    """Keep a value of a switch, and those of the last others."""
+    """Cache a value of a switch, and drop the oldest values."""
     while len(kept) >= KEPT_SWITCHES:
         kept.pop(next(iter(kept)))
     kept[switch] = value

@@ -1,7 +1,7 @@
-"""`ping` in the model behind a lab: along the routing tables to the host, and back the same way.
+"""`ping` in the lab's model: along the routing tables to the host, and back the same way.
 
-Of several next hops the first is taken. Filters are not looked at, and no packet is too long; a
-server's answer is not known, nor what a router outside of the lab would say.
+Of several next hops the first is taken. Filters and packet sizes are ignored. Replies of servers,
+and of routers outside of the lab, are not modelled.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from rocefort.lab.switch.switch import EmulatedSwitch
 
 MOST_HOPS = 255
-SENT_TTL = 255  # of a request (`ping -h`, default) and of an answer
-TOOK_MS = 1  # time does not pass on the way
+SENT_TTL = 255  # of a request (`ping -h`, default) and of a reply
+TOOK_MS = 1  # the model has no delay
 
 
 @dataclass(frozen=True, slots=True)
 class PacketArrival:
-    """Where a packet came to, over how many links, and the interface that it left by."""
+    """End of a packet's path: its switch, the number of links, and the first interface."""
 
     switch: str
     links: int
@@ -43,14 +43,14 @@ class PacketArrival:
 
 @dataclass(frozen=True)
 class PacketPaths:
-    """What a packet moves over; cabling None: nobody knows it."""
+    """Paths of packets through the lab; cabling None: not known."""
 
     behind: StateSource
     switches: Mapping[str, EmulatedSwitch]
     cabling: Cabling | None
 
     def way(self, start: str, host: IPv4Address, first: str = "") -> PacketArrival | None:
-        """Where packets for a host come to, `first` the interface to leave by; None: lost."""
+        """Return the end of the path to a host, `first` the interface to leave by; None: lost."""
         here, left_by = start, ""
         for links in range(MOST_HOPS):
             if str(host) in own_addresses(self.behind.interfaces(here)) or host.is_loopback:
@@ -67,7 +67,7 @@ class PacketPaths:
         return None
 
     def _holder(self, switch: str, out: str, address: IPv4Address) -> str | None:
-        """The switch that has an address, behind an interface; None: no one there has it."""
+        """Return the switch with an address behind an interface; None: no switch there has it."""
         ends = self._behind(switch, out)
         for port in ends:
             if port[0] not in self.switches:
@@ -78,10 +78,10 @@ class PacketPaths:
                     return port[0]
         if ends and all(port[0] in self.switches for port in ends):
             return None
-        raise BadInput(f"who has {address} behind {out} of {switch} is not modelled")
+        raise BadInput(f"the owner of {address} behind {out} of {switch} is not modelled")
 
     def _behind(self, switch: str, out: str) -> list[tuple[str, str]]:
-        """The far ends of an interface's ports; of a VLAN's, those of all cabled ports."""
+        """Return the far ends of an interface's ports; for a VLAN those of all cabled ports."""
         if self.cabling is None:
             return [("", ""), *((name, "") for name in self.switches if name != switch)]
         states = {state.name: state for state in self.behind.interfaces(switch)}
@@ -99,7 +99,7 @@ def ping(
     switch: str,
     echo: EchoRequest,
 ) -> Sequence[EchoReply | None]:
-    """What comes back to a switch. Raises BadInput for what the model does not know."""
+    """Return replies to a ping. Raises BadInput for an address that is not modelled."""
     lost = [None] * echo.count
     ground = PacketPaths(behind, switches, cabling)
     own = own_addresses(behind.interfaces(switch))
@@ -120,12 +120,12 @@ def ping(
 
 
 def interface_states(behind: StateSource, switch: str, interface: str) -> list[InterfaceState]:
-    """One interface of a switch."""
+    """Return one interface of a switch."""
     return [state for state in behind.interfaces(switch) if state.name == interface]
 
 
 def own_addresses(states: Sequence[InterfaceState]) -> dict[str, str]:
-    """The addresses of interfaces that are up, and whose they are."""
+    """Return the addresses of interfaces that are up, with their interfaces."""
     up = [state for state in states if state.protocol == "up"]
     return {text.partition("/")[0]: state.name for state in up for text in state.addresses}
 
@@ -133,7 +133,7 @@ def own_addresses(states: Sequence[InterfaceState]) -> dict[str, str]:
 def next_hop(
     routes: Sequence[RouteState], host: IPv4Address, interface: str
 ) -> tuple[IPv4Address, str] | None:
-    """The address to hand a packet to and the interface that it is behind; None: no way."""
+    """Return the next hop of a packet and its outgoing interface; None: no route."""
     found = [route for route in routes if host in route.prefix]
     for route in sorted(found, key=lambda route: -route.prefix.prefixlen):
         for hop, out in route.hops:

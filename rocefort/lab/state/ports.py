@@ -1,4 +1,4 @@
-"""Which interfaces of an emulated switch are up, by what it runs and where its cables lead."""
+"""Interface states of an emulated switch, from its running configuration and its cables."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ Cabling = Mapping[Port, Port]
 PortsOfSwitch = Mapping[str, int | None]  # name -> speed in Mb/s, in the hardware's order
 ORDER = ("ethernet", "eth-trunk", "loopback", "management", "other", "vlanif")
 NULL = "NULL0"
-# Where the address is that LLDP tells, the first that has one: own choice, not confirmed.
+# Interfaces with the address that LLDP advertises, the first one that has one: own choice, not
+# confirmed.
 MANAGED_AT = ("MEth0/0/0", "LoopBack0")
 
 
 @dataclass(frozen=True)
 class PortContext:
-    """What decides the interfaces of one switch. dead: whether nothing comes from an end."""
+    """Inputs for the interfaces of one switch. dead: whether an end sends nothing."""
 
     switch: str
     device: Device
@@ -49,23 +50,23 @@ def is_port(name: str) -> bool:
     return kind_of(name) == "ethernet"
 
 
-Config = Lines  # of one switch: the tree of lines that it runs
+Config = Lines  # the running lines of one switch
 
 
 def has_line(config: Lines, text: str) -> bool:
-    """Whether a line stands in the system view."""
+    """Whether the system view has a line."""
     return any(line.text == text for line in config)
 
 
 def read_running(name: str, running: Lines) -> Device:
-    """What a switch runs, under its name in the lab. Raises BadInput for what is not understood."""
+    """Parse a running configuration, under the switch's name in the lab. Raises BadInput."""
     lines = [line for line in running if not line.text.startswith("sysname ")]
     text = tree_text((ConfigLine(f"sysname {name}"), *lines))
     return parse(text, f"{name} (running)").device
 
 
 def shut_ports(config: Lines) -> frozenset[str]:
-    """Interfaces that are administratively down."""
+    """Return interfaces that are administratively down."""
     views = (line for line in config if line.text.startswith("interface "))
     return frozenset(
         v.text.removeprefix("interface ") for v in views if has_line(v.children, "shutdown")
@@ -73,7 +74,7 @@ def shut_ports(config: Lines) -> frozenset[str]:
 
 
 def lldp_advertisement(switch: EmulatedSwitch, port: str) -> LldpAdvertisement:
-    """What LLDP says of a switch and a port: read from lines, for a neighbour may have many."""
+    """Return LLDP data of a switch and a port; it reads lines, which is faster than a Device."""
     wanted = (f"interface {port}", *(f"interface {name}" for name in MANAGED_AT))
     views = {line.text: line.children for line in switch.running if line.text in wanted}
     described = (line.text for line in views.get(wanted[0], ()))
@@ -92,7 +93,7 @@ def lldp_advertisement(switch: EmulatedSwitch, port: str) -> LldpAdvertisement:
 
 
 def replugged(cabling: Cabling, wrong: Mapping[Port, Port]) -> Cabling:
-    """The cabling after some ports are plugged elsewhere; what was there hangs loose."""
+    """Return the cabling after some ports are plugged elsewhere; replaced cables are loose."""
     cables = dict(cabling)
     for end, far in wrong.items():
         for loose in (end, far):
@@ -104,7 +105,7 @@ def replugged(cabling: Cabling, wrong: Mapping[Port, Port]) -> Cabling:
 
 
 def interfaces(sight: PortContext) -> list[InterfaceState]:
-    """Every interface: the hardware's ports, those that the configuration names, and NULL0."""
+    """Return every interface: the hardware's ports, those of the configuration, and NULL0."""
     named = sight.device.by_interface
     names = [*sight.ports, *(name for name in named if name not in sight.ports)]
     if sight.ports:

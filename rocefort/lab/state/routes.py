@@ -13,7 +13,7 @@ from rocefort.models.device.static_routes import NULL, STATIC_PREFERENCE
 LOOP = "InLoopBack0"
 SELF = "127.0.0.1"
 BGP_PREFERENCE = 255  # `preference`, V300R023C00: 255 for external, internal and local routes
-# What every switch has (samples of `display ip routing-table`).
+# Routes of every switch (samples of `display ip routing-table`).
 OWN = ("127.0.0.0/8", "127.0.0.1/32", "127.255.255.255/32", "255.255.255.255/32")
 
 
@@ -29,7 +29,7 @@ class BgpRoute:
 def table_of(
     device: Device, states: Sequence[InterfaceState], learned: Sequence[BgpRoute]
 ) -> list[RouteState]:
-    """All routes in use, sorted by prefix: for one prefix the lowest preference wins."""
+    """Return all routes in use, sorted by prefix: for one prefix the lowest preference wins."""
     up = {state.name for state in states if state.protocol == "up"}
     public = [i for i in device.interfaces if i.vrf is None and i.name in up]
     subnets = {address.network: i.name for i in public for address in i.addresses}
@@ -81,7 +81,7 @@ def _learned_routes(
 
 
 def _towards(subnets: Mapping[IPv4Network, str], hop: IPv4Address) -> str | None:
-    """The interface of the longest connected subnet that holds a next hop."""
+    """Return the interface of the longest connected subnet that holds a next hop."""
     for length in range(32, -1, -1):
         found = subnets.get(IPv4Network((hop, length), strict=False))
         if found is not None:

@@ -1,9 +1,9 @@
-"""What goes wrong in the state behind a lab, by name: counters that rise, ports, cables, MTU.
+"""Faults in the emulated state, by name: counters that rise, ports, cables, MTU.
 
     read_state_fault("input-errors", "100GE1/0/1=5/s")     CRC errors rise by 5 a second
     read_state_fault("queue-drops", "100GE1/0/1 queue 4=1000")
 
-Counters are zero otherwise. What goes wrong in the dialogue is in `lab/switch/faults.py`.
+Counters are zero otherwise. Faults of the dialogue are in `lab/switch/faults.py`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from rocefort.errors import BadInput
 
 Port = tuple[str, str]  # switch or server, interface
 
-# What each fault does; its value stands behind `=`.
+# Effect of each fault; its value follows `=`.
 STATE_FAULTS: Mapping[str, str] = MappingProxyType(
     {
         "link-down": "the cable of a port carries nothing: both of its ends are down",
         "wrong-cable": "a port is cabled to another: =SWITCH:PORT",
-        "wrong-mtu": "a port has another MTU than its configuration says: =BYTES",
+        "wrong-mtu": "a port has another MTU than its configuration: =BYTES",
         "input-errors": "CRC errors of a port: =COUNT, or =RATE/s rising",
-        "input-discards": "packets that a port dropped on their way in",
-        "output-discards": "packets that a port dropped on their way out",
+        "input-discards": "packets that a port dropped at input",
+        "output-discards": "packets that a port dropped at output",
         "traffic": "packets of 1024 bytes that a queue of a port lets through",
         "queue-drops": "packets that a queue of a port drops",
         "pfc-received": "PFC frames that a queue of a port receives",
@@ -61,7 +61,7 @@ class StateFault:
 
 
 def read_state_fault(name: str, what: str) -> StateFault:
-    """Read what stands behind `@`: `PORT`, `PORT=VALUE`, `PORT queue N=VALUE`. Raises BadInput."""
+    """Parse the text after `@`: `PORT`, `PORT=VALUE`, `PORT queue N=VALUE`. Raises BadInput."""
     found = WHAT.fullmatch(what.strip())
     port = interface_name(found["port"].strip()) if found else None
     if found is None or port is None:

@@ -1,13 +1,12 @@
-"""What each switch of a lab was told and did: a file that only the lab writes, one row a deed.
+"""Audit log of a lab: one row for each line that a switch receives and each act of its own.
 
-    with Deeds(Path("deeds.jsonl")) as deeds:
-        deeds.begin(switch)
-        deeds.note(switch, 3, "netops", "commit trial 600")
+    with AuditLog(Path("deeds.jsonl")) as audit_log:
+        audit_log.begin(switch)
+        audit_log.note(switch, 3, "netops", "commit trial 600")
 
-Rows are only ever added, each with one write, before the user who caused it is answered: whoever
-judges a rollout need not ask the tool that carried it out, nor a switch that is no more. A row
-that nobody typed has no line (a trial that ended by its timer), or what happened, in brackets.
-Passwords are masked.
+Only the lab writes the file. It adds each row with one write, before it answers the user. So a
+rollout can be judged without its controller, and after a switch is gone. A row without a typed line
+has an empty line (a trial that ended by its timer), or the event in brackets. Passwords are masked.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from rocefort.errors import ServiceFailed
 from rocefort.lab.switch.switch import EmulatedSwitch
 
 DIGEST_LENGTH = 12
-GONE = "(the session is gone)"  # stands where a line would: nobody typed it
+GONE = "(the session is gone)"  # in place of a line
 POWER_LOST = "(power lost)"
 
 
@@ -43,20 +42,20 @@ class AuditRecord:
     running: str
     saved: str
     left_s: int | None = None
-    before: str = ""  # what comes back when the trial ends
+    before: str = ""  # configuration that returns when the trial ends
     persist: str = ""
     candidate: bool = False  # whether any session has uncommitted lines
 
     @property
     def state(self) -> tuple[object, ...]:
-        """What the switch is, without its clock."""
+        """State of the switch without its clock."""
         trial = self.left_s is not None
         return self.running, self.saved, trial, self.before, self.persist, self.candidate
 
 
 @dataclass
 class AuditLog:
-    """The file; raises ServiceFailed where it cannot be opened."""
+    """The log file; raises ServiceFailed if it cannot be opened."""
 
     path: Path
     _file: int = -1
@@ -75,17 +74,17 @@ class AuditLog:
         os.close(self._file)
 
     def begin(self, switch: EmulatedSwitch) -> None:
-        """Note what a switch is before anybody tells it anything."""
+        """Record the state of a switch before the first line."""
         self._write(self._record_of(switch, 0, "", ""))
 
     def record_spontaneous(self, switch: EmulatedSwitch) -> None:
-        """Note what a switch did by itself since its last row, if it did anything."""
+        """Record what a switch did since its last row without a typed line, if anything."""
         deed = self._record_of(switch, 0, "", "")
         if deed.state != self._last.get(switch.name):
             self._write(deed)
 
     def note(self, switch: EmulatedSwitch, session: int, user: str, line: str) -> None:
-        """Note a line and what came of it."""
+        """Record a line and the state after it."""
         self._write(self._record_of(switch, session, user, masked_text(line)))
 
     def _record_of(self, switch: EmulatedSwitch, session: int, user: str, line: str) -> AuditRecord:
@@ -109,14 +108,14 @@ class AuditLog:
         os.write(self._file, json.dumps(asdict(deed)).encode() + b"\n")
 
 
-@lru_cache(maxsize=64)  # each row asks twice: 0.2 ms for 1,000 lines; without, 0.8 ms
+@lru_cache(maxsize=64)  # each row needs two: 0.2 ms for 1,000 lines; without a cache 0.8 ms
 def digest_of(lines: Lines) -> str:
-    """A name of a configuration that is the same whenever it is the same."""
+    """Return a digest that is equal for equal configurations."""
     rows = (found for top in lines for found in top.walk())
     text = "\n".join(" " * len(path) + line.text for path, line in rows)
     return sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def read_deeds(path: Path) -> list[AuditRecord]:
-    """All rows of a file, oldest first; one that is being written just now is left out."""
+    """Return all rows of a file, oldest first, without a row that is still being written."""
     return [AuditRecord(**json.loads(line)) for line in path.read_bytes().split(b"\n")[:-1]]

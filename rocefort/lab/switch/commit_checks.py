@@ -1,6 +1,6 @@
-"""What a switch refuses for its hardware, or finds only in the whole of a configuration.
+"""Checks of a commit: limits of the hardware, and errors that only a whole configuration shows.
 
-Rules are those of the V300R023C00 command reference; the messages are ours, no source shows them.
+Rules are those of the V300R023C00 command reference. The messages are ours; no source shows them.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def missing_port(
 
 
 def new_problems(running: Lines, config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
-    """What a commit would bring about; what runs already, it may run on with."""
+    """Return problems that a commit would add; problems that run already are allowed."""
     problems = commit_problems(config, family)
     known = commit_problems(running, family) if problems else ()
     return tuple(problem for problem in problems if problem not in known)
 
 
 def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
-    """Limits, an address on two interfaces, and what is used without being there."""
+    """Return broken limits, addresses on two interfaces, and references to missing objects."""
     profiles = profile_lines(config)
     problems = [*_addresses(config), *_pfc_queues(profiles, family), *_ai_queues(config)]
     if len(profiles.keys() | {BUILT_IN_PROFILE}) > MAX_PFC_PROFILES:
@@ -54,7 +54,7 @@ def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
 
 
 def _missing(config: Lines, profiles: Collection[str]) -> Iterator[str]:
-    """What a port names must exist (`dcb pfc enable`, `trust upstream`)."""
+    """Yield missing objects that a port refers to (`dcb pfc enable`, `trust upstream`)."""
     domains = {words[2] for line in config if (words := line.text.split())[0] == "diffserv"}
     there = {
         "PFC profile": {BUILT_IN_PROFILE, *profiles},
@@ -68,7 +68,7 @@ def _missing(config: Lines, profiles: Collection[str]) -> Iterator[str]:
 
 
 def _reference_name(words: list[str]) -> tuple[str, str]:
-    """What the words of a port's line refer to, and its name; empty for those that do not."""
+    """Return the kind and the name that a port's line refers to; empty if it refers to nothing."""
     if words[:3] == ["dcb", "pfc", "enable"] and words[3:4] not in ([], ["mode"]):
         return "PFC profile", words[3]
     if words[:2] == ["trust", "upstream"]:
@@ -77,7 +77,7 @@ def _reference_name(words: list[str]) -> tuple[str, str]:
 
 
 def profile_lines(config: Lines) -> dict[str, ConfigLine]:
-    """The lines that open a PFC profile, `dcb pfc [NAME]`, by its name."""
+    """Return the lines that open a PFC profile, `dcb pfc [NAME]`, by profile name."""
     words = ((line.text.split(), line) for line in config)
     return {
         (found[2] if len(found) == 3 else BUILT_IN_PROFILE): line
@@ -87,7 +87,7 @@ def profile_lines(config: Lines) -> dict[str, ConfigLine]:
 
 
 def profile_queues(profile: ConfigLine) -> list[int]:
-    """The queues that a PFC profile pauses, as it runs."""
+    """Return the queues that a PFC profile pauses."""
     queues = {BUILT_IN_QUEUE}
     for words in (child.text.split() for child in profile.children):
         if words[0] == "priority" and all(map(str.isdecimal, words[1:])):

@@ -1,7 +1,7 @@
 """Faults of an emulated switch by name: one table, an injection per switch or in one line of text.
 
-switch.faults = (Fault("hang", "commit"), Fault("full-flash"))
-read_fault("leaf03:hang@commit")     -> ("leaf03", Fault("hang", "commit"))
+switch.faults = (LineFault("hang", "commit"), LineFault("full-flash"))
+read_fault("leaf03:hang@commit")     -> ("leaf03", LineFault("hang", "commit"))
 read_fault("leaf03:drop-reply@commit*1")       # only the first time
 """
 
@@ -15,31 +15,31 @@ from types import MappingProxyType
 from rocefort.errors import BadInput
 
 FORM = re.compile(r"(?P<host>[^:@]+):(?P<name>[a-z-]+)(?:@(?P<match>.*?))?(?:\*(?P<times>\d+))?")
-FOREIGN = "vlan batch 4094"  # somebody's uncommitted line where a fault names no other
+FOREIGN = "vlan batch 4094"  # uncommitted line of another user, unless the fault names one
 EARLY_S = 1  # a trial that expires early does so after this many seconds
 
-# What each fault does. LINE stands for the part of the typed line given behind `@`.
+# Effect of each fault. LINE is the part of the typed line given after `@`.
 FAULTS: Mapping[str, str] = MappingProxyType(
     {
         "refuse-line": "a configuration line with LINE is not recognized (LINE must be given)",
-        "unknown-question": "a configuration line with LINE asks [Y/N] what no client expects",
+        "unknown-question": "a configuration line with LINE gets an unexpected [Y/N] question",
         "fail-commit": "the commit fails with an error; the candidate stays",
-        "hang": "a line with LINE is never answered and not done; the session stays open, mute",
-        "hang-on-commit": "as hang@commit, also for the commit that leaving a view asks for",
+        "hang": "a line with LINE has no effect and no answer; the session stays open",
+        "hang-on-commit": "as hang@commit, also for the commit on leaving a view",
         "drop-line": "the session ends at a line with LINE, before it is done",
         "drop-reply": "a line with LINE is done, the session ends without its reply",
         "drop-after": "a line with LINE is done and answered, with the next prompt, then it ends",
         "drop-session-on-commit": "the commit is done, the session ends without an answer",
         "lie-ok": "a configuration line or commit with LINE is answered as done and is not",
-        "expire-early": "a trial runs LINE seconds (1), whatever was ordered and printed",
+        "expire-early": "a trial runs LINE seconds (1), whatever the command sets and prints",
         "expire-before-commit": "a trial's time is over just as the next commit arrives",
-        "full-flash": "save and commit fail for want of space",
+        "full-flash": "save and commit fail because flash has no space",
         "wrong-host-key": "the switch shows a host key that is not the one in known_hosts",
-        "foreign-candidate": f"in every new system view somebody's LINE ({FOREIGN}) is uncommitted",
-        "refuse-login": "nobody gets a new session, those that are open go on",
+        "foreign-candidate": f"another user's LINE ({FOREIGN}) is uncommitted in a new system view",
+        "refuse-login": "the switch refuses new sessions; open ones continue",
     }
 )
-ANYWHERE = ("expire-early", "foreign-candidate")  # what stands behind `@` is no part of a line
+ANYWHERE = ("expire-early", "foreign-candidate")  # text after `@` is not part of a line
 WITHOUT = (
     "fail-commit",
     "hang-on-commit",
@@ -54,10 +54,10 @@ NEEDS_LINE = ("refuse-line", "hang", "drop-line", "drop-reply", "drop-after")
 
 @dataclass(frozen=True, slots=True)
 class LineFault:
-    """Something that goes wrong, by a name of FAULTS; `match` limits it to lines that contain it.
+    """A fault by a name of FAULTS; `match` limits it to lines that contain that text.
 
-    `times` limits how often it strikes; 0 is always, which nobody writes so. Raises BadInput for an
-    unknown name, for a line that is missing, and for seconds that are none.
+    `times` limits how often it strikes; 0 means always, but `*0` in text is refused. Raises
+    BadInput for an unknown name, a missing line, and seconds that are not a number.
     """
 
     name: str
@@ -68,16 +68,16 @@ class LineFault:
         if self.name not in FAULTS:
             raise BadInput(f"no fault is called {self.name!r}", how=f"use one of: {fault_names()}")
         if self.name in NEEDS_LINE and not self.match:
-            raise BadInput(f"{self.name} needs to know which line", how="give a part of the line")
+            raise BadInput(f"{self.name} needs a part of a line", how="add it behind @")
         if self.name in WITHOUT and self.match:
-            raise BadInput(f"{self.name} is for no line", how="leave out what stands behind @")
+            raise BadInput(f"{self.name} takes no line", how="remove @ and the text behind it")
         if self.name == "expire-early" and self.match and not self.match.isdecimal():
             raise BadInput(
                 f"expire-early takes seconds, not {self.match!r}", how="as in expire-early@5"
             )
 
     def strikes(self, line: str) -> bool:
-        """Whether a line is one that the fault is for."""
+        """Whether the fault applies to a line."""
         return self.name in ANYWHERE or self.match in line
 
 
@@ -87,7 +87,7 @@ def fault_names() -> str:
 
 
 def read_fault(text: str) -> tuple[str, LineFault]:
-    """Read `HOST:FAULT`, `HOST:FAULT@LINE`, `HOST:FAULT@LINE*TIMES`. Raises BadInput."""
+    """Parse `HOST:FAULT`, `HOST:FAULT@LINE`, `HOST:FAULT@LINE*TIMES`. Raises BadInput."""
     found = FORM.fullmatch(text)
     if found is None:
         raise BadInput(

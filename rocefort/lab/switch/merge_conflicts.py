@@ -1,4 +1,4 @@
-"""Whether two changes of one configuration touch the same command."""
+"""Detection of conflicts between two changes of one configuration."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ Key = tuple[View, tuple[str, ...]]
 
 
 def conflicts(base: Lines, ours: Lines, theirs: Lines, family: SyntaxFamily) -> list[str]:
-    """Lines of ours whose command the others changed too, and to something else."""
+    """Return lines of `ours` whose command `theirs` changes too, to another value."""
     mine, other = changed_commands(base, ours, family), changed_commands(base, theirs, family)
     return [mine[key] for key in mine if key in other and mine[key] != other[key]]
 
 
 def changed_commands(before: Lines, after: Lines, family: SyntaxFamily) -> dict[Key, str]:
-    """Commands that differ, each with the line that holds afterwards ("" for none)."""
+    """Return commands that differ, each with its line afterwards ("" if it is removed)."""
     old, new = _commands(before, (), family), _commands(after, (), family)
     return {key: new.get(key, "") for key in old | new if old.get(key) != new.get(key)}
 
 
 def _line(kind: str, view: View, text: str, family: SyntaxFamily) -> dict[Key, str]:
-    """A line by its key; one that lists numbers stands for each of them, for they add up."""
+    """Return a line by its key; a line that lists numbers gives one entry for each number."""
     known = identify(kind, text, family)
     if known.row is None or known.row.kind != "list":
         return {(view, known.key): text}

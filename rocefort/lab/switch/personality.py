@@ -1,4 +1,4 @@
-"""Behaviour of a switch in what no source settles about a trial: one value for each open point.
+"""Behaviour of a trial that no source defines: one value for each open point.
 
     EmulatedSwitch(.., personality=Personality(trial_mode="survives", persist="absent"))
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal, get_args, get_type_hints
 
-# session-only: it goes on without its session, and no other session may confirm or abort it.
+# session-only: the trial outlives its session, and no other session may confirm or abort it.
 TrialMode = Literal["dies-with-session", "survives", "session-only"]
 Persist = Literal["present", "absent"]
 # after-confirmation: the list of commits shows a commit once its trial is confirmed.
@@ -26,11 +26,11 @@ ForeignEdits = Literal["refused", "taken"]
 class Personality:
     """Behaviour of one release during a trial; the first value of each field is the default.
 
-    trial_mode: fate of a plain trial when its session ends. persist: whether the word is known.
-    commit_list: whether `display configuration commit list` shows a commit on trial.
-    trial_status: what `display configuration trial status` shows beside the state.
-    trial_prompt: mark of the prompt of the session that has a trial and no uncommitted lines.
-    foreign_edits: whether other sessions may enter configuration during a trial.
+    trial_mode: fate of a plain trial when its session ends. persist: whether the release has the
+    word. commit_list: whether `display configuration commit list` shows a commit on trial.
+    trial_status: content of `display configuration trial status` besides the state. trial_prompt:
+    mark of the prompt of the session that has a trial and no uncommitted lines. foreign_edits:
+    whether other sessions may enter configuration during a trial.
     """
 
     trial_mode: TrialMode = "dies-with-session"
@@ -46,7 +46,7 @@ class Personality:
 
 @dataclass(frozen=True)
 class OpenPoint:
-    """A field of a Personality as a question to a real switch, and how it answers."""
+    """A field of a Personality as a question, and the commands that answer it on a real switch."""
 
     question: str
     ask: str
@@ -55,7 +55,7 @@ class OpenPoint:
 STATUS = "display configuration trial status"
 OPEN_POINTS = {
     "trial_mode": OpenPoint(
-        "whether a plain trial goes on without its session, and who may end it then",
+        "whether a plain trial outlives its session, and which sessions may end it then",
         f"commit trial 60, end the session, {STATUS} and abort trial from another",
     ),
     "persist": OpenPoint(
@@ -71,7 +71,8 @@ OPEN_POINTS = {
         f"commit trial 60 persist x, then {STATUS}",
     ),
     "trial_prompt": OpenPoint(
-        "the mark of the prompt during the own trial, ~ or *", "commit trial 60, and the prompt"
+        "the mark of the prompt during the session's own trial, ~ or *",
+        "commit trial 60, and the prompt",
     ),
     "foreign_edits": OpenPoint(
         "whether other sessions may enter lines during a trial",
@@ -82,6 +83,6 @@ DEFAULT = Personality()
 
 
 def axes() -> dict[str, tuple[str, ...]]:
-    """Values of each field, the default first."""
+    """Return the values of each field, the default first."""
     hints = get_type_hints(Personality)
     return {each.name: get_args(hints[each.name]) for each in fields(Personality)}

@@ -1,4 +1,4 @@
-"""Start of switches whose equal lines are kept once: ports say the same on every switch."""
+"""Start of many switches with equal lines stored once: ports have equal lines on every switch."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from rocefort.lab.switch.switch import EmulatedSwitch
 
 @dataclass
 class Pool:
-    """Lines and blocks of lines seen so far; let it go once all switches have started."""
+    """Lines and blocks of lines seen so far; free it once all switches have started."""
 
     _lines: dict[ConfigLine, ConfigLine] = field(default_factory=dict)
     _blocks: dict[Lines, Lines] = field(default_factory=dict)
 
     def share(self, lines: Lines) -> Lines:
-        """The same lines, made of what was seen before where it is equal."""
+        """Return the same lines, with equal parts replaced by earlier objects."""
         own = tuple(self._line(line) for line in lines)
         return self._blocks.setdefault(own, own)
 
     def _line(self, line: ConfigLine) -> ConfigLine:
-        # Where a line stood in its file means nothing on a switch.
+        # The line number in the file has no meaning on a switch.
         shared = ConfigLine(sys.intern(line.text), 0, self.share(line.children))
         return self._lines.setdefault(shared, shared)
 
 
 def start(switch: EmulatedSwitch, pool: Pool, *, whole: bool) -> None:
-    """Read the start-up text once; whole: with the lines that no command is known for."""
+    """Parse the start-up text once; whole: include lines that match no known command."""
     lines = whole_tree(switch.startup, switch.family) if whole else switch.running
     switch.running = switch.saved = pool.share(lines)
     switch.startup = ""

@@ -1,8 +1,8 @@
-"""What stands behind the command lines of a lab: the state that display commands show.
+"""Interface to the switch state that emulated `display` commands print.
 
-A command line asks `StateSource` and prints; who answers may be a model (`lab/state/model.py`) or a
-real network (the twin). Values are those of one moment. Rates are per second, sizes bytes unless
-named.
+The command line reads a `StateSource` and prints. The source is a model (`lab/state/model.py`) or a
+real network (the twin). Values are those of one moment. Rates are per second; sizes are in bytes
+unless the name has another unit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Protocols = Literal["Direct", "Static", "EBGP", "IBGP"]
 
 @dataclass(frozen=True, slots=True)
 class PeerState:
-    """What `display bgp peer` shows of one peer."""
+    """Row of `display bgp peer` for one peer."""
 
     address: IPv4Address
     asn: str
@@ -38,10 +38,10 @@ class RouteState:
 
 @dataclass(frozen=True, slots=True)
 class BgpPath:
-    """One way to a prefix that BGP has; med None: it has none. Its own: an empty AS path."""
+    """One BGP path of a prefix; med None: no MED. A local route has an empty AS path."""
 
     prefix: IPv4Network
-    next_hop: str  # 0.0.0.0 for its own
+    next_hop: str  # 0.0.0.0 for a local route
     as_path: tuple[int, ...] = ()
     best: bool = True
     med: int | None = None
@@ -49,18 +49,18 @@ class BgpPath:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourState:
-    """What LLDP hears at a port."""
+    """LLDP neighbour of a port."""
 
     interface: str
     device: str
     port: str
     expires_s: int
-    switch: str = ""  # what the lab calls the device
+    switch: str = ""  # name of the device in the lab
 
 
 @dataclass(frozen=True, slots=True)
 class LldpAdvertisement:
-    """What a switch says of itself and of one of its ports by LLDP; "" for what it leaves out."""
+    """LLDP data that a switch sends about itself and a port; "" for a TLV that it does not send."""
 
     hardware: str
     software: str
@@ -70,7 +70,7 @@ class LldpAdvertisement:
 
 @dataclass(frozen=True, slots=True)
 class EchoRequest:
-    """A `ping` to send in the public instance; interface: "" for what the routes say."""
+    """A `ping` to send in the public instance; interface: "" for the one that the route gives."""
 
     host: IPv4Address
     source: IPv4Address | None = None
@@ -83,7 +83,7 @@ class EchoRequest:
 
 @dataclass(frozen=True, slots=True)
 class EchoReply:
-    """One answer to a ping."""
+    """One reply to a ping."""
 
     ttl: int
     ms: int
@@ -105,7 +105,7 @@ class PortCounts:
 
     @property
     def in_errors(self) -> int:
-        """All input errors; only CRC errors are told apart."""
+        """All input errors; only CRC errors are counted separately."""
         return self.crc
 
 
@@ -143,7 +143,7 @@ class PfcState:
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """What one egress queue of a port has let through and dropped."""
+    """Passed and dropped traffic of one egress queue of a port."""
 
     interface: str
     queue: int
@@ -158,7 +158,7 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class AiEcnState:
-    """AI-ECN of one queue of a port; mode `-`: it does not work, and there are no thresholds."""
+    """AI-ECN of one queue of a port; mode `-`: it is not active, and there are no thresholds."""
 
     interface: str
     queue: int
@@ -181,40 +181,40 @@ class AlarmState:
 
 
 class StateSource(Protocol):
-    """State of every switch of a lab, by the switch's name; an unknown name has none."""
+    """State of every switch of a lab, by name; an unknown name has an empty state."""
 
     def peers(self, switch: str) -> Sequence[PeerState]:
-        """Configured BGP peers, in the order of the configuration."""
+        """Return configured BGP peers, in the order of the configuration."""
 
     def peer_age_s(self, switch: str, peer: str) -> int:
-        """Seconds that a session has been up, or down."""
+        """Return the seconds that a session has been up, or down."""
 
     def routes(self, switch: str) -> Sequence[RouteState]:
-        """The public routing table, sorted by prefix."""
+        """Return the public routing table, sorted by prefix."""
 
     def bgp_paths(self, switch: str) -> Sequence[BgpPath]:
-        """The BGP table of the public instance, sorted by prefix, the best way of each first."""
+        """Return the BGP table of the public instance by prefix, the best path of each first."""
 
     def neighbours(self, switch: str) -> Sequence[NeighbourState]:
-        """LLDP neighbours, by port."""
+        """Return LLDP neighbours, by port."""
 
     def announced(self, neighbour: NeighbourState) -> LldpAdvertisement:
-        """What a neighbour says of itself."""
+        """Return the LLDP data that a neighbour sends."""
 
     def ping(self, switch: str, echo: EchoRequest) -> Sequence[EchoReply | None]:
-        """What came back, None for what was lost; BadInput for what is not known here."""
+        """Return replies, None for a lost one; BadInput for a name that the lab does not have."""
 
     def interfaces(self, switch: str) -> Sequence[InterfaceState]:
-        """Every interface, physical ones first."""
+        """Return every interface, physical ones first."""
 
     def pfc(self, switch: str) -> Sequence[PfcState]:
-        """Lossless queues of ports that have PFC on."""
+        """Return lossless queues of ports that have PFC on."""
 
     def queues(self, switch: str, interface: str) -> Sequence[QueueState]:
-        """The eight egress queues of a port; none of an interface that has no queues."""
+        """Return the eight egress queues of a port; none for an interface without queues."""
 
     def ai_ecn(self, switch: str) -> Sequence[AiEcnState]:
-        """Queues for which AI-ECN computes thresholds."""
+        """Return queues for which AI-ECN computes thresholds."""
 
     def alarms(self, switch: str) -> Sequence[AlarmState]:
-        """Active alarms, the newest first."""
+        """Return active alarms, the newest first."""

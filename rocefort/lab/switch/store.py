@@ -1,12 +1,12 @@
-"""The memory of a lab on disk: what each switch runs, has saved, may roll back to, and tries.
+"""Switch states of a lab on disk: running and saved configuration, rollback points, trial.
 
     with Store(state_dir / "switches.db") as store:
         store.restore(switch, Pool())             # as it was when the lab ended or was killed
-        store.keep(switch)                        # after each thing that changed
+        store.keep(switch)                        # after each change
 
 One SQLite file in WAL mode, one transaction a change: a lab that is killed at any instant leaves
-the state before or after it. Candidates and locks belong to sessions, which end with the lab.
-Times are kept as wall clock, so a trial goes on while no lab runs, and may expire meanwhile.
+the state before or after it. Candidates and locks belong to sessions, which end with the lab. Times
+are stored as wall clock. So a trial continues while no lab runs, and may expire meanwhile.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rocefort.errors import BadInput, ServiceFailed
 from rocefort.lab.switch.shared_lines import Pool
 from rocefort.lab.switch.switch import SYSTEM_USER, CommitPoint, EmulatedSwitch, Trial
 
-FORM = 1  # of the tables; another one is refused, not guessed at
+FORM = 1  # version of the tables; another one is refused
 TABLES = """
 CREATE TABLE IF NOT EXISTS trees (digest TEXT PRIMARY KEY, tree TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS switches (name TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT;
@@ -61,16 +61,16 @@ class Store:
                 self._open()
                 self._opened = opened.pop_all()
         except sqlite3.DatabaseError as error:
-            how = "delete the file to start anew"
+            how = "delete the file to start again"
             raise ServiceFailed(
-                f"no state of a lab: {error}", where=str(self.path), how=how
+                f"not a state file of a lab: {error}", where=str(self.path), how=how
             ) from None
         except OSError as error:
             raise ServiceFailed(str(error), where="lab", how="choose another folder") from error
         return self
 
     def _lock(self, opened: ExitStack) -> None:
-        """One lab a folder; the kernel frees the lock of a lab that was killed."""
+        """Allow one lab a folder; the kernel frees the lock of a lab that was killed."""
         file = opened.enter_context(self.path.with_suffix(".lock").open("wb"))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,16 +79,16 @@ class Store:
             raise ServiceFailed("another lab runs there", where=str(self.path), how=how) from None
 
     def _open(self) -> None:
-        # In WAL mode NORMAL loses nothing when the process dies; when this machine loses power, a
-        # last change may be gone, never half there.
+        # In WAL mode NORMAL loses nothing when the process dies. When this machine loses power, the
+        # last change may be lost, but is never partly there.
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=NORMAL")
         form = self._database.execute("PRAGMA user_version").fetchone()[0]
         if form not in (0, FORM):
             raise BadInput(
-                f"state of a lab in form {form}, and this Rocefort knows form {FORM}",
+                f"state of a lab in form {form}; this Rocefort reads form {FORM}",
                 where=str(self.path),
-                how="delete the file to start anew",
+                how="delete the file to start again",
             )
         self._database.executescript(TABLES)
         used = {
@@ -105,12 +105,12 @@ class Store:
         self._opened.close()
 
     def has_state(self, name: str) -> bool:
-        """Whether a switch of this name has a state."""
+        """Whether the store has a switch of this name."""
         rows = self._database.execute("SELECT 1 FROM switches WHERE name = ?", (name,))
         return rows.fetchone() is not None
 
     def restore(self, switch: EmulatedSwitch, pool: Pool) -> bool:
-        """Give a fresh switch its state; whether there was one. An expired trial is rolled back."""
+        """Load the state of a new switch; false without one. An expired trial is rolled back."""
         rows = self._database.execute("SELECT state FROM switches WHERE name = ?", (switch.name,))
         found = rows.fetchone()
         if found is None:
@@ -121,7 +121,7 @@ class Store:
             raise BadInput(
                 f"the state of {switch.name} cannot be read: {error!r}",
                 where=str(self.path),
-                how="delete the file to start anew",
+                how="delete the file to start again",
             ) from None
         if switch.dies_with(switch.trial_session):
             switch.end_trial(SYSTEM_USER)  # its session ended with the lab
@@ -134,14 +134,14 @@ class Store:
         switch.points = tuple(_point(point, trees) for point in state["points"])
         switch.changed_at = datetime.fromisoformat(state["changed_at"])
         switch.last_session = state["last_session"]
-        # The switch did not start anew with the lab: its command line was away, no more.
+        # The switch does not restart with the lab: only its command line was unavailable.
         switch.booted = _on_clock(switch, state["booted"])
         if trial := state["trial"]:
             deadline = _on_clock(switch, trial["deadline"])
             switch.trial = Trial(**trial | {"before": trees[trial["before"]], "deadline": deadline})
 
     def keep(self, switch: EmulatedSwitch) -> None:
-        """Write what changed since the last time; nothing where nothing did."""
+        """Write changes since the last call; nothing if there are none."""
         now = (switch.running, switch.saved, switch.points, switch.trial, switch.last_session)
         before = self._kept.get(switch.name)
         if before is not None and all(a is b for a, b in zip(now, before, strict=True)):
@@ -206,7 +206,7 @@ def _point(kept: dict[str, Any], trees: _Trees) -> CommitPoint:
 
 
 def _row(value: CommitPoint | Trial, **instead: object) -> dict[str, object]:
-    """The fields of a row, some of them written in another way."""
+    """Return the fields of a row; `instead` replaces some of them."""
     own = {one.name: getattr(value, one.name) for one in fields(value) if one.name not in instead}
     return own | instead
 
@@ -238,9 +238,10 @@ def _on_clock(switch: EmulatedSwitch, at: str) -> float:
 
 
 def lose_power(switch: EmulatedSwitch) -> None:
-    """What a power loss leaves: the saved configuration runs, a trial and its timer are gone.
+    """Apply a power loss: the saved configuration runs, a trial and its timer are gone.
 
-    Rollback points stay: they are files on a switch's flash. Not confirmed: what it prints of them.
+    Rollback points stay: they are files on a switch's flash. Not confirmed: how the switch prints
+    them.
     """
     switch.candidates.clear()
     switch.lock = None

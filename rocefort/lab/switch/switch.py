@@ -1,7 +1,7 @@
 """One emulated CloudEngine: configurations, commits, a trial with its timer; no sockets, no text.
 
-Two-stage configuration as in the V300R023C00 command reference, Configuration File Management.
-What that reference leaves open of a trial is the switch's Personality.
+Two-stage configuration as in the V300R023C00 command reference, Configuration File Management. The
+switch's Personality sets what that reference leaves open about a trial.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 FIRST_COMMIT = 1000000001  # "commit-id": ten digits from 1000000001
 TRIAL_SECONDS = 600  # default of `commit trial`
 MOST_POINTS = 80  # rollback points that are kept: `rollback configuration last <1-80>`
-SHARED = 0  # the owner of the one candidate where all sessions share it
-SYSTEM_USER = "SYSTEM"  # who rolls a trial back that nobody confirmed
+SHARED = 0  # owner of the one candidate if all sessions share it
+SYSTEM_USER = "SYSTEM"  # user of the rollback of an unconfirmed trial
 FOREIGN_TRIAL = "Error: Session {} has a trial in progress."  # ours
 
 CandidateMode = Literal["own", "shared"]  # one for each session, or one for all
@@ -52,7 +52,7 @@ CandidateMode = Literal["own", "shared"]  # one for each session, or one for all
 
 @dataclass(frozen=True, slots=True)
 class CommitPoint:
-    """One rollback point: what was running before and after, and who made it so."""
+    """One rollback point: configuration before and after, and the author of the commit."""
 
     number: int
     before: Lines
@@ -67,7 +67,7 @@ class CommitPoint:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A running trial: what comes back at its end, when that is, and whose it is."""
+    """A running trial: configuration that returns at its end, its deadline and its owner."""
 
     before: Lines
     deadline: float
@@ -87,7 +87,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class CommitOrder:
-    """The words behind `commit`; `trial_seconds` is None for a plain commit."""
+    """Parameters of `commit`; `trial_seconds` is None for a plain commit."""
 
     trial_seconds: int | None = None
     persist: str | None = None
@@ -97,7 +97,7 @@ class CommitOrder:
 
 @dataclass(frozen=True, slots=True)
 class CommitAuthor:
-    """Who made a rollback point, where from, and when."""
+    """User, interface and time of a rollback point."""
 
     user: str
     interface: str
@@ -105,12 +105,12 @@ class CommitAuthor:
 
 
 class CommitError(Exception):
-    """The commit changed nothing; the text is what the switch prints."""
+    """A commit that changed nothing; the text is what the switch prints."""
 
 
 @dataclass
 class EmulatedSwitch:
-    """The state of one switch; all of it in memory. Time comes from `clock`, in seconds."""
+    """State of one switch, all of it in memory. Time comes from `clock`, in seconds."""
 
     name: str
     startup: str  # configuration text, as saved
@@ -119,17 +119,17 @@ class EmulatedSwitch:
     software: str = "V300R023C00"
     serial: str = ""
     clock: Callable[[], float] = time.monotonic
-    time_scale: float = 1.0  # seconds of the switch in one of its clock: all its timers run so fast
+    time_scale: float = 1.0  # switch seconds in one second of its clock: scales all its timers
     now: Callable[[], datetime] = utc_now
     personality: Personality = DEFAULT
     candidate_mode: CandidateMode = "own"
-    on_conflict: Literal["merge", "refuse"] = "merge"  # a commit after somebody else's
+    on_conflict: Literal["merge", "refuse"] = "merge"  # a commit after another user's
     most_sessions: int = MOST_SESSIONS
     faults: tuple[LineFault, ...] = ()
     behind: StateSource | None = None  # the state that display commands show
-    greeting: str = ""  # what a login is told instead of the emulator's own banner
-    flash: Path | None = None  # folder of the files that users put there
-    ports: Collection[str] = ()  # names of the hardware's ports; none: not known, none is refused
+    greeting: str = ""  # shown at login instead of the emulator's own banner
+    flash: Path | None = None  # folder of the files that users upload
+    ports: Collection[str] = ()  # names of the hardware's ports; empty: not known, none is refused
     running: Lines = ()
     saved: Lines = ()
     points: tuple[CommitPoint, ...] = ()
@@ -137,7 +137,7 @@ class EmulatedSwitch:
     startup_refusals: tuple[VrpRefusal, ...] = ()
     booted: float = 0.0
     changed_at: datetime = field(default_factory=utc_now)
-    changed: float = 0.0  # when that was, on its own clock
+    changed: float = 0.0  # the same on its own clock
     logins: dict[int, LoginSession] = field(default_factory=dict)  # by the number of the session
     candidates: dict[int, Candidate] = field(default_factory=dict)  # by the session that owns it
     last_session: int = 0
@@ -160,7 +160,7 @@ class EmulatedSwitch:
         return next((text.removeprefix("sysname ") for text in names), "HUAWEI")
 
     def open_session(self, user: str) -> int:
-        """Register a session; returns its number. Raises NoFreeTerminal."""
+        """Register a session and return its number. Raises NoFreeTerminal."""
         self.tick()
         if len(self.logins) >= self.most_sessions:
             raise NoFreeTerminal
@@ -170,7 +170,7 @@ class EmulatedSwitch:
         return self.last_session
 
     def close_session(self, session: int) -> None:
-        """Forget a session: its candidate and lock go, and its trial where trials die with it."""
+        """Remove a session, its candidate and its lock, and its trial if trials die with it."""
         self.tick()
         self.logins.pop(session, None)
         self.candidates.pop(session, None)
@@ -185,7 +185,7 @@ class EmulatedSwitch:
         return trial is not None and trial.session == session and trial.persist is None
 
     def kill(self, vty: int) -> bool:
-        """End the session on a VTY (`kill user-interface vty N`); whether there was one."""
+        """End the session on a VTY (`kill user-interface vty N`); false if there is none."""
         found = next((login for login in self.logins.values() if login.vty == vty), None)
         if found is None:
             return False
@@ -197,8 +197,8 @@ class EmulatedSwitch:
     def tick(self) -> None:
         """Roll an expired trial back and end an unused lock; called before every command.
 
-        Nothing can be seen of a switch between two commands, so this is as good as a timer: the
-        rollback point bears the time at which the trial ended, also if nobody was logged in.
+        No one can observe a switch between two commands, so this is as good as a timer. The
+        rollback point has the time at which the trial ended, even if no user was logged in.
         """
         late = self.clock() - self.trial.deadline if self.trial else -1.0
         if late >= 0:
@@ -207,7 +207,7 @@ class EmulatedSwitch:
             self.lock = None
 
     def end_trial(self, user: str, late: float = 0.0) -> None:
-        """Bring back what was running before the trial; late: so many seconds ago."""
+        """Restore the configuration before the trial; late: seconds since the trial ended."""
         if self.trial:
             before, self.trial = self.trial.before, None
             at = self.now() - timedelta(seconds=late / self.time_scale)
@@ -215,14 +215,14 @@ class EmulatedSwitch:
             self.changed -= late
 
     def trial_left(self) -> int:
-        """Whole seconds until the trial ends; 0 without a trial."""
+        """Return whole seconds until the trial ends; 0 without a trial."""
         return max(0, round(self.trial.deadline - self.clock())) if self.trial else 0
 
     def _owner(self, session: int) -> int:
         return session if self.candidate_mode == "own" else SHARED
 
     def candidate(self, session: int) -> Candidate:
-        """The session's candidate; without uncommitted lines it follows what is running."""
+        """Return the session's candidate; the running configuration if nothing is uncommitted."""
         found = self.candidates.get(self._owner(session))
         return found or Candidate(self.running, self.running)
 
@@ -243,14 +243,14 @@ class EmulatedSwitch:
     def _locks_out(self, session: int) -> bool:
         """Whether another session's trial keeps this one from changing configuration.
 
-        V300R023C00 configuration guide, precautions; that a line is refused at once is ours.
+        V300R023C00 configuration guide, precautions; the immediate refusal of a line is ours.
         """
         foreign = self.trial_session not in (0, session)
         return foreign and self.personality.foreign_edits == "refused"
 
     @property
     def trial_session(self) -> int:
-        """Number of the session that began the trial; 0 without a trial."""
+        """Number of the session that started the trial; 0 without a trial."""
         return self.trial.session if self.trial else 0
 
     def keep(self, session: int, view: View, line: str, applied: LineResult) -> None:
@@ -262,14 +262,14 @@ class EmulatedSwitch:
             self._touch_lock(session)
 
     def intrude(self, session: int) -> None:
-        """Put somebody else's uncommitted line into a candidate that has none."""
+        """Put an uncommitted line of another user into an empty candidate."""
         fault = None if self.dirty(session) else self.fault("foreign-candidate")
         if fault:
             line = fault.match or FOREIGN
             self.keep(session, (), line, self.enter(session, (), line))
 
     def _hold(self, session: int, candidate: Candidate) -> None:
-        """Set the session's candidate; one that changes nothing is none."""
+        """Set the session's candidate; clear it if it changes nothing."""
         if candidate.config == candidate.base:
             self.clear(session)
         else:
@@ -284,7 +284,7 @@ class EmulatedSwitch:
         return self.dirty(session) and self.candidate(session).base != self.running
 
     def refresh(self, session: int) -> None:
-        """Apply the session's uncommitted lines again, on what is running now.
+        """Apply the session's uncommitted lines again, to the present running configuration.
 
         Raises VrpRefusal if one of them no longer fits.
         """
@@ -295,18 +295,18 @@ class EmulatedSwitch:
         self._hold(session, Candidate(self.running, config, old.typed))
 
     def take_lock(self, session: int) -> None:
-        """`configuration exclusive`. Raises CommitError where another session holds it."""
+        """Run `configuration exclusive`. Raises CommitError if another session holds it."""
         self.check_lock(session)
         now = self.now()
         self.lock = ConfigLock(session, now, now, self.clock())
 
     def release_lock(self, session: int) -> None:
-        """`undo configuration exclusive`. Raises CommitError where another session holds it."""
+        """Run `undo configuration exclusive`. Raises CommitError if another session holds it."""
         self.check_lock(session)
         self.lock = None
 
     def check_lock(self, session: int) -> None:
-        """Raise CommitError where another session has locked the configuration."""
+        """Raise CommitError if another session has locked the configuration."""
         if self.lock and self.lock.session != session:
             # NE40E V800R023 configuration guide, "Another User Locks Configurations".
             raise CommitError(
@@ -319,7 +319,7 @@ class EmulatedSwitch:
             self.lock = self.lock.touched(self.clock(), self.now())
 
     def commit(self, session: int, order: CommitOrder) -> None:
-        """Commit, try or confirm. Raises CommitError with the text that is printed."""
+        """Commit, start a trial or confirm one. Raises CommitError with the printed text."""
         self.check_lock(session)
         self._check_trial_owner(session, order, changed=self.dirty(session))
         changed = self.dirty(session)
@@ -350,7 +350,8 @@ class EmulatedSwitch:
         return tuple(point for point in self.points if not first or point.number < first)
 
     def _check_trial_owner(self, session: int, order: CommitOrder, *, changed: bool) -> None:
-        # Own wording; that a commit can fail over another session's trial is the reference's.
+        # Own wording; the reference states that a commit can fail because of another session's
+        # trial.
         trial, confirms = self.trial, order.trial_seconds is None
         if trial is None:
             if confirms and order.persist:
@@ -372,7 +373,7 @@ class EmulatedSwitch:
         return trial is not None and trial.persist is None and trial.session != session
 
     def _to_commit(self, session: int) -> Lines:
-        """What the commit makes running. Raises CommitError."""
+        """Return the configuration that runs after the commit. Raises CommitError."""
         candidate = self.candidate(session)
         config = self._merged(candidate) if candidate.base != self.running else candidate.config
         if problems := new_problems(self.running, config, self.family):
@@ -380,9 +381,9 @@ class EmulatedSwitch:
         return config
 
     def _merged(self, candidate: Candidate) -> Lines:
-        """The candidate's lines on what others made running meanwhile. Raises CommitError.
+        """Return the candidate's lines applied to a newer configuration. Raises CommitError.
 
-        The reference has both changes take effect unless they are of the same configuration
+        By the reference both changes take effect unless they change the same configuration
         (V300R023C00, `refresh configuration candidate`); the wording of the refusal is ours.
         """
         if self.on_conflict == "refuse":
@@ -410,7 +411,7 @@ class EmulatedSwitch:
         self._point(to, "ROLLBACK", self._author(session))
 
     def save(self) -> None:
-        """Make the running configuration the one of the next start."""
+        """Save the running configuration for the next start."""
         self.saved = self.running
 
     def _point(
@@ -441,7 +442,7 @@ class EmulatedSwitch:
         return CommitAuthor(user, interface, self.now())
 
     def fault(self, name: str, line: str = "") -> LineFault | None:
-        """The fault of this name that a line meets; it counts as having struck."""
+        """Return the fault of this name that applies to a line, and count it as struck."""
         for fault in self.faults:
             spent = fault.times and self.strikes[fault] >= fault.times
             if fault.name == name and fault.strikes(line) and not spent:
@@ -451,12 +452,12 @@ class EmulatedSwitch:
 
 
 def scaled(clock: Callable[[], float], scale: float) -> Callable[[], float]:
-    """A clock of which `scale` seconds pass in one of another."""
+    """Return a clock on which `scale` seconds pass in one second of another."""
     return clock if scale == 1 else lambda: clock() * scale
 
 
 def configured_peers(config: Lines) -> list[PeerState]:
-    """Peers with an address of the BGP view, in the order of the configuration."""
+    """Return peers with an address of the BGP view, in the order of the configuration."""
     found: dict[str, PeerState] = {}
     for words in map(str.split, bgp_lines(config)):
         if words[0] == "peer" and words[2:3] == ["as-number"] and words[1][0].isdigit():
@@ -465,11 +466,11 @@ def configured_peers(config: Lines) -> list[PeerState]:
 
 
 def bgp_lines(config: Lines) -> list[str]:
-    """The lines of the view of BGP; none without it."""
+    """Return the lines of the BGP view; an empty list without BGP."""
     bgp = bgp_view(config)
     return [line.text for line in bgp.children] if bgp else []
 
 
 def bgp_view(config: Lines) -> ConfigLine | None:
-    """The line that opens the view of BGP, with those in it; None without BGP."""
+    """Return the line that opens the BGP view, with its children; None without BGP."""
     return next((line for line in config if line.text.startswith("bgp ")), None)

@@ -471,7 +471,7 @@ def test_faults_by_name(make_switch: MakeSwitch, open_talk: OpenTalk) -> None:
     assert talk("quit", "lldp enable").endswith("Proceed? [Y/N]:")
     talk("n")
     assert talk.prompt == "[~leaf01]"
-    with pytest.raises(BadInput, match="refuse-line needs to know which line"):
+    with pytest.raises(BadInput, match="refuse-line needs a part of a line"):
         LineFault("refuse-line")
 
     hung = make_switch(faults=(LineFault("hang-on-commit"),))

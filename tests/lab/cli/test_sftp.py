@@ -175,7 +175,7 @@ def test_a_full_flash_takes_no_file(make_switch: MakeSwitch, tmp_path: Path) -> 
     switch = make_switch(faults=(LineFault("full-flash"),))
 
     async def work(client: asyncssh.SFTPClient, _: asyncssh.SSHClientConnection) -> None:
-        with pytest.raises(asyncssh.SFTPFailure, match="no room on flash:/"):
+        with pytest.raises(asyncssh.SFTPFailure, match="no space left on flash:/"):
             await write(client, "patch.cfg", b"sysname patched\n")
 
     over_sftp(switch, tmp_path, work)

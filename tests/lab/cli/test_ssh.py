@@ -239,7 +239,7 @@ def test_what_keeps_a_lab_from_starting_is_one_clear_error(
         pass  # the port that opened before the wrong name is free again
     (tmp_path / "a.key").write_text("")
     with (
-        pytest.raises(BadInput, match=r"a\.key: no host key: .*delete it"),
+        pytest.raises(BadInput, match=r"a\.key: not a host key: .*delete it"),
         run_in_thread(LabServer({"a": started}, tmp_path)),
     ):
         pass

@@ -246,8 +246,12 @@ def test_losing_power_ends_the_sessions_of_that_switch_alone(
 @pytest.mark.parametrize(
     ("damage", "error", "sentence"),
     [
-        ("not a database at all, but long enough", ServiceFailed, "no state of a lab: file is not"),
-        ("PRAGMA user_version=9", BadInput, "state of a lab in form 9, and this Rocefort knows"),
+        (
+            "not a database at all, but long enough",
+            ServiceFailed,
+            "not a state file of a lab: file is not",
+        ),
+        ("PRAGMA user_version=9", BadInput, "state of a lab in form 9; this Rocefort reads form 1"),
         ("UPDATE switches SET state='{}'", BadInput, "the state of leaf01 cannot be read"),
         ("DELETE FROM trees", BadInput, "the state of leaf01 cannot be read"),
     ],
