@@ -269,7 +269,7 @@ def test_a_server_that_cannot_start_explains_the_client() -> None:
 def test_without_the_server_nothing_is_measured() -> None:
     tool, client, _ = ends("ib_write_bw.gbits")
     assert judge(tool, client, None).sentence == (
-        "exit-code: did not end well (server: 'its exit code is not known')"
+        "exit-code: ended with an error (server: 'its exit code is not known')"
     )
 
 

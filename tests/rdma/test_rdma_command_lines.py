@@ -126,7 +126,7 @@ def test_mpi_over_the_rdma_devices() -> None:
         argv(run, "client", HOSTS)
     assert str(caught.value) == (
         "the servers name different devices or GID indexes: mlx5_0, mlx5_1; 3, 5;"
-        " one mpirun sets one for all: take servers that agree"
+        " choose servers with the same device and GID index: mpirun sets one for all"
     )
 
 
@@ -168,7 +168,7 @@ def test_what_is_no_version(text: str) -> None:
         ("6.06", "6.06", None),
         (None, "6.06", None),
         ("6.06", "6.20", (Outcome.VERSIONS_DIFFER, "a has 6.06, b has 6.20")),
-        ("5.40", "5.40", (Outcome.OLD_PERFTEST, "a has 5.40, 5.60 or later is known")),
+        ("5.40", "5.40", (Outcome.OLD_PERFTEST, "a has 5.40, 5.60 or later is supported")),
     ],
 )
 def test_ends_that_cannot_measure_with_each_other(

@@ -88,7 +88,7 @@ def test_production_is_not_loaded_unasked(rocefort: Command, heps_file: Path) ->
     code, out, err = rocefort("rdma", "plan", heps_file)
     assert (code, out) == (4, "")
     assert err == (
-        "rocefort: heps: no server is kept for RDMA tests; list them under rdma.servers, or name "
+        "rocefort: heps: no server is listed for RDMA tests; list them under rdma.servers, or name "
         "them with --servers\n"
     )
 
@@ -240,7 +240,7 @@ WORK = {"metadata": {"name": "reco-7f"}, "status": {"phase": "Running"}}
         (NODE, [DAEMON, STATIC, DONE], None),
         (NODE, [DAEMON, WORK], "is the Kubernetes node k8sgn08, on which pods run: reco-7f"),
         ({"spec": {}}, [], "is the Kubernetes node k8sgn08, which takes new pods"),
-        (None, [], "is a Kubernetes node, and nothing says that it is drained (connection refused)"),
+        (None, [], "is a Kubernetes node, and its drain cannot be confirmed (connection refused)"),
     ],
     ids=["drained", "cordoned only", "in service", "cluster silent"],
 )  # fmt: skip
@@ -294,7 +294,7 @@ def test_of_what_kubectl_says_the_last_line_counts(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(Refused) as caught:
         refuse_undrained([ServerProbe("k8sgn08", node="k8sgn08", kubelet=True)])
-    assert "nothing says that it is drained (The connection was refused); " in str(caught.value)
+    assert "its drain cannot be confirmed (The connection was refused); " in str(caught.value)
 
 
 def test_a_guard_is_taken_off_only_where_it_is_whole() -> None:

@@ -213,7 +213,7 @@ def test_where_speed_is_judged_a_slow_pair_fails(site: Site) -> None:
 BAD = [
     (
         "fail.udp4791_blocked",
-        "zero-iterations: no message came through: UDP 4791 is blocked, or the path MTU is smaller"
+        "zero-iterations: no message arrived: UDP 4791 is blocked, or the path MTU is smaller"
         " than the RoCE MTU (client: '65536 0 0.000000 0.000000 0.000000')",
     ),
     (
@@ -222,7 +222,7 @@ BAD = [
     ),
     (
         "fail.retry_exceeded_rdma_cm",
-        "retry-exceeded: the NIC gave up resending: packets are lost on the way"
+        "retry-exceeded: the NIC gave up resending: packets are lost in the network"
         " (client: 'Failed status 12: wr_id 0 syndrom 0x0')",
     ),
     (
@@ -267,7 +267,7 @@ def test_a_hanging_pair_ends_at_its_deadline_and_leaves_nothing(site: Site) -> N
     assert not result.passed
     assert result.sentences[0] == (
         f"{PAIR} ib_write_bw: timed-out: not finished at its deadline: it hung,"
-        " or no packet came through (client)"
+        " or no packet arrived (client)"
     )
     assert site.hosts.running == ()
 

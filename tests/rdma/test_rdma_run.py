@@ -82,10 +82,10 @@ def test_failover_says_what_was_lost(open_lab: Callable[..., Any]) -> None:
     lab = open_lab(("k8sgn08", "k8sgn12"), **fields)
     result = measure(lab, Suite.FAILOVER, options={"duration_s": 4})
     assert [len(m.series) >= 6 for m in result.measurements] == [True, True]
-    told = [j.sentence for j in result.judged if "dies" in j.subject]
+    told = [j.sentence for j in result.judged if "fails" in j.subject]
     assert told[0].startswith(
-        "k8sgn08 -> k8sgn12, an uplink of leaf01 dies, near the sender: 94.00 Gb/s before, "
-        "at worst 28.20, below half of it for 1 s, 65.8 Gbit less sent; the rate was back"
+        "k8sgn08 -> k8sgn12, an uplink of leaf01 fails, near the sender: 94.00 Gb/s before, "
+        "at worst 28.20, below half of it for 1 s, 65.8 Gbit less sent; the rate recovered"
     )
 
 
@@ -146,7 +146,7 @@ RUN_FAULTS: list[tuple[str, dict[str, Any], Suite, str]] = [
         "firewall-4791",
         {"k8sgn12": {"faults": ("firewall-4791",)}},
         Suite.MESH,
-        "k8sgn12 -> daisygn01 ib_write_bw: zero-iterations: no message came through: UDP 4791 is"
+        "k8sgn12 -> daisygn01 ib_write_bw: zero-iterations: no message arrived: UDP 4791 is"
         " blocked, or the path MTU is smaller than the RoCE MTU"
         " (client: '65536 0 0.000000 0.000000 0.000000')",
     ),
@@ -213,7 +213,7 @@ def test_two_runs_at_once_do_not_share_a_server(open_lab: Callable[..., Any]) ->
         assert str(caught.value).splitlines() == [
             busy,
             "heps: write takes 2 RoCE servers, 1 may be used; name more with --servers, "
-            "or keep more under rdma.servers",
+            "or list more under rdma.servers",
         ]
     assert lab.processes == {}
     assert measure(lab).passed

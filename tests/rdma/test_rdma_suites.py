@@ -147,7 +147,7 @@ def test_the_claim_of_a_covering_plan() -> None:
     assert made.coverage.claim == (
         "56 leaf-spine-leaf paths, 8 QPs a pair, each with its own UDP source port where the NIC"
         " gives it one; ECMP chooses by hash, so that a path between two leaves stays unused with"
-        " a probability of at most 0.0078 if the hash is even: the uplinks' counters tell"
+        " a probability of at most 0.0078 if the hash is even: check the uplinks' counters"
     )
 
 
@@ -158,8 +158,8 @@ def test_a_round_that_may_put_two_flows_on_one_uplink_promises_half() -> None:
     made = plan(Suite.MESH, crowd([1, 1, 2, 2]))
     crossing = [run for run in made.rounds[0].runs if run.switches == 3]
     assert {(run.reach_gbps, run.reach_why) for run in crossing} <= {
-        (50, "this round asks 200 Gb/s of one uplink of leaf01, 100 Gb/s"),
-        (50, "this round asks 200 Gb/s of one uplink of leaf02, 100 Gb/s"),
+        (50, "this round needs 200 Gb/s on one uplink of leaf01, which has 100 Gb/s"),
+        (50, "this round needs 200 Gb/s on one uplink of leaf02, which has 100 Gb/s"),
         (100, "line rate of s000"),
         (100, "line rate of s001"),
         (100, "line rate of s002"),
@@ -199,12 +199,12 @@ def test_a_rate_limit_holds_in_plan_and_expectation() -> None:
         (
             Suite.FAILOVER,
             "heps: failover cannot hold rdma.rate_limit_gbps: perftest limits no rate in a run that"
-            " prints as it goes; run it where no limit is set, or take another suite",
+            " prints periodic rows; run it on a fabric without a limit, or choose another suite",
         ),
         (
             Suite.MPI,
             "heps: mpi cannot hold rdma.rate_limit_gbps: MPI sends as fast as it can;"
-            " run it where no limit is set, or take another suite",
+            " run it on a fabric without a limit, or choose another suite",
         ),
     ],
 )
@@ -237,7 +237,7 @@ def test_across_the_spines(suite: Suite, programs: tuple[str, str]) -> None:
     assert {at[name] for run in made.runs for name in run.servers} == set(at.values())
     assert made.rounds[1].runs[0].iterations == 10_000
     assert made.unmeasured == (
-        "in no pair, for their leaf is in one already: transfer01, daisycn01, daisygn02, storage01",
+        "in no pair, because their leaf is in one already: transfer01, daisycn01, daisygn02, storage01",
     )
 
 
@@ -265,7 +265,10 @@ def test_incast_shares_the_receiver() -> None:
     assert (len(one.runs), one.total_gbps) == (1, None)
     assert (len(many.runs), many.total_gbps) == (11, 100)
     assert {run.server for run in many.runs} == {"daisygn01"}
-    assert many.runs[0].reach_why == "this round asks 800 Gb/s of the port of daisygn01, 100 Gb/s"
+    assert (
+        many.runs[0].reach_why
+        == "this round needs 800 Gb/s on the port of daisygn01, which has 100 Gb/s"
+    )
     assert len({run.port for run in many.runs}) == 11
 
 
@@ -323,13 +326,13 @@ def test_every_suite_is_a_function_of_its_input(suite: Suite) -> None:
 @pytest.mark.parametrize(
     ("suite", "names", "options", "said"),
     [
-        ("write", ["k8sgn08"], {}, "heps: write takes 2 RoCE servers, 1 may be used; name more with --servers, or keep more under rdma.servers"),
+        ("write", ["k8sgn08"], {}, "heps: write takes 2 RoCE servers, 1 may be used; name more with --servers, or list more under rdma.servers"),
         ("write", ["k8sgn08", "nobody"], {}, "heps: no server nobody; known: transfer01, k8sgn08"),
         ("incast", ["k8sgn08", "k8sgn09", "k8sgn12"], {"target": "transfer01"}, "heps: transfer01 is not among the servers that may be used; one of: k8sgn08, k8sgn09, k8sgn12"),
-        ("mixed", ["k8sgn08", "k8sgn09", "k8sgn12"], {"tcp_dscp": 34}, "TCP with DSCP 34 would be in queue 4, beside RoCE; choose a DSCP of another queue"),
+        ("mixed", ["k8sgn08", "k8sgn09", "k8sgn12"], {"tcp_dscp": 34}, "TCP with DSCP 34 would be in queue 4, together with RoCE; choose a DSCP of another queue"),
         ("storage", ["k8sgn08"], {}, "heps: no directory of remote storage is named; name one that is mounted on all servers, by its whole path"),
         ("storage", ["k8sgn08"], {"storage_directory": "/mnt/../etc"}, "heps: '/mnt/../etc' is not a directory of remote storage; name one that is mounted on all servers, by its whole path"),
-        ("write", ["k8sgn08", "k8sgn09"], {"duration_s": 2}, "a bandwidth run of 2 s; perftest leaves out a quarter at both ends: take 4 s"),
+        ("write", ["k8sgn08", "k8sgn09"], {"duration_s": 2}, "a bandwidth run of 2 s; use at least 4 s: perftest leaves out a quarter at both ends"),
     ],
 )  # fmt: skip
 def test_bad_input(suite: str, names: list[str], options: dict[str, object], said: str) -> None:
@@ -346,7 +349,7 @@ def test_a_server_without_roce_is_refused(heps: DerivedNetwork) -> None:
         s.model_copy(update={"roce": s.name != "k8sgn08"}) for s in heps.network.servers or ()
     )
     network = heps.network.model_copy(update={"servers": servers})
-    with pytest.raises(BadInput, match="heps: k8sgn08 does not speak RoCE; leave it out"):
+    with pytest.raises(BadInput, match="heps: k8sgn08 does not support RoCE; leave it out"):
         plan_suite(network, EXPECTED, Suite.WRITE, hosts_of(network))
 
 
@@ -354,7 +357,7 @@ def test_servers_are_loaded_only_where_somebody_said_so() -> None:
     with pytest.raises(Refused) as caught:
         allowed_servers(NETWORK, EXPECTED)
     assert str(caught.value) == (
-        "heps: no server is kept for RDMA tests; list them under rdma.servers,"
+        "heps: no server is listed for RDMA tests; list them under rdma.servers,"
         " or name them with --servers"
     )
     kept = EXPECTED.model_copy(update={"servers": ("k8sgn08",)})

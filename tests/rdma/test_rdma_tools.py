@@ -238,7 +238,7 @@ def test_rows_over_time_with_an_outage() -> None:
     assert lost.recovered_s == 2
     assert lost.sentence == (
         "92.00 Gb/s before, at worst 0.00, below half of it for 2 s, 174.0 Gbit less sent;"
-        " the rate was back after 2 s"
+        " the rate recovered after 2 s"
     )
 
 
@@ -248,7 +248,7 @@ def test_an_outage_that_does_not_end_and_one_that_never_was() -> None:
     assert dead.down_s == 1  # the half itself, 46 of 92, is not below it
     edge = outage(read_series(growing(100, 100, 100, 95, 49.9, 50, 95), every_s=1))
     assert (edge.down_s, edge.recovered_s) == (1, 2)  # from 95 of 100 on it is as before
-    assert dead.sentence.endswith("the rate did not come back")
+    assert dead.sentence.endswith("the rate did not recover")
     calm = outage(read_series(growing(92, 92, 92, 91, 92), every_s=1))
     assert calm.sentence == "92.00 Gb/s throughout, at worst 91.00"
 

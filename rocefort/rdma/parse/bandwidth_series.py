@@ -1,7 +1,7 @@
-"""Bandwidth over time: rows that perftest prints as it goes, and what a failure cost of them.
+"""Bandwidth over time from perftest's periodic rows, and the loss caused by a failure.
 
-`--run_infinitely -D N` prints a row every N seconds until it is ended, so that here, and only
-here, no rule ends the table, and a row of zeros is a measurement: nothing came through.
+`--run_infinitely -D N` prints a row every N seconds until it is ended. Only in this mode no rule
+ends the table, and a row of zeros is a measurement: no data arrived.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from rocefort.rdma.parse.result_row import TableError
 from rocefort.rdma.parse.text_table import HEADER, read_growing
 
 BASE_POINTS = 3  # before the failure
-DOWN = 0.5  # below this part of the usual rate it is an outage
-WHOLE = 0.95  # from here on it is as before
+DOWN = 0.5  # a rate below this fraction of the usual rate is an outage
+WHOLE = 0.95  # a rate of at least this fraction of the usual rate has recovered
 
 
 class Outage(Frozen):
-    """What a failure cost: Gb/s before it, the worst, time below, data not sent.
+    """Loss caused by a failure.
 
-    recovered_s: from the first point below WHOLE to the first of those that stay above it; None
-    where it did not come back.
+    usual_gbps: before the failure. down_s: time below DOWN. lost_gbit: data not sent. recovered_s:
+    from the first point below WHOLE to the first point after which the rate stays above it; None
+    if the rate did not recover.
     """
 
     usual_gbps: float
@@ -36,13 +37,13 @@ class Outage(Frozen):
 
     @property
     def sentence(self) -> str:
-        """The outage in words."""
+        """The outage as a sentence."""
         if self.recovered_s == 0:
             return f"{self.usual_gbps:.2f} Gb/s throughout, at worst {self.worst_gbps:.2f}"
         back = (
-            "did not come back"
+            "did not recover"
             if self.recovered_s is None
-            else f"was back after {self.recovered_s:g} s"
+            else f"recovered after {self.recovered_s:g} s"
         )
         return (
             f"{self.usual_gbps:.2f} Gb/s before, at worst {self.worst_gbps:.2f}, below half of it "
@@ -51,7 +52,7 @@ class Outage(Frozen):
 
 
 def read_series(text: str, every_s: float) -> tuple[Point, ...]:
-    """Rows of a run that was ended; raises TableError where one is off, or none is there."""
+    """Read the rows of a run that was ended; raises TableError for a faulty row or none."""
     rows = read_growing(text)
     if not rows:
         header = next((line for line in text.splitlines() if HEADER.fullmatch(line)), "")
@@ -67,9 +68,10 @@ def read_series(text: str, every_s: float) -> tuple[Point, ...]:
 
 
 def outage(series: Sequence[Point], failed_at_s: float | None = None) -> Outage:
-    """What was lost against the median before the failure; raises TableError for too few points.
+    """Compute the loss, compared with the median before the failure.
 
-    failed_at_s: when the failure was made; None: the first three points are taken as before it.
+    failed_at_s: time of the failure; None: the first three points are taken as before it. Raises
+    TableError for too few points.
     """
     before = [p for p in series if failed_at_s is not None and p.at_s <= failed_at_s]
     before = before if failed_at_s is not None else list(series[:BASE_POINTS])
@@ -79,7 +81,7 @@ def outage(series: Sequence[Point], failed_at_s: float | None = None) -> Outage:
         raise TableError(Outcome.MISSING_ROW, said)
     usual = median(point.gbps for point in before)
     if usual <= 0:
-        raise TableError(Outcome.ZERO_BANDWIDTH, "nothing came through before the failure")
+        raise TableError(Outcome.ZERO_BANDWIDTH, "no data arrived before the failure")
     steps = [(p, p.at_s - q.at_s) for q, p in pairwise((before[-1], *after))]
     return Outage(
         usual_gbps=usual,

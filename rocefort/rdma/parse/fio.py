@@ -1,9 +1,9 @@
-"""What fio measured of remote storage, from its JSON (`--output-format=json`).
+"""Reader of fio's JSON report (`--output-format=json`) on remote storage.
 
-Form read from fio 3.33 as it runs; fio before 3.0 counts latency in microseconds under other keys
-and is refused. Where fio 3.33 cannot create its file it ends with exit code 1, and its report says
-`error` 0 and no I/O. A directory that is missing it makes, also where nothing is mounted: see
-`command_lines.precheck`.
+Source of the form: runs of fio 3.33. Before 3.0 fio reports latency in microseconds under other
+keys; such reports are refused. If fio 3.33 cannot create its file, it ends with exit code 1, and
+its report shows `error` 0 and no I/O. Fio creates a missing directory, even if nothing is mounted
+there: see `command_lines.precheck`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import TableError, load_report
 
-LARGEST = 1e18  # beyond it a report is broken
+LARGEST = 1e18  # a larger value means a broken report
 SLACK = 0.02  # runtime is in whole milliseconds
 NOTES = ("note: ", "fio: ")  # lines that fio prints above its JSON
 
@@ -24,7 +24,7 @@ Direction = Literal["read", "write"]
 
 @dataclass(frozen=True)
 class FioResult:
-    """One job: I/O operations a second, Gb/s, and completion latency in microseconds."""
+    """Result of one job: I/O operations per second, Gb/s, and completion latency in us."""
 
     job: str
     iops: float
@@ -36,7 +36,7 @@ class FioResult:
 
 
 def read_fio(text: str, direction: Direction = "write") -> tuple[FioResult, ...]:
-    """Read one report, a result for each job; raises TableError at the first thing that is off."""
+    """Read one report, a result for each job; raises TableError at the first fault."""
     lines = text.splitlines(keepends=True)
     start = next((n for n, line in enumerate(lines) if not line.startswith(NOTES)), 0)
     report = load_report("".join(lines[start:]))

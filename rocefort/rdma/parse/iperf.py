@@ -1,8 +1,8 @@
-"""What iperf3 measured, from its JSON (`-J`): TCP beside RDMA, and over time.
+"""Reader of iperf3's JSON report (`-J`): TCP traffic parallel to RDMA, and over time.
 
-Form read from iperf3 3.12 as it runs, and from public outputs of 3.6 to 3.11. With `-J` iperf3 3.12
-ends with exit code 0 also where it could not connect: `error` in the report decides, not the code.
-Some keys stand twice in one object (`sock_bufsize`), so that a strict JSON reader would refuse it.
+Source of the form: runs of iperf3 3.12 and public outputs of 3.6 to 3.11. With `-J` iperf3 3.12
+ends with exit code 0 even if it cannot connect, so `error` in the report decides. Some keys are
+twice in one object (`sock_bufsize`); a strict JSON reader would refuse the report.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.result_row import TableError, load_report
 
-LARGEST = 1e18  # beyond it a report is broken
-SLACK = 0.02  # of the two ends' clocks: each divides by its own seconds
+LARGEST = 1e18  # a larger value means a broken report
+SLACK = 0.02  # between the clocks of the two ends: each divides by its own seconds
 NO_SERVER = ("unable to connect", "server is busy", "Connection refused", "No route to host")
 
 
 @dataclass(frozen=True)
 class Interval:
-    """What was sent in a piece of time, seconds from the start."""
+    """Rate in one interval; times are in seconds from the start."""
 
     start_s: float
     end_s: float
@@ -30,19 +30,19 @@ class Interval:
 
 @dataclass(frozen=True)
 class IperfResult:
-    """TCP of one client: what arrived, Gb/s, over all streams together."""
+    """TCP result of one client; rates are sums over all streams."""
 
     received_gbps: float
     sent_gbps: float
     seconds: float
     streams: int
-    retransmits: int | None  # None: its system does not count them
+    retransmits: int | None  # None: the operating system does not count them
     tos: int | None
     intervals: tuple[Interval, ...]
 
 
 def read_iperf(text: str) -> IperfResult:
-    """Read the client's report; raises TableError at the first thing that is off."""
+    """Read the client's report; raises TableError at the first fault."""
     report = load_report(text)
     if not isinstance(report, Mapping):
         raise TableError(Outcome.NOT_JSON, text[:60])
@@ -84,7 +84,7 @@ def _number(part: Mapping[str, Any], key: str) -> float:
 
 
 def _rate(part: Mapping[str, Any], name: str) -> float:
-    """Gb/s, where bytes and seconds of the same part agree with it."""
+    """Return the rate in Gb/s; raises TableError if it contradicts bytes and seconds."""
     rate, size, seconds = (_number(part, key) for key in ("bits_per_second", "bytes", "seconds"))
     if seconds <= 0 or size <= 0 or rate <= 0:
         raise TableError(Outcome.ZERO_BANDWIDTH, f"{name}: {size:.0f} bytes in {seconds} s")

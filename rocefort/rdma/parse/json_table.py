@@ -1,9 +1,9 @@
-"""The JSON file that perftest writes (`--out_json_file`), read as strictly as its text.
+"""Strict reader of the JSON file that perftest writes (`--out_json_file`).
 
-perftest 4.5-0.11 (6.03) to 23.10 write what only looks like JSON: keys without quotes, commas
-before closing braces. That form is read by a grammar of its own, line by line; 24.01 (6.20) and
-later write JSON. Neither names its unit: it is Gb/s where the command said `--report_gbits`, MiB/s
-where not. A run over all sizes (`-a`) leaves its last row only, in every version.
+perftest 4.5-0.11 (6.03) to 23.10 write invalid JSON: keys without quotes, commas before closing
+braces. A separate line-by-line grammar reads that form. 24.01 (6.20) and later write valid JSON.
+Neither form contains the unit: it is Gb/s if the command had `--report_gbits`, otherwise MiB/s. In
+every version, a run over all sizes (`-a`) writes only its last row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ENTRY = re.compile(r'\s*"?(?P<key>[A-Za-z][\w. ]*?)"?\s*:\s*(?P<value>"[^"]*"|[^
 NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 NAN = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 VERB = re.compile(r"(?P<verb>RDMA_Write|RDMA_Read|Send)_(?P<rest>[A-Za-z_]+)")
-# JSON key: the column of the text.
+# Column of the text table, by JSON key.
 BANDWIDTH = {
     "MsgSize": "#bytes",
     "n_iterations": "#iterations",
@@ -59,10 +59,10 @@ EXTRA = {"CPU_util"}  # `--cpu_util`
 
 
 def read_json(text: str, *, gbits: bool = True, sizes: int = 1) -> PerftestTable:
-    """Read one JSON report; raises TableError at the first thing that is off.
+    """Read one JSON report; raises TableError at the first fault.
 
-    gbits: whether the command said `--report_gbits`. sizes: how many message sizes it ran; of more
-    than one only the last is there, which is a missing row.
+    gbits: whether the command had `--report_gbits`. sizes: number of message sizes of the run. The
+    report holds only the last one, so more than one size is a missing row.
     """
     sections = _sections(text)
     if sections.keys() != {"test_info", "results"}:
@@ -84,7 +84,7 @@ def _sections(text: str) -> dict[str, Section]:
 
 
 def _old_sections(text: str) -> dict[str, Section]:
-    """The form before 24.01: `{`, `test_info: {`, `key: value,`, `},`, .. `}`."""
+    """Read the form before 24.01: `{`, `test_info: {`, `key: value,`, `},`, .. `}`."""
     sections: dict[str, Section] = {}
     current: Section | None = None
     lines = [line for line in text.splitlines() if line.strip()]

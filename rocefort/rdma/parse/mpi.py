@@ -1,7 +1,7 @@
-"""Tables of MPI collectives, of the OSU micro-benchmarks and of the Intel MPI Benchmarks.
+"""Reader of MPI collective tables of the OSU micro-benchmarks and the Intel MPI Benchmarks.
 
-Forms from public outputs of OSU 4.2 to 7.5 and IMB 2018 to 2021.7: no run of ours. Latency in
-microseconds, over all processes.
+Source of the forms: public outputs of OSU 4.2 to 7.5 and IMB 2018 to 2021.7, no run of ours.
+Latency is in microseconds, over all processes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IMB_END = "# All processes entering MPI_Finalize"
 
 @dataclass(frozen=True)
 class MpiTable:
-    """One collective on a number of processes (None: its output does not say)."""
+    """Table of one collective; processes is None if the output does not contain it."""
 
     collective: str  # alltoall, allgather, ..
     processes: int | None
@@ -39,9 +39,9 @@ class MpiTable:
 
 
 def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
-    """Read one OSU collective; raises TableError at the first thing that is off.
+    """Read one OSU collective; raises TableError at the first fault.
 
-    last_bytes: the largest size that was asked for; nothing else tells that the table is whole.
+    last_bytes: the largest requested size, the only sign that the table is complete.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     titles = [m for line in lines if (m := OSU_TITLE.fullmatch(line))]
@@ -79,7 +79,7 @@ def _osu_row(line: str, names: Sequence[str], validated: bool) -> MpiPoint:
 def read_imb(text: str) -> tuple[MpiTable, ...]:
     """Read one run of IMB-MPI1, a table for each collective and number of processes.
 
-    Raises TableError at the first thing that is off, a missing last line included.
+    Raises TableError at the first fault, including a missing last line.
     """
     lines = text.splitlines()
     if not any(line.startswith(IMB_END) for line in lines):
@@ -105,7 +105,7 @@ def _imb_table(lines: Sequence[str]) -> MpiTable:
 
 
 def _plain(name: str) -> str:
-    """`All-to-All Personalized Exchange` and `Alltoall` are one collective."""
+    """Return a common name: `All-to-All Personalized Exchange` and `Alltoall` are the same."""
     return re.sub(r"[^a-z]", "", name.lower().removesuffix("personalized exchange"))
 
 
@@ -130,7 +130,7 @@ def _row(line: str, cells: Sequence[str], names: Sequence[str]) -> MpiPoint:
 
 
 def _whole(rows: Sequence[MpiPoint], header: str, last_bytes: int | None) -> None:
-    """Sizes double from row to row, a first 0 aside, up to the last one asked for."""
+    """Require sizes that double from row to row, except a first 0, up to the last requested."""
     if not rows:
         raise TableError(Outcome.MISSING_ROW, header)
     sized = [row.size_bytes for row in rows if row.size_bytes]
@@ -138,5 +138,5 @@ def _whole(rows: Sequence[MpiPoint], header: str, last_bytes: int | None) -> Non
         if two != 2 * one:
             raise TableError(Outcome.MISSING_ROW, f"{two} bytes after {one}")
     if last_bytes is not None and rows[-1].size_bytes != last_bytes:
-        line = f"{rows[-1].size_bytes} bytes is the last row, {last_bytes} was asked for"
+        line = f"{rows[-1].size_bytes} bytes is the last row, {last_bytes} was requested"
         raise TableError(Outcome.UNTERMINATED_TABLE, line)

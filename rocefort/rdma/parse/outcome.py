@@ -1,4 +1,4 @@
-"""How a measurement can end: one name for each, and what it means to the one who must mend it."""
+"""Outcomes of a measurement, each with a sentence on its cause."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """Only `measured` has a number."""
+    """Outcome of a measurement; only `measured` has figures."""
 
     MEASURED = "measured"
-    # perftest said why
+    # perftest reports the cause
     NO_SERVER = "no-server"
     BAD_ADDRESS = "bad-address"
     NO_PERFTEST = "no-perftest"
@@ -26,19 +26,19 @@ class Outcome(StrEnum):
     COMPLETION_ERROR = "completion-error"
     PEER_LOST = "peer-lost"
     NO_CLOCK = "no-clock"
-    # before or beside it
+    # before perftest, or another program
     UNREACHABLE = "unreachable"
     NO_PROGRAM = "no-program"
     OLD_PERFTEST = "old-perftest"
     VERSIONS_DIFFER = "versions-differ"
     DISK_FULL = "disk-full"
     TOOL_ERROR = "tool-error"
-    # how it ended
+    # way in which the program ended
     TIMED_OUT = "timed-out"
     KILLED = "killed"
     EXIT_CODE = "exit-code"
     NOT_RUN = "not-run"
-    # what its output is like
+    # faults of its output
     NO_TABLE = "no-table"
     NOT_JSON = "not-json"
     UNTERMINATED_TABLE = "unterminated-table"
@@ -62,35 +62,35 @@ MEANING: dict[Outcome, str] = {
     Outcome.MEMORY_LOCKED: "memory cannot be registered: raise the memlock limit",
     Outcome.BAD_GID: "there is no such GID index",
     Outcome.NO_PATH: "the NIC has no path to the peer: check the GID index and the routes",
-    Outcome.BAD_OPTION: "this perftest does not know an option",
+    Outcome.BAD_OPTION: "this version of perftest lacks an option",
     Outcome.OPTION_MISMATCH: "the two ends did not run the same test",
-    Outcome.RETRY_EXCEEDED: "the NIC gave up resending: packets are lost on the way",
+    Outcome.RETRY_EXCEEDED: "the NIC gave up resending: packets are lost in the network",
     Outcome.RECEIVER_NOT_READY: "the receiver posted no buffers in time",
     Outcome.REMOTE_REFUSED: "the server's NIC refused a request: tests or sizes differ, or it lost "
     "packets",
     Outcome.COMPLETION_ERROR: "the NIC completed a request with an error",
-    Outcome.PEER_LOST: "the other end went away during the test",
+    Outcome.PEER_LOST: "the other end disappeared during the test",
     Outcome.NO_CLOCK: "perftest could not calibrate its clock, so its numbers are void",
     Outcome.UNREACHABLE: "the server cannot be logged in to",
     Outcome.NO_PROGRAM: "the program is not installed there",
-    Outcome.OLD_PERFTEST: "perftest there is older than any whose options are known",
+    Outcome.OLD_PERFTEST: "perftest there is older than the oldest supported version",
     Outcome.VERSIONS_DIFFER: "the two ends have different versions of perftest",
     Outcome.DISK_FULL: "no space is left on the server",
     Outcome.TOOL_ERROR: "the program reports an error of its own",
-    Outcome.TIMED_OUT: "not finished at its deadline: it hung, or no packet came through",
+    Outcome.TIMED_OUT: "not finished at its deadline: it hung, or no packet arrived",
     Outcome.KILLED: "ended by a signal, or with its session, before it finished",
-    Outcome.EXIT_CODE: "did not end well",
+    Outcome.EXIT_CODE: "ended with an error",
     Outcome.NOT_RUN: "not run",
     Outcome.NO_TABLE: "printed no table of results",
     Outcome.NOT_JSON: "the report is neither JSON nor the form of older versions of perftest",
     Outcome.UNTERMINATED_TABLE: "the table of results breaks off",
     Outcome.MISSING_ROW: "a row of the table is missing",
     Outcome.UNKNOWN_LINE: "printed a line that no known version of perftest prints",
-    Outcome.NOT_A_NUMBER: "the table holds what is not a number",
-    Outcome.ZERO_ITERATIONS: "no message came through: UDP 4791 is blocked, or the path MTU is "
+    Outcome.NOT_A_NUMBER: "the table holds a value that is no number",
+    Outcome.ZERO_ITERATIONS: "no message arrived: UDP 4791 is blocked, or the path MTU is "
     "smaller than the RoCE MTU",
     Outcome.ZERO_BANDWIDTH: "the bandwidth is zero",
     Outcome.ZERO_LATENCY: "the latency is zero",
-    Outcome.INVALID_DATA: "what arrived is not what was sent",
+    Outcome.INVALID_DATA: "the data that arrived differ from the data sent",
     Outcome.SUMS: "the figures of one row contradict each other",
 }

@@ -1,8 +1,8 @@
-"""What one perftest measurement says: a number only when nothing at either end is off.
+"""Judge one perftest measurement: figures only if neither end shows a fault.
 
-Why so strict: with UDP 4791 blocked a run over a duration ends with exit code 0 and zero
-iterations; with the server killed, a latency run prints a good table and exit code 0. So both exit
-codes, both error outputs and both tables are judged.
+Reason for the strictness: with UDP 4791 blocked, a run over a duration ends with exit code 0 and
+zero iterations. If the server is killed, a latency run still prints a good table and exit code 0.
+So both exit codes, both error outputs and both tables are judged.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rocefort.rdma.parse.text_table import PerftestTable, has_table, read_table
 Side = Literal["client", "server"]
 
 
-# In stderr; the first line that matches decides. Wording of perftest 4.5 and of GNU timeout.
-# Work completion statuses are those of ibv_wc_status.
+# Causes by pattern in stderr; the first line that matches decides. Wording of perftest 4.5 and of
+# GNU timeout. Work completion statuses are those of ibv_wc_status.
 CAUSES: tuple[tuple[str, Outcome], ...] = (
     (r"Couldn't connect to ", Outcome.NO_SERVER),
     (r"Unexpected CM event bl blka 8\b", Outcome.NO_SERVER),  # RDMA_CM_EVENT_REJECTED
@@ -49,11 +49,11 @@ CAUSES: tuple[tuple[str, Outcome], ...] = (
 HARMLESS = re.compile(
     r"\s*"
     r"|Device not recognized to implement inline feature\. Disabling it"
-    r"| Setting burst size to tx depth = \d+"  # of its rate limiter
+    r"| Setting burst size to tx depth = \d+"  # perftest's rate limiter
     r"| Completion with error at (client|server)"  # the status that follows decides
     r"|libibverbs: Warning: .*|\s+This will severely limit memory registrations\."
 )
-# What follows from something else, or says only that it ended.
+# Outcomes that follow from another failure, or that only report the end.
 WEAK = {
     Outcome.NO_SERVER,
     Outcome.PEER_LOST,
@@ -67,7 +67,7 @@ ENDED_BY_ITSELF = {Outcome.EXIT_CODE, Outcome.UNKNOWN_LINE}
 
 @dataclass(frozen=True)
 class PerftestOutcome:
-    """Outcome, the side and the line that decided it, and rows only where it is measured."""
+    """Outcome, with the side and the line that decided it; rows only if it is measured."""
 
     outcome: Outcome
     side: Side | None = None
@@ -86,7 +86,7 @@ class PerftestOutcome:
 
     @property
     def sentence(self) -> str:
-        """What happened, where, and the line that says so."""
+        """The outcome, the side and the deciding line as a sentence."""
         if self.outcome is Outcome.MEASURED:
             return MEANING[self.outcome]
         said = f" ({self.side}: {self.line!r})" if self.line else f" ({self.side})"
@@ -94,10 +94,10 @@ class PerftestOutcome:
 
 
 def judge(tool: Program, client: CommandResult, server: CommandResult | None) -> PerftestOutcome:
-    """Judge one measurement by what both ends left behind.
+    """Judge one measurement by the outputs of both ends.
 
-    server is None where there was none, or where it was ended because the client had failed;
-    then nothing is ever measured.
+    server is None if there was none, or if it was ended because the client had failed. Then the
+    outcome is never `measured`.
     """
     theirs = _diagnose(server, "server") if server else None
     if failure := _decisive(_diagnose(client, "client"), theirs):
@@ -116,7 +116,7 @@ def judge(tool: Program, client: CommandResult, server: CommandResult | None) ->
 
 
 def cause_of(stderr: str) -> tuple[Outcome, str] | None:
-    """The first line of an error output that says why, and what it means; None: none does."""
+    """Return the outcome and the first line of an error output that names a cause; None: none."""
     for line in stderr.splitlines():
         for pattern, outcome in CAUSES:
             if re.search(pattern, line):
@@ -125,7 +125,7 @@ def cause_of(stderr: str) -> tuple[Outcome, str] | None:
 
 
 def _diagnose(result: CommandResult, side: Side) -> PerftestOutcome | None:
-    """What one end says went wrong, by its error output and its exit code."""
+    """Return the failure of one end, by its error output and its exit code."""
     lines = result.stderr.splitlines()
     if cause := cause_of(result.stderr):
         return PerftestOutcome(cause[0], side, cause[1])
@@ -143,7 +143,7 @@ def _diagnose(result: CommandResult, side: Side) -> PerftestOutcome | None:
 def _decisive(
     client: PerftestOutcome | None, server: PerftestOutcome | None
 ) -> PerftestOutcome | None:
-    """The failure that explains the other one."""
+    """Return the failure that caused the other one."""
     if client and client.outcome not in WEAK:
         return client
     if server and (client is None or server.outcome not in WEAK):
@@ -157,7 +157,7 @@ def _decisive(
 
 
 def _titles(tool: Program) -> tuple[str, ...]:
-    """What a program prints above its table."""
+    """Return the titles that a program may print above its table."""
     verb = {"write": "RDMA_Write", "read": "RDMA_Read", "send": "Send"}[tool.split("_")[1]]
     if tool.measures_latency:
         return (f"{verb} Latency Test",)
@@ -171,7 +171,7 @@ def _expect(table: PerftestTable, titles: tuple[str, ...]) -> PerftestTable:
 
 
 def _compare(client: PerftestTable, server: PerftestTable) -> None:
-    """The server of `-a` prints its last row only."""
+    """Compare the last rows, because the server of `-a` prints only its last row."""
     ours, theirs = client.rows[-1], server.rows[-1]
     if ours.size_bytes != theirs.size_bytes:
         line = f"{theirs.size_bytes} bytes, the client {ours.size_bytes}"

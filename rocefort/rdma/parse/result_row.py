@@ -1,4 +1,4 @@
-"""One row of perftest's results: its figures, and the sums that must hold between them."""
+"""One row of perftest's results, and the arithmetic that its figures must satisfy."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rocefort.models.results.rdma_result import Figures
 from rocefort.rdma.parse.outcome import Outcome
 
 GBPS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
-SLACK = 0.001  # beyond rounding: versions differ in what they round first
+SLACK = 0.001  # in addition to rounding: versions round different values first
 
 
 class TableError(Exception):
-    """The text is not a table that can be trusted: which outcome, and the line that decides."""
+    """The text is no table that can be trusted; outcome, and the line that decides."""
 
     def __init__(self, outcome: Outcome, line: str) -> None:
         self.outcome, self.line = outcome, " ".join(line.split())
@@ -29,7 +29,7 @@ def no_number(name: str) -> NoReturn:
 
 
 def load_report(text: str) -> object:
-    """The JSON that a program printed; raises TableError where it is none."""
+    """Parse the JSON that a program printed; raises TableError for other text."""
     try:
         return json.loads(text, parse_constant=no_number)
     except ValueError as error:
@@ -38,9 +38,9 @@ def load_report(text: str) -> object:
 
 @dataclass(frozen=True)
 class MessageSizeRow:
-    """One message size. What perftest does not measure is None.
+    """Figures of one message size; a figure that perftest does not measure is None.
 
-    The peak of a run over a duration (`-D`, `-N`), of its latency all but the average.
+    A run over a duration (`-D`, `-N`) has no peak bandwidth, and only the average latency.
     """
 
     size_bytes: int
@@ -49,14 +49,14 @@ class MessageSizeRow:
 
 @dataclass(frozen=True)
 class MeasuredValue:
-    """A value in Gb/s, Mpps, us or as it stands, and how far rounding may have moved it."""
+    """A value in Gb/s, Mpps, us or the unit of its column, and its largest rounding error."""
 
     value: float
     rounding: float
 
     @classmethod
     def read(cls, column: str, text: str) -> MeasuredValue:
-        """Read a value below a column whose title may end in its unit, as `[Gb/sec]`."""
+        """Read a value of a column whose title may end in its unit, such as `[Gb/sec]`."""
         factor = GBPS.get(column.partition("[")[2].removesuffix("]"), 1.0)
         exponent = Decimal(text).as_tuple().exponent
         last_digit = 10.0**exponent if isinstance(exponent, int) else 0.0
@@ -64,7 +64,7 @@ class MeasuredValue:
 
 
 def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
-    """The row of a bandwidth test, by column; raises TableError where it contradicts itself."""
+    """Return the row of a bandwidth test; raises TableError if its figures contradict."""
     average, peak, rate = values["BW average"], values["BW peak"], values["MsgRate"]
     if average.value == 0 or rate.value == 0:
         raise TableError(Outcome.ZERO_BANDWIDTH, line)
@@ -85,7 +85,7 @@ def bandwidth_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSize
 
 
 def latency_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRow:
-    """The row of a latency test, by column; raises TableError where it contradicts itself."""
+    """Return the row of a latency test; raises TableError if its figures contradict."""
     average = values["t_avg"]
     if not all(values[name].value for name in ("t_avg", "t_min", "t_typical") if name in values):
         raise TableError(Outcome.ZERO_LATENCY, line)
@@ -120,7 +120,7 @@ def latency_row(line: str, values: Mapping[str, MeasuredValue]) -> MessageSizeRo
 
 
 def _is_round_trip(average: MeasuredValue, per_second: MeasuredValue) -> bool:
-    """Latency is half a transaction for write and send, a whole one for read."""
+    """Check that latency is half a transaction (write, send) or a whole one (read)."""
     product = average.value * per_second.value
     rounding = average.rounding * per_second.value + per_second.rounding * average.value
     return _is_near(product, 0.5e6, rounding) or _is_near(product, 1e6, rounding)

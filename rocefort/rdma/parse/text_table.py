@@ -1,7 +1,7 @@
-"""The table of results that perftest prints, read strictly: every line known, every row checked.
+"""Strict reader of perftest's text table: every line must be known, every row is checked.
 
-Text of perftest 4.4 to 24.07 (`--version` 6.x): bandwidth in Gb/sec, MB/sec or MiB/sec (both of the
-latter are 2^20 bytes), latency over iterations, latency over a duration (`-D`).
+Source of the form: perftest 4.4 to 24.07 (`--version` 6.x). Bandwidth is in Gb/sec, MB/sec or
+MiB/sec (the latter two are both 2^20 bytes); latency is over iterations or a duration (`-D`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEADER = re.compile(r"\s*#bytes\b.*")
 TITLE = re.compile(
     r"\s+(?P<verb>RDMA_Write|RDMA_Read|Send) (?P<both>Bidirectional )?(?P<kind>BW|Latency) Test\s*"
 )
-COUNTER = re.compile(r"\t[\w/.-]+=\d+\s*")  # of `-W`
+COUNTER = re.compile(r"\t[\w/.-]+=\d+\s*")  # printed with `-W`
 KNOWN = re.compile(
     r"\s*|\*+\s*|\* Waiting for client to connect\.\.\. \*\s*"
     r"| Waiting for client rdma_cm QP to connect\s*"
@@ -56,19 +56,19 @@ LATENCY_DURATION = ("#bytes", "#iterations", "t_avg", "tps average")
 
 @dataclass(frozen=True)
 class PerftestTable:
-    """Title such as `RDMA_Write BW Test` and the rows, in order of size."""
+    """Table with a title such as `RDMA_Write BW Test`, and rows in order of size."""
 
     title: str
     rows: tuple[MessageSizeRow, ...]
 
 
 def has_table(text: str) -> bool:
-    """Whether a table begins in this output."""
+    """Return whether this output contains a table header."""
     return any(HEADER.fullmatch(line) for line in text.splitlines())
 
 
 def read_table(text: str) -> PerftestTable:
-    """Read one output of perftest; raises TableError at the first thing that is off."""
+    """Read one output of perftest; raises TableError at the first fault."""
     lines = text.splitlines()
     at = next((n for n, line in enumerate(lines) if HEADER.fullmatch(line)), None)
     if at is None:
@@ -82,9 +82,9 @@ def read_table(text: str) -> PerftestTable:
 
 
 def read_growing(text: str) -> tuple[MessageSizeRow, ...]:
-    """Rows of a run that prints as it goes, until it is ended; raises TableError.
+    """Read the rows of a run that prints periodically until it is ended; raises TableError.
 
-    No rule ends them. A row of zeros is a row here; the last line may be cut off, and is left out.
+    No rule ends the table. A row of zeros is valid here. An incomplete last line is left out.
     """
     lines = text.splitlines(keepends=True)
     at = next((n for n, line in enumerate(lines) if HEADER.fullmatch(line.rstrip("\n"))), None)
@@ -119,7 +119,7 @@ def _title(preamble: Sequence[str]) -> str:
 
 
 def _body(header: str, lines: Sequence[str]) -> list[str]:
-    """The lines between header and rule that must be rows."""
+    """Return the lines between header and rule, which must be rows."""
     end = next((n for n, line in enumerate(lines) if RULE.fullmatch(line)), None)
     if end is None:
         raise TableError(Outcome.UNTERMINATED_TABLE, lines[-1] if lines else header)
@@ -141,7 +141,7 @@ def _columns(header: str) -> tuple[str, ...]:
 
 
 def _is_extra(column: str) -> bool:
-    """Columns that options or a later version add to the bandwidth table."""
+    """Return whether an option or a later version adds this column to the bandwidth table."""
     return column.startswith(("CPU_Util", "BW min"))
 
 
@@ -161,12 +161,15 @@ def _row(line: str, columns: tuple[str, ...]) -> MessageSizeRow:
 
 
 def _is_figure(cell: str) -> bool:
-    """Every version prints two decimals or six: with fewer, rounding would hide a wrong figure."""
+    """Check the number of decimals; every version prints two or six.
+
+    With fewer decimals, rounding would hide a wrong figure.
+    """
     return bool(re.fullmatch(r"[0-9]+\.[0-9]{2,6}", cell))
 
 
 def _check_sizes(rows: Sequence[MessageSizeRow], header: str) -> None:
-    """`-a` doubles the size from row to row."""
+    """Require sizes that double from row to row, as with `-a`."""
     for one, two in pairwise(rows):
         if two.size_bytes != 2 * one.size_bytes:
             line = f"{header.strip()}: {two.size_bytes} bytes after {one.size_bytes}"

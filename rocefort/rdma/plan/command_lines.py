@@ -1,8 +1,8 @@
-"""The command line of each end of a run, as an argv: only options that its version has.
+"""Build the command line of each end of a run, with options that its version supports.
 
-Options by version: perftest's own sources, from 5.60 (4.2-0.5) on. JSON reports are asked for only
-by name, and only of 6.20 (24.01) and later, the first whose reports are JSON; the text is there in
-every version.
+Options by version are from perftest's sources, from 5.60 (4.2-0.5) on. A JSON report is requested
+only if the caller names a file, and only from 6.20 (24.01) on, the first version that writes valid
+JSON. Every version prints the text.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ MPI_IMB = {
     "gather": "Gather",
     "reduce": "Reduce",
 }
-DEFAULT_BYTES = 65536  # of a bandwidth run, where no size is given
-FIO_BYTES = 2**30  # of each server's own file, which fio removes when it has ended
-MPI_LARGEST = {"allreduce": 2**22}  # EANTC's table has 4 MiB of it, of the others
-MPI_USUAL = 2**20  # 1 MiB at most
-BURST_BYTES = 2**20  # under a limit: sent at line rate, then nothing until its time is over
-TX_DEPTH = 128  # perftest's own default, the most messages of one burst
-MOST_PER_S = 2**31 - 1  # perftest reckons messages a second in an int
+DEFAULT_BYTES = 65536  # message size of a bandwidth run, if none is given
+FIO_BYTES = 2**30  # size of each server's file, which fio removes when it has ended
+MPI_LARGEST = {"allreduce": 2**22}  # EANTC's table goes up to 4 MiB for it,
+MPI_USUAL = 2**20  # and up to 1 MiB for the others
+BURST_BYTES = 2**20  # with a rate limit: sent at line rate, then a pause until its time is over
+TX_DEPTH = 128  # perftest's default, the maximum number of messages in one burst
+MOST_PER_S = 2**31 - 1  # perftest computes messages per second in an int
 
 
 def version_of(text: str) -> Version:
-    """Version by `--version`: `Version: 6.06` is (6, 6); raises BadInput for anything else."""
+    """Parse the output of `--version`: `Version: 6.06` is (6, 6); raises BadInput otherwise."""
     found = VERSION.fullmatch(text.strip())
     if found is None:
         raise BadInput(f"{text.strip()[:40]!r} is no version of perftest")
@@ -51,11 +51,14 @@ def version_of(text: str) -> Version:
 
 
 def ends_fit(client: RdmaHost, server: RdmaHost) -> tuple[Outcome, str] | None:
-    """What keeps two ends from measuring with each other, as far as their versions are known."""
+    """Return the reason why two versions cannot measure together; None: none is known."""
     versions = {h.name: version_of(h.perftest) for h in (client, server) if h.perftest}
     for host in (client, server):
         if versions.get(host.name, OLDEST) < OLDEST:
-            return Outcome.OLD_PERFTEST, f"{host.name} has {host.perftest}, 5.60 or later is known"
+            return (
+                Outcome.OLD_PERFTEST,
+                f"{host.name} has {host.perftest}, 5.60 or later is supported",
+            )
     if len(set(versions.values())) > 1:
         said = f"{client.name} has {client.perftest}, {server.name} has {server.perftest}"
         return Outcome.VERSIONS_DIFFER, said
@@ -63,10 +66,10 @@ def ends_fit(client: RdmaHost, server: RdmaHost) -> tuple[Outcome, str] | None:
 
 
 def argv(run: RdmaRun, side: Side, hosts: Mapping[str, RdmaHost], report: str = "") -> Argv:
-    """The command of one end, program and arguments, ready for an exec without a shell.
+    """Return the command of one end, program and arguments, for an exec without a shell.
 
-    report: a file for perftest's JSON report; left out where its version writes none that is JSON.
-    Raises BadInput for the server of a program that has none.
+    report: file for perftest's JSON report; left out if its version writes invalid JSON. Raises
+    BadInput for the server of a program without a server.
     """
     if side == "server" and not run.program.has_server:
         raise BadInput(f"{run.program} has no server")
@@ -83,23 +86,22 @@ def argv(run: RdmaRun, side: Side, hosts: Mapping[str, RdmaHost], report: str = 
 
 
 def precheck(run: RdmaRun) -> Argv | None:
-    """What must end with exit code 0 on the client before its run; None: nothing.
+    """Return a command that must end with exit code 0 on the client before its run; None: none.
 
-    Fio makes a directory that is missing, and so would fill a local disk where storage is not
-    mounted.
+    Fio creates a missing directory, so it would fill a local disk if the storage is not mounted.
     """
     return None if run.storage is None else ("mountpoint", "-q", run.storage.directory)
 
 
 def _pinned(host: RdmaHost) -> Argv:
-    """Beside the NIC: memory and CPU of its NUMA node."""
+    """Return a prefix that pins CPU and memory to the NIC's NUMA node."""
     if host.numa_node is None:
         return ()
     return ("numactl", f"--cpunodebind={host.numa_node}", f"--membind={host.numa_node}")
 
 
 def _line_buffered(run: RdmaRun) -> Argv:
-    """What a run prints as it goes is lost with the run where stdout is a buffered channel."""
+    """Return a prefix for line buffering; buffered rows are lost if the run is killed."""
     return ("stdbuf", "-oL") if run.every_s else ()
 
 
@@ -122,12 +124,12 @@ def _perftest(run: RdmaRun, side: Side, host: RdmaHost, report: str) -> Iterator
 
 
 def _limiter_arguments(run: RdmaRun, limit_gbps: float) -> Argv:
-    """Perftest's own limiter; raises BadInput for a limit that it cannot reckon with.
+    """Return the options of perftest's rate limiter; raises BadInput for a limit out of its range.
 
-    It holds for all QPs together: one burst and one gap run over the loop of QPs, and the rate is
-    not divided (`run_iter_bw` of perftest_resources.c, 4.5-0.2, 4.5-0.17 and 26.04 alike). Without
-    a burst size it bursts a whole queue, 128 messages (1 GiB of 8 MiB each) at line rate, and says
-    so on stderr. A limit beyond an int of messages a second overflows; no NIC sends so many.
+    The limit is for all QPs together: one burst and one gap cover the loop over QPs, and the rate
+    is not divided (`run_iter_bw` in perftest_resources.c, the same in 4.5-0.2, 4.5-0.17 and 26.04).
+    Without a burst size perftest sends a whole queue, 128 messages (1 GiB of 8 MiB each), at line
+    rate, and prints a note on stderr. Messages per second overflow an int; no NIC sends so many.
     """
     size = run.size_bytes or DEFAULT_BYTES
     per_second = limit_gbps * 1e9 / (size * 8)
@@ -138,7 +140,7 @@ def _limiter_arguments(run: RdmaRun, limit_gbps: float) -> Argv:
             f"{limit_gbps:g} Gb/s is less than one message of {size} bytes a second",
             how="raise rdma.rate_limit_gbps",
         )
-    # It reckons with whole bursts a second: none of them would be no limit that it knows.
+    # It computes whole bursts per second; zero bursts would disable the limit.
     burst = max(1, min(TX_DEPTH, BURST_BYTES // size, int(per_second)))
     rate = (f"--rate_limit={limit_gbps:g}", "--rate_units=g", "--rate_limit_type=SW")
     return (*rate, f"--burst_size={burst}")
@@ -165,7 +167,7 @@ def _fio(run: RdmaRun) -> Argv:
     job = run.storage
     if job is None:
         raise BadInput(f"run {run.id} has no storage job")
-    # Fio holds its rate for each job by itself (fio's manual, `rate`): all share the limit.
+    # Fio's rate is for each job separately (fio's manual, `rate`), so the limit is divided.
     rate = None if run.limit_gbps is None else run.limit_gbps * 1e9 / 8 / job.targets
     limit = () if rate is None else (f"--rate={rate:.0f}",)
     return (
@@ -188,14 +190,14 @@ def _fio(run: RdmaRun) -> Argv:
 
 
 def _mpi(run: RdmaRun, hosts: Mapping[str, RdmaHost]) -> Iterator[str]:
-    """One process a server by Open MPI over UCX, on the RDMA device and GID of each."""
+    """Start one process per server with Open MPI over UCX, on the RDMA device and GID of each."""
     devices = {hosts[name].device for name in run.ranks}
     gids = {hosts[name].gid_index for name in run.ranks}
     if len(devices) > 1 or len(gids) > 1:
         raise BadInput(
             f"the servers name different devices or GID indexes: {', '.join(sorted(devices))}; "
             f"{', '.join(map(str, sorted(gids)))}",
-            how="one mpirun sets one for all: take servers that agree",
+            how="choose servers with the same device and GID index: mpirun sets one for all",
         )
     yield from ("mpirun", "-np", str(len(run.ranks)), "--host", ",".join(run.ranks))
     yield from ("--map-by", "ppr:1:node", "--mca", "pml", "ucx")
@@ -211,5 +213,5 @@ def _mpi(run: RdmaRun, hosts: Mapping[str, RdmaHost]) -> Iterator[str]:
 
 
 def mpi_largest(collective: str) -> int:
-    """The largest message of a collective, bytes."""
+    """Return the largest message of a collective, in bytes."""
     return MPI_LARGEST.get(collective, MPI_USUAL)

@@ -1,4 +1,4 @@
-"""Plan of an RDMA gate: which servers measure against which, so that every leaf of a wave is in."""
+"""Plan an RDMA gate: server pairs that together cover every leaf of a wave."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from rocefort.models.rollout.plan import Gate, GatePair
 from rocefort.rdma.plan.round_robin import disjoint_rounds
 
 TOOLS = (Program.WRITE_BW, Program.WRITE_LAT)
-# Where speed is not judged, whether it works shows soon; an emulated CPU takes its time.
+# If speed is not judged, a short test shows whether it works; an emulated CPU is slow.
 SHORT = {"bandwidth_s": 2, "latency_iterations": 200}
-START_S = 3.0  # assumed: until both ends of a tool run, and until what it says is there
-ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops where it would mark
+START_S = 3.0  # assumed: to start both ends of a tool, and to collect its output
+ECT0 = 0b10  # ECN-capable transport, RFC 3168: without it a switch drops instead of marking
 
 
 def traffic_class(dscp: int) -> int:
-    """The --tclass of a DSCP with ECT(0): 34 -> 138."""
+    """Return the --tclass of a DSCP with ECT(0): 34 -> 138."""
     return dscp << 2 | ECT0
 
 
 def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tuple[GatePair, ...]:
-    """Pair RoCE servers on different leaves so that every leaf that has one is in a pair.
+    """Pair RoCE servers on different leaves so that every leaf with a RoCE server is in a pair.
 
-    devices: cover only these leaves (a spine among them: all leaves); None covers all. Pairs of
-    one port speed come first, then few pairs, then pairs within a segment.
+    devices: leaves to cover (all leaves if a spine is among them); None covers all. Preference:
+    equal port speed, then few pairs, then the same segment.
     """
     spines = {node.name for node in network.role(Role.SPINE)}
     everything = devices is None or not spines.isdisjoint(devices)
@@ -45,7 +45,7 @@ def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tupl
     return tuple(pairs)
 
 
-def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and what is known of its servers
+def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and facts about its servers
     network: Network,
     rdma: Rdma,
     devices: Collection[str] | None = None,
@@ -53,12 +53,13 @@ def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and what is known of its
     accessible: Collection[str] | None = None,
     lacking: str = "",
 ) -> Gate:
-    """The gate for a wave of devices; a speed_note says why speed is not judged there.
+    """Return the gate for a wave of devices.
 
-    accessible: the servers that can be logged in to; None: all. A leaf without RoCE servers, or
-    without any on another leaf, stands in `unmeasured`. Raises Refused for a leaf that could be
-    measured if its servers, or a partner's, were accessible, unless `lacking` says why they are
-    not; RocefortError where the network does not say which DSCP RoCE has.
+    speed_note: the reason if speed is not judged. accessible: servers that can be logged in to;
+    None: all. A leaf without RoCE servers, or without any on another leaf, is in `unmeasured`.
+    Raises Refused for a leaf that could be measured if its servers, or a partner's, were
+    accessible, unless `lacking` gives the reason why they are not. Raises RocefortError if the
+    network does not define the DSCP of RoCE.
     """
     if network.lossless is None:
         raise RocefortError(
@@ -86,7 +87,7 @@ def plan_gate(  # noqa: PLR0913, PLR0917 - the network, and what is known of its
 def _unmeasured(
     network: Network, pairs: Iterable[GatePair], devices: Collection[str] | None, lacking: str
 ) -> Iterator[str]:
-    """Leaves of a wave that nobody can measure, each with the reason."""
+    """Yield the leaves of a wave that cannot be measured, each with the reason."""
     roce = {server.name: server.port.device for server in network.servers or () if server.roce}
     measured = {roce[name] for pair in pairs for name in (pair.client, pair.server)}
     leaves = set(roce.values())
@@ -109,7 +110,7 @@ def _unmeasured(
 
 
 def _leaves_of(network: Network, devices: Collection[str] | None) -> Iterator[str]:
-    """The leaves that a wave touches: a spine touches them all."""
+    """Yield the leaves that a wave affects; a spine affects all leaves."""
     spines = {node.name for node in network.role(Role.SPINE)}
     for node in network.role(Role.LEAF):
         if devices is None or node.name in devices or not spines.isdisjoint(devices):
@@ -117,7 +118,7 @@ def _leaves_of(network: Network, devices: Collection[str] | None) -> Iterator[st
 
 
 def _candidates(servers: Iterable[Server]) -> tuple[Server, ...]:
-    """One RoCE server for each leaf, segment and speed: another tells nothing new of the fabric."""
+    """Return one RoCE server per leaf, segment and speed; others would test the same paths."""
     first: dict[tuple[str, str, int], Server] = {}
     for server in servers:
         if server.roce:
@@ -146,17 +147,17 @@ def _gate_pair(client: Server, server: Server) -> GatePair:
         client=client.name,
         server=server.name,
         server_address=str(server.address.ip),
-        client_rate_gbps=client.flow_gbps,  # a test is one flow: of a bond it gets one member
+        client_rate_gbps=client.flow_gbps,  # a test is one flow, so it uses one member of a bond
         server_rate_gbps=server.flow_gbps,
     )
 
 
 def gate_s(gate: Gate) -> float:
-    """How long a gate takes that nothing delays, s: each round of pairs runs both tools."""
+    """Return the duration of a gate without delays, s: each round of pairs runs both tools."""
     rounds = sum(1 for _ in rounds_of(gate.pairs))
     return rounds * (gate.bandwidth_s + START_S * len(TOOLS))
 
 
 def rounds_of(pairs: Iterable[GatePair]) -> Iterator[list[GatePair]]:
-    """Groups of pairs in which no server is used twice."""
+    """Yield groups of pairs in which no server is used twice."""
     yield from disjoint_rounds(dict.fromkeys(pairs), lambda pair: (pair.client, pair.server))

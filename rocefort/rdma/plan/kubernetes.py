@@ -1,7 +1,8 @@
-"""A Kubernetes node is loaded only when it is drained: no new pods, and none but the daemons' left.
+"""Refuse tests on a Kubernetes node that is not drained.
 
-That a server is a node its own process table says (a kubelet runs there). Whether it is drained the
-cluster says, asked by `kubectl` on this machine; where that cannot be asked, it is not drained.
+A server is a node if a kubelet is in its process table. A node is drained if it takes no new pods
+and runs only pods of daemons. `kubectl` on this machine queries the cluster for this; if the query
+fails, the node counts as not drained.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from rocefort.rdma.plan.probe import ServerProbe
 
 PATIENCE_S = 20
 ENDED = ("Succeeded", "Failed")
-MIRROR = "kubernetes.io/config.mirror"  # of static pods, which a drain leaves
-MOST = 3  # pods named
+MIRROR = "kubernetes.io/config.mirror"  # annotation of static pods, which a drain does not evict
+MOST = 3  # number of pods that a message lists
 
-Ask = Callable[..., Any]  # the words of a kubectl command to what it answers; raises OSError
+# Runs a kubectl command, given its words, and returns the parsed answer; raises OSError.
+Ask = Callable[..., Any]
 
 
 def kubectl(*words: str) -> Any:  # noqa: ANN401 - JSON
-    """Ask the cluster; raises OSError with what kubectl said."""
+    """Query the cluster; raises OSError with the message of kubectl."""
     command = ["kubectl", *words, "-o", "json", f"--request-timeout={PATIENCE_S}s"]
     try:
         done = subprocess.run(  # noqa: S603 - no shell; the words are names of Kubernetes
@@ -37,7 +39,7 @@ def kubectl(*words: str) -> Any:  # noqa: ANN401 - JSON
         )
         return json.loads(done.stdout)
     except subprocess.CalledProcessError as error:
-        # Its own last word; before it stand lines of its log.
+        # The last line is its error message; the lines before it are its log.
         lines = [" ".join(line.split()) for line in str(error.stderr).splitlines() if line.strip()]
         raise OSError(lines[-1][:200] if lines else f"kubectl: {error.returncode}") from None
     except subprocess.TimeoutExpired:
@@ -49,9 +51,9 @@ def kubectl(*words: str) -> Any:  # noqa: ANN401 - JSON
 def refuse_undrained(
     probed: Iterable[ServerProbe], drained: Collection[str] = (), ask: Ask = kubectl
 ) -> None:
-    """Raise Refused with every server that is a node and not known to be drained.
+    """Raise Refused with every server that is a node without a confirmed drain.
 
-    drained: servers that a person says are drained.
+    drained: servers that the user declares as drained.
     """
     problems = [
         Problem(each.server, why, f"drain it: kubectl drain {each.node.lower()}; or leave it out")
@@ -63,7 +65,7 @@ def refuse_undrained(
 
 
 def _undrained(each: ServerProbe, ask: Ask) -> str:
-    """Why a node is not known to be drained; empty: it is."""
+    """Return the reason why a drain is not confirmed; empty: the node is drained."""
     name = each.node.lower()
     try:
         node = ask("get", "node", name)
@@ -72,7 +74,7 @@ def _undrained(each: ServerProbe, ask: Ask) -> str:
         pods = ask("get", "pods", "--all-namespaces", f"--field-selector=spec.nodeName={name}")
     except OSError as error:
         said = error.strerror or error
-        return f"is a Kubernetes node, and nothing says that it is drained ({said})"
+        return f"is a Kubernetes node, and its drain cannot be confirmed ({said})"
     left = [pod["metadata"]["name"] for pod in pods.get("items", []) if _works(pod)]
     if not left:
         return ""
@@ -81,7 +83,7 @@ def _undrained(each: ServerProbe, ask: Ask) -> str:
 
 
 def _works(pod: Any) -> bool:  # noqa: ANN401 - JSON
-    """Whether a drain would have ended this pod."""
+    """Return whether a drain would have evicted this pod."""
     metadata = pod.get("metadata", {})
     owners = {owner.get("kind") for owner in metadata.get("ownerReferences", [])}
     daemon = "DaemonSet" in owners or MIRROR in metadata.get("annotations", {})

@@ -1,4 +1,4 @@
-"""Suites that load the fabric on purpose: many to one, beside TCP, through a failure, with work."""
+"""Suites that load the fabric: incast, parallel TCP, link failure, storage and MPI."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DIRECTORY = re.compile(r"/[A-Za-z0-9._/-]{1,200}")
 
 
 def incast(site: Site) -> RdmaPlan:
-    """All to one at the same time, then one to one as the measure of it."""
+    """Plan one sender to one server as the reference, then all senders at the same time."""
     site.require(3, Suite.INCAST)
     sink = _target(site)
     senders = [s for s in site.servers.values() if s is not sink and site.are_separate(s, sink)]
@@ -43,7 +43,7 @@ def incast(site: Site) -> RdmaPlan:
 
 
 def _target(site: Site) -> Server:
-    """The server that all send to: the one named, else the fastest, the first of these."""
+    """Return the server that all send to: the named one, otherwise the first of the fastest."""
     if site.options.target is not None:
         return site.server(site.options.target)
     return max(site.servers.values(), key=lambda server: server.flow_gbps)
@@ -53,12 +53,12 @@ def _target(site: Site) -> Server:
 
 
 def mixed(site: Site) -> RdmaPlan:
-    """RDMA and TCP from different servers to one, so that its leaf's port schedules the queues."""
+    """Plan RDMA and TCP from different servers to one, so its leaf's port schedules the queues."""
     site.require(3, Suite.MIXED)
     queue, roce = default_queue(site.options.tcp_dscp), site.lossless.queue
     if queue == roce:
         raise BadInput(
-            f"TCP with DSCP {site.options.tcp_dscp} would be in queue {roce}, beside RoCE",
+            f"TCP with DSCP {site.options.tcp_dscp} would be in queue {roce}, together with RoCE",
             how="choose a DSCP of another queue",
         )
     sink = _target(site)
@@ -84,7 +84,7 @@ def mixed(site: Site) -> RdmaPlan:
 
 
 def _background_run(site: Site, run: RdmaRun, sink: Server, queue: int) -> RdmaRun:
-    """What the weights of the receiver's port leave RDMA where both would fill the port."""
+    """Return the RDMA run with its rate by the port's weights, if TCP would fill the port too."""
     weights = _weights(site.network, sink.port) or _weights(site.network, sink.ports[0])
     roce, tcp = weights.get(site.lossless.queue), weights.get(queue)
     if roce is None or tcp is None:
@@ -106,9 +106,9 @@ def _weights(network: Network, port: End) -> dict[int, int]:
 
 
 def failover(site: Site) -> RdmaPlan:
-    """A row a second while an uplink dies, once near the sender and once near the receiver."""
+    """Plan a row per second while an uplink fails, once near the sender, once near the receiver."""
     site.require(2, Suite.FAILOVER)
-    site.unlimited(Suite.FAILOVER, "perftest limits no rate in a run that prints as it goes")
+    site.unlimited(Suite.FAILOVER, "perftest limits no rate in a run that prints periodic rows")
     pair = next(_across(site), None)
     if pair is None:
         return site.plan(Suite.FAILOVER, [], unmeasured=("no two servers of different leaves",))
@@ -127,7 +127,7 @@ def failover(site: Site) -> RdmaPlan:
     rounds = [
         site.round(
             [run],
-            f"an uplink of {leaf} dies, {side}",
+            f"an uplink of {leaf} fails, {side}",
             fault=f"one uplink of {leaf} goes down",
             fault_links=tuple(str(uplink.leaf) for uplink in site.wiring.uplinks[leaf]),
         )
@@ -149,7 +149,7 @@ def _across(site: Site) -> Iterator[tuple[Server, Server]]:
 
 
 def storage(site: Site) -> RdmaPlan:
-    """Fio's random writes of all servers at once, on a directory that is mounted there (EANTC)."""
+    """Plan fio's random writes from all servers at once, to a directory mounted there (EANTC)."""
     site.require(1, Suite.STORAGE)
     directory = site.options.storage_directory
     if directory is None or not DIRECTORY.fullmatch(directory) or ".." in directory:
@@ -188,7 +188,7 @@ def _job(site: Site, server: Server, directory: str, block: int, depth: int) -> 
 
 
 def mpi(site: Site) -> RdmaPlan:
-    """EANTC's collectives over all servers, one process each."""
+    """Plan EANTC's collectives over all servers, with one process each."""
     site.require(2, Suite.MPI)
     site.unlimited(Suite.MPI, "MPI sends as fast as it can")
     ranks = tuple(site.servers)

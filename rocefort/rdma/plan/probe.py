@@ -1,6 +1,6 @@
-"""What a server has, asked before a plan: device, GID, NUMA node, version of perftest, Kubernetes.
+"""Probe servers before a plan: RDMA device, GID, NUMA node, perftest version, Kubernetes.
 
-A server that cannot measure is named with the reason, and left out; the others are planned.
+A server that cannot measure is left out of the plan and reported with the reason.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rocefort.rdma.plan.scripts import PROBE
 
 DEADLINE_S = 20.0
 SECTION = re.compile(r"@(?P<name>[a-z]+)(?: (?P<what>\S+))?")
-# One GID a line, as sysfs tells them (`/sys/class/infiniband/DEVICE/ports/PORT/gids/INDEX`).
+# One GID per line, from sysfs (`/sys/class/infiniband/DEVICE/ports/PORT/gids/INDEX`).
 GID_ROW = re.compile(
     r"\s*(?P<device>\S+)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[0-9a-f:]{39})\s+"
     r"(?P<type>IB/RoCE v1|RoCE v2)\s+(?P<interface>\S+)\s*"
@@ -47,13 +47,13 @@ NICS = {
 
 @dataclass(frozen=True)
 class ServerProbe:
-    """One server's answer, or why there is none; host None: it cannot measure, `why` says so."""
+    """One server's answer; host is None if it cannot measure, with the reason in `why`."""
 
     server: str
     host: RdmaHost | None = None
     why: str = ""
     notes: tuple[str, ...] = ()
-    node: str = ""  # what it calls itself
+    node: str = ""  # its own host name
     kubelet: bool = False
     programs: frozenset[str] = frozenset()
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class ServerProbe:
 
 @dataclass(frozen=True)
 class ProbeSection:
-    """One part of what a script printed; what: the word beside its name."""
+    """One section of a script's output; what: the word after the section's name."""
 
     name: str
     what: str
@@ -69,12 +69,12 @@ class ProbeSection:
 
     @property
     def text(self) -> str:
-        """Its lines."""
+        """Lines of the section, joined."""
         return "\n".join(self.lines)
 
 
 def read_sections(text: str) -> tuple[ProbeSection, ...]:
-    """The parts of a script's output; raises TableError where its end is missing."""
+    """Split a script's output into sections; raises TableError if its end is missing."""
     found: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         head = SECTION.fullmatch(line)
@@ -92,9 +92,9 @@ def read_sections(text: str) -> tuple[ProbeSection, ...]:
 def probe(
     nornir: Nornir, servers: Sequence[Server], *, perftest: bool = True
 ) -> dict[str, ServerProbe]:
-    """Ask servers at once; what fails on one is in its Probed, never raised.
+    """Query servers in parallel; a failure of one is in its ServerProbe, never raised.
 
-    perftest: whether a server without it is of no use.
+    perftest: whether a server needs it.
     """
     by_name = {server.name: server for server in servers}
 
@@ -137,9 +137,9 @@ def _useless(server: Server, outcome: Outcome, said: str) -> ServerProbe:
 def read_probe(
     server: Server, text: str, device: str, gid_index: int, *, perftest: bool = True
 ) -> ServerProbe:
-    """One server's answer as what is planned with; raises TableError for what it lacks.
+    """Parse one server's answer; raises TableError for a missing requirement.
 
-    device, gid_index: what the connections say of it; the GID's index is looked up anew.
+    device, gid_index: from the connections; the index of the GID is looked up again.
     """
     parts = {section.name: section for section in read_sections(text)}
     gid = choose_gid(read_gids(parts["gids"].text), IPv4Address(server.address.ip), device)
@@ -152,10 +152,10 @@ def read_probe(
     if gid.index != gid_index:
         notes.append(
             f"{server.name}: {gid.address} is GID {gid.index} of {device}, "
-            f"the connections say {gid_index}: {gid.index} is taken"
+            f"the connections have {gid_index}: {gid.index} is used"
         )
     if node is not None and "numactl" not in programs:
-        notes.append(f"{server.name}: not pinned to NUMA node {node}, for it has no numactl")
+        notes.append(f"{server.name}: not pinned to NUMA node {node}, because it has no numactl")
         node = None
     facts = {
         "nic": NICS.get(kind, kind),
@@ -196,7 +196,7 @@ def _version(said: str, *, perftest: bool) -> str | None:
 
 
 def conditions(probed: Sequence[ServerProbe]) -> dict[str, str]:
-    """What all servers have alike, by name, for a comparison with published figures."""
+    """Collect the servers' conditions by name, for a comparison with published figures."""
     found: dict[str, str] = {}
     facts = [each.facts for each in probed if each.host is not None]
     for name in dict.fromkeys(name for each in facts for name in each):
@@ -205,12 +205,12 @@ def conditions(probed: Sequence[ServerProbe]) -> dict[str, str]:
     return found
 
 
-# --- which GID index of a server is right: RoCE v2, with its address in its segment -----------
+# --- choice of a server's GID index: RoCE v2, with its address in its segment -----------------
 
 
 @dataclass(frozen=True)
 class Gid:
-    """One GID of a device; address is None where it maps no IPv4 address (a link-local one)."""
+    """One GID of a device; address is None if it maps no IPv4 address (link-local)."""
 
     device: str
     port: int
@@ -221,7 +221,7 @@ class Gid:
 
 
 def read_gids(text: str) -> tuple[Gid, ...]:
-    """Read all rows; raises TableError for none, and for a line that is no row."""
+    """Read all rows; raises TableError if there is none, or if a line is no row."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         raise TableError(Outcome.NO_DEVICE, "no GID of any RDMA device")
@@ -237,9 +237,9 @@ def read_gids(text: str) -> tuple[Gid, ...]:
 
 
 def choose_gid(gids: Iterable[Gid], address: IPv4Address, device: str | None = None) -> Gid:
-    """The RoCE v2 GID with this address; raises TableError with what is there instead.
+    """Return the RoCE v2 GID with this address; raises TableError that lists the GIDs there.
 
-    device: only of this one; None: whichever has the address.
+    device: restricts the search; None: any device.
     """
     known = [gid for gid in gids if device is None or gid.device == device]
     if device is not None and not known:

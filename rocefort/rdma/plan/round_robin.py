@@ -1,4 +1,4 @@
-"""Who meets whom when: a round-robin tournament, and pairs in rounds that share nothing."""
+"""Schedules of pairs: a round-robin tournament, and rounds of pairs without shared resources."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ T = TypeVar("T")
 
 
 def tournament(players: Sequence[T]) -> Iterator[list[tuple[T, T]]]:
-    """Every pair once, nobody twice in a round: N-1 rounds for N even, N for odd (one rests).
+    """Yield rounds with every pair once and no player twice: N-1 rounds for even N, N for odd.
 
-    The circle method; it needs no fewer rounds, for a round holds N/2 pairs at most. Who comes
-    first in a pair alternates, so that everybody is first about as often as second.
+    This is the circle method. Fewer rounds are impossible, because a round has N/2 pairs at most.
+    The order in a pair alternates, so each player is first about as often as second.
     """
     circle: list[int | None] = [*range(len(players))]
     if len(circle) % 2:
-        circle.append(None)  # whoever meets nobody rests
+        circle.append(None)  # the player opposite to it rests
     half = len(circle) // 2
     for _ in range(len(circle) - 1):
         found = zip(circle[:half], reversed(circle[half:]), strict=True)
@@ -33,7 +33,7 @@ def _ordered(players: Sequence[T], low: int, high: int) -> tuple[T, T]:
 def disjoint_rounds(
     items: Iterable[T], uses: Callable[[T], Iterable[Hashable]]
 ) -> Iterator[list[T]]:
-    """Items in few rounds, in which nothing that an item uses is used by another."""
+    """Split items into few rounds; items of one round use no resource in common."""
     rest = list(items)
     while rest:
         busy: set[Hashable] = set()

@@ -1,7 +1,7 @@
-"""What servers are asked and told beside the programs: shell texts, the same for every server.
+"""Shell scripts for servers: probe, counters, stop and lock; the same for every server.
 
-POSIX sh with grep, tr, uname, sleep, flock. They read /sys and /proc below `ROCEFORT_ROOT`, which
-is empty but where a lab keeps its servers in directories.
+They need POSIX sh with grep, tr, uname, sleep and flock. They read /sys and /proc below
+`ROCEFORT_ROOT`, which is empty except in a lab that keeps its servers in directories.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ done
 echo @end
 """
 
-# Processes of another root are another server's.
+# Processes with another root belong to another server.
 _STOP = f"""
 ours() {{
   files=$(grep -lsF '{RUN_MARK}=' /proc/[0-9]*/environ)

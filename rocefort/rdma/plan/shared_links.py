@@ -1,4 +1,4 @@
-"""The paths between two leaves, and what a round's runs leave each other on them."""
+"""Paths between leaves, and the bandwidth that the runs of a round leave each other on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.models.network.network import End, Link, Network, Role, Server
 from rocefort.models.results.rdma_plan import Program, RdmaRun
 
 MOST_QPS = 256
-MISSED = 0.01  # how likely a path may stay unused, if the hash is even
+MISSED = 0.01  # accepted probability that a path stays unused, if the hash is even
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Wiring:
 
     @cached_property
     def uplinks(self) -> dict[str, tuple[Uplink, ...]]:
-        """Cables to spines, by leaf; raises BadInput where links are not known."""
+        """Cables to spines, by leaf; raises BadInput if the links are not known."""
         if self.network.links is None:
             raise BadInput(
                 "its links are not known", where=self.network.name, how="plan from a fabric file"
@@ -52,18 +52,18 @@ class Wiring:
                 yield Uplink(leaf, spine, self.network.speed_gbps(leaf), link.cable_m)
 
     def spines(self, one: str, other: str) -> tuple[str, ...]:
-        """Spines that join two leaves, in order of the first one's cables."""
+        """Return the spines that join two leaves, in order of the first leaf's cables."""
         there = {uplink.spine.device for uplink in self.uplinks.get(other, ())}
         here = dict.fromkeys(uplink.spine.device for uplink in self.uplinks.get(one, ()))
         return tuple(spine for spine in here if spine in there)
 
     def width(self, one: str, other: str) -> int:
-        """How many ways there are between two leaves, cable by cable."""
+        """Return the number of paths between two leaves, counted by cable."""
         up, down = (Counter(u.spine.device for u in self.uplinks.get(x, ())) for x in (one, other))
         return sum(up[spine] * down[spine] for spine in up)
 
     def paths(self, leaves: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
-        """Every leaf-spine-leaf path among leaves, once."""
+        """List every leaf-spine-leaf path among leaves once."""
         return tuple(
             (one, spine, other)
             for one, other in combinations(leaves, 2)
@@ -71,27 +71,27 @@ class Wiring:
         )
 
     def slowest_gbps(self, leaf: str) -> int | None:
-        """Speed of the slowest uplink of a leaf; None: not known."""
+        """Return the speed of the slowest uplink of a leaf; None: not known."""
         speeds = [uplink.gbps for uplink in self.uplinks.get(leaf, ())]
         return min((s for s in speeds if s is not None), default=None) if all(speeds) else None
 
 
 def miss_probability(paths: int, qps: int) -> float:
-    """How likely it is at most that some of `paths` gets none of `qps` flows, if evenly hashed."""
+    """Upper bound of the probability that one of `paths` gets none of `qps` evenly hashed flows."""
     return 0.0 if paths <= 1 else min(1.0, paths * (1 - 1 / paths) ** qps)
 
 
 def qps_for(paths: int) -> int:
-    """The fewest QPs, each with its UDP source port, that leave a path unused rarely enough."""
+    """Return the fewest QPs, each with its UDP source port, that keep MISSED for all paths."""
     return next((q for q in range(1, MOST_QPS) if miss_probability(paths, q) <= MISSED), MOST_QPS)
 
 
-# --- what runs of one round leave each other -----------------------------------------------------
+# --- bandwidth that runs of one round leave each other -------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Share:
-    """A place that several flows may go through: its capacity and what they ask of it together."""
+    """A port or cable that several flows may use: its capacity and their total demand in Gb/s."""
 
     capacity: float
     asked: float
@@ -101,10 +101,11 @@ class _Share:
 def with_reach(
     runs: Sequence[RdmaRun], wiring: Wiring, servers: dict[str, Server]
 ) -> list[RdmaRun]:
-    """Say of each bandwidth run what it is sure to reach beside the others of its round.
+    """Add to each bandwidth run its guaranteed rate beside the other runs of its round.
 
-    The worst case: ECMP puts all flows that leave a leaf (or enter it) onto one of its cables, and
-    that cable is shared in proportion. A bonded server's flow gets one member of its bond.
+    The worst case is taken: ECMP puts all flows that leave (or enter) a leaf onto one of its
+    cables, and the flows share that cable in proportion. The flow of a bonded server gets one
+    member of its bond.
     """
     flows = [_flow(run, servers) for run in runs]
     asked: Counter[str] = Counter()
@@ -118,7 +119,7 @@ def with_reach(
 
 
 def _flow(run: RdmaRun, servers: dict[str, Server]) -> tuple[Server, Server]:
-    """Which server sends the data and which gets it."""
+    """Return the server that sends the data and the one that receives it."""
     client, server = servers[run.client], servers[run.server]
     return (server, client) if run.program is Program.READ_BW else (client, server)
 
@@ -150,7 +151,10 @@ def _reaching(
     tight = min(shares, key=lambda share: min(1.0, share.capacity / share.asked))
     fraction = min(1.0, tight.capacity / tight.asked)
     if fraction < 1:
-        why = f"this round asks {tight.asked:g} Gb/s of {tight.where}, {tight.capacity:g} Gb/s"
+        why = (
+            f"this round needs {tight.asked:g} Gb/s on {tight.where}, which has "
+            f"{tight.capacity:g} Gb/s"
+        )
     elif run.limit_gbps is not None and rate == run.limit_gbps:
         why = f"limited to {rate:g} Gb/s"
     else:

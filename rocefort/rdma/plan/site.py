@@ -1,4 +1,4 @@
-"""What every suite plans from: usable servers, their addresses, wiring, traffic class, options."""
+"""Input of every suite: usable servers, their addresses, wiring, traffic class and options."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from rocefort.models.results.rdma_plan import Program, RdmaHost, RdmaPlan, RdmaR
 from rocefort.rdma.plan.gate import traffic_class
 from rocefort.rdma.plan.shared_links import Wiring, with_reach
 
-FIRST_PORT = 18515  # perftest's own default
+FIRST_PORT = 18515  # perftest's default
 PORTS = 4000
-NEAR, FAR = 1, 3  # switches on the way within a leaf, and across the spines
+NEAR, FAR = 1, 3  # number of switches in a path within a leaf, and across the spines
 LEAST_DURATION_S = 4  # perftest leaves out a quarter at both ends (`--margin`)
 
 
 class RdmaPlanOptions(Frozen):
-    """What a person may choose of a plan; None: what the suite takes by itself."""
+    """Options of a plan that the user may set; None: the suite's default."""
 
-    covering: bool = False  # of mesh: each pair of leaves once, not each pair of servers
+    covering: bool = False  # mesh: each pair of leaves once, not each pair of servers
     programs: tuple[Program, ...] = ()
     duration_s: int | None = None
     iterations: int | None = None
     qps: int | None = None
-    target: str | None = None  # of incast and mixed: the server that all send to
-    tcp_dscp: int = 0  # of mixed: queue 0 by a CloudEngine's default map
+    target: str | None = None  # incast and mixed: the server that all send to
+    tcp_dscp: int = 0  # mixed: queue 0 by a CloudEngine's default map
     tcp_streams: int = 4
     storage_directory: str | None = None
     mpi: Literal["IMB-MPI1", "osu"] = "IMB-MPI1"
@@ -38,7 +38,7 @@ class RdmaPlanOptions(Frozen):
 
 @dataclass(frozen=True)
 class Site:
-    """A network with the servers that a plan may load."""
+    """A network, and the servers that a plan may load."""
 
     network: Network
     rdma: Rdma
@@ -47,7 +47,7 @@ class Site:
 
     @cached_property
     def servers(self) -> dict[str, Server]:
-        """Usable servers by name, in the network's order; raises BadInput for one that is not."""
+        """Usable servers by name, in the network's order; raises BadInput for an unusable one."""
         wanted = {host.name for host in self.hosts}
         known = {server.name: server for server in self.network.servers or ()}
         problems = [
@@ -55,7 +55,7 @@ class Site:
             for name in sorted(wanted - known.keys())
         ]
         problems += [
-            Problem(self.network.name, f"{name} does not speak RoCE", "leave it out")
+            Problem(self.network.name, f"{name} does not support RoCE", "leave it out")
             for name in sorted(wanted & known.keys())
             if not known[name].roce
         ]
@@ -65,7 +65,7 @@ class Site:
 
     @property
     def lossless(self) -> LosslessIntent:
-        """What RoCE gets; raises BadInput where the network does not say."""
+        """Lossless settings of RoCE; raises BadInput if the network has none."""
         if self.network.lossless is None:
             raise BadInput(
                 "the DSCP of RoCE is not known",
@@ -76,12 +76,12 @@ class Site:
 
     @property
     def traffic_class(self) -> int:
-        """What RoCE packets carry: the DSCP of the plan, and ECT(0)."""
+        """Traffic class of RoCE packets: the DSCP of the plan, and ECT(0)."""
         return traffic_class(self.lossless.roce_dscp)
 
     @cached_property
     def wiring(self) -> Wiring:
-        """Its leaf-spine cables."""
+        """Leaf-spine cables of the network."""
         return Wiring(self.network)
 
     @cached_property
@@ -98,7 +98,7 @@ class Site:
             raise BadInput(
                 f"{suite} takes {least} RoCE servers, {len(self.servers)} may be used",
                 where=self.network.name,
-                how="name more with --servers, or keep more under rdma.servers",
+                how="name more with --servers, or list more under rdma.servers",
             )
 
     def unlimited(self, suite: Suite, why: str) -> None:
@@ -107,11 +107,11 @@ class Site:
             raise Refused(
                 f"{suite} cannot hold rdma.rate_limit_gbps: {why}",
                 where=self.network.name,
-                how="run it where no limit is set, or take another suite",
+                how="run it on a fabric without a limit, or choose another suite",
             )
 
     def server(self, name: str) -> Server:
-        """One usable server; raises BadInput."""
+        """Return one usable server; raises BadInput."""
         if name not in self.servers:
             raise BadInput(
                 f"{name} is not among the servers that may be used",
@@ -121,7 +121,7 @@ class Site:
         return self.servers[name]
 
     def run(self, program: Program, client: Server, server: Server, **more: object) -> RdmaRun:
-        """One run between two servers; a bandwidth run over a time, a latency run over messages."""
+        """Return one run between two servers; bandwidth over a time, latency over messages."""
         near = client.port.device == server.port.device
         values: dict[str, object] = {
             "id": "",
@@ -132,7 +132,7 @@ class Site:
             "server_address": str(server.address.ip),
             "traffic_class": self.traffic_class,
             "switches": NEAR if near else FAR,
-            "size_bytes": 2 if program.measures_latency else 65536,  # perftest's own defaults
+            "size_bytes": 2 if program.measures_latency else 65536,  # perftest's defaults
         }
         if program.measures_latency:
             values["iterations"] = self.options.iterations or 10_000  # HEPS paper, Table 2
@@ -143,17 +143,18 @@ class Site:
         return RdmaRun.model_validate(values | more)
 
     def duration_s(self, usual: int = 10) -> int:
-        """How long a bandwidth run lasts; raises BadInput where perftest would measure nothing."""
+        """Return the duration of a bandwidth run; raises BadInput if it is too short to measure."""
         wanted = self.options.duration_s or usual
         if wanted < LEAST_DURATION_S:
             raise BadInput(
                 f"a bandwidth run of {wanted} s",
-                how=f"perftest leaves out a quarter at both ends: take {LEAST_DURATION_S} s",
+                how=f"use at least {LEAST_DURATION_S} s: perftest leaves out a quarter at both "
+                "ends",
             )
         return wanted
 
     def are_separate(self, one: Server, other: Server) -> bool:
-        """Whether two servers are two machines: what one machine sends itself crosses no switch."""
+        """Return whether two servers are two machines; one machine's own traffic uses no switch."""
         machine = self._machines.get(one.name)
         return not machine or machine != self._machines.get(other.name)
 
@@ -162,13 +163,13 @@ class Site:
         return {host.name: host.machine for host in self.hosts}
 
     def round(self, runs: Sequence[RdmaRun], note: str = "", **more: object) -> Round:
-        """A round, each bandwidth run with what it is sure to reach; numbers come later."""
+        """Return a round whose bandwidth runs have their guaranteed rate; see `numbered`."""
         reached = with_reach(runs, self.wiring, self.servers)
         values: dict[str, object] = {"number": 0, "runs": tuple(reached), "note": note}
         return Round.model_validate(values | more)
 
     def plan(self, suite: Suite, rounds: Sequence[Round], **more: object) -> RdmaPlan:
-        """A plan of these rounds."""
+        """Return a plan with these rounds."""
         values: dict[str, object] = {
             "fabric": self.network.name,
             "suite": suite,
@@ -181,14 +182,14 @@ class Site:
 def allowed_servers(
     network: Network, rdma: Rdma, named: Collection[str] | None = None
 ) -> tuple[str, ...]:
-    """Servers that may be loaded: those named on the command line, else those kept for tests.
+    """Return the servers that may be loaded: those on the command line, or those in the fabric.
 
-    Raises Refused where nobody said so, BadInput for a name that the fabric does not have.
+    Raises Refused if neither lists a server, BadInput for a name that the fabric lacks.
     """
     wanted = tuple(named or rdma.servers)
     if not wanted:
         raise Refused(
-            "no server is kept for RDMA tests",
+            "no server is listed for RDMA tests",
             where=network.name,
             how="list them under rdma.servers, or name them with --servers",
         )
@@ -204,10 +205,10 @@ def allowed_servers(
 
 
 def numbered(rounds: Iterable[Round]) -> tuple[Round, ...]:
-    """Rounds with numbers, and runs with ids and ports: no port twice in a round.
+    """Add numbers to rounds, and ids and ports to runs; no port is used twice in a round.
 
-    Ports go on from round to round, so that a port that still waits to be free is not met again
-    soon; two names of one machine do not collide either.
+    Port numbers continue from round to round, so a port that is not free yet is not reused soon.
+    Two names of one machine do not collide either.
     """
     given = 0
     found = []

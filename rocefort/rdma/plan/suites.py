@@ -1,4 +1,4 @@
-"""Suites: from the design to rounds of runs."""
+"""Plan the suites of RDMA tests: rounds of runs between the servers of a network."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rocefort.rdma.plan.site import RdmaPlanOptions, Site, numbered
 
 SIZES = tuple(2**n for n in range(1, 24))  # 2 B to 8 MB, as perftest's `-a`
 SWEEP_DURATION_S = 5
-SMALL_BYTES = 8192  # up to here as many messages as REDIGO's reflector test: 10^4
+SMALL_BYTES = 8192  # up to this size as many messages as REDIGO's reflector test: 10^4
 FEW_ITERATIONS = 1000
-FEW = (Suite.SWEEP, Suite.MIXED, Suite.FAILOVER)  # they are about a few servers, however many
+FEW = (Suite.SWEEP, Suite.MIXED, Suite.FAILOVER)  # suites that use a few servers only
 MIXED_SPEEDS = "speeds differ: judged by the slower port"
 
 Pair = tuple[Server, Server]
@@ -31,9 +31,9 @@ def plan_suite(
     hosts: Sequence[RdmaHost],
     options: RdmaPlanOptions | None = None,
 ) -> RdmaPlan:
-    """Plan a suite on these servers; same input, same plan.
+    """Plan a suite on these servers; the same input gives the same plan.
 
-    Raises BadInput for servers that the network does not have, too few of them, or options that
+    Raises BadInput for servers that the network lacks, for too few servers, or for options that
     cannot be measured.
     """
     site = Site(network, rdma, tuple(hosts), options or RdmaPlanOptions())
@@ -47,19 +47,19 @@ def plan_suite(
 
 
 def _resting(site: Site, plan: RdmaPlan) -> Iterator[str]:
-    """Servers that a suite over all servers leaves out."""
+    """Report servers that a suite over all servers leaves out."""
     if plan.suite in FEW or not plan.rounds:
         return
     named = {name for run in plan.runs for name in run.servers}
     if left := [name for name in site.servers if name not in named]:
-        yield f"in no pair, for their leaf is in one already: {', '.join(left)}"
+        yield f"in no pair, because their leaf is in one already: {', '.join(left)}"
 
 
 # --- pairs across the spines ----------------------------------------------------------------------
 
 
 def _across(suite: Suite, *programs: Program) -> Callable[[Site], RdmaPlan]:
-    """Both figures between servers on different leaves, every leaf in a pair (HEPS paper)."""
+    """Return a planner of both figures between leaves, with every leaf in a pair (HEPS paper)."""
 
     def plan(site: Site) -> RdmaPlan:
         site.require(2, suite)
@@ -123,10 +123,10 @@ def _width(site: Site, pair: Pair) -> int:
 
 
 def _covering(site: Site) -> Iterator[list[Pair]]:
-    """The fewest pairs that cover every leaf-spine-leaf path: one for each pair of leaves.
+    """Yield the fewest pairs that cover every leaf-spine-leaf path: one for each pair of leaves.
 
-    A pair of servers lies on the paths of one pair of leaves only, so that fewer cannot do. A round
-    is one of a tournament of leaves: each has one flow at most, which nothing slows on its way.
+    A pair of servers uses the paths of one pair of leaves only, so fewer pairs are not enough. A
+    round is one round of a tournament of leaves, so each leaf has one flow at most, at full speed.
     """
     used: dict[str, int] = {}
     for group in tournament(list(site.by_leaf)):
@@ -142,7 +142,7 @@ def _covering(site: Site) -> Iterator[list[Pair]]:
 def _fittest(
     site: Site, ones: Sequence[Server], others: Sequence[Server], used: dict[str, int]
 ) -> Pair:
-    """Servers of one speed, then those used least, then within a segment."""
+    """Choose servers by equal speed, then by least use, then within a segment."""
 
     def cost(pair: Pair) -> tuple[bool, bool, int, bool]:
         one, other = pair
@@ -171,7 +171,7 @@ def _coverage(site: Site, pairs: Sequence[Pair], qps: int) -> Coverage:
         claim=f"{len(covered)} leaf-spine-leaf paths, {qps} QPs a pair, each with its own UDP "
         f"source port where the NIC gives it one; ECMP chooses by hash, so that a path between two "
         f"leaves stays unused with a probability of at most {likely:.2g} if the hash is even: "
-        "the uplinks' counters tell",
+        "check the uplinks' counters",
     )
 
 
@@ -179,10 +179,10 @@ def _coverage(site: Site, pairs: Sequence[Pair], qps: int) -> Coverage:
 
 
 def _sweep(site: Site) -> RdmaPlan:
-    """Sizes 2 B to 8 MB, each its own run, within a leaf and across the spines (REDIGO's method).
+    """Plan sizes 2 B to 8 MB, one run each, within a leaf and across the spines (REDIGO's method).
 
-    One run a size, not `-a`: there perftest counts as many messages for 8 MB as for 2 B, prints
-    `-nan` for the deviation of too few, and loses all but one row in its JSON.
+    `-a` is not used: with it perftest sends as many messages for 8 MB as for 2 B, prints `-nan` as
+    the deviation of too few, and writes only one row in its JSON.
     """
     site.require(2, Suite.SWEEP)
     near, far = _near_and_far(site)
@@ -209,8 +209,9 @@ def _sized(site: Site, program: Program, pair: Pair, size: int) -> RdmaRun:
 
 
 def _near_and_far(site: Site) -> tuple[Pair | None, Pair | None]:
-    """A pair within a leaf and one across, of one client where that is possible: one NIC less to
-    differ between what is subtracted.
+    """Choose a pair within a leaf and one across, with the same client if possible.
+
+    With the same client, fewer NICs can differ between the two latencies that are subtracted.
     """
 
     def cost(pair: Pair) -> tuple[bool, bool]:
