@@ -44,6 +44,26 @@ cli.add_typer(host.cli, name="host")
 cli.add_typer(rdma.cli, name="rdma")
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"rocefort {version('rocefort')}")
+        raise typer.Exit
+
+
+@cli.callback()
+def options_of_rocefort(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Handle the options that precede a command."""
+
+
 def app() -> None:
     """Run the command line; every error becomes one line and its exit code."""
     collect_seldom()

@@ -1,11 +1,14 @@
-"""Where the repository keeps its data: an application that installs in place."""
+"""Folders of the data that Rocefort ships.
+
+A clone has them at its root, with links in this package. A wheel has them in this package.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-INVENTORY = ROOT / "inventory"
+INVENTORY = (Path(__file__).parent / "inventory").resolve()
+ROOT = INVENTORY.parent
 TEMPLATES = ROOT / "templates"
 HARDWARE = INVENTORY / "hardware"
 PROFILES = INVENTORY / "profiles"

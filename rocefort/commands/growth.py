@@ -26,17 +26,16 @@ def new(
     ] = 1,
     leaf_hardware: Annotated[str, typer.Option(help="Model of the leaves.")] = "CE8851-32CQ8DQ-P",
     spine_hardware: Annotated[str, typer.Option(help="Model of the spines.")] = "CE9860-4C-EI",
-    directory: Annotated[
-        Path | None, typer.Option(help="Parent directory; inventory/ by default.")
-    ] = None,
+    directory: Annotated[Path, typer.Option(help="Parent directory.", show_default=True)] = Path(
+        "inventory"
+    ),
 ) -> None:
     """Write the fabric.yaml of a new fabric that passes `check`."""
     from rocefort.design.new import Size, new_fabric, write_new
-    from rocefort.paths import INVENTORY
 
     size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
     text = new_fabric(name, size, leaf_hardware, spine_hardware)
-    typer.echo(write_new(name, text, directory or INVENTORY))
+    typer.echo(write_new(name, text, directory))
 
 
 @cli.command()

@@ -31,7 +31,7 @@ from rocefort.models.fabric.types import (
 )
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import count_of
-from rocefort.paths import HARDWARE, INVENTORY, TEMPLATES
+from rocefort.paths import HARDWARE, TEMPLATES
 from rocefort.templating import text_templates
 
 RELEASES = ("V300R023C00", "V200R022C00")  # those that the references and HEPS know
@@ -107,7 +107,7 @@ def new_fabric(
     )
 
 
-def write_new(name: str, text: str, directory: Path = INVENTORY) -> Path:
+def write_new(name: str, text: str, directory: Path) -> Path:
     """Write directory/NAME/fabric.yaml, whole or not at all; Refused where there is one."""
     _refuse(_name_problems(name))
     path = directory / name / FABRIC_FILE

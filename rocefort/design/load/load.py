@@ -30,17 +30,22 @@ class LoadedFabric:
 
 
 def find_fabric(name: Path) -> Path:
-    """Accept a file, a directory with fabric.yaml in it, or a name under inventory/."""
-    for candidate in (name, INVENTORY / name):
+    """The file of a fabric: a path of it or of its directory, or a name in an inventory.
+
+    The inventory of the current directory precedes the one that Rocefort ships.
+    """
+    inventories = (Path("inventory"), INVENTORY)
+    for candidate in (name, *(inventory / name for inventory in inventories)):
         if candidate.is_dir():
             return shortest(candidate / FABRIC_FILE)
         if candidate.is_file():
             return shortest(candidate)
-    known = sorted(path.parent.name for path in INVENTORY.glob(f"*/{FABRIC_FILE}"))
+    files = (path for inventory in inventories for path in inventory.glob(f"*/{FABRIC_FILE}"))
+    names = sorted({path.parent.name for path in files})
     raise BadInput(
         "no such fabric",
         where=str(name),
-        how=f"name a {FABRIC_FILE}, its directory, or one of: {', '.join(known)}",
+        how=f"name a {FABRIC_FILE}, its directory, or one of: {', '.join(names)}",
     )
 
 

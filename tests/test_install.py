@@ -1,0 +1,132 @@
+"""Wheel and sdist: they contain all data, and run in a new environment, away from the clone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from rocefort.paths import ROOT
+
+TRACKED = ("inventory", "templates", "models", "validators", "rocefort", "napalm_cloudengine")
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def build(folder: Path, target: str, out: Path) -> Path:
+    """Build a wheel or an sdist with the build backend of the test environment."""
+    run(sys.executable, "-m", "hatchling", "build", "-t", target, "-d", out, cwd=folder)
+    (path,) = out.glob("*.whl" if target == "wheel" else "*.tar.gz")
+    return path
+
+
+def names(wheel: Path) -> set[str]:
+    return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT, "wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def test_a_wheel_contains_every_file_of_the_product(wheel: Path) -> None:
+    listed = run("git", "ls-files", *TRACKED, cwd=ROOT).splitlines()
+    links = {path for path in listed if (ROOT / path).is_symlink()}
+    expected = {
+        path if path.split("/")[0] in ("rocefort", "napalm_cloudengine") else f"rocefort/{path}"
+        for path in set(listed) - links
+    }
+    expected = expected - {"napalm_cloudengine/pyproject.toml"} | {"rocefort/tasks.py"}
+    assert names(wheel) == expected
+
+
+def test_a_wheel_built_from_the_sdist_is_the_same(wheel: Path, tmp_path: Path) -> None:
+    sdist = build(ROOT, "sdist", tmp_path / "sdist")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    again = build(tmp_path / sdist.name.removesuffix(".tar.gz"), "wheel", tmp_path / "wheel")
+    assert names(again) == names(wheel)
+
+
+def test_the_driver_is_a_distribution_of_its_own(wheel: Path, tmp_path: Path) -> None:
+    driver = build(ROOT / "napalm_cloudengine", "wheel", tmp_path)
+    assert names(driver) == {
+        name for name in names(wheel) if name.startswith("napalm_cloudengine/")
+    }
+
+
+def test_a_wheel_runs_with_the_locked_versions(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    (tmp_path / "work").mkdir()
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    rocefort = (sys.executable, "-m", "rocefort")
+    place = (sys.executable, "-c", "import rocefort; print(rocefort.__file__)")
+    assert run(*place, cwd=tmp_path / "work", env=env).startswith(str(tmp_path / "site"))
+    checked = run(*rocefort, "check", "heps", cwd=tmp_path / "work", env=env)
+    assert "heps: 68 rules, 0 errors" in checked
+    assert run(*rocefort, "--version", cwd=tmp_path / "work", env=env) == f"rocefort {VERSION}\n"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("interpreter", ["python3.11", "python3.12", "python3.13", "python3.14"])
+def test_a_wheel_runs_in_a_new_environment_with_the_newest_versions(
+    wheel: Path, tmp_path: Path, interpreter: str
+) -> None:
+    """Install from the package index, as a user does, and use every part of the lab once."""
+    python = interpreter_named(interpreter)
+    if python is None:
+        pytest.skip(f"no {interpreter} here")
+    run(python, "-m", "venv", tmp_path / "venv", cwd=tmp_path)
+    pip = (tmp_path / "venv/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check")
+    run(*pip, "install", f"{wheel}[lab]", cwd=tmp_path)
+    work = tmp_path / "work"
+    work.mkdir()
+    env = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
+    env["PATH"] = f"{tmp_path / 'venv/bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"
+
+    def rocefort(*words: str) -> str:
+        return run(tmp_path / "venv/bin/rocefort", *words, cwd=work, env=env)
+
+    assert rocefort("--version") == f"rocefort {VERSION}\n"
+    size = ("--spines", "2", "--leaves", "2", "--servers-per-leaf", "1")
+    assert rocefort("new", "small", *size) == "inventory/small/fabric.yaml\n"
+    assert "0 errors" in rocefort("check", "small")
+    assert "server pairs delivered by every path: 2 of 2" in rocefort(
+        "verify", "small", "--engine", "embedded"
+    )
+    assert "4 configurations" in rocefort("render", "small", "--out", "configs")
+    assert "10 of 10 run the new thresholds" in rocefort("demo", "heps")
+    installed = tmp_path / "venv/lib" / interpreter / "site-packages/rocefort/inventory"
+    assert not (installed / "small").exists()  # nothing is written into the installed tool
+
+
+def interpreter_named(name: str) -> str | None:
+    """Path of an interpreter that can make environments; the running one is always there."""
+    if name == f"python3.{sys.version_info.minor}":
+        return sys.executable
+    path = shutil.which(name)
+    if path is None:
+        return None
+    tried = subprocess.run([path, "-c", "import venv, ensurepip"], check=False, capture_output=True)
+    return path if tried.returncode == 0 else None
