@@ -1,1 +1,1 @@
-"""YAML files as checked data with the place of every value: common ground of all rooms."""
+"""YAML files as validated data with the position of every value, for all packages."""

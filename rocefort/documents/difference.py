@@ -1,7 +1,7 @@
-"""How two YAML documents differ, value by value, each with its line on either side.
+"""Difference of two YAML documents, value by value, each with its line on both sides.
 
-Items of a list are told apart by their name or id, not by their place, so that one more in the
-middle is one change.
+Items of a list are identified by their name or id, not by their index. So a new item in the middle
+is one change.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from rocefort.models.device.secret import REFERENCE
 from rocefort.models.network.network import Position
 from rocefort.models.results.review import IntentChange
 
-# What an item of a list is known by: the first of these that all items have, each another.
+# Keys that identify an item of a list: the first one that all items have with unique values.
 KEYS = ("name", "id", "rule", "port", "queue", "dscp", "prefix")
-LONGEST = 200  # characters of a value that a change repeats
-# Keys whose values refer to a secret: what is no reference may be the secret itself.
+LONGEST = 200  # characters of a value that a change shows
+# Keys whose values refer to a secret: a value without a reference may be the secret itself.
 SECRETS = frozenset({"password", "authentication", "privacy"})
 HIDDEN = "(hidden: no reference)"
 _ABSENT = object()
@@ -26,26 +26,26 @@ _ABSENT = object()
 
 @dataclass(frozen=True)
 class _Side:
-    """A value of one side with its YAML path there."""
+    """Value of one side with its YAML path."""
 
     document: Document | None
     value: object
     path: YamlPath
 
     def below(self, key: str | int, value: object) -> _Side:
-        """The value of a key, or of an item."""
+        """Return the value of a key, or of an item."""
         return _Side(self.document, value, (*self.path, key))
 
     @property
     def place(self) -> Position | None:
-        """Where it stands; None where it is absent."""
+        """Position of the value; None if it is absent."""
         if self.document is None or self.value is _ABSENT:
             return None
         return self.document.key_at(self.path)
 
 
 def document_changes(before: Document | None, after: Document | None) -> Iterator[IntentChange]:
-    """What differs, in the order of the second document, then what only the first has.
+    """Yield differences in the order of the second document, then those of the first only.
 
     None: there is no such document. A mapping or an item that only one side has is one change.
     """
@@ -96,7 +96,7 @@ def _by_key(value: object, key: str) -> dict[str, tuple[int, object]]:
 
 
 def _key_of(items: list[object], *sides: list[object]) -> str | None:
-    """What items of both lists are known by; None for lists of plain values."""
+    """Key that identifies items of both lists; None for lists of plain values."""
     if not items or not all(isinstance(item, dict) for item in items):
         return None
     for key in KEYS:
@@ -108,7 +108,7 @@ def _key_of(items: list[object], *sides: list[object]) -> str | None:
 
 
 def _yaml_line(path: str, value: object) -> str | None:
-    """A value as one line of YAML would say it; a path ends with its key."""
+    """Return a value as one line of YAML; a path ends with its key."""
     if value is _ABSENT:
         return None
     said = _flow(value, path.rpartition(".")[2])

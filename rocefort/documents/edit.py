@@ -1,8 +1,8 @@
-"""Edit a YAML file in place: items appended to its lists, every other byte kept.
+"""Edit a YAML file in place: append items to its lists, and keep every other byte.
 
-Insertions stand at the marks of PyYAML's nodes. A new item is written as a neighbour is: block or
-flow, its indentation, its quotes, its blank lines; comments belong to where they stand and are not
-copied. For files that `documents.read` takes: no aliases, no tags.
+Insertions are at the marks of PyYAML's nodes. A new item has the style of a neighbour: block or
+flow, indentation, quotes, blank lines. Comments are not copied. Files must be accepted by
+`documents.read`: no aliases, no tags.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+@*-]*", re.ASCII)  # needs no quot
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Text that goes before the character at an offset; those at one offset go in their order."""
+    """Text to insert before the character at an offset; several at one offset keep their order."""
 
     at: int
     text: str
 
 
 def spliced(text: str, insertions: Sequence[Insertion]) -> str:
-    """The text with all insertions."""
+    """Return the text with all insertions."""
     out, last = [], 0
     for insertion in sorted(insertions, key=lambda one: one.at):
         out += [text[last : insertion.at], insertion.text]
@@ -47,12 +47,12 @@ def spliced(text: str, insertions: Sequence[Insertion]) -> str:
 def appended(
     text: str, lists: Mapping[str, Sequence[Item]], like: Mapping[str, int], beside: str
 ) -> list[Insertion]:
-    """What to insert so that lists at the top of a document get further items.
+    """Return insertions that append items to top-level lists of a document.
 
-    like: for a list, which of its items the new ones are written like; by default the last.
-    beside: the list behind which a list is put that is not there yet.
+    like: by list, the index of the item whose style new ones have; by default the last. beside: the
+    list after which a new list is inserted.
     """
-    bom = len(text) - len(text.removeprefix(BOM))  # which no mark counts
+    bom = len(text) - len(text.removeprefix(BOM))  # marks do not count it
     source = _Source(text[bom:])
     found = (
         insertion
@@ -64,14 +64,14 @@ def appended(
 
 
 def replace_file(path: Path, before: str, after: str) -> None:
-    """Put `after` in the place of a file, whole or not at all; a link stays, its target changes.
+    """Replace a file with `after` atomically; a link stays, and its target changes.
 
-    Raises Refused where the file no longer says `before`, BadInput where it cannot be written.
+    Raises Refused if the file no longer contains `before`, BadInput if it cannot be written.
     """
     target, part = path.resolve(), ""
     try:
         if read_text(target) != before:
-            what = "somebody else changed the file in the meantime"
+            what = "another program changed the file in the meantime"
             raise Refused(what, where=str(path), how="nothing was written; try again")
         with tempfile.NamedTemporaryFile(
             "wb", dir=target.parent, prefix=f".{target.name}.", delete=False
@@ -89,10 +89,10 @@ def replace_file(path: Path, before: str, after: str) -> None:
 
 
 class _Source:
-    """A document with the nodes at its top, by key."""
+    """Document with its top-level nodes, by key."""
 
     def __init__(self, text: str) -> None:
-        """Compose the text; raises what PyYAML does, so read it by `documents.read` before."""
+        """Compose the text; it can raise PyYAML's errors, so check it by `documents.read` first."""
         self.text = text
         root = yaml.compose(text, Loader=yaml.CSafeLoader)
         if not isinstance(root, yaml.MappingNode):
@@ -104,7 +104,7 @@ class _Source:
     def append(
         self, key: str, items: Sequence[Item], like: int, beside: str
     ) -> Iterator[Insertion]:
-        """Insertions that append items to the list `key`."""
+        """Yield insertions that append items to the list `key`."""
         node = self.top.get(key)
         if node is None:
             yield self._new_list(key, items, self.top[beside])
@@ -133,13 +133,13 @@ class _Source:
         return self._lines_at(self._behind(node, dash), lines)
 
     def _lines_at(self, at: int, lines: Sequence[str]) -> Insertion:
-        """Whole lines at the begin of a line, or at the end of a file that ends without one."""
+        """Insert whole lines at the begin of a line, or at the end of a file without a newline."""
         if at and self.text[at - 1] != "\n":
             return Insertion(at, "".join(self.newline + line for line in lines))
         return Insertion(at, "".join(line + self.newline for line in lines))
 
     def _behind(self, node: yaml.Node, indent: int) -> int:
-        """Begin of the line behind a node, its comment and comments that are indented deeper."""
+        """Offset of the line after a node, its comment, and comments with more indentation."""
         at = self._line_end(_end(node, self.text))
         while at < len(self.text):
             end = self._line_end(at)
@@ -155,7 +155,7 @@ class _Source:
         return len(self.text) if found < 0 else found + 1
 
     def _spaced(self, node: yaml.Node) -> bool:
-        """Whether a blank line stands before the last item."""
+        """Whether there is a blank line before the last item."""
         if len(node.value) < 2:
             return False
         before, last = node.value[-2:]
@@ -163,7 +163,7 @@ class _Source:
         return any(not line.strip() for line in gap[1:-1])
 
     def _block(self, like: yaml.Node, item: Item, dash: int) -> Iterator[str]:
-        """Lines of one item behind a dash in column `dash`, written as `like` is."""
+        """Yield lines of one item after a dash in column `dash`, in the style of `like`."""
         if _is_flow(like):
             yield " " * dash + "- " + self._flow(like, item)
             return
@@ -173,7 +173,7 @@ class _Source:
             pair = self._pair(like, key, value)
             first, *rest = pair.split("\n")
             yield lead + first
-            yield from rest  # a block that is copied stands as deep as it did
+            yield from rest  # a copied block keeps its indentation
             lead = " " * column
 
     def _flow(self, like: yaml.Node, item: Item) -> str:
@@ -188,7 +188,7 @@ class _Source:
         return f"{begin}{pairs}{end if end.endswith('}') else '}'}"
 
     def _pair(self, like: yaml.Node, key: str, value: object) -> str:
-        """`key: value`; what the neighbour has alike is copied, else quoted as there."""
+        """Return `key: value`, copied from the neighbour if equal, else with its quotes."""
         for own, node in like.value:
             if own.value == key:
                 name = self.text[_offset(own.start_mark) : _offset(own.end_mark)]
@@ -198,7 +198,7 @@ class _Source:
         return f"{name}: {self._generic(value)}"
 
     def _generic(self, value: object) -> str:
-        """A value with no neighbour; a document that is JSON stays so."""
+        """Return a value without a neighbour; a document that is JSON stays JSON."""
         return json.dumps(value, ensure_ascii=False) if self.flow else _scalar_or_flow(value)
 
     def _value(self, name: str, gap: str, node: yaml.Node, value: object) -> str:
@@ -229,7 +229,7 @@ class _Source:
 
 
 def _is_flow(node: yaml.Node) -> bool:
-    """Whether a list or a mapping stands in brackets."""
+    """Whether a list or a mapping is in brackets."""
     return isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
 
 
@@ -239,7 +239,7 @@ def _offset(mark: yaml.Mark) -> int:
 
 
 def _end(node: yaml.Node, text: str) -> int:
-    """Offset behind the last character of a node; a block's end mark stands behind comments."""
+    """Offset after the last character of a node; the end mark of a block is after comments."""
     if isinstance(node, yaml.ScalarNode):
         end = _offset(node.end_mark)
         return len(text[:end].rstrip()) if node.style in ("|", ">") else end
@@ -253,12 +253,12 @@ def _end(node: yaml.Node, text: str) -> int:
 
 
 def _data(copied: str, column: int) -> object:
-    """What a piece of a document says, as `documents.read` understands it."""
-    # The lines after the first keep their column, so the first is put above them.
+    """Return the data of a piece of a document, by `documents.read`."""
+    # The lines after the first keep their column, so a key is put above them.
     text = f"value:\n{' ' * max(column, 1)}{copied}\n" if "\n" in copied else f"value: {copied}\n"
     try:
         data = document_of(text, "").data
-    except BadInput:  # it means something only where it stands
+    except BadInput:  # it is valid only in its context
         return NOTHING
     return data["value"] if isinstance(data, dict) else NOTHING
 

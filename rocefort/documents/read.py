@@ -1,7 +1,7 @@
-"""YAML as data with the place of every value: strict, YAML 1.2 words, no aliases.
+"""Read YAML as data with the position of every value: strict, YAML 1.2 words, no aliases.
 
-Built from the events of PyYAML's C parser, because the composer resolves aliases and drops tags
-before anyone can refuse them (an alias bomb of 300 bytes has millions of leaves).
+It uses the events of PyYAML's C parser, because the composer resolves aliases and drops tags
+before they can be refused (an alias bomb of 300 bytes has millions of leaves).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ YamlPath = tuple[str | int, ...]
 Mark = tuple[int, int]  # line and column, 1-based
 LARGEST_BYTES = 16 * 1024 * 1024  # a 5,000-switch fabric takes about 3 MB
 DEEPEST = 32  # a fabric nests 6 deep
-CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)  # as git marks both ends of one
-LONGEST_KEY = 60  # characters of a key that an error repeats
-SMALL = 64 * 1024  # characters: a file of hardware or profiles, of which what is read is kept
+CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)  # git's marks of both ends
+LONGEST_KEY = 60  # characters of a key that an error shows
+SMALL = 64 * 1024  # characters: the content of files of hardware or profiles is cached
 
 # YAML 1.2 core schema; 1.1's `no`, `012`, `1:30` stay text.
 _WORDS: dict[str, object] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
@@ -36,10 +36,10 @@ _FLOAT = re.compile(r"[-+]?(\.\d{1,40}|\d{1,40}(\.\d{0,40})?)([eE][-+]?\d{1,4})?
 
 @dataclass(frozen=True)
 class Document:
-    """Data of one YAML file, never changed in place; `values` and `keys` are places by YAML path.
+    """Immutable data of one YAML file; `values` and `keys` are positions by YAML path.
 
-    Files of one text share what is read of it: hardware and profiles are mostly the same on both
-    sides of a review.
+    Files with the same text share its data: hardware and profiles are mostly equal on both sides of
+    a review.
     """
 
     file: str
@@ -48,38 +48,38 @@ class Document:
     keys: Mapping[YamlPath, Mark]
 
     def at(self, path: YamlPath) -> Position:
-        """Position of the value at a path, or of the nearest value that encloses it."""
+        """Return the position of the value at a path, or of the nearest one that encloses it."""
         while path and path not in self.values:
             path = path[:-1]
         return Position(self.file, *self.values.get(path, (1, 1)))
 
     def key_at(self, path: YamlPath) -> Position:
-        """Position of the key (or list item) at a path, where a reader looks for it."""
+        """Return the position of the key (or list item) at a path."""
         mark = self.keys.get(path)
         return Position(self.file, *mark) if mark else self.at(path)
 
 
 def path_text(path: YamlPath) -> str:
-    """("leaves", 0, "name") -> `leaves[0].name`."""
+    """Return a path as text: ("leaves", 0, "name") -> `leaves[0].name`."""
     parts = [f"[{part}]" if isinstance(part, int) else f".{_plain_key(part)}" for part in path]
     return "".join(parts).removeprefix(".")
 
 
 def _plain_key(key: str) -> str:
-    """A key as a person typed it, or quoted where it would break or paint the line."""
+    """Return a key as it is, or as a quoted prefix if it is long or has control characters."""
     return key if key.isprintable() and len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]!r}"
 
 
 def read_document(path: Path, first: str = "fabric: NAME") -> Document:
-    """Read one YAML file; raises BadInput with every refusal that stands in it.
+    """Read one YAML file; raises BadInput with all its problems.
 
-    first: the line that a file of this kind begins with, for who gives an empty one.
+    first: the first line of such a file, for the hint on an empty file.
     """
     return document_of(read_text(path), str(path), first)
 
 
 def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
-    """Read text as the YAML file that `path` names in errors; raises as `read_document` does."""
+    """Read text as a YAML file; `path` is its name in errors. Raises as `read_document` does."""
     try:
         data, values, keys = _small_content(text) if len(text) <= SMALL else _content(text)
     except _DocumentError as error:
@@ -88,10 +88,10 @@ def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
         mark = error.problem_mark or error.context_mark
         if conflict := CONFLICT.search(text):
             line = text.count("\n", 0, conflict.start()) + 1
-            what, how = "a merge conflict that nobody resolved", "resolve it, then remove its marks"
+            what, how = "an unresolved merge conflict", "resolve it, then remove its marks"
             raise BadInput(what, where=f"{path}:{line}:1", how=how) from None
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else path
-        raise BadInput(f"not YAML: {error.problem}", where=where, how="mend the syntax") from None
+        raise BadInput(f"not YAML: {error.problem}", where=where, how="fix the syntax") from None
     except yaml.reader.ReaderError as error:
         raise _bad_character(path, text, chr(error.character)) from None
     if not isinstance(data, dict):
@@ -108,7 +108,7 @@ def _bad_character(path: str, text: str, character: str) -> BadInput:
 
 
 def read_text(path: Path) -> str:
-    """Text of a file, every line end as it is; raises BadInput where it cannot be read."""
+    """Return the text of a file with its line ends; raises BadInput if it cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_BYTES + 1)
@@ -116,7 +116,7 @@ def read_text(path: Path) -> str:
             raise BadInput(
                 f"the file is larger than {LARGEST_BYTES // 1024 // 1024} MB",
                 where=str(path),
-                how="nobody wrote that by hand; check the path",
+                how="check the path",
             )
         return content.decode("utf-8")
     except FileNotFoundError:
@@ -136,7 +136,7 @@ _Content = tuple[object, Mapping[YamlPath, Mark], Mapping[YamlPath, Mark]]  # da
 
 @dataclass(frozen=True)
 class _DocumentProblem:
-    """What a file must not have, before it is known which file it is."""
+    """Problem of a text, without the name of its file."""
 
     mark: Mark
     path: YamlPath
@@ -144,14 +144,14 @@ class _DocumentProblem:
     how: str
 
     def problem(self, file: str) -> Problem:
-        """The problem with its place in a file."""
+        """Return the problem with its place in a file."""
         place = str(Position(file, *self.mark))
         where = f"{place}: {path_text(self.path)}" if self.path else place
         return Problem(where, self.what, self.how)
 
 
 class _DocumentError(Exception):
-    """All refusals of a text."""
+    """All problems of a text."""
 
     def __init__(self, refusals: Sequence[_DocumentProblem]) -> None:
         super().__init__()
@@ -159,7 +159,7 @@ class _DocumentError(Exception):
 
 
 def _content(text: str) -> _Content:
-    """What stands in a text; raises _DocumentError, and PyYAML's own errors."""
+    """Return the content of a text; raises _DocumentError, and PyYAML's own errors."""
     loader = yaml.CSafeLoader(text)
     try:
         builder = _Builder(loader.get_event)
@@ -173,13 +173,13 @@ def _content(text: str) -> _Content:
 
 @lru_cache(maxsize=128)
 def _small_content(text: str) -> _Content:
-    """As `_content`, remembered by the text."""
+    """Return the content of a text, from a cache."""
     return _content(text)
 
 
 @dataclass
 class _Builder:
-    event: Callable[[], yaml.Event | None]  # the next one; None: there is no more
+    event: Callable[[], yaml.Event | None]  # returns the next one; None at the end
     values: dict[YamlPath, Mark] = field(default_factory=dict)
     keys: dict[YamlPath, Mark] = field(default_factory=dict)
     refusals: list[_DocumentProblem] = field(default_factory=list)
@@ -204,7 +204,7 @@ class _Builder:
             what = f"nested more than {DEEPEST} deep"
             raise _DocumentError([_DocumentProblem(mark, (), what, "keep it flat")])
         if type(event) is yaml.ScalarEvent and not (event.anchor or event.tag):
-            return _scalar(event)  # as most are
+            return _scalar(event)  # the usual case
         if isinstance(event, yaml.AliasEvent):
             self._refuse(event, path, f"alias *{event.anchor}", "write the value out")
             return None
@@ -256,18 +256,18 @@ def _mark(event: yaml.Event) -> Mark:
 
 
 def _a_node(event: yaml.Event | None) -> yaml.NodeEvent:
-    if not isinstance(event, yaml.NodeEvent):  # the parser ends what it begins
+    if not isinstance(event, yaml.NodeEvent):  # the parser closes every collection
         raise TypeError(f"{event!r} where a value must be")
     return event
 
 
 def _scalar(event: yaml.ScalarEvent) -> object:
     text: str = event.value
-    if not event.implicit[0]:  # quoted or block: text, whatever it looks like
+    if not event.implicit[0]:  # quoted or block: always text
         return text
     if text in _WORDS:
         return _WORDS[text]
-    if not (text[0].isdecimal() or text[0] in "+-."):  # as no number begins
+    if not (text[0].isdecimal() or text[0] in "+-."):  # not the begin of a number
         return text
     if _INTEGER.fullmatch(text):
         return int(text, 0) if text[:2] in ("0x", "0o") else int(text, 10)

@@ -1,4 +1,4 @@
-"""The nearest valid name, for errors that tell how to mend a wrong one."""
+"""Suggest the nearest valid name, for hints of errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rocefort.errors import BadInput, Problem
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """`did you mean 'hold_s'?`, or all known names when none is near."""
+    """Return `did you mean 'hold_s'?`, or all known names if none is similar."""
     names = sorted(known)
     begins = [candidate for candidate in names if candidate.startswith(name) and name]
     near = begins[:1] or get_close_matches(name, names, n=1)
@@ -19,9 +19,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def chosen_names(
     option: str, names: Collection[str], known: Collection[str], what: str
 ) -> list[str]:
-    """The known names that an option gives, all where it gives none.
+    """Return the known names that an option gives; all of them if it gives none.
 
-    what: what is wrong with a name that is not known, for `format`. Raises BadInput for such.
+    what: message for an unknown name, for `format`. Raises BadInput for unknown names.
     """
     strangers = [name for name in dict.fromkeys(names) if name not in known]
     if problems := [Problem(option, what.format(name), nearest(name, known)) for name in strangers]:

@@ -1,4 +1,4 @@
-"""Check a YAML document against a model: all problems together, each with its place."""
+"""Validate a YAML document by a model, with all problems at once, each with its place."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rocefort.errors import BadInput, Problem
 
 M = TypeVar("M", bound=BaseModel)
 
-LONGEST_SHOWN = 60  # characters of a wrong value that an error repeats
+LONGEST_SHOWN = 60  # characters of a wrong value that an error shows
 WHOLE_NUMBER = ("int_parsing", "int_type", "int_from_float", "int_parsing_size")
 NUMBER = ("float_parsing", "float_type", "finite_number")
 UNITS = {"kbytes": "kbytes", "ms": "milliseconds", "s": "seconds", "us": "microseconds"}
 UNITS |= {"m": "metres", "gbps": "Gb/s"}  # by the last word of a key
-EXPECTED = {  # pydantic's words name Python's types
+EXPECTED = {  # pydantic's messages name Python's types
     "model_type": "write keys and values, indented below it",
     "dict_type": "write keys and values, indented below it",
     "tuple_type": "write a list: [first, second], or lines that begin with `- `",
@@ -36,7 +36,7 @@ EXPECTED = {  # pydantic's words name Python's types
 
 
 def validate(model: type[M], document: Document) -> M:
-    """Check a document against a model; problems carry file, line, column and path."""
+    """Validate a document by a model; problems have file, line, column and path."""
     try:
         valid = model.model_validate(document.data)
     except ValidationError as error:
@@ -56,7 +56,7 @@ def validate(model: type[M], document: Document) -> M:
 
 
 def _without_echoes(details: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:
-    """Problems without lists that are too short only because an item of them is a problem."""
+    """Leave out lists that are too short only because one of their items is a problem."""
     for detail in details:
         place = detail["loc"]
         inside = (d["loc"] for d in details if len(d["loc"]) > len(place))
@@ -67,7 +67,7 @@ def _without_echoes(details: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:
 def _misread(
     data: object, valid: object, path: YamlPath = ()
 ) -> Iterator[tuple[YamlPath, str, str]]:
-    """Values that the model has taken for others, as Python would: path, what, how."""
+    """Yield values that the model read as another type, as Python does: path, what, how."""
     if isinstance(data, list) and isinstance(valid, tuple):
         for index, (item, one) in enumerate(zip(data, valid, strict=False)):
             yield from _misread(item, one, (*path, index))
@@ -114,7 +114,7 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
 def _key_problem(
     document: Document, model: type[BaseModel], path: YamlPath, detail: ErrorDetails
 ) -> Problem | None:
-    """A key that is unknown or missing, or a `kind` that there is not; None for other problems."""
+    """Return the problem of an unknown or missing key or `kind`; None for other problems."""
     if detail["type"] == "extra_forbidden":
         how = nearest(str(path[-1]), _fields_at(model, path[:-1]))
         where = f"{document.key_at(path)}: {path_text(path)}"
@@ -134,7 +134,7 @@ def _key_problem(
 
 
 def _value_text(value: object) -> str:
-    """A value as one reads it in a sentence: whole lists and mappings only by their kind."""
+    """Return a value as text; lists and mappings only by their type."""
     if isinstance(value, dict | list):
         return "a mapping" if isinstance(value, dict) else "a list"
     if value is None or isinstance(value, bool):
@@ -144,7 +144,7 @@ def _value_text(value: object) -> str:
 
 
 def _unit(path: YamlPath) -> str:
-    """`, in kbytes` where the key says so."""
+    """Return the unit in a key: `, in kbytes`; else nothing."""
     unit = UNITS.get(str(path[-1]).rpartition("_")[2]) if path and "_" in str(path[-1]) else None
     return f", in {unit}" if unit else ""
 
@@ -154,9 +154,9 @@ def _plain(message: str) -> str:
 
 
 def _yaml_path(detail: ErrorDetails, data: object) -> YamlPath:
-    """Pydantic's location without the words that name no place in the file.
+    """Return pydantic's location without the words that are not in the file.
 
-    Those are the mark of a mapping's key, and the kind that a union was read as.
+    Those are the mark of a mapping's key, and the member of a union.
     """
     out: list[str | int] = []
     *inner, last = detail["loc"] or ("",)
@@ -170,7 +170,7 @@ def _yaml_path(detail: ErrorDetails, data: object) -> YamlPath:
 
 
 def _item(data: object, part: str | int) -> object:
-    """What stands at one part of a path; None where nothing does."""
+    """Return the value at one part of a path; None if there is none."""
     if isinstance(data, dict):
         return data.get(part)
     inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
@@ -178,7 +178,7 @@ def _item(data: object, part: str | int) -> object:
 
 
 def _fields_at(model: object, path: YamlPath) -> list[str]:
-    """Keys that may stand at a path; of a union those of all its members."""
+    """Return valid keys at a path; of a union those of all its members."""
     found = [model]
     for part in path:
         found = [below for one in found for below in _below(one, part)]
@@ -187,7 +187,7 @@ def _fields_at(model: object, path: YamlPath) -> list[str]:
 
 
 def _below(annotation: object, part: str | int) -> Iterator[object]:
-    """Annotations one part of a path below another."""
+    """Yield annotations one part of a path below another."""
     for one in _members(annotation):
         arguments = typing.get_args(one)
         if _is_model(one):
@@ -198,7 +198,7 @@ def _below(annotation: object, part: str | int) -> Iterator[object]:
 
 
 def _members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 - annotations have no type
-    """What Annotated[M, ..] and unions stand for."""
+    """Yield the types in Annotated[M, ..] and unions."""
     origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
         yield from _members(typing.get_args(annotation)[0])

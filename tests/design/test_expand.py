@@ -265,7 +265,7 @@ def test_what_cannot_be_is_refused_with_the_numbers(
 
 BROKEN: list[tuple[str, str, str]] = [
     ("capacity:\n", "capacity: &c\n", "anchor &c; write the value out"),
-    ("capacity:\n", "<<<<<<< ours\ncapacity:\n", "a merge conflict"),
+    ("capacity:\n", "<<<<<<< ours\ncapacity:\n", "an unresolved merge conflict"),
     ("  - id: 8\n    name: leaf08\n", "  - name: leaf08\n", "leaves[7].id"),
     ("  - id: 8\n    name: leaf08\n", "  - id: 7\n    name: leaf08\n", "id '7' is given twice"),
     ("mtu: 9000", "mtu: [9000", "not YAML"),

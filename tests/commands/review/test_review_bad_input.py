@@ -113,7 +113,7 @@ def test_a_dirty_worktree_is_the_head_or_is_left_out_and_said(clone: Clone, revi
 def test_a_merge_that_is_not_finished(clone: Clone, review: Review) -> None:
     conflict(clone)
     line = clone.line("<<<<<<<")
-    what = "a merge conflict that nobody resolved; resolve it, then remove its marks"
+    what = "an unresolved merge conflict; resolve it, then remove its marks"
     refused(review("--base", "main"), f"{FABRIC}:{line}:1: {what}")
     clone.commit("marks and all")
     refused(review("--base", "HEAD~1", "--head", "HEAD"), f"HEAD:{FABRIC}:{line}:1: {what}")
@@ -129,8 +129,8 @@ def test_a_base_with_marks_of_a_conflict_is_reviewed_as_far_as_possible(
     clone.commit("mended")
     done = review("--base", "HEAD~1", "--head", "HEAD", *QUICK)
     assert done.err == (
-        f"note: the base does not parse: HEAD~1:{FABRIC}:{line}:1: a merge conflict that nobody "
-        "resolved; resolve it, then remove its marks\n"
+        f"note: the base does not parse: HEAD~1:{FABRIC}:{line}:1: an unresolved merge "
+        "conflict; resolve it, then remove its marks\n"
         "note: so the switches, the blast radius and the management path are not compared, and "
         "every finding counts as new\n"
     )

@@ -245,7 +245,7 @@ def test_a_head_beside_a_dirty_tree_is_said(clone: Clone, review: Review) -> Non
         (
             ("capacity:\n", "<<<<<<< HEAD\ncapacity:\n=======\n>>>>>>> other\n"),
             (),
-            f"rocefort: {FABRIC}:10:1: a merge conflict that nobody resolved; resolve it,",
+            f"rocefort: {FABRIC}:10:1: an unresolved merge conflict; resolve it,",
         ),
         (
             ("capacity:\n", "capacity: &all\n"),

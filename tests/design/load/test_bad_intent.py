@@ -74,7 +74,7 @@ CASES = [
     ),
     pytest.param(
         [("mtu: 9000  #", "mtu: [9000  #")],
-        ["fabric.yaml:<cables:>:1: not YAML: did not find expected ',' or ']'; mend the syntax"],
+        ["fabric.yaml:<cables:>:1: not YAML: did not find expected ',' or ']'; fix the syntax"],
         id="syntax",
     ),
     pytest.param(

@@ -128,7 +128,7 @@ def test_a_file_that_somebody_changed_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(Refused) as refusal:
         replace_file(path, "a: 1\n", "a: 1\nb: 2\n")
     assert str(refusal.value) == (
-        f"{path}: somebody else changed the file in the meantime; nothing was written; try again"
+        f"{path}: another program changed the file in the meantime; nothing was written; try again"
     )
     assert path.read_text() == "a: 2\n"
     assert [p.name for p in tmp_path.iterdir()] == ["fabric.yaml"]
