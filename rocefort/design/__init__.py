@@ -1,1 +1,1 @@
-"""From a page of YAML to a Network: load with positions, allocate, derive."""
+"""Design of a fabric: load its YAML with positions, allocate, derive a Network."""

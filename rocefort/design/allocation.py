@@ -1,7 +1,8 @@
-"""Allocation: every value is a function of permanent ids and the reserved capacity.
+"""Allocation of addresses, AS numbers and ports, by permanent ids and the reserved capacity.
 
-So nothing moves when a spine or a leaf is added (law 3): link subnets are numbered leaf by leaf
-with room for every spine, ports are taken by the peer's id, leaf prefixes by the leaf's id.
+Every value is a function of these. So a new spine or leaf changes no existing value (law 3). Link
+subnets are numbered leaf by leaf with a reserve for every spine. Ports follow from the peer's id,
+and leaf prefixes from the leaf's id.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ def _network(number: int, length: int) -> IPv4Network:
 
 
 def host(number: int) -> tuple[IPv4Address, str]:
-    """The address of a number, and its text."""
+    """Return the address of a number, and its text."""
     address = IPv4Address(number)
     return address, str(address)
 
 
 def asn(fabric: Fabric, switch: Switch) -> int:
-    """RFC 7938: each leaf has an AS of its own; the spines share one, or have one each."""
+    """AS number by RFC 7938: one for each leaf, and one for all spines or for each of them."""
     if switch.pins.asn is not None:
         return switch.pins.asn
     routing = fabric.routing
@@ -43,7 +44,7 @@ def asn(fabric: Fabric, switch: Switch) -> int:
 
 
 def loopback(fabric: Fabric, switch: Switch) -> IPv4Address:
-    """Address number `id` of the role's pool; also the router id."""
+    """Loopback and router id: address number `id` of the role's pool."""
     if switch.pins.loopback is not None:
         return switch.pins.loopback
     pools = fabric.pools
@@ -52,12 +53,12 @@ def loopback(fabric: Fabric, switch: Switch) -> IPv4Address:
 
 
 def out_of_band(fabric: Fabric) -> SegmentIntent:
-    """The management segment: the one without a VLAN."""
+    """Management segment: the one without a VLAN."""
     return next(segment for segment in fabric.segments if segment.vlan is None)
 
 
 def management(fabric: Fabric, switch: Switch) -> IPv4Interface:
-    """Spines take the first addresses of the out-of-band network, leaves follow the capacity."""
+    """Management address: spines take the first ones, leaves those after the spines' capacity."""
     segment = out_of_band(fabric)
     number = switch.id + (fabric.capacity.spines if isinstance(switch, Leaf) else 0)
     address = switch.pins.management or segment.prefix.network_address + number
@@ -65,9 +66,9 @@ def management(fabric: Fabric, switch: Switch) -> IPv4Interface:
 
 
 def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf, number: int = 1) -> IPv4Network:
-    """Subnet of link `number` between a spine and a leaf: room for every spine at each leaf.
+    """Subnet of link `number` between a spine and a leaf, with a reserve for every spine.
 
-    All second links follow all first ones, so raising capacity.links_per_pair moves no subnet.
+    All second links follow all first ones, so a higher capacity.links_per_pair moves no subnet.
     """
     length, capacity = fabric.pools.link_prefix_length, fabric.capacity
     row = (number - 1) * capacity.leaves + leaf.id - 1
@@ -77,13 +78,13 @@ def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf, number: int = 1) -> I
 
 
 def fabric_port(fabric: Fabric, ports: Sequence[str], peer: Switch, number: int = 1) -> str:
-    """Port, of the fabric ports by place, that takes link `number` to a peer, by its id."""
+    """Fabric port of link `number` to a peer, by the id of the peer; ports: by index."""
     peers = fabric.capacity.leaves if isinstance(peer, Leaf) else fabric.capacity.spines
     return ports[place_of(peer.id, number, peers)]
 
 
 def link_ends(subnet: IPv4Network) -> tuple[IPv4Interface, IPv4Interface]:
-    """(spine end, leaf end): the two usable addresses, RFC 3021 for a /31."""
+    """Return (spine end, leaf end): the two usable addresses, by RFC 3021 in a /31."""
     first = 0 if subnet.prefixlen == 31 else 1
     length = subnet.prefixlen
     return (
@@ -93,7 +94,7 @@ def link_ends(subnet: IPv4Network) -> tuple[IPv4Interface, IPv4Interface]:
 
 
 def gateway(segment: SegmentIntent, leaf: Leaf) -> IPv4Interface:
-    """First address of the leaf's own part of the segment: part number `id`, from 1."""
+    """First address of the leaf's part of the segment: part number `id`, from 1."""
     if segment.name in leaf.pins.gateways:
         return leaf.pins.gateways[segment.name]
     length = segment.leaf_prefix_length
@@ -103,7 +104,7 @@ def gateway(segment: SegmentIntent, leaf: Leaf) -> IPv4Interface:
 
 
 def gateways(fabric: Fabric, switch: Switch) -> tuple[tuple[SegmentIntent, IPv4Interface], ...]:
-    """Segments that a leaf serves, each with its gateway; none on a spine."""
+    """Segments of a leaf, each with its gateway; a spine has none."""
     if not isinstance(switch, Leaf):
         return ()
     served = (segment for segment in fabric.segments if segment.name in switch.segments)
@@ -113,7 +114,7 @@ def gateways(fabric: Fabric, switch: Switch) -> tuple[tuple[SegmentIntent, IPv4I
 def server_address(
     server: ServerIntent, gateway_address: IPv4Interface, hardware: Hardware
 ) -> IPv4Interface:
-    """Host number by the port's place on the leaf, so it stays when servers come and go."""
+    """Address by the port's index on the leaf, so it does not depend on other servers."""
     network = gateway_address.network
     if server.address is not None:
         return _interface(int(server.address), network.prefixlen)
@@ -122,10 +123,10 @@ def server_address(
 
 
 def trunk_id(server: ServerIntent, bond: ServerBond, hardware: Hardware) -> int:
-    """Number of a bond's Eth-Trunk, from 1: by the place of its first port on the leaf."""
+    """Number of a bond's Eth-Trunk, from 1: by the index of its first port on the leaf."""
     return _port_position(server, hardware) + 1 if bond.id is None else bond.id
 
 
 def _port_position(server: ServerIntent, hardware: Hardware) -> int:
-    """Place of a server's first port in the order of the hardware, whatever that of its list."""
+    """Index of a server's first port, in the order of the hardware."""
     return min(map(hardware.place, server.ports))

@@ -1,6 +1,7 @@
-"""What a fabric gets when it grows: the next ids, names by the pattern, items like a neighbour's.
+"""Growth of a fabric's YAML: new switches and servers with the next ids, named by pattern.
 
-Nothing that stands in the YAML is touched: growth is items behind the last spine, leaf and server.
+Existing YAML is unchanged: new items follow the last spine, leaf and server. They are written as
+their neighbours are.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from rocefort.models.wording import count_of
 SPINES, LEAVES, SERVERS = "spines", "leaves", "servers"
 GROUPS = (SPINES, LEAVES)
 SINGULAR = {SPINES: "spine", LEAVES: "leaf"}
-OF_ONE = ("id", "name", "rack", "pins", "exits")  # keys of a switch that no other has alike
+OF_ONE = ("id", "name", "rack", "pins", "exits")  # keys of a switch that are not copied
 SERVER_OF_ONE = ("description", "address")
 
 
 @dataclass(frozen=True)
 class NewSwitchModel:
-    """A model of new switches, and the release that they run where it is given."""
+    """Model of new switches, and their release if it is given."""
 
     hardware: str
     software: str = ""
@@ -37,7 +38,7 @@ class NewSwitchModel:
 
 @dataclass(frozen=True)
 class GrowthRequest:
-    """What is asked for. hardware, racks: by group; servers: on each new leaf."""
+    """Requested growth. hardware, racks: by group; servers: on each new leaf."""
 
     spines: int = 0
     leaves: int = 0
@@ -46,13 +47,13 @@ class GrowthRequest:
     racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def number(self, group: str) -> int:
-        """How many switches of a group are asked for."""
+        """Number of requested switches of a group."""
         return self.spines if group == SPINES else self.leaves
 
 
 @dataclass(frozen=True)
 class GrownFabric:
-    """A fabric that has grown in memory. new: the names of what is new, by group."""
+    """Fabric that has grown in memory. new: the names of new items, by group."""
 
     text: str
     insertions: tuple[Insertion, ...]
@@ -63,10 +64,10 @@ class GrownFabric:
 def grow(
     text: str, loaded: LoadedFabric, catalogue: Catalogue, wanted: GrowthRequest
 ) -> GrownFabric:
-    """Add switches and servers to the text that `loaded` was read from; nothing is derived yet.
+    """Add switches and servers to the text of `loaded`; it does not derive.
 
-    Raises Refused for what the capacity or the ports do not hold, BadInput for a model or a
-    release that there is not.
+    Raises Refused for growth beyond the capacity or the ports, BadInput for an unknown model or
+    release.
     """
     data = loaded.document.data
     if not isinstance(data, dict):
@@ -82,7 +83,7 @@ def grow(
     document = document_of(grown, f"{loaded.document.file} as it would be")
     expected = data | {key: [*(data.get(key) or ()), *items] for key, items in lists.items()}
     if document.data != expected:
-        what = "the new items do not read back as they were meant"
+        what = "the new items do not read back as intended"
         raise Refused(what, where=loaded.document.file, how="write them by hand, and report it")
     new = {key: tuple(str(item["name"]) for item in items) for key, items in lists.items()}
     return GrownFabric(
@@ -102,7 +103,7 @@ class _Growth:
         return self.fabric.spines if group == SPINES else self.fabric.leaves
 
     def like(self, group: str) -> int:
-        """Place of the switch that new ones are like: the youngest of the model, or of all."""
+        """Index of the switch that new ones copy: the one with the highest id, of their model."""
         members, model = self._members(group), self.wanted.hardware.get(group)
         places = [i for i, s in enumerate(members) if model and s.hardware == model.hardware]
         return max(places or range(len(members)), key=lambda place: members[place].id)
@@ -114,7 +115,7 @@ class _Growth:
         copied = {k: v for k, v in self.data[group][place].items() if k not in OF_ONE}
         copied |= self._model(group, self._members(group)[place])
         if copied["hardware"] != self._members(group)[place].hardware:
-            copied.pop("breakout", None)  # by ports of the other model
+            copied.pop("breakout", None)  # it names ports of the other model
         name = name_pattern(self._members(group), group)
         for index, id_ in enumerate(self._ids(group)):
             own = {"rack": racks[index * len(racks) // number]} if racks else {}
@@ -122,7 +123,7 @@ class _Growth:
             yield _in_order(item, self.data[group][place])
 
     def _ids(self, group: str) -> range:
-        """The next ids: none that a switch has, or had as far as the fabric tells."""
+        """Next ids, above those of present and retired switches."""
         capacity, spines, number = self.fabric.capacity, group == SPINES, self.wanted.number(group)
         most = capacity.spines if spines else capacity.leaves
         retired = capacity.retired_spines if spines else capacity.retired_leaves
@@ -142,7 +143,7 @@ class _Growth:
         return range(last + 1, last + number + 1)
 
     def _model(self, group: str, like: Switch) -> Item:
-        """Hardware and software where a model is asked for."""
+        """Hardware and software, if the request has a model."""
         model = self.wanted.hardware.get(group)
         if model is None:
             return {}
@@ -164,12 +165,12 @@ class _Growth:
         return list(self.catalogue.hardware)
 
     def servers(self, leaves: Sequence[Item]) -> Iterator[Item]:
-        """New servers, on each new leaf as many as are asked for, like those of its neighbour."""
+        """Yield the requested servers of each new leaf, like those of its neighbour."""
         neighbour = self.fabric.leaves[self.like(LEAVES)]
         copied = dict(self._server_like(neighbour))
         like, number = str(copied.pop("name")), 0
         for leaf in leaves:
-            if neighbour.name in like:  # names of servers begin anew on each leaf
+            if neighbour.name in like:  # numbers of servers begin again on each leaf
                 number, own_like = 0, like.replace(neighbour.name, str(leaf["name"]))
             else:
                 own_like = like
@@ -189,7 +190,7 @@ class _Growth:
                 yield {**own, **{k: v for k, v in copied.items() if k not in own}}
 
     def _server_like(self, leaf: Leaf) -> Item:
-        """The neighbour's last server with one port; a plain one where it has none."""
+        """Copy of the neighbour's last server with one port; a plain one if it has none."""
         for index in reversed(range(len(self.fabric.servers))):
             server = self.fabric.servers[index]
             if server.leaf == leaf.name and server.port:
@@ -201,7 +202,7 @@ class _Growth:
         return {"name": "server00", "segment": leaf.segments[0]}
 
     def _server_ports(self, leaf: Item, neighbour: Leaf, port: object) -> list[str]:
-        """Ports of a new leaf that no spine will take, of one speed: the neighbour's, or any."""
+        """Ports of a new leaf for servers, with the speed of the neighbour's port, or any."""
         hardware = self.catalogue.hardware[str(leaf["hardware"])]
         splits = neighbour.splits if leaf.get("breakout") else {}
         kept = {whole_port(name) for name in hardware.fabric_places(splits)}
@@ -222,13 +223,13 @@ class _Growth:
 
 
 def _in_order(item: Item, like: Item) -> Item:
-    """Keys in the order of a neighbour's, then the others."""
+    """Order keys as a neighbour's, then the others."""
     keys = [*(key for key in like if key in item), *(key for key in item if key not in like)]
     return {key: item[key] for key in keys}
 
 
 def name_pattern(members: Sequence[Switch], group: str) -> Callable[[int], str]:
-    """How the names of a group follow from ids: by the number in them that most have alike."""
+    """Return the function from ids to names of a group: it fits the most names."""
     youngest = max(members, key=lambda switch: switch.id)
     ids = {switch.name: switch.id for switch in members}
     best: tuple[int, str, int, int, str] = (0, SINGULAR[group], 0, 2, "")
@@ -242,7 +243,7 @@ def name_pattern(members: Sequence[Switch], group: str) -> Callable[[int], str]:
 
 
 def _numbered_on(names: Sequence[str], like: str) -> Callable[[int], str]:
-    """Names behind the highest number of those that begin like one."""
+    """Return the function from numbers to names, after the highest number with the same prefix."""
     match = re.fullmatch(r"(.*?)([0-9]{0,9})", like)
     head, digits = (match[1], match[2]) if match else (like, "")
     found = (re.fullmatch(re.escape(head) + r"([0-9]{1,9})", name) for name in names)

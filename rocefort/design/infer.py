@@ -1,4 +1,4 @@
-"""A Network from configuration text alone: it knows less, and says None where it does not know."""
+"""Infer a Network from configuration text alone; facts outside of the text are None."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Link, Network, Node, Role
 
-FEWEST_LEAVES = 2  # with one, a spine cannot be told from any other neighbour
+FEWEST_LEAVES = 2  # with one, a spine looks like any other neighbour
 
 
 def infer(name: str, nodes: Iterable[Node], heard: Sequence[LldpNeighbour] = ()) -> Network:
-    """Network of parsed text: its cables and roles as far as the text tells them.
+    """Infer a Network from parsed text, with its cables and roles if the text shows them.
 
-    heard: what LLDP heard, where it was dumped. Servers, cable lengths and what the fabric is meant
-    to do stay unknown; so does the cabling where nothing tells of a cable, and a role that is not
-    clear. Hardware is what the nodes bring.
+    heard: LLDP neighbours, if they were dumped. Servers, cable lengths and intent stay unknown. So
+    do cabling without evidence, and ambiguous roles. Hardware is that of the nodes.
     """
     nodes = tuple(sorted(nodes, key=lambda node: node.name))
     claims = claims_of(nodes, heard)
@@ -28,14 +27,14 @@ def infer(name: str, nodes: Iterable[Node], heard: Sequence[LldpNeighbour] = ())
     return Network(name=name, origin="text", nodes=nodes, links=links or None, claims=claims)
 
 
-# --- roles: who peers with whom, who serves gateways ------------------------------------------
+# --- roles, by peers and gateways -------------------------------------------------------------
 
 
 def _with_roles(nodes: Sequence[Node], links: Sequence[Link]) -> tuple[Node, ...]:
-    """Nodes with their roles: a leaf serves gateways, a spine joins all leaves and serves none.
+    """Set roles: a leaf has gateways, a spine connects all leaves and has no gateway.
 
-    A switch that fits neither keeps none. Neighbours are BGP peers and far ends of cables, so that
-    one missing session does not hide what a switch is.
+    Another switch gets no role. Neighbours are BGP peers and far ends of cables, so that one
+    missing session does not hide a role.
     """
     near = _neighbours(nodes, links)
     serving = {
@@ -81,9 +80,9 @@ def _neighbours(nodes: Sequence[Node], links: Sequence[Link]) -> Mapping[str, se
 
 
 def with_hardware(node: Node, model: str | None, software: str | None) -> Node:
-    """The node with what the hardware data know of a model and a release; the rest stays unknown.
+    """Add the hardware facts of a model and a release to a node; others stay unknown.
 
-    model: as the switch names itself, CE8851-32CQ8DQ-P; software: its release, V300R023C00.
+    model: as the switch prints it, CE8851-32CQ8DQ-P; software: its release, V300R023C00.
     """
     catalogue = load_catalogue()
     return node.model_copy(
@@ -96,7 +95,7 @@ def with_hardware(node: Node, model: str | None, software: str | None) -> Node:
 
 
 def _family(catalogue: Catalogue, model: str | None, software: str | None) -> Family | None:
-    """Family of a release on a model; without a known model, where all models have the same."""
+    """Family of a release on a model; for an unknown model, the common one of all models."""
     if software is None:
         return None
     models = [model] if model in catalogue.hardware else list(catalogue.hardware)

@@ -1,4 +1,4 @@
-"""Cables as text tells them: by addresses, by descriptions of ports, by what LLDP heard."""
+"""Infer cables from text: from addresses, descriptions of ports and LLDP neighbours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TO = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LldpNeighbour:
-    """A switch and a port of it, and the neighbour that LLDP heard there; port None: not told."""
+    """LLDP neighbour at a port of a switch; port None: not reported."""
 
     device: str
     local: str
@@ -36,7 +36,7 @@ class LldpNeighbour:
 def claims_of(
     nodes: Sequence[Node], heard: Iterable[LldpNeighbour] = ()
 ) -> tuple[CablingEvidence, ...]:
-    """All that is said of the far ends of ports, by port, then by how far it is believed."""
+    """Return the evidence of the far ends of ports, by port, the most reliable source first."""
     known = {node.name: node for node in nodes}
     claims = {*_by_lldp(known, heard), *_by_addresses(nodes), *_by_descriptions(known)}
     tellers = list(CablingSource)
@@ -51,7 +51,7 @@ def claims_of(
 def _by_lldp(
     known: Mapping[str, Node], heard: Iterable[LldpNeighbour]
 ) -> Iterator[CablingEvidence]:
-    """What LLDP heard on ports of known switches; the management port leads out of the fabric."""
+    """Yield LLDP evidence on ports of known switches, without their management ports."""
     for one in heard:
         if one.device in known and one.neighbour in known and "GE" in one.local[:5]:
             at = End(device=one.device, interface=one.local)
@@ -59,7 +59,7 @@ def _by_lldp(
 
 
 def _by_addresses(nodes: Sequence[Node]) -> Iterator[CablingEvidence]:
-    """Two routed ports in one subnet; three are no cable."""
+    """Yield evidence of two routed ports in one subnet; three are no cable."""
     for ends in shared_subnets(nodes).values():
         if len(ends) == 2 and ends[0].device != ends[1].device:
             for at, far in (ends, ends[::-1]):
@@ -69,7 +69,7 @@ def _by_addresses(nodes: Sequence[Node]) -> Iterator[CablingEvidence]:
 
 
 def _by_descriptions(known: Mapping[str, Node]) -> Iterator[CablingEvidence]:
-    """Descriptions such as `to leaf01 100GE1/0/1`, `to-leaf01`; to what is no switch here: none."""
+    """Yield evidence of descriptions of known switches: `to leaf01 100GE1/0/1`, `to-leaf01`."""
     names = {name.casefold(): name for name in known}
     for name, node in known.items():
         for port in node.device.interfaces:
@@ -84,7 +84,7 @@ def _by_descriptions(known: Mapping[str, Node]) -> Iterator[CablingEvidence]:
 def _described_end(
     description: str | None, names: Mapping[str, str]
 ) -> tuple[str, str | None] | None:
-    """Switch and port that a description names."""
+    """Return switch and port in a description; None without a known switch."""
     match = TO.fullmatch(description or "")
     device = names.get(match["device"].casefold()) if match else None
     if match is None or device is None:
@@ -93,10 +93,10 @@ def _described_end(
 
 
 def links_of(claims: Sequence[CablingEvidence]) -> tuple[Link, ...]:
-    """Cables that the claims make, in the order of their ends.
+    """Return the cables of the evidence, in the order of their ends.
 
-    LLDP is believed first, then addresses, then descriptions that agree in both directions; a port
-    takes one cable. What contradicts them stays in the claims.
+    LLDP has priority, then addresses, then descriptions that agree in both directions. A port has
+    one cable. Contradictions stay in the evidence.
     """
     tellers: dict[tuple[End, End], dict[CablingSource, None]] = defaultdict(dict)
     for teller in CablingSource:
@@ -112,7 +112,7 @@ def links_of(claims: Sequence[CablingEvidence]) -> tuple[Link, ...]:
 
 
 def _pairs(claims: Sequence[CablingEvidence], teller: CablingSource) -> Iterator[tuple[End, End]]:
-    """Cables that one teller tells of, the lower end first."""
+    """Yield the cables of one source, the lower end first."""
     stated = {claim.at: claim for claim in claims}
     toward: dict[tuple[str, str], list[End]] = defaultdict(list)
     for claim in claims:
@@ -130,7 +130,7 @@ def _pairs(claims: Sequence[CablingEvidence], teller: CablingSource) -> Iterator
 
 
 def _far_end(claim: CablingEvidence, toward: Mapping[tuple[str, str], Sequence[End]]) -> End | None:
-    """The far end by its name, or the only port that is said to lead back from the one there."""
+    """Return the far end by its name, or the only port there with evidence of the way back."""
     if claim.port is not None:
         return End(device=claim.device, interface=claim.port)
     there = toward[claim.at.device, claim.device]

@@ -1,4 +1,4 @@
-"""A new fabric from a few numbers: YAML that passes `check` and says which values are assumed."""
+"""New fabric from a few numbers: YAML that passes `check` and marks assumed values."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from rocefort.models.wording import count_of
 from rocefort.paths import HARDWARE, TEMPLATES
 from rocefort.templating import text_templates
 
-RELEASES = ("V300R023C00", "V200R022C00")  # those that the references and HEPS know
+RELEASES = ("V300R023C00", "V200R022C00")  # those of the references and of HEPS
 XOFF_KBYTES, XON_GAP_KBYTES = 600, 50  # HEPS: Network 2025, 5(4), 53
 XOFF_STEP_KBYTES = 50
-HEADROOM_KBYTES = 128  # more than 400 Gb/s over 50 m asks for, with frames of 9,238 bytes
-POOL_KBYTES = 2048  # the most that V300 G1 takes, V300R023C00 `qos buffer headroom-pool`
+HEADROOM_KBYTES = 128  # more than 400 Gb/s over 50 m requires, with frames of 9,238 bytes
+POOL_KBYTES = 2048  # maximum of V300 G1, V300R023C00 `qos buffer headroom-pool`
 DEADLOCK_MS, DEADLOCK_TIME = 100, 10  # V300R023C00 defaults
-# RFC 6996. Two-byte numbers while they last: every release writes them in one way only.
+# RFC 6996. Two-byte numbers if they suffice: every release writes them in the same format.
 ASN_2_BYTES, LAST_ASN_2_BYTES, ASN_4_BYTES = 64512, 65534, 4200000000
 SPARE_ADDRESSES = 32  # of the management network: its gateway, NTP and the like
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a new fabric is; a capacity of None is as much as the hardware has ports for."""
+    """Size of a new fabric; a capacity of None is limited by the ports of the hardware."""
 
     spines: int
     leaves: int
@@ -59,7 +59,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A switch model in its role."""
+    """Switch model in its role."""
 
     hardware: Hardware
     software: str
@@ -77,7 +77,7 @@ def new_fabric(
     spine_hardware: str,
     catalogue: Catalogue | None = None,
 ) -> str:
-    """YAML text of a fabric with ids from 1; BadInput with everything that does not fit.
+    """Return YAML text of a fabric with ids from 1; raises BadInput with all problems.
 
     leaf_hardware, spine_hardware: models of the catalogue, by default that of inventory/hardware.
     """
@@ -108,7 +108,7 @@ def new_fabric(
 
 
 def write_new(name: str, text: str, directory: Path) -> Path:
-    """Write directory/NAME/fabric.yaml, whole or not at all; Refused where there is one."""
+    """Write directory/NAME/fabric.yaml atomically; raises Refused if it exists."""
     _refuse(_name_problems(name))
     path = directory / name / FABRIC_FILE
     part: str | None = None
@@ -159,7 +159,7 @@ def _model_problems(catalogue: Catalogue, *names: str) -> Iterator[Problem]:
 
 
 def _model(catalogue: Catalogue, name: str) -> _Model:
-    """The model with the newest release that is known for it."""
+    """Return the model with its newest known release."""
     hardware = catalogue.hardware[name]
     release = hardware.releases[-1]
     known = (software for software in RELEASES if software.startswith(release.prefix))
@@ -167,7 +167,7 @@ def _model(catalogue: Catalogue, name: str) -> _Model:
 
 
 def _reserved(size: Size, wanted: int | None, hardware: Hardware, peers: str) -> int:
-    """Capacity for the peers of a model: as wanted, or as many as it has ports for."""
+    """Capacity for the peers of a model: the requested one, or limited by its ports."""
     if wanted is not None:
         return wanted
     each = size.links_per_pair
@@ -235,7 +235,7 @@ def _speed_problems(leaf: Hardware, spine: Hardware) -> Iterator[Problem]:
 
 
 def _server_ports(leaf: Hardware) -> tuple[str, ...]:
-    """Ports of a leaf for servers, all of one speed: the one that most of its free ports have."""
+    """Ports of a leaf for servers, all of one speed: the most common of its free ports."""
     kept = set(leaf.fabric_port_names())
     free = [port for port in leaf.port_names() if port not in kept]
     speeds = Counter(map(leaf.speed_gbps, free)).most_common(1)
@@ -243,13 +243,13 @@ def _server_ports(leaf: Hardware) -> tuple[str, ...]:
 
 
 def _network(base: str, addresses: int, longest: int = 30) -> IPv4Network:
-    """The smallest network at an address that holds so many addresses."""
+    """Smallest network at an address with so many addresses."""
     length = min(32 - (addresses - 1).bit_length(), longest)
     return IPv4Network((int(IPv4Address(base)), length))
 
 
 def _addresses(capacity: Capacity, leaf: Hardware) -> dict[str, object]:
-    """Pools for a capacity; their bases are so far apart that the largest do not overlap."""
+    """Pools for a capacity; even the largest do not overlap."""
     highest = FIRST_SERVER + len(leaf.port_names())
     part = _network("0.0.0.0", highest + 1, longest=24)  # noqa: S104 - only its length counts
     management = _network("10.255.0.0", capacity.spines + capacity.leaves + SPARE_ADDRESSES, 24)
@@ -271,7 +271,7 @@ def _addresses(capacity: Capacity, leaf: Hardware) -> dict[str, object]:
 
 
 def _lossless(models: Sequence[_Model]) -> dict[str, object]:
-    """Thresholds that fit the buffers, and what each syntax family needs to be told."""
+    """Thresholds that fit the buffers, and values that only some syntax families need."""
     sizes = {model.model: size for model in models if (size := _fitting_xoff(model.hardware))}
     tight = min(sizes, key=lambda model: sizes[model], default=None)
     xoff = XOFF_KBYTES if tight is None else min(XOFF_KBYTES, sizes[tight])
@@ -303,7 +303,7 @@ def _fitting_xoff(hardware: Hardware) -> int | None:
 
 
 def _counts(family: Family) -> bool:
-    """Whether a family must be given multiples, because its unit is not known."""
+    """Whether a family needs multiples, because its unit is unknown."""
     return family.deadlock_detect_time is not None and family.deadlock_interval_ms is None
 
 
@@ -322,13 +322,13 @@ def _members(size: Size, capacity: Capacity, leaf: Hardware) -> dict[str, object
 
 
 def _numbered(word: str, count: int, capacity: int) -> list[dict[str, object]]:
-    """Switches with ids from 1; names wide enough for the capacity, so that they sort."""
+    """Switches with ids from 1; their numbers have the width of the capacity, so names sort."""
     width = max(len(str(capacity)), 2)
     return [{"id": number, "name": f"{word}{number:0{width}}"} for number in range(1, count + 1)]
 
 
 def _word(text: str) -> str:
-    """A name as YAML text, quoted where YAML would read a number or a truth value."""
+    """Return a name as YAML text, in quotes if YAML would read a number or a boolean."""
     plain = text[0].isalpha() and text.lower() not in {"true", "false", "null"}
     return text if plain else json.dumps(text)
 
@@ -336,5 +336,5 @@ def _word(text: str) -> str:
 @cache
 def _template() -> Template:
     environment = text_templates(TEMPLATES / "fabric")
-    environment.filters["word"] = _word  # guards what a user types
+    environment.filters["word"] = _word  # for input of users
     return environment.get_template("new.yaml.j2")

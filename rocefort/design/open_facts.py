@@ -1,6 +1,6 @@
-"""Facts of the hardware data that no source confirms, each with the command that settles it.
+"""Facts of the hardware data that no source confirms, each with the command that confirms it.
 
-They are read where they are used: a fact that is confirmed there is gone from here.
+They are read from the hardware data, so a fact that is confirmed there is no longer listed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from rocefort.models.units import KBYTE
 
 # V300R023C00, `display current-configuration`: default lines begin with `~`.
 DEFAULTS = "display current-configuration include-default"
-SHOWN = re.compile(r"`([^`]+)`( and `\?`)? shows?\b")  # a note that names its command
+SHOWN = re.compile(r"`([^`]+)`( and `\?`)? shows?\b")  # a note with its command
 PLACEHOLDER = re.compile(r"[A-Z]|M S|[/(].*|with|without|rights|of")  # ends the words of a command
 NO_LIMIT = "nothing is known"
 SPLIT = "port split dimension interface"
 
-# Ranges and numbers of a family: what shows them, and the line that needs them.
+# Ranges and numbers of a family: the command that shows them, and the line that needs them.
 ASKED: dict[str, tuple[str, str]] = {
     "pfc_queues": ("dcb pfc / priority ?", "dcb pfc enable"),
     "xoff_kbytes": ("interface P / dcb pfc buffer 4 xoff static ?", "dcb pfc buffer"),
@@ -45,7 +45,7 @@ ASKED: dict[str, tuple[str, str]] = {
     "drop_profiles": ("display drop-profile all", "drop-profile"),
     "cell_bytes": ("display dcb pfc buffer", "drop-profile"),
 }
-# How to try what a line takes besides a commit.
+# Trials of what a line needs besides a commit.
 TRIED = {
     Requirement.IDLE_PORT: "{} on a port with traffic, then commit",
     Requirement.NO_ROLLBACK: "{}, commit, rollback configuration last 1",
@@ -54,9 +54,9 @@ TRIED = {
 
 @dataclass(frozen=True)
 class Concern:
-    """Which switches a fact matters to: those whose text has a command, or all.
+    """Switches that a fact concerns: those whose text has a command, or all.
 
-    command: first words of a line; `surely` leaves out a switch of which nobody can tell.
+    command: first words of a line; `surely` leaves out a switch whose use of it is unknown.
     """
 
     command: str = ""
@@ -64,7 +64,7 @@ class Concern:
 
 
 def of_family(family: Family) -> Iterator[tuple[OpenFact, Concern]]:
-    """What is open of a syntax family, and which of its switches it matters to."""
+    """Yield open facts of a syntax family, each with the switches that it concerns."""
     name = str(family.name)
     fact = "what holds without a line, and which lines the factory leaves (they begin with ~)"
     yield OpenFact(of=name, fact=fact, ask=DEFAULTS), Concern()
@@ -86,7 +86,7 @@ def of_family(family: Family) -> Iterator[tuple[OpenFact, Concern]]:
 
 
 def ask_of(entry: Unconfirmed) -> str:
-    """The command that its note names, or the one that shows how a switch saves the line."""
+    """Return the command in its note, or the one that shows the line as saved."""
     if named := SHOWN.findall(entry.note):
         command, help_too = named[-1]
         return f"{command} ?" if help_too else command
@@ -103,7 +103,7 @@ def _trial_of(condition: Condition) -> str:
 
 
 def of_hardware(hardware: Hardware) -> Iterator[OpenFact]:
-    """What is open of a switch model."""
+    """Yield open facts of a switch model."""
     buffer = hardware.buffer_kbytes
     if not hardware.confirmed:
         fact = f"its ports and their names: {hardware.note or hardware.source}"
@@ -123,7 +123,7 @@ def of_hardware(hardware: Hardware) -> Iterator[OpenFact]:
 
 
 def _splits(hardware: Hardware) -> Iterator[OpenFact]:
-    """Ways to split ports; ports of equal cards are one fact."""
+    """Yield open facts of split types; ports of equal cards are one fact."""
     rows: dict[str, list[str]] = {}
     for entry in hardware.breakout:
         if not entry.confirmed:

@@ -1,1 +1,1 @@
-"""From YAML files to a Fabric, its profiles and the hardware that it names."""
+"""Load YAML files as a Fabric, its profiles and its hardware facts."""

@@ -1,4 +1,4 @@
-"""From demand.yaml to a Demand whose names a fabric has; every error has its place."""
+"""Load demand.yaml as a Demand and check its names against a fabric; errors have their place."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ KINDS = {"segments": "segment", "leaves": "leaf", "servers": "server"}  # keys o
 
 @dataclass(frozen=True)
 class LoadedDemand:
-    """A Demand with the document that it was read from."""
+    """Demand with its document."""
 
     demand: Demand
     document: Document
 
     def problem(self, path: YamlPath, what: str, how: str) -> Problem:
-        """One problem at a YAML path."""
+        """Return a problem at a YAML path."""
         position = self.document.at(path)
         return Problem(f"{position}: {path_text(path)}", what, how, position.line)
 
 
 def demand_beside(fabric: Path) -> Path | None:
-    """The demand.yaml beside a fabric's file; None: there is none."""
+    """Return the demand.yaml beside a fabric's file; None if there is none."""
     path = find_fabric(fabric).parent / DEMAND_FILE
     return shortest(path) if path.is_file() else None
 
 
 def load_demand(path: Path, network: Network) -> LoadedDemand:
-    """Read a demand and look its names up; raises BadInput with all problems of a stage."""
+    """Read a demand and check its names; raises BadInput with all problems of a stage."""
     document = read_document(path, first="demand: NAME")
     loaded = LoadedDemand(validate(Demand, document), document)
     problems = [*_amounts(loaded), *_names(loaded, network)] or [*_flows(loaded, network)]
@@ -49,7 +49,7 @@ def load_demand(path: Path, network: Network) -> LoadedDemand:
 
 
 def _amounts(loaded: LoadedDemand) -> Iterator[Problem]:
-    """No day may hold more than a day at peak."""
+    """Yield problems of volumes: a day cannot exceed 24 hours at peak."""
     peak = loaded.demand.peak
     most = peak / GBPS_OF_TB_A_DAY
     days = {"daily": loaded.demand.daily, "busiest_day": loaded.demand.busiest_day}
@@ -65,7 +65,7 @@ def _amounts(loaded: LoadedDemand) -> Iterator[Problem]:
 
 
 def _names(loaded: LoadedDemand, network: Network) -> Iterator[Problem]:
-    """Names that the fabric does not have, have no server, or are there twice."""
+    """Yield problems of names: unknown to the fabric, without a server, or duplicate."""
     servers = network.servers or ()
     if not servers:
         what = f"fabric {network.name} has no server that could send"
@@ -105,7 +105,7 @@ def _lists(demand: Demand) -> Iterator[tuple[YamlPath, str, Sequence[str]]]:
 
 
 def _flows(loaded: LoadedDemand, network: Network) -> Iterator[Problem]:
-    """Flows that are there twice, or that have nobody to send to but the sender."""
+    """Yield problems of flows: duplicates, or flows from a server only to itself."""
     seen: dict[object, int] = {}
     for number, flow in enumerate(loaded.demand.all_flows):
         path: YamlPath = ("flows", number) if loaded.demand.flows else ()

@@ -1,4 +1,4 @@
-"""The hardware data: switch models, line cards and syntax families; a model is read when named."""
+"""Catalogue of hardware data: switch models, line cards and syntax families."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Catalogue:
 
 @dataclass(frozen=True)
 class Shelf(Mapping[str, Hardware]):
-    """Hardware of one directory; a file is read when its model is asked for, and once.
+    """Hardware of one directory; the file of a model is read once, at its first use.
 
     A model with a hundred ports takes a few milliseconds, and a fabric names four of them.
     """
@@ -42,48 +42,48 @@ class Shelf(Mapping[str, Hardware]):
     known: dict[str, Hardware] = field(default_factory=dict)
 
     def __getitem__(self, model: str) -> Hardware:
-        """Facts of a model; KeyError for one without a file, BadInput for a file of no use."""
+        """Return facts of a model; raises KeyError without a file, BadInput for an invalid file."""
         if model not in self.known:
             cards = self.directory / CARDS
             self.known[model] = read_hardware(self.files[model], cards, self.families)
         return self.known[model]
 
     def __iter__(self) -> Iterator[str]:
-        """Models in order of their files' names."""
+        """Iterate over models in order of their files' names."""
         return iter(self.files)
 
     def __len__(self) -> int:
-        """How many models there are."""
+        """Return the number of models."""
         return len(self.files)
 
     def __contains__(self, model: object) -> bool:
-        """Whether there is a file of a model."""
+        """Whether there is a file for a model."""
         return model in self.files
 
 
 @cache
 def load_catalogue(directory: Path = HARDWARE) -> Catalogue:
-    """Read the syntax families and which models there are; a site adds a switch by a file."""
+    """Read the syntax families and list the models; a site adds a switch by a file."""
     families = load_families(directory)
     return Catalogue(Shelf(directory, models_in(directory), families), families)
 
 
 def models_in(directory: Path) -> dict[str, Path]:
-    """Files by the model that each is of; raises BadInput for two of one model."""
+    """Return files by model; raises BadInput for two files of one model."""
     found: dict[str, Path] = {}
     for path in sorted(directory.glob("*.yaml")):
         if path.name == FAMILY_FILE:
             continue
         model = _model_of(path)
         if model in found:
-            what = f"model {model!r} stands in another file of this directory, too"
+            what = f"model {model!r} is in another file of this directory, too"
             raise BadInput(what, where=f"{path}: model", how="keep one file a model")
         found[model] = path
     return found
 
 
 def _model_of(path: Path) -> str:
-    """The model that a file is of, without reading all of it as YAML; a wrong file says so now."""
+    """Return the model of a file, without reading all of it as YAML; raises for a wrong file."""
     match = MODEL.search(path.read_text(encoding="utf-8", errors="replace"))
     if match:
         return match["model"]
@@ -91,7 +91,7 @@ def _model_of(path: Path) -> str:
 
 
 def read_hardware(path: Path, cards: Path, families: Collection[str]) -> Hardware:
-    """One model with the cards that its slots hold; raises BadInput with all problems."""
+    """Read one model with the cards in its slots; raises BadInput with all problems."""
     document = read_document(path, "manufacturer: NAME")
     device = validate(DeviceType, document)
     for number, release in enumerate(device.rocefort.releases):

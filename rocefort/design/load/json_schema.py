@@ -1,4 +1,4 @@
-"""JSON Schemas of fabric.yaml and demand.yaml, for editors that complete and check as one types."""
+"""JSON Schemas of fabric.yaml and demand.yaml, for completion and checks in editors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEMA_FILE = INVENTORY / "fabric.schema.json"
 DEMAND_SCHEMA_FILE = INVENTORY / "demand.schema.json"
 MODELINE = f"# yaml-language-server: $schema=../{SCHEMA_FILE.name}"
 _ADDRESS = r"\d{1,3}(\.\d{1,3}){3}"
-# Formats that JSON Schema does not know.
+# Formats that JSON Schema does not have.
 _PATTERNS = {
     "ipv4network": f"^{_ADDRESS}/[0-9]{{1,2}}$",
     "ipv4interface": f"^{_ADDRESS}/[0-9]{{1,2}}$",
@@ -25,16 +25,16 @@ _PATTERNS = {
 
 
 def fabric_schema() -> str:
-    """The schema as JSON (draft 2020-12), ending in a newline; same models, same bytes.
+    """Return the schema as JSON (draft 2020-12), with a final newline; it is deterministic.
 
-    Addresses with a length are asked for in the usual form, 10.0.0.0/24; the loader also takes
-    others.
+    It requires addresses with a length in the usual form, 10.0.0.0/24. The loader also accepts
+    other forms.
     """
     return _schema_of(Fabric, "Rocefort fabric")
 
 
 def demand_schema() -> str:
-    """The schema of a demand.yaml, in the same form."""
+    """Return the schema of a demand.yaml, in the same form."""
     return _schema_of(Demand, "Rocefort demand")
 
 
@@ -45,10 +45,10 @@ def _schema_of(model: type[Frozen], title: str) -> str:
 
 
 class _Schema(GenerateJsonSchema):
-    """Pydantic's schema without what an editor's user does not read."""
+    """Pydantic's schema without parts that a user of an editor does not need."""
 
     def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - pydantic's hook
-        """Leave out titles made from names: the key itself stands there."""
+        """Leave out titles that repeat the key."""
         return False
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:

@@ -1,4 +1,4 @@
-"""From YAML files to a Fabric and the hardware facts it names; every error has its place."""
+"""Load fabric.yaml as a Fabric; every error has its place."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ FABRIC_FILE = "fabric.yaml"
 
 @dataclass(frozen=True)
 class LoadedFabric:
-    """A Fabric with the document that it was read from, for positions."""
+    """Fabric with its document, for positions."""
 
     fabric: Fabric
     document: Document
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
-        """One problem at a YAML path."""
+        """Return a problem at a YAML path."""
         position = self.document.at(path)
         return Problem(f"{position}: {path_text(path)}", what, how, position.line)
 
 
 def find_fabric(name: Path) -> Path:
-    """The file of a fabric: a path of it or of its directory, or a name in an inventory.
+    """Find a fabric by file, by directory with fabric.yaml, or by name in an inventory.
 
     The inventory of the current directory precedes the one that Rocefort ships.
     """
@@ -50,13 +50,13 @@ def find_fabric(name: Path) -> Path:
 
 
 def shortest(path: Path) -> Path:
-    """The path as a person in the current directory would type it."""
+    """Return the path relative to the current directory, if it is below it."""
     absolute = path.absolute()
     here = Path.cwd()
     return absolute.relative_to(here) if absolute.is_relative_to(here) else path
 
 
 def load_fabric(name: Path) -> LoadedFabric:
-    """Read a fabric; raises BadInput with all problems of its shape and types together."""
+    """Read a fabric; raises BadInput with all problems of structure and types."""
     document = read_document(find_fabric(name))
     return LoadedFabric(validate(Fabric, document), document)

@@ -1,4 +1,4 @@
-"""Named profiles: those that ship with Rocefort, those of a fabric, and which one a name means."""
+"""Named profiles of Rocefort and of a fabric, with lookup by kind and name."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ KINDS = tuple(Profiles.model_fields)
 
 
 def words(kind: str) -> str:
-    """`congestion_control` as one reads it in a sentence."""
+    """Return a kind as text: `congestion control` for `congestion_control`."""
     return kind.upper() if kind in ("nic", "ecn") else kind.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileUse:
-    """A profile with the document and the path at which it stands, for positions."""
+    """Profile with its document and path, for positions."""
 
     kind: str
     name: str
@@ -36,15 +36,15 @@ class ProfileUse:
     path: YamlPath
 
     def key_at(self, path: YamlPath = ()) -> Position:
-        """Where a key of the profile stands, or what encloses it."""
+        """Return the position of a key of the profile, or of the value that encloses it."""
         return self.document.key_at((*self.path, *path))
 
     def at(self, path: YamlPath = ()) -> Position:
-        """Where the value at a path in the profile stands."""
+        """Return the position of the value at a path in the profile."""
         return self.document.at((*self.path, *path))
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
-        """One problem at a path in the profile."""
+        """Return a problem at a path in the profile."""
         position = self.at(path)
         where = f"{position}: {path_text((*self.path, *path))}"
         return Problem(where, what, how, position.line)
@@ -57,19 +57,19 @@ class Library:
     known: Mapping[tuple[str, str], ProfileUse]
 
     def get(self, kind: str, name: str) -> ProfileUse | None:
-        """The profile that a name means; None where there is none of this kind."""
+        """Return the profile with a kind and a name; None if there is none."""
         return self.known.get((kind, name))
 
     def names(self, kind: str) -> list[str]:
-        """All names of a kind."""
+        """Return all names of a kind."""
         return [name for of_kind, name in self.known if of_kind == kind]
 
     def joined(self, own: Library) -> Library:
-        """These profiles and those of a fabric; the first of a name given twice stays."""
+        """Join these profiles with those of a fabric; of a duplicate name these have priority."""
         return Library({**own.known, **self.known})
 
     def what_is_wrong(self, kind: str, name: str) -> tuple[str, str]:
-        """What and how for a name that means no profile of this kind."""
+        """Return problem and fix for an unknown name of this kind."""
         others = [other for other in KINDS if (other, name) in self.known]
         if others:
             what = f"{name!r} is no {words(kind)} profile, but one of kind {others[0]}"
@@ -80,7 +80,7 @@ class Library:
 
 
 def library_of(profiles: Profiles, document: Document, path: YamlPath = ()) -> Library:
-    """Profiles of one document, which stand at a path of it."""
+    """Return the profiles at a path of a document."""
     return Library({(c.kind, c.name): c for c in _profile_uses(profiles, document, path)})
 
 
@@ -91,7 +91,7 @@ def _profile_uses(profiles: Profiles, document: Document, path: YamlPath) -> Ite
 
 
 def shipped_profiles(directory: Path = PROFILES) -> Library:
-    """Profiles of inventory/profiles; a site adds some by adding a file. Raises BadInput."""
+    """Read the profiles of inventory/profiles; a site adds some by a file. Raises BadInput."""
     return _read_profiles(shortest(directory))
 
 
@@ -111,11 +111,11 @@ def _read_profiles(directory: Path) -> Library:
 
 
 def given_twice(chosen: ProfileUse, first: ProfileUse) -> Problem:
-    """A name that another file has already given to a profile of this kind."""
+    """Return the problem of a name that another file gives to a profile of this kind."""
     position = chosen.key_at()
     return Problem(
         f"{position}: {path_text(chosen.path)}",
-        f"{words(chosen.kind)} profile {chosen.name!r} stands at {first.key_at()}, too",
+        f"{words(chosen.kind)} profile {chosen.name!r} is at {first.key_at()}, too",
         "give this one another name",
         position.line,
     )

@@ -85,7 +85,7 @@ CASES: list[tuple[list[tuple[str, str]], list[str]]] = [
     (
         [("    heps:\n", "    heps-like:\n"), (LOSSLESS, "lossless: heps-like\n")],
         [
-            "fabric.yaml:<    heps-like:>:5: profiles.lossless.heps-like: lossless profile 'heps-like' stands at "
+            "fabric.yaml:<    heps-like:>:5: profiles.lossless.heps-like: lossless profile 'heps-like' is at "
             "inventory/profiles/lossless.yaml:4:3, too; give this one another name"
         ],
     ),
@@ -313,7 +313,7 @@ def test_a_name_in_two_shipped_files(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         shipped_profiles(tmp_path)
     assert str(caught.value).replace(f"{tmp_path}/", "") == (
-        "b.yaml:2:3: nic.x: NIC profile 'x' stands at a.yaml:2:3, too; give this one another name"
+        "b.yaml:2:3: nic.x: NIC profile 'x' is at a.yaml:2:3, too; give this one another name"
     )
 
 
