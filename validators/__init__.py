@@ -1,1 +1,1 @@
-"""Is it right? Rules over a network, routing engines, and studies of failures and capacity."""
+"""Verification: rules over a network, routing engines, studies of failures and capacity."""

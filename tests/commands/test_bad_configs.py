@@ -248,7 +248,7 @@ def test_outputs_go_to_the_switch_that_their_prompt_or_name_says(
     told = {(str(f.where), f.message) for f in report.findings if f.rule == "TOP007"}
     assert (
         f"leaf01 100GE1/0/57 ({tmp_path}/leaf01.lldp:2)",
-        "LLDP hears spine01 100GE1/0/2 there; by its address it is cabled to spine01 100GE1/1/1",
+        "LLDP reports spine01 100GE1/0/2 there; by its address it is cabled to spine01 100GE1/1/1",
     ) in told
     assert any(f"leaf02 100GE1/0/57 ({tmp_path}/x.txt:3)" == where for where, _ in told)
 

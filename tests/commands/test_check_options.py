@@ -109,7 +109,7 @@ def test_a_waiver_shows_with_its_reason(
     path = str(edit_heps(("rollout:\n", written)))
     code, out, _ = _run(monkeypatch, capsys, "check", path, "--select", "PFC004")
     assert code == 0
-    assert "WAIVED PFC004 Deadlock timers can be set, and are as intended\n" in out
+    assert "WAIVED PFC004 Deadlock timers are in range, and are as intended\n" in out
     assert "        until 9999-12-31: the site was asked on 2026-11-20\n" in out
     assert "0 errors, 0 warnings, 0 info, " in out
     assert " waived, " in out

@@ -79,7 +79,7 @@ def test_a_baseline_of_the_same_sickness_ends_with_0(lab: Rehearsal, tmp_path: P
 
 def test_live_rules_are_listed_and_explained() -> None:
     listed = CliRunner().invoke(cli, ["rules"]).output
-    assert "LIV006  error    LLDP hears at every port the switch that is cabled there" in listed
+    assert "LIV006  error    LLDP reports the intended neighbour at every fabric port" in listed
     told = CliRunner().invoke(cli, ["explain", "LIV013"]).output
     assert told.startswith("LIV013 (error): The PFC thresholds that a switch shows")
     assert "Source: V300R023C00 command reference, DCB" in told

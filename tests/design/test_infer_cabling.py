@@ -118,7 +118,7 @@ def test_lldp_is_believed_before_addresses_and_both_are_named() -> None:
     )
     assert cables(found) == [("one 100GE1/0/1 - two 100GE1/0/2", (LLDP,))]
     assert said(found) == [
-        "error one 100GE1/0/1: LLDP hears two 100GE1/0/2 there; "
+        "error one 100GE1/0/1: LLDP reports two 100GE1/0/2 there; "
         "by its address it is cabled to two 100GE1/0/1"
     ]
 
@@ -131,7 +131,7 @@ def test_addresses_are_believed_before_descriptions() -> None:
     assert cables(found) == [(ONE, (ADDRESSES,))]
     assert said(found) == [
         "warning one 100GE1/0/1: by its address it is cabled to two 100GE1/0/1; "
-        "its description says two 100GE1/0/2"
+        "its description names two 100GE1/0/2"
     ]
 
 

@@ -141,7 +141,9 @@ def test_what_somebody_typed_by_hand_is_found(lab: Rehearsal, judge: Judge, typi
 def test_what_is_not_saved_is_found(lab: Rehearsal, judge: Judge) -> None:
     switch = lab.switches["leaf03"]
     switch.saved = switch.saved[:-1]
-    assert said(judge("leaf03")) == ["error LIV020 leaf03: startup: what runs is not saved"]
+    assert said(judge("leaf03")) == [
+        "error LIV020 leaf03: startup: the running configuration is not saved"
+    ]
 
 
 def test_a_clock_that_is_off_is_found(lab: Rehearsal, judge: Judge) -> None:
@@ -224,7 +226,8 @@ def test_a_table_in_another_form_is_an_error_with_command_and_line(
     answers("display dcb pfc", "Interface  Queue  Frames")
     found = judge("leaf03")
     assert said(found) == [
-        "error LIV001 leaf03: 'display dcb pfc', line 1: 'Interface  Queue  Frames' is not the documented heading"
+        "error LIV001 leaf03: 'display dcb pfc', line 1: 'Interface  Queue  Frames' is not the "
+        "documented heading"
     ]
     assert {n.rule for n in found.report.not_judged if n.where.device} == {"LIV014", "LIV016"}
     assert found.exit_code == 3
@@ -236,7 +239,8 @@ def test_a_table_that_a_getter_cannot_read_names_its_command(
     answers("display bgp peer", "what is this")
     found = judge("leaf03")
     assert said(found) == [
-        "error LIV001 leaf03: 'display bgp peer', line 1: 0 values of 'BGP local router ID' instead of one"
+        "error LIV001 leaf03: 'display bgp peer', line 1: 0 values of 'BGP local router ID' "
+        "instead of one"
     ]
     assert {n.rule for n in found.report.not_judged if n.where.device} == {"LIV003", "LIV004"}
 

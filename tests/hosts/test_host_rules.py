@@ -124,7 +124,8 @@ def _on(case: Case, side: str, *priorities: int) -> Case:
 HST101: list[tuple[Change, list[str]]] = [
     (
         lambda case: case.host(failed="the reading is cut off"),
-        ["error -: it could not be read: the reading is cut off; mend the way to it, then ask again"],
+        ["error -: it could not be read: the reading is cut off; check its address, SSH server and "
+         "connections file, then read it again"],
     )
 ]  # fmt: skip
 HST102: list[tuple[Change, list[str]]] = [
@@ -154,7 +155,7 @@ HST103: list[tuple[Change, list[str]]] = [
         lambda case: case.host(bond=BondSeen(mode="802.3ad", members=("ens1",))),
         [
             "error ens1: ens1 is a bond of mode 802.3ad, and leaf01 100GE1/0/2 is a lone port; "
-            "give the server a bond in the fabric (servers.bond), or take it apart"
+            "add a bond in the fabric (servers.bond), or remove it from the server"
         ],
     ),
 ]
@@ -228,14 +229,15 @@ HST108: list[tuple[Change, list[str]]] = [
     (
         lambda case: case.host(roce_tos=106),
         [
-            "error mlx5_0: rdma_cm sends RoCE with DSCP 26, and leaf01 100GE1/0/2 knows it by DSCP "
+            "error mlx5_0: rdma_cm sends RoCE with DSCP 26, and leaf01 100GE1/0/2 expects DSCP "
             f"34; set traffic class 138: {APPLY}"
         ],
     ),
     (
         lambda case: case.host(traffic_class=136),
         [
-            "warning mlx5_0: mlx5 sends RoCE with traffic class 136: its ECN bits are 0, not 2; set "
+            "warning mlx5_0: mlx5 sends RoCE with traffic class 136: its ECN bits are 0, not 2; "
+            "set "
             f"traffic class 138: {APPLY}"
         ],
     ),
@@ -305,8 +307,8 @@ HST112: list[tuple[Change, list[str]]] = [
     (
         lambda case: case.nic(speed_mbps=40_000),
         [
-            "error ens1: its speed is 40 Gb/s, and leaf01 100GE1/0/2 has 100; look at the cable, "
-            "the optics and the speed that either end is set to"
+            "error ens1: its speed is 40 Gb/s, and leaf01 100GE1/0/2 has 100; check the cable, "
+            "the optics and the configured speed of both ends"
         ],
     ),
     (
@@ -424,9 +426,9 @@ BONDS: list[tuple[dict[str, object], list[str]]] = [
         {"lacp_rate": "slow"},
         ["error bond0: its bond has LACP rate slow, and leaf01 Eth-Trunk{id} needs fast; {fix}"],
     ),
-    ({"minimum_links": None}, ["not judged bond0: its bond does not say its least number of ports"]),
+    ({"minimum_links": None}, ["not judged bond0: its bond does not show its least number of ports"]),
     ({"miimon_ms": 0}, ["error bond0: its bond has miimon 0, and leaf01 Eth-Trunk{id} needs 100; {fix}"]),
-    ({"miimon_ms": None}, ["not judged bond0: its bond does not say its miimon"]),
+    ({"miimon_ms": None}, ["not judged bond0: its bond does not show its miimon"]),
     (
         {"members": ("ens1f0np0",)},
         [

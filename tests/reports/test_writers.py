@@ -174,8 +174,8 @@ def test_a_terminal_is_used_as_wide_as_it_is(tmp_path: Path) -> None:
     wide = in_a_terminal(200, tmp_path)
     assert "\x1b[33mWARNING PFC004" in wide
     sentence = (
-        "the intended deadlock detection time is 10000 ms; over 1000 ms a deadlocked queue stands "
-        "still for long, and a unit may be lost"
+        "the intended deadlock detection time is 10000 ms; over 1000 ms a deadlock stops a queue "
+        "for long, and the unit may be wrong"
     )
     assert sentence in wide
     narrow = in_a_terminal(60, tmp_path, NO_COLOR="1")

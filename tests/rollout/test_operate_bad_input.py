@@ -178,7 +178,8 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         unreachable,
         3,
-        "stopped: leaf08: 127.0.0.1:{closed}: no connection: Unable to connect to port {closed} on 127.0.0.1; "
+        "stopped: leaf08: 127.0.0.1:{closed}: no connection: Unable to connect to port {closed} "
+        "on 127.0.0.1; "
         "check the device and its entry in the connections file",
     ),
     (
@@ -251,7 +252,8 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         running_not_saved,
         4,
-        "LIV020 startup: what runs is not saved; mend it first (`rocefort health` lists all), or "
+        "LIV020 startup: the running configuration is not saved; mend it first (`rocefort health` "
+        "lists all), or "
         "allow a sick fabric",
     ),
     (

@@ -272,7 +272,7 @@ def test_an_approval_is_used_once_and_replayed_in_no_other_run(
     (row,) = rows(journal)
     lab.switches["leaf08"].saved = lab.switches["leaf08"].saved[:-1]  # not saved: it fails
     assert (
-        "LIV020 startup: what runs is not saved"
+        "LIV020 startup: the running configuration is not saved"
         in apply_plan(
             plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
         ).failure

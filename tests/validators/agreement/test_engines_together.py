@@ -24,7 +24,7 @@ Edits = tuple[tuple[str, str, str], ...]
 WRONG_AS: Edits = (("leaf02", r"^( peer 10\.1\.0\.8 as-number) 65000$", r"\1 65009"),)
 MISSING: Edits = (("leaf02", r"^ +peer 10\.1\.0\.8 .*\n", ""),)
 HIDDEN: Edits = (("leaf02", r"^(ip ip-prefix LOCAL index 120) permit", r"\1 deny"),)
-BOTH_HOPS = "embedded says 10.1.0.0 and 10.1.0.2, batfish says"
+BOTH_HOPS = "embedded reports 10.1.0.0 and 10.1.0.2, batfish reports"
 
 # What Batfish was asked about, and what it says of that which the embedded engine does not.
 CASES: dict[str, tuple[Edits, list[tuple[str, str]]]] = {
@@ -33,8 +33,8 @@ CASES: dict[str, tuple[Edits, list[tuple[str, str]]]] = {
         [
             (
                 "leaf02",
-                "session of leaf02 with 10.1.0.8: embedded says established, "
-                "batfish says not-compatible (and 1 more session)",
+                "session of leaf02 with 10.1.0.8: embedded reports established, "
+                "batfish reports not-compatible (and 1 more session)",
             ),
             ("leaf01", f"leaf01 to 10.0.1.2/32: {BOTH_HOPS} 10.1.0.2 (and 10 more routes)"),
         ],
@@ -44,8 +44,8 @@ CASES: dict[str, tuple[Edits, list[tuple[str, str]]]] = {
         [
             (
                 "leaf02",
-                "session of leaf02 with 10.1.0.8: embedded says established, "
-                "batfish says not there (and 1 more session)",
+                "session of leaf02 with 10.1.0.8: embedded reports established, "
+                "batfish reports no session (and 1 more session)",
             ),
             ("leaf01", f"leaf01 to 10.0.1.2/32: {BOTH_HOPS} 10.1.0.2 (and 10 more routes)"),
         ],
@@ -56,7 +56,7 @@ CASES: dict[str, tuple[Edits, list[tuple[str, str]]]] = {
             ("leaf01", f"leaf01 to 10.120.1.0/24: {BOTH_HOPS} no route (and 3 more routes)"),
             (
                 "leaf01",
-                "s1-1 to s2-1: embedded says delivered, batfish says not delivered "
+                "s1-1 to s2-1: embedded reports delivered, batfish reports not delivered "
                 "(and 1 more server pair)",
             ),
         ],
@@ -119,7 +119,8 @@ def test_the_command_fails_where_the_translation_is_wrong(
             [
                 f"the engines disagree: leaf01 to 10.120.1.0/24: {BOTH_HOPS} no route "
                 "(and 3 more routes)",
-                "the engines disagree: s1-1 to s2-1: embedded says delivered, batfish says not "
+                "the engines disagree: s1-1 to s2-1: embedded reports delivered, batfish reports "
+                "not "
                 "delivered (and 1 more server pair)",
             ],
         ),

@@ -136,9 +136,9 @@ def test_each_answer_is_a_sentence_with_our_names(clos: Clos, port_edit: Any) ->
     assert judged(network, checks) == [
         "TOP101 error leaf1 100GE1/0/1: MTU 1500 here, 9216 at spine1 100GE1/0/1",
         "ADR101 error leaf2 LoopBack0: 10.9.0.1 is on leaf1 LoopBack0 and leaf2 LoopBack0",
-        "BGP110 info leaf1: peer 10.0.1.0 of leaf1 is not what it should be: the other end has no "
+        "BGP110 info leaf1: peer 10.0.1.0 of leaf1 is misconfigured: the other end has no "
         "session back to it, or expects another AS",
-        "BGP111 error leaf1: packets from server1 to 10.7.0.0 go round in a circle: "
+        "BGP111 error leaf1: packets from server1 to 10.7.0.0 are in a forwarding loop: "
         "leaf1 > spine1 > leaf1",
         "SEC102 error leaf2: no packet reaches rule 10 of ACL 3000: rule 5 takes them and does the "
         "opposite",

@@ -76,8 +76,8 @@ def test_a_difference_is_told_with_its_failure(clos: Clos) -> None:
     both, findings = disagreeing(studies[0], studies[1], ("embedded", "batfish"), Sources())
     assert both == 1
     assert [f.message for f in findings] == [
-        "the engines disagree: after loss of spine1, leaf1 to 10.1.2.0/24: embedded says width "
-        "2 -> 1, batfish says unchanged"
+        "the engines disagree: after loss of spine1, leaf1 to 10.1.2.0/24: embedded reports width "
+        "2 -> 1, batfish reports unchanged"
     ]
 
 
@@ -157,13 +157,14 @@ def test_engines_that_see_different_changes_disagree() -> None:
     ours = change_of(state("embedded", *two), state("embedded", *one), LEAVES)
     theirs = change_of(state("batfish", *two), state("batfish"), LEAVES)
     assert [f.message for f in disagreement(ours, theirs, (), Sources())] == [
-        "the engines disagree about the change: only batfish says that leaf1 to 10.1.2.0/24 goes "
+        "the engines disagree about the change: only batfish reports that leaf1 to 10.1.2.0/24 "
+        "goes "
         "2 -> 0 (and 1 more)"
     ]
     assert disagreement(ours, ours, (), Sources()) == ()
     same = ours.model_copy(update={"engine": "batfish"})
     assert [f.message for f in disagreement(ours, same, [("a", "b")], Sources())] == [
-        "the engines disagree about the change: only batfish says that a to b changes by "
+        "the engines disagree about the change: only batfish reports that a to b changes by "
         "differential reachability"
     ]
 

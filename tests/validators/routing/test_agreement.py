@@ -55,7 +55,7 @@ def test_a_session_that_differs_is_told_with_its_line(clos: Clos, sources: Sourc
     )
     assert f"{finding.where}: {finding.message}" == (
         "leaf1 (leaf1.cfg:45): the engines disagree: session of leaf1 with 172.16.0.0: "
-        "embedded says established, batfish says not-established (and 1 more session)"
+        "embedded reports established, batfish reports not-established (and 1 more session)"
     )
     assert (finding.rule, finding.hint) == ("BGP104", HINT)
 
@@ -65,8 +65,8 @@ def test_a_route_that_differs_is_told(clos: Clos) -> None:
     routes = routes_with(solution.state, "leaf2", "10.1.10.0/24", "172.16.0.2")
     (finding,) = disagreements(solution, other(solution.state, routes=routes[1:]))
     assert finding.message == (
-        "the engines disagree: leaf1 to 10.2.10.0/24: embedded says 172.16.0.0 and 172.16.0.6, "
-        "batfish says no route (and 1 more route)"
+        "the engines disagree: leaf1 to 10.2.10.0/24: embedded reports 172.16.0.0 and 172.16.0.6, "
+        "batfish reports no route (and 1 more route)"
     )
 
 
@@ -77,7 +77,7 @@ def test_a_pair_that_differs_is_told(clos: Clos, sources: Sources) -> None:
     (finding,) = disagreements(solution, other(solution.state, reachability=changed), sources)
     assert f"{finding.where}: {finding.message}" == (
         "leaf3: the engines disagree: srv3-1 to srv2-1: "
-        "embedded says delivered, batfish says not delivered"
+        "embedded reports delivered, batfish reports not delivered"
     )
 
 

@@ -113,7 +113,7 @@ FAULTS = [
     pytest.param(
         [("leaf02", r"ip ip-prefix LOCAL index 5000 permit 0\.0\.0\.0 0\n", "")],
         "BGP107 without leaf01, spine01, spine02, leaf03 and leaf04 have no default route, "
-        "though leaf02 stands",
+        "although leaf02 remains",
         id="one border leaf keeps the default route",
     ),
     pytest.param(
@@ -149,7 +149,7 @@ def test_the_hint_of_a_lost_path_names_the_command(
     solution = analyse(network)
     found = verify(network, solution.state, solution=solution).findings
     assert {finding.hint for finding in found if finding.rule == "BGP105"} == {
-        "look at the exits' sessions, at policies, and at `load-balancing as-path-relax` on the way"
+        "check the exits' sessions, the policies, and `load-balancing as-path-relax` on the path"
     }
 
 

@@ -309,7 +309,7 @@ def test_a_failure_that_closes_a_circle_is_an_error(
         f for f in verify_failures(network, done, sources).findings if f.rule == "DLK101"
     )
     assert finding.message == (
-        f"after loss of {LEAF1_SPINE2} buffers can wait for each other in a circle: "
+        f"after loss of {LEAF1_SPINE2} there is a cyclic buffer dependency: "
         "leaf3 > spine1 > leaf4 > spine2 > leaf3"
     )
     whole = _single(_bouncing(clos, edits))
@@ -357,7 +357,8 @@ def test_a_pair_that_cabling_still_joins_is_an_error(
             verify_failures(network, done, sources).findings]  # fmt: skip
     assert told[0] == (
         f"BGP108 leaf1 (leaf1.cfg:40): after loss of {LEAF1_SPINE2} (and after 2 other failures) "
-        "leaf1 loses 1 pair to compute of leaf2, which cabling still joins: leaf1 has no route to "
+        "leaf1 loses 1 pair to compute of leaf2, which cabling still connects: leaf1 has no route "
+        "to "
         "10.2.10.0/24"
     )
     assert {line.split()[0] for line in told} == {"BGP108"}

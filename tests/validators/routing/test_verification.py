@@ -358,7 +358,7 @@ def test_another_engine_is_reported_without_a_cause_where_ours_refuses(
     assert [(line(f), f.hint) for f in found] == [
         (
             "BGP101 leaf1: BGP session of leaf1 with 172.16.0.0 is not established",
-            "both ends match, so look at what lies between them",
+            "both ends match, so check the interfaces between them",
         ),
         (
             "BGP101 leaf2: BGP session of leaf2 with 172.16.0.2 is not compatible",

@@ -1,4 +1,4 @@
-"""Addresses and AS numbers: one owner each, and one subnet a link."""
+"""Rules on addresses, AS numbers and names: each has one owner, each link has one subnet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocefort.validators.rules.registry import Need, Place, Subject, Verdict, ru
 
 
 class AddressKind(IntEnum):
-    """What has an address; the first of several keeps it, the others are told to change."""
+    """Kind of an address's owner; of several owners the first kind keeps the address."""
 
     INTERFACE = 1
     ROUTER_ID = 2
@@ -27,7 +27,7 @@ class AddressKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class AddressOwner:
-    """Who has an address."""
+    """Owner of an address."""
 
     place: Place
     device: str
@@ -37,7 +37,7 @@ class AddressOwner:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Place among those who share an address: by what they are, not by where they stand."""
+        """Sort key among the owners of one address: kind first, then name."""
         return self.kind, natural(self.label), self.label
 
 
@@ -50,8 +50,8 @@ class AddressOwner:
 def unique_addresses(subject: Subject) -> Iterator[Verdict]:
     """No two interfaces, router ids or servers have the same address.
 
-    A switch's router id may be the address of its own loopback. Everything else that shares an
-    address takes traffic from the other.
+    A switch's router id may be the address of its own loopback. Any other two owners of one
+    address take traffic from each other.
 
     Example: address 10.0.1.1 of leaf02 LoopBack0 is also that of leaf01 LoopBack0
     Fix: Give one of them another address.
@@ -92,7 +92,7 @@ def _shared(overview: Overview) -> dict[int, list[AddressOwner]]:
 
 
 def _owner(user: tuple[Node, Interface | None] | Server) -> AddressOwner:
-    """Of an interface, of a router id where there is none, or of a server."""
+    """Owner for an interface, for a router id (interface is None) or for a server."""
     if isinstance(user, Server):
         label = f"server {user.name}"
         return AddressOwner(user.port, label, label, "", AddressKind.SERVER)
@@ -113,7 +113,7 @@ def unique_asns(subject: Subject) -> Iterator[Verdict]:
     """Every leaf has its own AS; spines share one or have one each.
 
     A switch drops routes that carry its own AS number, so two leaves with one number never see
-    each other's prefixes. Spines may share a number, for no route needs to pass two of them.
+    each other's prefixes. Spines may share a number, because no route needs to pass two spines.
 
     Example: AS 65101 is also the AS of leaf01; a leaf needs an AS of its own
     Fix: Give the leaf another AS number, and its spines the new peer AS.
@@ -151,7 +151,8 @@ def unique_asns(subject: Subject) -> Iterator[Verdict]:
 def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
     """Both ends of a routed link are in one subnet.
 
-    Otherwise neither end reaches the other, and the BGP session on the link stays down.
+    With different subnets neither end reaches the other, and the BGP session on the link stays
+    down.
 
     Example: 10.1.1.2/31 here and 10.1.1.9/31 at leaf01 100GE1/0/31 are not in one subnet
     Fix: Give both ends addresses of one subnet.
@@ -162,7 +163,7 @@ def one_subnet_per_link(subject: Subject) -> Iterator[Verdict]:
 
 
 def _in_one_subnet(a: Interface | None, b: Interface | None) -> bool:
-    """Whether two ports have addresses of one subnet; so it is where there is no such port."""
+    """Whether two ports have addresses of one subnet; true where a port does not exist."""
     if a is None or b is None:
         return True  # TOP003 reports it
     return any(x.network == y.network for x in a.addresses for y in b.addresses)
@@ -193,11 +194,11 @@ def _link_subnet(subject: Subject, cable: LinkEnds) -> Iterator[Verdict]:
 
 
 def _switched(subject: Subject, link: Link) -> Iterator[Verdict]:
-    """A link without addresses may be meant so, but only between switches whose roles say it."""
+    """Report a link without addresses as not judged where a switch has no role."""
     nodes = [subject.network.by_name[end.device] for end in (link.a, link.b)]
     if any(node.role is None for node in nodes):
         yield subject.not_judged(
-            link.a, "no address at either end, and without roles it may be meant as a switched link"
+            link.a, "no address at either end; without roles it may be an intended switched link"
         )
 
 
@@ -211,10 +212,10 @@ def _switched(subject: Subject, link: Link) -> Iterator[Verdict]:
 def unique_names(subject: Subject) -> Iterator[Verdict]:
     """No two switches or servers have the same name.
 
-    Name servers, inventories and the files of configurations tell hosts apart by name alone, and
-    most of them not by upper and lower case.
+    Name servers, inventories and configuration files identify a host by its name alone. Most of
+    them ignore upper and lower case.
 
-    Example: switch leaf01 has the name of switch LEAF01; hosts are told apart by name, in any case
+    Example: switch leaf01 has the name of switch LEAF01; host names ignore upper and lower case
     Fix: Rename one of the two.
     """
     hosts: dict[str, list[tuple[str, Place]]] = defaultdict(list)
@@ -226,6 +227,6 @@ def unique_names(subject: Subject) -> Iterator[Verdict]:
         for label, place in others:
             yield subject.finding(
                 place,
-                f"{label} has the name of {first}; hosts are told apart by name, in any case",
+                f"{label} has the name of {first}; host names ignore upper and lower case",
                 "rename one of them",
             )

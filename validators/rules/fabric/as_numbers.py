@@ -1,4 +1,4 @@
-"""AS numbers: kept for private use, so that they are nobody else's."""
+"""Rule on AS numbers: each is reserved for private use."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rocefort.validators.rules.registry import Subject, Verdict, rule
 def private_asns(subject: Subject) -> Iterator[Verdict]:
     """Every switch has an AS number for private use.
 
-    A public one belongs to somebody: where routes of the fabric get out, or theirs come in, paths
-    with it are dropped as loops. It is allowed for who owns it; waive the finding then. A number
-    that no switch may have is an error.
+    A public AS number has an owner. Where routes of the fabric and routes of that owner meet, BGP
+    drops paths with the number as loops. The owner of a public number may use it: waive the
+    finding. A number that no switch may have is an error.
 
     Example: its AS number is 64511, which is public
     Fix: Use 64512 to 65534 or 4200000000 to 4294967294.

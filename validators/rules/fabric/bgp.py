@@ -1,4 +1,4 @@
-"""BGP: both ends of every session agree, and ECMP is wide enough for the spines."""
+"""Rules on BGP: both ends of every session agree, and ECMP is wide enough for the spines."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer`, V300R023C00
 
 
 class BgpProcess:
-    """One BGP process with its peers and subnets indexed: a spine has as many as leaves.
+    """BGP process of one switch, with an index of its peers and subnets.
 
-    By the numbers of addresses, which are found faster than the addresses themselves.
+    The keys are addresses as integers, whose lookup is faster. A spine has a peer for each leaf.
     """
 
     def __init__(self, node: Node) -> None:
@@ -44,7 +44,7 @@ class BgpProcess:
 
     @cached_property
     def sides(self) -> dict[int, PeerSide]:
-        """Each peer seen from here, so that its settings are worked out once for both ends."""
+        """Local side of each peer by address; computed once, used for both ends."""
         return {number: self._side(peer) for number, peer in self.peers.items()}
 
     def _side(self, peer: BgpPeer) -> PeerSide:
@@ -54,7 +54,7 @@ class BgpProcess:
         return PeerSide(self, peer, own, local, number, terms)
 
     def local(self, peer: IPv4Address) -> tuple[IPv4Address, str] | None:
-        """Own address and interface in a peer's subnet, the longest first."""
+        """Own address and interface in a peer's subnet; the longest prefix wins."""
         number = int(peer)
         for length in self._lengths:
             host_bits = 32 - length
@@ -65,22 +65,22 @@ class BgpProcess:
 
 
 class PeerSide(NamedTuple):
-    """One configured peer: who peers with whom."""
+    """One configured peer, from the side of the switch that configures it."""
 
     speaker: BgpProcess
     peer: BgpPeer
-    settings: BgpSettings  # after its group's share
+    settings: BgpSettings  # with those of its group
     local: tuple[IPv4Address, str] | None  # own address and interface in the peer's subnet
     number: int | None  # of that address
-    terms: tuple[object, ...]  # what both ends of a session must have alike
+    terms: tuple[object, ...]  # settings that must be equal at both ends
 
     @property
     def node(self) -> Node:
-        """The switch that has the peer."""
+        """The switch that configures the peer."""
         return self.speaker.node
 
     def agrees(self, speaker: BgpProcess | None) -> bool:
-        """Whether the session to a far end is as it should be, as nearly all are."""
+        """Whether both ends of a session agree; a fast check, which nearly all sessions pass."""
         if speaker is None or speaker is self.speaker or self.number is None:
             return False
         other = speaker.sides.get(self.number)
@@ -89,7 +89,7 @@ class PeerSide(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where the peer stands in its Device."""
+        """Path of the peer in its Device."""
         return f"bgp.peers[{self.peer.address}]"
 
     @property
@@ -114,13 +114,13 @@ class PeerSide(NamedTuple):
 def ends_agree(subject: Subject) -> Iterator[Verdict]:
     """Both ends of every BGP session are configured and agree.
 
-    The peer's address exists on another switch, that switch peers back, each gives the other's
-    AS number, both enable IPv4, BFD is on at both ends or at none, and both authenticate with
-    one password or keychain, or neither does. Different timers are a warning: BGP takes the
-    smaller hold time, so one of the two is not what somebody meant. Texts of switches do not tell
-    whether two passwords are the same: then only their being there is judged.
+    The peer's address is on another switch, and that switch peers back. Each end has the other's
+    AS number and enables IPv4. BFD is on at both ends or at neither; the same holds for a password
+    or keychain. Different timers are a warning: BGP uses the smaller hold time, so one of the two
+    values has no effect. A switch prints passwords encrypted, so that two of them cannot be
+    compared: the rule then only checks that both ends have one.
 
-    Example: peer 10.1.1.2: the password of env:P here, no password at spine01; TCP connects neither
+    Example: peer 10.1.1.2: the password of env:P here, no password at spine01; TCP does not connect
     Fix: Set at each end what the other expects: address, AS number, BFD, password and timers.
     """
     network, overview = subject.network, subject.overview
@@ -171,7 +171,7 @@ def _no_process(subject: Subject, node: Node) -> Iterator[Verdict]:
 
 
 def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
-    """What one end alone shows to be wrong."""
+    """Faults that the configuration of one end shows alone."""
     bgp = node.device.bgp
     if bgp is None:
         return
@@ -207,7 +207,7 @@ def _own_sides(subject: Subject, node: Node) -> Iterator[Verdict]:
 def _far_side(
     subject: Subject, side: PeerSide, far: Node, speaker: BgpProcess | None
 ) -> Iterator[Verdict]:
-    """What the two ends together show to be wrong."""
+    """Faults that only both ends together show."""
     peer, local = side.peer.address, side.local
     if far.name == side.node.name:
         yield subject.finding(
@@ -228,7 +228,11 @@ def _far_side(
 
 
 def _missing_peer(subject: Subject, side: PeerSide) -> Iterator[Verdict]:
-    """A text directory may lack the far end's file; a fabric, or a known cable, may not."""
+    """Report a peer whose address no switch has.
+
+    A directory of texts may lack the far end's file, so that the peer is not judged; a fabric, or
+    a switch with a known cable to the peer, is complete.
+    """
     local = side.local
     known = local is not None and (side.node.name, local[1]) in subject.overview.cabled
     if subject.network.origin == "text" and not known:
@@ -271,7 +275,7 @@ def _pair(
             "enable BFD at both ends or at none",
             path=side.path,
         )
-    if side.node.name < far:  # a pair is met twice; differences are told once
+    if side.node.name < far:  # the loop sees each pair twice; report differences once
         yield from _timers(subject, side, other)
         if what := differing(side.settings, other.settings):
             here, there = (authentication(s.settings) for s in (side, other))
@@ -301,12 +305,12 @@ def _timers(subject: Subject, side: PeerSide, other: PeerSide) -> Iterator[Verdi
 def _no_session(
     subject: Subject, cable: LinkEnds, speakers: dict[str, BgpProcess]
 ) -> Iterator[Verdict]:
-    """A link that neither end uses; a session with one end missing is told by the other end."""
+    """Report a link without a session; with one end configured, that end has the finding."""
     a, b = cable.link.a, cable.link.b
     for end, far in ((a, cable.interfaces[1]), (b, cable.interfaces[0])):
         speaker = speakers.get(end.device)
         if speaker is None or far is None or not far.addresses:
-            return  # TOP003, ADR003 or the missing process tell it
+            return  # TOP003, ADR003 or BGP001 (no process) reports it
         if any(int(address) in speaker.peers for address in far.addresses):
             return
     yield subject.finding(
@@ -327,9 +331,9 @@ def _no_session(
 def ecmp_width(subject: Subject) -> Iterator[Verdict]:
     """BGP load-balancing is as wide as the links to the spines.
 
-    The default is one path: then every leaf sends everything over one link. What is enough today
-    and too little for the reserved capacity is a warning, as growth should only add lines. Paths by
-    way of spines with different AS numbers are equal only with
+    With the default, one path, every leaf sends all traffic over one link. A value that is enough
+    today and too small for the reserved capacity is a warning, because growth should only add
+    lines. Paths over spines with different AS numbers are equal only with
     «equal paths over unlike ASNs».
 
     Example: «equal paths of BGP» is 1, but there are 2 equal paths
@@ -371,7 +375,7 @@ def _width(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[
 
 
 def _width_to_come(subject: Subject, node: Node, maximum: int, needed: int) -> Iterator[Verdict]:
-    """What is enough now and too little once the reserved capacity is used up."""
+    """Report a width that is enough now and too small for the reserved capacity."""
     reserved = subject.network.reserved
     if reserved is None:
         return
@@ -387,7 +391,7 @@ def _width_to_come(subject: Subject, node: Node, maximum: int, needed: int) -> I
 
 
 def _parallel(overview: Overview) -> Counter[str]:
-    """Equal paths by links alone: all uplinks of a leaf, a spine's links to one leaf."""
+    """Number of equal paths by cabling: all uplinks of a leaf, a spine's links to one leaf."""
     uplinks = Counter(leaf.device for leaf, _ in overview.uplinks)
     pairs = Counter((spine.device, leaf.device) for leaf, spine in overview.uplinks)
     for (spine, _), count in pairs.items():

@@ -1,4 +1,4 @@
-"""Authentication of BGP sessions: do both ends have one password, and can anybody read it."""
+"""Rules on BGP passwords: equal at both ends of a session, and encrypted in the configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.validators.rules.registry import Subject, Verdict, rule
 
 
 def authentication(settings: BgpSettings) -> str:
-    """How a session is authenticated, in words."""
+    """Authentication of a session, in words."""
     if settings.password is not None:
         named = is_reference(settings.password)
         return f"the password of {settings.password}" if named else "a password"
@@ -21,24 +21,24 @@ def authentication(settings: BgpSettings) -> str:
 
 
 def differing(here: BgpSettings, there: BgpSettings) -> str | None:
-    """What is wrong between two ends; None where nothing is, or nothing can be seen."""
+    """Fault between two ends, in words; None where they agree or cannot be compared."""
     kinds = [(s.password is not None, s.keychain is not None) for s in (here, there)]
     if kinds[0] != kinds[1]:
-        return "TCP connects neither"
+        return "TCP does not connect"
     known = is_reference(here.password) and is_reference(there.password)
     return "they may differ" if known and here.password != there.password else None
 
 
 def unreadable(subject: Subject) -> Iterator[Verdict]:
-    """Whether two encrypted passwords are one is not known; said once, not for every session."""
+    """Report once for the network that encrypted passwords cannot be compared."""
     for node in subject.network.nodes:
         bgp = node.device.bgp
         for row in (*bgp.groups, *bgp.peers) if bgp else ():
             if row.password in (CIPHER, CLEAR):
                 yield subject.not_judged(
                     None,
-                    "passwords of BGP sessions are there; whether both ends have the same "
-                    "one is not in the text",
+                    "BGP sessions have passwords; whether both ends have the same one is not in "
+                    "the text",
                 )
                 return
 
@@ -50,14 +50,14 @@ def unreadable(subject: Subject) -> Iterator[Verdict]:
     "it is typed)",
 )
 def no_readable_secret(subject: Subject) -> Iterator[Verdict]:
-    """No secret stands readable in a configuration.
+    """No secret is readable in a configuration.
 
-    Whoever sees the text, a backup of it or a mail with it, has the secret. «a readable secret»
-    saves it as it was typed; behind «an encrypted secret» a switch keeps what it encrypted, so
-    words that no switch would have saved were typed into a file.
+    Every reader of the text, of a backup or of a mail with it, has the secret. «a readable secret»
+    saves it as it was typed. «an encrypted secret» saves it encrypted: a value after it that no
+    switch would save was typed into a file.
 
     Example: the BGP password of peer 10.1.1.2 can be read
-    Fix: Set the secret again with «an encrypted secret», and change it: it has been seen.
+    Fix: Change the secret, because it has been readable; set it with «an encrypted secret».
     """
     for node in subject.network.nodes:
         yield from _readable_passwords(subject, node)

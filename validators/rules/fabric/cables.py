@@ -1,4 +1,4 @@
-"""Cables and what is plugged in: FEC and autonegotiation at both ends, medium, speed and length."""
+"""Rules on cables and modules: FEC and autonegotiation at both ends, medium, speed and length."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEC_SOURCE = "«the vendor's guide», Configuring FEC; command reference, «FEC�
 
 
 class _Cable(NamedTuple):
-    """A cable with its ends at switches. speed in Gb/s, length in m; None: not known."""
+    """Cable with its ends at switches. speed in Gb/s, length in m; None: not known."""
 
     ends: tuple[End, ...]
     medium: CableMedium | None
@@ -36,12 +36,12 @@ class _Cable(NamedTuple):
 def ends_agree_on_fec(subject: Subject) -> Iterator[Verdict]:
     """Both ends of a link are set to one FEC and autonegotiation.
 
-    Ports with different FEC do not come up. FEC is negotiated, or set at both ends alike; what one
-    end leaves to its default may differ from what is set at the other, as defaults differ between
-    models and media.
+    Ports with different FEC do not come up. Negotiate FEC, or set the same mode at both ends. The
+    default of one end may differ from the mode that is set at the other end, because defaults
+    depend on model and medium.
 
     Example: FEC rs here, FEC none at leaf01 100GE1/0/31; the link does not come up
-    Fix: Set both ends the same, best by cables.fabric.
+    Fix: Set the same mode at both ends; `cables.fabric` sets it for all links.
     """
     for link, _, (here, there) in subject.overview.cables:
         if here is None or there is None:
@@ -71,14 +71,14 @@ def _fec(interface: Interface) -> str:
     needs=(Need.MEDIA,),
 )
 def fec_of_the_medium(subject: Subject) -> Iterator[Verdict]:
-    """FEC that a medium needs is on.
+    """The FEC that a medium needs is on.
 
-    At 25 Gb/s a lane most media make more bit errors without FEC than RoCE bears: a lost packet
-    costs it a round trip or more.
+    At 25 Gb/s per lane, most media have too many bit errors for RoCE without FEC: a lost packet
+    costs a round trip or more.
 
     Example: no FEC on 100GBASE-SR4, which needs RS-FEC (IEEE 802.3-2022 clause 95)
-    Fix: Set the FEC that the medium needs, or leave out `fec` in the fabric, which then follows
-    from the medium.
+    Fix: Set the FEC that the medium needs, or leave out `fec` in the fabric: the medium then
+    decides it.
     """
     yield from _unknown_media(subject)
     for cable in _cables(subject.network):
@@ -112,7 +112,7 @@ def _needed_fec(subject: Subject, end: End, interface: Interface, phy: Phy) -> I
     elif interface.fec != needed:
         yield subject.not_judged(
             end,
-            f"{phy.name} does with {FEC_NAMES[interface.fec]} on some classes of cable only, and "
+            f"{phy.name} works with {FEC_NAMES[interface.fec]} on some classes of cable only, and "
             f"the class is not known: {phy.source}",
         )
 
@@ -126,7 +126,8 @@ def _needed_fec(subject: Subject, end: End, interface: Interface, phy: Phy) -> I
 def medium_fits(subject: Subject) -> Iterator[Verdict]:
     """Each cable's medium fits the port's speed and its own length.
 
-    A module of another speed does not come up, and a cable beyond its medium's reach loses packets.
+    A module of another speed does not come up. A cable beyond the reach of its medium loses
+    packets.
 
     Example: a cable of 101 m; 100GBASE-SR4 reaches 100 m (IEEE 802.3-2022 clause 95)
     Fix: Choose a medium of the port's speed that reaches far enough, or correct the length.
@@ -142,7 +143,7 @@ def medium_fits(subject: Subject) -> Iterator[Verdict]:
             known = ", ".join(media_at(cable.speed_gbps))
             yield subject.finding(
                 end,
-                f"{cable.medium} is no medium of {cable.speed_gbps} Gb/s",
+                f"{cable.medium} does not run at {cable.speed_gbps} Gb/s",
                 f"use one of: {known}" if known else "no medium of that speed is known here",
             )
         else:
@@ -172,7 +173,7 @@ def _reach(subject: Subject, end: End, cable: _Cable, phy: Phy) -> Iterator[Verd
 
 
 def _cables(network: Network) -> Iterator[_Cable]:
-    """Cables between switches, then those of servers, then those of exits that tell their kind."""
+    """Cables between switches, of servers, and of exits that name a medium, in this order."""
     for link in network.links or ():
         yield _Cable((link.a, link.b), link.medium, network.speed_gbps(link.a), link.cable_m)
     for server in network.servers or ():

@@ -1,4 +1,4 @@
-"""Cabling as text tells it: LLDP, addresses and descriptions say the same of every port."""
+"""Rule on cabling evidence: LLDP, addresses and descriptions agree on every port."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from rocefort.models.finding import Severity
 from rocefort.models.network.network import CablingEvidence, CablingSource, End
 from rocefort.validators.rules.registry import Subject, Verdict, rule
 
-SAYS = {
-    CablingSource.LLDP: "LLDP hears {} there",
+EVIDENCE = {
+    CablingSource.LLDP: "LLDP reports {} there",
     CablingSource.ADDRESSES: "by its address it is cabled to {}",
-    CablingSource.DESCRIPTIONS: "its description says {}",
+    CablingSource.DESCRIPTIONS: "its description names {}",
 }
 HINTS = {
     CablingSource.ADDRESSES: "move the cable, or the address to the port that it is plugged into",
@@ -26,14 +26,14 @@ HINTS = {
     source="«the vendor's reference», «neighbours of ports»; RFC 7938, 5.1 (a subnet a link)",
 )
 def one_cabling(subject: Subject) -> Iterator[Verdict]:
-    """What tells the cabling agrees: LLDP, addresses, descriptions.
+    """LLDP, addresses and descriptions agree on the cabling.
 
-    Where configurations are judged, cables are inferred. LLDP is believed before addresses, and
-    addresses before descriptions. Where they disagree, a cable is in the wrong port, an address is
-    on the wrong one, or a description is old (a warning); everything judged along the cable is
-    judged along the one that is believed.
+    For a directory of configurations, Rocefort infers the cables. LLDP has precedence over
+    addresses, and addresses over descriptions. Where they disagree, a cable is in the wrong port,
+    an address is on the wrong port, or a description is old (a warning). All other rules use the
+    cable of the evidence that has precedence.
 
-    Example: LLDP hears spine02 there; by its address it is cabled to spine01 100GE1/0/1
+    Example: LLDP reports spine02 there; by its address it is cabled to spine01 100GE1/0/1
     Fix: Move the cable, or the address to the port that it is plugged into; correct an old
     description.
     """
@@ -45,24 +45,24 @@ def one_cabling(subject: Subject) -> Iterator[Verdict]:
 
 
 def _disagreement(subject: Subject, end: End, claims: list[CablingEvidence]) -> Iterator[Verdict]:
-    """The first claim is believed; each other one that cannot be true beside it is told."""
+    """Report each piece of evidence that conflicts with the first, which has precedence."""
     believed = claims[0]
     for claim in claims[1:]:
         if not believed.conflicts_with(claim):
             continue
         old = claim.by is CablingSource.DESCRIPTIONS
-        words = "; ".join(SAYS[c.by].format(c.far) for c in (believed, claim))
+        words = "; ".join(EVIDENCE[c.by].format(c.far) for c in (believed, claim))
         yield subject.finding(
             end,
             words,
-            HINTS.get(claim.by, "see what is plugged in: one port hears two neighbours"),
+            HINTS.get(claim.by, "check the cable: LLDP reports two neighbours on one port"),
             severity=Severity.WARNING if old else Severity.ERROR,
             path=_path(believed, claim),
         )
 
 
 def _path(believed: CablingEvidence, claim: CablingEvidence) -> str:
-    """Where to look: the output that is believed, or the line that is not."""
+    """Path to check: the LLDP output, or the line that conflicts."""
     if CablingSource.LLDP in (believed.by, claim.by):
         return "lldp"
     return "description" if claim.by is CablingSource.DESCRIPTIONS else "addresses"

@@ -1,4 +1,7 @@
-"""What a commit alone does not do: lines that need a restart or cannot be taken back, and cards."""
+"""Rules on lines that a commit does not complete, and on cards that drop above the ECN threshold.
+
+Such a line needs a restart, or no rollback removes it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from rocefort.models.network.network import Node
 from rocefort.models.wording import count_of, listing
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
-# An idle port is asked for when a line is told, which a plan says; a text that stands has it.
+# A saved text has met the other conditions, for example an idle port while a line is entered.
 LASTING = frozenset(
     {
         Requirement.SAVE,
@@ -32,13 +35,13 @@ LASTING = frozenset(
     needs=(Need.FAMILY,),
 )
 def more_than_a_commit(subject: Subject) -> Iterator[Verdict]:
-    """Lines that take a restart, or that no rollback takes back.
+    """Lines that need a restart, or that no rollback removes.
 
-    A commit trial cannot try such a line: either it does nothing until the switch restarts, or what
-    it took away stays away when the trial ends.
+    A commit trial cannot test such a line. Either the line has no effect until the switch restarts,
+    or its effect remains after the trial ends.
 
-    Fix: Set it by hand, at a time when the switch may go down, before a rollout; a plan names the
-    lines of a change that are of this kind.
+    Fix: Set it by hand in a maintenance window before a rollout; a plan lists such lines of its
+    change.
     """
     for node in subject.network.nodes:
         if node.family is not None:
@@ -61,7 +64,7 @@ def _lasting(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
             yield subject.finding(
                 node,
                 f"{count_of(len(node.device.splits), 'port')} split; {found}",
-                "split ports by hand before a rollout: a commit trial cannot try it",
+                "split ports by hand before a rollout: a commit trial cannot test it",
                 path=f"splits[{first.port}]",
             )
 
@@ -79,13 +82,12 @@ def _conditions_of(family: Family, line: str) -> tuple[ConditionedLine, ...]:
 def marked_not_dropped(subject: Subject) -> Iterator[Verdict]:
     """Packets above the upper ECN threshold are marked, not dropped.
 
-    Most switches mark every packet above the upper threshold. Some cards of a CE12800E drop it:
-    RoCE loses packets there although its queue is lossless.
+    Most switches mark every packet above the upper threshold. Some cards of a CE12800E drop these
+    packets: RoCE loses packets there although its queue is lossless.
 
     Example: the 36CQ-EG-E in slot 1, with lossless ports, drops packets above the upper ECN
     threshold, and does not mark them
-    Fix: Use other cards for RoCE, or keep the upper threshold above what PFC lets the queue grow
-    to.
+    Fix: Use other cards for RoCE, or keep the upper threshold above the depth at which PFC pauses.
     """
     for node in subject.network.nodes:
         cards = node.hardware.cards if node.hardware else ()

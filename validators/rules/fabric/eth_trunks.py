@@ -1,4 +1,4 @@
-"""Bonds of servers: Eth-Trunks have their members, and every setting stands where it works."""
+"""Rules on Eth-Trunks of servers: their members, and the place of each setting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
 ETH_TRUNK = "«the vendor's reference», Eth-Trunk"
 
-# Fields of an Interface and what a person calls them.
+# Fields of an Interface, and their names in messages.
 OF_MEMBERS = {
     "pfc": "PFC",
     "thresholds": "PFC thresholds",
@@ -54,8 +54,8 @@ def _end(node: Node, interface: Interface) -> End:
 def members_alike(subject: Subject) -> Iterator[Verdict]:
     """All members of an Eth-Trunk are alike in speed and PFC.
 
-    A flow stays on one member, which nobody chooses. Where one member pauses and another does not,
-    or pauses later, some flows lose packets and others do not; LACP uses members of one speed only.
+    A hash puts each flow on one member. Where one member pauses and another does not, or pauses
+    later, some flows lose packets and others do not. LACP uses members of one speed only.
 
     Example: 400 Gb/s in Eth-Trunk1, where 100GE1/0/1 has 100 Gb/s
     Fix: Give all members the same PFC, thresholds and scheduling.
@@ -80,8 +80,9 @@ def _member_mismatches(subject: Subject, node: Node) -> Iterator[Verdict]:
                 if getattr(port, field) != getattr(first, field):
                     yield subject.finding(
                         _end(node, port),
-                        f"{words}: not as on {first.name}, which is in {trunk_name(number)}, too",
-                        "give all members of an Eth-Trunk the same",
+                        f"{words}: differs from {first.name}, another member of "
+                        f"{trunk_name(number)}",
+                        "give all members of an Eth-Trunk the same setting",
                         path=field,
                     )
 
@@ -93,14 +94,14 @@ def _member_mismatches(subject: Subject, node: Node) -> Iterator[Verdict]:
     "VLAN, «trust of a port», QoS and DCB",
 )
 def settings_in_their_place(subject: Subject) -> Iterator[Verdict]:
-    """Each setting stands where it must: Eth-Trunk or members.
+    """Each setting is at the right level: Eth-Trunk or member.
 
-    A port with settings of layer 2 is not taken into an Eth-Trunk, which has them for all its
-    members. PFC, thresholds and scheduling are commands of physical ports only: on an Eth-Trunk
-    they do nothing.
+    A switch refuses to add a port with layer-2 settings to an Eth-Trunk, which has these settings
+    for all its members. PFC, thresholds and scheduling are commands of physical ports only: on an
+    Eth-Trunk they have no effect.
 
-    Example: PFC on an Eth-Trunk, where it does nothing
-    Fix: Move each to where it belongs.
+    Example: PFC on an Eth-Trunk, where it has no effect
+    Fix: Move layer-2 settings to the Eth-Trunk, and PFC, thresholds and scheduling to its members.
     """
     for node in subject.network.nodes:
         yield from _in_place(subject, node)
@@ -121,7 +122,7 @@ def _in_place(subject: Subject, node: Node) -> Iterator[Verdict]:
         for field in _set(trunk, OF_MEMBERS):
             yield subject.finding(
                 _end(node, trunk),
-                f"{OF_MEMBERS[field]} on an Eth-Trunk, where it does nothing",
+                f"{OF_MEMBERS[field]} on an Eth-Trunk, where it has no effect",
                 "move it to each member",
                 path=field,
             )
@@ -140,11 +141,11 @@ def _set(interface: Interface, fields: dict[str, str]) -> Iterator[str]:
 def lacp_where_lossless(subject: Subject) -> Iterator[Verdict]:
     """An Eth-Trunk with lossless members runs LACP.
 
-    In manual mode a member counts as long as its light is on. One that no longer reaches the
-    server, by a fault of the NIC or a cable in a wrong port, swallows all flows that are hashed to
-    it, and RDMA retries until its connections break. LACP takes it out of use within seconds.
+    In manual mode a member is in use as long as it has carrier. A member that no longer reaches
+    the server (a NIC fault, a cable in a wrong port) drops all flows that are hashed to it, and
+    RDMA retries until its connections break. LACP removes such a member within seconds.
 
-    Example: manual mode with lossless members; one that fails silently swallows RoCE flows
+    Example: manual mode with lossless members; a member that fails silently drops RoCE flows
     Fix: Use mode lacp-static, and an 802.3ad bond on the server.
     """
     for node in subject.network.nodes:
@@ -156,7 +157,7 @@ def _manual_trunks(subject: Subject, node: Node) -> Iterator[Verdict]:
         if trunk.bond.mode == MANUAL and any(member.pfc for member in members):
             yield subject.finding(
                 _end(node, trunk),
-                "manual mode with lossless members; one that fails silently swallows RoCE flows",
+                "manual mode with lossless members; a member that fails silently drops RoCE flows",
                 "use «a bond with LACP», and LACP (802.3ad) on the server",
                 path="bond.mode",
             )
@@ -168,8 +169,8 @@ def _manual_trunks(subject: Subject, node: Node) -> Iterator[Verdict]:
 def trunk_exists(subject: Subject) -> Iterator[Verdict]:
     """A member names an Eth-Trunk that exists.
 
-    A switch takes a port only into an Eth-Trunk that there is; at start-up the line is lost and the
-    port stands alone, in VLAN 1.
+    A switch adds a port only to an Eth-Trunk that exists. At start-up the line is lost, and the
+    port is a single port in VLAN 1.
 
     Example: a member of Eth-Trunk11, which does not exist
     Fix: Create the Eth-Trunk before its members.
@@ -185,20 +186,20 @@ def _trunkless(subject: Subject, node: Node) -> Iterator[Verdict]:
                 yield subject.finding(
                     _end(node, port),
                     f"a member of {trunk_name(number)}, which does not exist",
-                    f"create it with «an interface: {trunk_name(number)}», or take the port out",
+                    f"create it with «an interface: {trunk_name(number)}», or remove the member",
                     path="eth_trunk",
                 )
 
 
 @rule("LAG005", severity=Severity.ERROR, source=f"{ETH_TRUNK}, «members that must be up»")
 def enough_members(subject: Subject) -> Iterator[Verdict]:
-    """Every Eth-Trunk has as many members as it needs to be up.
+    """Every Eth-Trunk has enough members to come up.
 
-    Without a member, or with fewer than «members that must be up», an Eth-Trunk never comes up, and
-    with it the VLAN and the server behind it.
+    Without a member, or with fewer than «members that must be up», an Eth-Trunk never comes up. Its
+    VLAN and its server are then unreachable.
 
     Example: no member, but 1 must be up; it never comes up
-    Fix: Add ports, lower the number, or remove it.
+    Fix: Add ports, lower the number, or remove the Eth-Trunk.
     """
     for node in subject.network.nodes:
         for trunk, members in _trunks(node):
@@ -223,8 +224,8 @@ def enough_members(subject: Subject) -> Iterator[Verdict]:
 def ports_of_the_server(subject: Subject) -> Iterator[Verdict]:
     """The members of an Eth-Trunk are the ports of one server.
 
-    Both ends of a link must bundle it. A port that only the server bundles drops its frames or
-    gives them back over another member; one that only the switch bundles never becomes active.
+    Both ends of a link must bundle it. A switch port outside the bundle drops frames, or returns
+    them over another member. A port that only the switch bundles never becomes active.
 
     Example: server node1 bonds this port in Eth-Trunk1, but it is in no Eth-Trunk
     Fix: Bundle the same ports on the server and on its leaf.
@@ -254,7 +255,7 @@ def ports_of_the_server(subject: Subject) -> Iterator[Verdict]:
                     End(device=bond.device, interface=port.name),
                     f"a member of {trunk_name(number)}, which is server {owner.name}'s, but the "
                     "server has no port here",
-                    "take the port out, or add it to the server's bond",
+                    "remove the port, or add it to the server's bond",
                     path="eth_trunk",
                 )
 

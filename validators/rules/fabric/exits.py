@@ -1,4 +1,4 @@
-"""Exits: policies at every session with the outside, no PFC beyond it, one default route."""
+"""Rules on exits: policies at every external session, no PFC there, one default route."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ WAYS = ("import", "export")
     "and gives all",
 )
 def external_policies(subject: Subject) -> Iterator[Verdict]:
-    """Sessions with the outside have import and export policies.
+    """External BGP sessions have import and export policies.
 
-    Without one «a switch of this vendor» takes all that a stranger announces, and tells him all it
-    knows: one wrong default route outside then moves the whole fabric.
+    Without a policy «a switch of this vendor» accepts all routes of the external peer, and
+    announces all of its own: one wrong default route outside then moves the traffic of the whole
+    fabric.
 
     Example: peer 192.0.2.0 outside has no import policy
     Fix: Give the peer a route-policy in both directions.
@@ -40,7 +41,7 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
         if missing and subject.network.exits is None:
             yield subject.not_judged(
                 node,
-                "whether a peer that is no switch of the texts is outside is not known, and it "
+                "whether a peer that is not among the texts is external is not known, and it "
                 f"has no {' and no '.join(missing)} policy",
                 path=f"bgp.peers[{peer.address}]",
             )
@@ -60,11 +61,11 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
     needs=(Need.EXITS,),
 )
 def exit_filters(subject: Subject) -> Iterator[Verdict]:
-    """Policies of exits let through what intent says, nothing else.
+    """Policies of exits permit the intended prefixes, and no others.
 
-    From outside come the default route and the prefixes of `accepts` alone, never a part of the
-    fabric's own; outside go whole segments alone: neither loopbacks and links nor what another exit
-    let in, for the fabric is no transit.
+    The fabric accepts only the default route and the prefixes of `accepts`, never a part of its own
+    prefixes. It announces only whole segments. Loopbacks, links and routes of another exit stay
+    inside, because the fabric is no transit.
 
     Example: no BGP peer 192.0.2.0 for exit wan
     Fix: Correct the exit's two prefix lists.
@@ -91,8 +92,7 @@ def _session(subject: Subject, node: Node, exit_: Exit, settings: BgpSettings) -
     if settings.asn != exit_.asn:
         yield subject.finding(
             node,
-            f"peer {exit_.peer} of exit {exit_.name} is in AS {settings.asn}, intent says "
-            f"{exit_.asn}",
+            f"peer {exit_.peer} of exit {exit_.name} is in AS {settings.asn}, intended {exit_.asn}",
             "correct the peer's as-number",
             path=exit_.path,
         )
@@ -105,27 +105,27 @@ def _session(subject: Subject, node: Node, exit_: Exit, settings: BgpSettings) -
         ("out", policies[1], went, set(exit_.announces)),
     ):
         if policy is None:
-            continue  # BGP003 tells it
+            continue  # BGP003 reports it
         passed = {route for route in routes if passes(node.device, policy, route)}
         at = f"route_policies[{policy}]"
         for route in sorted(passed - wanted)[:1]:
             yield subject.finding(
                 node,
-                f"exit {exit_.name}: {policy} lets {route} {way}, and intent does not",
+                f"exit {exit_.name}: {policy} lets {route} {way}, against the intent",
                 f"correct the prefix list of {policy}",
                 path=at,
             )
         for route in sorted(wanted - passed)[:1]:
             yield subject.finding(
                 node,
-                f"exit {exit_.name}: {policy} does not let {route} {way}, and intent does",
+                f"exit {exit_.name}: {policy} does not let {route} {way}, against the intent",
                 f"correct the prefix list of {policy}",
                 path=at,
             )
 
 
 def passes(device: Device, policy_name: str, route: IPv4Network) -> bool:
-    """Whether a route-policy of a device lets a route through; one that is missing lets none."""
+    """Whether a route-policy of a device permits a route; a missing policy permits none."""
     policy = next((p for p in device.route_policies if p.name == policy_name), None)
     lists = {found.name: found for found in device.prefix_lists}
     for node in policy.nodes if policy else ():
@@ -136,14 +136,14 @@ def passes(device: Device, policy_name: str, route: IPv4Network) -> bool:
 
 
 def _inner(node: Node) -> Iterator[IPv4Network]:
-    """Routes of the fabric's own that are nobody's outside: loopback, links and gateways."""
+    """Prefixes that only the fabric may have: loopback, links and gateways."""
     for interface in node.device.interfaces:
         if interface.vrf is None:
             yield from (address.network for address in interface.addresses)
 
 
 def _other_prefixes(exit_: Exit, network: Network) -> set[IPv4Network]:
-    """What other exits let in: announced here, it would make the fabric a transit."""
+    """Prefixes that other exits accept; announced here, they would make the fabric a transit."""
     others = (other for other in network.exits or () if other is not exit_)
     return {accepted.prefix for other in others for accepted in other.accepts}
 
@@ -155,10 +155,10 @@ def _other_prefixes(exit_: Exit, network: Network) -> set[IPv4Network]:
     "«preference of BGP» of BGP (255)",
 )
 def one_default_route(subject: Subject) -> Iterator[Verdict]:
-    """The default route of management is not that of the fabric.
+    """Management and fabric have separate default routes.
 
-    A static default route towards the management network in the public table beats every default
-    route that BGP brings: what leaves the fabric would leave by the management port.
+    A static default route to the management network in the public table takes precedence over
+    every default route of BGP: traffic out of the fabric would leave by the management port.
 
     Example: the default route to 10.255.0.254 by the management port competes with that of exit wan
     Fix: Put the management port into a routing table of its own (`management.vrf`).
@@ -170,7 +170,10 @@ def one_default_route(subject: Subject) -> Iterator[Verdict]:
 
 
 def _default_route(subject: Subject, node: Node, offers: str | None) -> Iterator[Verdict]:
-    """A default route by the management port, and what it competes with; an exit offers one."""
+    """Report a default route by the management port that competes with another one.
+
+    offers: an exit that offers a default route.
+    """
     device = node.device
     public = [r for r in device.static_routes if r.prefix == DEFAULT_ROUTE and r.vrf is None]
     if not public:
@@ -194,7 +197,7 @@ def _default_route(subject: Subject, node: Node, offers: str | None) -> Iterator
 
 
 def _brings_default(device: Device) -> str:
-    """A policy that lets a default route in; for texts, of which nobody tells what is outside."""
+    """Policy that permits a default route; for texts, whose exits are not known."""
     bgp = device.bgp
     settings = (*bgp.groups, *bgp.peers) if bgp else ()
     named = {row.import_policy for row in settings if row.import_policy}
@@ -209,14 +212,14 @@ def _brings_default(device: Device) -> str:
     "«the vendor's reference», «domain of a port»",
 )
 def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
-    """PFC ends at an exit, unless intent says it is lossless.
+    """PFC ends at an exit, unless the exit is `lossless`.
 
-    A pause from outside would stop a leaf's queue, and then its neighbours'; a stranger's DSCP
-    would put packets into the lossless queue.
+    A pause from outside would stop a leaf's queue, and then the queues of its neighbours. The DSCP
+    of an external sender would put packets into the lossless queue.
 
     Example: exit wan is not lossless, but its port pauses and obeys pauses (PFC)
-    Fix: Take PFC off the port and set «domain of a port: none», or say `lossless: true` if the
-    other end is run with the same profile.
+    Fix: Remove PFC from the port and set «domain of a port: none»; or set `lossless: true` if the
+    other end has the same lossless profile.
     """
     network = subject.network
     for exit_ in network.exits or ():
@@ -242,7 +245,7 @@ def no_pfc_outside(subject: Subject) -> Iterator[Verdict]:
 
 
 def _outside_peers(overview: Overview) -> Iterator[tuple[Node, Bgp, BgpPeer]]:
-    """Peers that are no switch of the network."""
+    """Peers outside the network."""
     for node in overview.network.nodes:
         bgp = node.device.bgp
         for peer in bgp.peers if bgp else ():

@@ -1,4 +1,4 @@
-"""Room to grow: oversubscription of the leaves, and ports kept for the reserved capacity."""
+"""Rules on oversubscription of the leaves, and on free ports for the reserved capacity."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 def oversubscription(subject: Subject) -> Iterator[Verdict]:
     """No leaf is oversubscribed beyond the policy.
 
-    Oversubscription is the speed of all servers of a leaf against the speed of all its uplinks.
-    Above one, servers that all send across the spines at once fill the uplinks, and PFC pauses
-    them.
+    Oversubscription is the total speed of a leaf's servers divided by the total speed of its
+    uplinks. Above one, servers that send across the spines at the same time fill the uplinks, and
+    PFC pauses them.
 
     Example: 100 Gb/s of servers and 200 Gb/s of uplinks are 0.50 to 1; the policy allows 0.4 to 1
     Fix: Move servers to other leaves, add uplinks, or raise policy.oversubscription.
@@ -67,7 +67,7 @@ def _towards_spines(overview: Overview) -> dict[str, int | None]:
 
 
 def link_gbps(network: Network, link: Link) -> int | None:
-    """Speed of a link, that of its slower end; None where one is not known."""
+    """Speed of a link in Gb/s, that of its slower end; None where one is not known."""
     speeds = [network.speed_gbps(end) for end in (link.a, link.b)]
     known = [speed for speed in speeds if speed is not None]
     return min(known) if len(known) == len(speeds) else None
@@ -80,10 +80,10 @@ def link_gbps(network: Network, link: Link) -> int | None:
     needs=(Need.CABLING, Need.SERVERS, Need.ROLE, Need.HARDWARE, Need.RESERVED),
 )
 def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
-    """Fabric ports are left for all spines and leaves to come.
+    """Fabric ports are free for all future spines and leaves.
 
-    A fabric may grow to its reserved capacity without moving a cable only where every spine keeps a
-    port for each leaf to come, and every leaf one for each spine to come.
+    A fabric can grow to its reserved capacity without moving a cable only if every spine has a free
+    port for each future leaf, and every leaf one for each future spine.
 
     Example: 30 fabric ports free, but 31 needed for 31 more leaves of the reserved capacity
     Fix: Free fabric ports, use switches with more of them, or reserve less (capacity).
@@ -117,7 +117,7 @@ def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
 
 
 def _used_ports(network: Network) -> dict[str, set[str]]:
-    """Ports in use by device; with a part in use its port cannot be used as a whole."""
+    """Ports in use by device; a split port is in use if one of its parts is."""
     used: dict[str, set[str]] = defaultdict(set)
     ends = [end for link in network.links or () for end in (link.a, link.b)]
     servers = network.servers or ()
@@ -129,12 +129,12 @@ def _used_ports(network: Network) -> dict[str, set[str]]:
 
 
 def _links_of_pairs(overview: Overview) -> Counter[tuple[str, str]]:
-    """How many links a leaf and a spine have, by their names."""
+    """Number of links between a leaf and a spine, by their names."""
     return Counter((leaf.device, spine.device) for leaf, spine in overview.uplinks)
 
 
 def _links_to_come(pairs: Counter[tuple[str, str]], reserved: Reserved) -> Counter[str]:
-    """By switch, how many links are still to come to switches that it is linked to."""
+    """Number of future links of each switch to its present neighbours."""
     found: Counter[str] = Counter()
     for pair, count in pairs.items():
         for name in pair:
@@ -143,6 +143,6 @@ def _links_to_come(pairs: Counter[tuple[str, str]], reserved: Reserved) -> Count
 
 
 def _usual(pairs: Counter[tuple[str, str]]) -> int:
-    """Links between a leaf and a spine, as most pairs have them; one where none has any."""
+    """Most common number of links between a leaf and a spine; one where no pair has a link."""
     common = Counter(pairs.values()).most_common(1)
     return common[0][0] if common else 1

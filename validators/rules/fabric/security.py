@@ -1,4 +1,4 @@
-"""Management access: encrypted, from a named interface, by users with a role."""
+"""Rules on management access: encrypted, on a named interface, by users with a role."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PLAIN_SERVICES = ("ftp", "http", "telnet")  # passwords cross the network as tex
 def remote_login(subject: Subject) -> Iterator[Verdict]:
     """Remote logins use SSH only and are checked by AAA.
 
-    Telnet sends passwords as text, and a line without AAA knows no users, so nobody can tell who
-    changed what.
+    Telnet sends passwords as text. A line without AAA has no users, so that no log shows who made a
+    change.
 
     Example: vty 0 to 4: authentication mode is password; it must be aaa
     Fix: Set «logins by SSH alone» and «logins checked by AAA» on every vty line.
@@ -32,7 +32,7 @@ def remote_login(subject: Subject) -> Iterator[Verdict]:
     for node in subject.network.nodes:
         if not node.device.vty:
             yield subject.not_judged(
-                node, "the text has no vty lines; what the release makes them is not confirmed"
+                node, "the text has no vty lines; the release's default is not confirmed"
             )
         for vty in node.device.vty:
             lines, path = f"vty {vty.first} to {vty.last}", f"vty[{vty.first}]"
@@ -68,8 +68,8 @@ def remote_login(subject: Subject) -> Iterator[Verdict]:
 def ssh_server(subject: Subject) -> Iterator[Verdict]:
     """The SSH server runs, on a named interface.
 
-    Without it nobody reaches the switch but by its console. Without a source interface no
-    interface accepts a session; name the management port, so that servers cannot log in.
+    Without it the switch is reachable only by its console. Without a source interface no interface
+    accepts a session; name the management port, so that servers cannot log in.
 
     Example: the SSH server is off
     Fix: Turn the server on, and name the management port as its source.
@@ -114,11 +114,11 @@ def _ssh(subject: Subject, node: Node) -> Iterator[Verdict]:
 def local_users(subject: Subject) -> Iterator[Verdict]:
     """Local users have a level or group, and services that encrypt.
 
-    A user with neither has the release's default, which nobody chose; where both are given, the
-    switch looks at the level alone. Telnet, FTP and HTTP send the password as text.
+    A user with neither has the release's default level. Where a user has both, the switch uses the
+    level alone. Telnet, FTP and HTTP send the password as text.
 
     Example: user operator has no privilege level and no group
-    Fix: Give each user the lowest level that does, or a group of its own, and `ssh` alone.
+    Fix: Give each user the lowest sufficient level, or a group of its own, and `ssh` alone.
     """
     for node in subject.network.nodes:
         groups = {*PREDEFINED_GROUPS, *(group.name for group in node.device.user_groups)}
@@ -138,24 +138,24 @@ def local_users(subject: Subject) -> Iterator[Verdict]:
 
 
 def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
-    """What is odd about what a user may do, and how to mend it."""
+    """Faults of a user's level, group and name, each with its fix."""
     level = f"«the level of user: {user.name}»"
     if user.level is None and user.group is None:
         yield "has no privilege level and no group", f"add {level}: 3 is everything, 1 monitoring"
     elif user.level is not None and user.group is not None:
         yield (
-            f"has level {user.level}, so its group {user.group} does nothing",
+            f"has level {user.level}, so its group {user.group} has no effect",
             f"remove {level}, or the group",
         )
     if user.group is not None and user.group not in groups:
         yield (
-            f"has group {user.group}, which the configuration does not make",
-            f"make the group, or use one of {listing(PREDEFINED_GROUPS)}",
+            f"has group {user.group}, which the configuration does not define",
+            f"define the group, or use one of {listing(PREDEFINED_GROUPS)}",
         )
     if len(user.name) < SHORTEST_USER_NAME:
         what = (
-            f"has a name of {count_of(len(user.name), 'character')}; a switch takes no new user "
-            f"with less than {SHORTEST_USER_NAME} unless its name check is switched off"
+            f"has a name of {count_of(len(user.name), 'character')}; a switch refuses a new user "
+            f"with less than {SHORTEST_USER_NAME} unless its name check is off"
         )
         yield what, "use a longer name, or keep the check off on purpose"
 
@@ -166,19 +166,19 @@ def _rank(user: LocalUser, groups: Set[str]) -> Iterator[tuple[str, str]]:
     source=f"{CR}, «version of SNMP» and «an SNMP community»",
 )
 def snmp_version(subject: Subject) -> Iterator[Verdict]:
-    """SNMP speaks version 3 alone.
+    """SNMP runs version 3 alone.
 
     Versions 1 and 2c send the community, which is their only password, as text.
 
-    Example: SNMP speaks v1 and v2c, whose only password is sent as text
-    Fix: Set «version of SNMP: v3», take communities away, and give readers a user of version 3.
+    Example: SNMP runs v1 and v2c, whose only password is sent as text
+    Fix: Set «version of SNMP: v3», remove communities, and give each reader a user of version 3.
     """
     for node in subject.network.nodes:
         old = [version for version in node.device.snmp.versions if version != "v3"]
         if old:
             yield subject.finding(
                 node,
-                f"SNMP speaks {listing(old)}, whose only password is sent as text",
+                f"SNMP runs {listing(old)}, whose only password is sent as text",
                 "set «version of SNMP: v3» alone",
                 path="snmp.versions",
             )

@@ -1,4 +1,4 @@
-"""Who may talk to whom, read from the text: ACLs of gateways, what applies them, terminal lines."""
+"""Rules on the segment policy in the text: ACLs of gateways, traffic policies, terminal lines."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from rocefort.validators.routing.packet_filters import PacketFilter, applied_pol
 from rocefort.validators.rules.registry import UNKNOWN, Need, Subject, Verdict, rule
 
 CR = "«the vendor's reference»"
-REPRESENTATIVES = 3  # addresses past a prefix's first, which is nobody's
+REPRESENTATIVES = 3  # addresses past a prefix's first, which no server has
 
 
 def _address(segment: Segment) -> IPv4Address:
-    """An address of a server: neither the network's own nor the gateway."""
+    """Address of a server in a segment: neither the network address nor the gateway."""
     first = segment.prefix.network_address + min(REPRESENTATIVES, segment.prefix.num_addresses - 1)
     return first if first != segment.gateway.ip else first - 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Isolation:
-    """What the policy demands of a gateway's filter, and where each segment has its parts."""
+    """Policy that the filters of gateways must implement, with the parts of each segment."""
 
     policy: SegmentPolicy
     parts: Mapping[str, tuple[Segment, ...]]  # by segment, a part a leaf
@@ -43,7 +43,7 @@ class _Isolation:
         return cls(policy, {name: tuple(some) for name, some in parts.items()})
 
     def flows_from(self, source: str) -> Iterator[tuple[str, Flow]]:
-        """Segments and flows that a segment's packets are judged by: RDMA, and what is named."""
+        """Other segments with the flows to judge: RDMA, and each flow that the policy names."""
         for name in self.parts:
             yield name, Flow()
         for a, b, flow in self.policy.examples():
@@ -53,7 +53,7 @@ class _Isolation:
     def wrong(
         self, own: Segment, found: PacketFilter | None, *, everywhere: bool
     ) -> Iterator[tuple[str, Flow]]:
-        """Segments whose flows the filter of a gateway treats otherwise than the policy says.
+        """Segments and flows that the filter of a gateway treats against the policy.
 
         everywhere: towards every leaf's part of the other segment, not towards one alone.
         """
@@ -72,14 +72,14 @@ class _Isolation:
     "SEC010",
     severity=Severity.ERROR,
     source=f"the fabric's security.policy; {CR}, «drop» and «let through» (what an ACL denies is "
-    "dropped, what nothing matches goes on)",
+    "dropped, what no rule matches passes)",
 )
 def isolated_segments(subject: Subject) -> Iterator[Verdict]:
-    """What enters a gateway is filtered as the policy says.
+    """Gateways filter inbound packets as the policy requires.
 
-    Judged by RDMA (UDP 4791) and by each flow that the policy names, from each segment to each
-    other, by the ACL that the gateway applies to what comes in. A fabric without a policy
-    (security.policy) asks for nothing.
+    The rule evaluates the inbound ACL of each gateway for RDMA (UDP 4791) and for each flow that
+    the policy names, from each segment to each other. A fabric without a policy (security.policy)
+    has no requirements.
 
     Example: the gateway of compute (traffic policy VLAN10 inbound on Vlanif10) lets pass RDMA to
     storage, against the fabric's policy
@@ -100,7 +100,7 @@ def isolated_segments(subject: Subject) -> Iterator[Verdict]:
         if isinstance(found, str):
             yield subject.not_judged(node, f"{found}, which is not evaluated", path=path)
             continue
-        # What one leaf's ACL does towards every other leaf, all with the same ACL do.
+        # Leaves with the same ACL treat all other leaves alike: judge the others for one of them.
         key = own.name, found.acl if found else None
         wrong = [*isolation.wrong(own, found, everywhere=key not in seen)]
         seen.add(key)
@@ -108,7 +108,7 @@ def isolated_segments(subject: Subject) -> Iterator[Verdict]:
             yield _not_isolated(subject, node, own, name, wrong, path)
 
 
-def _not_isolated(  # noqa: PLR0913, PLR0917 - what is wrong, and where
+def _not_isolated(  # noqa: PLR0913, PLR0917 - the fault and its position
     subject: Subject,
     node: Node,
     own: Segment,
@@ -142,8 +142,8 @@ def _not_isolated(  # noqa: PLR0913, PLR0917 - what is wrong, and where
 def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
     """Every rule of an advanced ACL can match.
 
-    A rule behind one that takes all its packets does nothing; where the two do not do the same,
-    somebody believes that something is allowed or denied and it is not.
+    A rule has no effect if an earlier rule matches all its packets. Where the two have different
+    actions, the later rule promises a permission or a denial that does not exist.
 
     Example: rule 10020 of ACL VLAN10 never matches: rule 5, which denies them, takes all its
     packets
@@ -166,7 +166,7 @@ def unreachable_rules(subject: Subject) -> Iterator[Verdict]:
 
 @lru_cache(maxsize=1024)
 def _covered_rules(acl: FilterAcl) -> tuple[tuple[FilterRule, FilterRule], ...]:
-    """Rules that one before them leaves nothing to; many switches have the same ACL."""
+    """Rules with the earlier rule that covers them; cached, as many switches share an ACL."""
     return tuple(_pairs(acl))
 
 
@@ -186,7 +186,7 @@ def _pairs(acl: FilterAcl) -> Iterator[tuple[FilterRule, FilterRule]]:
 def whole_filters(subject: Subject) -> Iterator[Verdict]:
     """Applied traffic policies exist, with all that they refer to.
 
-    A policy without its classifier, behavior or ACL filters nothing, whatever its name promises.
+    A traffic policy without its classifier, behavior or ACL filters nothing.
 
     Example: Vlanif10 applies traffic policy VLAN10, which does not exist
     Fix: Define what is missing, or remove the reference.
@@ -225,7 +225,7 @@ def whole_filters(subject: Subject) -> Iterator[Verdict]:
 
 
 def _other_match(node: Node, classifier: str) -> bool:
-    """Whether the text has a match in it that the models do not know."""
+    """Whether the text has another match in a classifier, which the models do not cover."""
     dialect = dialect_of(node)
     return any(dialect.matches_in(line, classifier) for line in node.unmodelled)
 
@@ -236,13 +236,13 @@ def _other_match(node: Node, classifier: str) -> bool:
     source=f"{CR}, «ACL of logins» (user interface view)",
 )
 def terminal_acl(subject: Subject) -> Iterator[Verdict]:
-    """The terminal lines admit only networks that somebody named.
+    """The terminal lines have an ACL of source networks.
 
-    Without an ACL whoever reaches the switch can try passwords. An ACL that is named and does not
-    exist is an error: what the release makes of it is not confirmed.
+    Without an ACL every host that reaches the switch can try passwords. A named ACL that does not
+    exist is an error: the behaviour of the release is not confirmed.
 
-    Example: vty 0 to 4: no ACL says from where a session may come
-    Fix: Name the networks of management in security.management_access.
+    Example: vty 0 to 4: no ACL limits the source of a session
+    Fix: Name the management networks in security.management_access.
     """
     for node in subject.network.nodes:
         numbers = {acl.number for acl in node.device.acls}
@@ -251,7 +251,7 @@ def terminal_acl(subject: Subject) -> Iterator[Verdict]:
             if vty.acl is None:
                 yield subject.finding(
                     node,
-                    f"{lines}: no ACL says from where a session may come",
+                    f"{lines}: no ACL limits the source of a session",
                     "name the networks in security.management_access",
                     path=path,
                 )

@@ -1,4 +1,4 @@
-"""Text: lines that are not understood, and command forms that no vendor source confirms."""
+"""Rules on the text: lines not understood, unconfirmed command forms, a text that is cut off."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ LONGEST_SHOWN = 120  # characters of a line in a message
 @rule(
     "TXT001",
     severity=Severity.INFO,
-    source="the hardware data's own notes on what «the vendor's documents» do not say",
+    source="notes in the hardware data on gaps of «the vendor's documents»",
     needs=(Need.FAMILY,),
 )
 def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
     """Command forms in use that no vendor source confirms.
 
-    The text is written by the nearest form that is documented, with the ports that the hardware
-    data name.
+    Rocefort writes the nearest documented form, with the ports that the hardware data name.
 
     Example: «a headroom pool» is not confirmed on v300-g1: no word on it
-    Fix: Try such a line on one switch before a rollout; when it is confirmed, take it off the
+    Fix: Try such a line on one switch before a rollout; when it is confirmed, remove it from the
     family's list in the hardware data.
     """
     for node in subject.network.nodes:
@@ -43,7 +42,7 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
             form = f"`{entry.command}` is not confirmed on {node.syntax}"
             if used is None:
                 yield subject.not_judged(
-                    node, f"{form}; whether the switch uses it cannot be told from its model"
+                    node, f"{form}; whether the switch uses it is not in its model"
                 )
             else:
                 yield subject.finding(
@@ -54,15 +53,15 @@ def unconfirmed_commands(subject: Subject) -> Iterator[Verdict]:
 @rule(
     "TXT002",
     severity=Severity.WARNING,
-    source="the models: a line that they do not know is kept, never dropped",
+    source="the models: a line that they do not cover is kept, never dropped",
 )
 def unknown_lines(subject: Subject) -> Iterator[Verdict]:
     """Every line of the text is understood.
 
-    What a line says that is not understood is judged by no rule. It stays on the switch: a plan
-    neither changes nor removes it.
+    No rule judges a line that Rocefort does not understand. It stays on the switch: a plan neither
+    changes nor removes it.
 
-    Fix: Look at the line yourself.
+    Fix: Check the line by hand.
     """
     for node in subject.network.nodes:
         for line in node.unmodelled:
@@ -70,7 +69,7 @@ def unknown_lines(subject: Subject) -> Iterator[Verdict]:
                 yield subject.finding(
                     node,
                     f"{_line_text(line)} is not understood",
-                    "no rule judges it; look at it yourself",
+                    "no rule judges it; check it by hand",
                     path=f"unmodelled[{line.line}]",
                 )
 
@@ -87,14 +86,14 @@ def _short(text: str) -> str:
 @rule(
     "TXT004",
     severity=Severity.INFO,
-    source="the command table, whose rows name the vendor's section each; the models",
+    source="the command table, each row with the vendor's section; the models",
 )
 def known_lines(subject: Subject) -> Iterator[Verdict]:
     """Known commands that no rule judges.
 
-    The command is known, and what it sets is no part of what Rocefort judges, or it stands where
-    it sets nothing. Passwords and keys are among these on purpose. The line stays on the switch: a
-    plan neither changes nor removes it.
+    The command is known. Its setting is outside the scope of Rocefort, or the line is in a view
+    where it has no effect. Passwords and keys are among these on purpose. The line stays on the
+    switch: a plan neither changes nor removes it.
 
     Example: «timeout of LACP» is known, but nothing judges what it sets
     """
@@ -115,10 +114,10 @@ def known_lines(subject: Subject) -> Iterator[Verdict]:
     source="«the vendor's guide», Configuration Scripts: each ends with «end of a text»",
 )
 def whole_text(subject: Subject) -> Iterator[Verdict]:
-    """A saved configuration has its end.
+    """A saved configuration is complete.
 
-    That is the line «end of a text». Text without it may be cut off, by a full disk or a session
-    that ended too early. What is missing is judged as if it were not configured.
+    Its last line is «end of a text». A text without it may be cut off, by a full disk or a session
+    that ended too early. Rules judge the missing lines as not configured.
 
     Example: the text ends without «end of a text»; it may be cut off here
     Fix: Save the whole text again.

@@ -1,4 +1,4 @@
-"""Cabling: the leaf-spine mesh, each port's one cable, and frame sizes along it."""
+"""Rules on cabling: the leaf-spine mesh, one cable a port, and MTUs along the path."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROCE_PACKET_BYTES = 4096 + 20 + 8 + 12 + 16 + 4 + 4
 
 HEPS = "HEPS: Network 2025, 5(4), 53"
 
-Subnet = tuple[int, int, Interface]  # mask and prefix by their numbers, and who is in it
+Subnet = tuple[int, int, Interface]  # mask and prefix as integers, and the gateway
 
 
 @rule(
@@ -39,11 +39,11 @@ Subnet = tuple[int, int, Interface]  # mask and prefix by their numbers, and who
 def full_mesh(subject: Subject) -> Iterator[Verdict]:
     """Every leaf has equal links to every spine.
 
-    A missing link leaves a leaf with fewer paths than ECMP counts on; unequal links share traffic
-    equally all the same, so the thin one fills first and pauses the rest.
+    With a missing link a leaf has fewer paths than ECMP needs. ECMP gives unequal links an equal
+    share of the traffic, so that the slower link fills first and PFC pauses the others.
 
     Example: no link to spine02; every leaf needs 1 link to every spine
-    Fix: Add or remove links until all spines look the same from every leaf.
+    Fix: Add or remove links until every leaf has the same number of links to all spines.
     """
     network = subject.network
     spines = [node.name for node in network.role(Role.SPINE)]
@@ -71,7 +71,7 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
 def _missing(subject: Subject, leaf: Node, spine: str, count: int, width: int) -> Verdict:
     links, there = count_of(width, "link"), count_of(count, "link") if count else "no link"
     if leaf.links_per_pair:
-        why = f"; this leaf is meant to have {links} to every spine"
+        why = f"; this leaf is intended to have {links} to every spine"
     elif count:
         why = f", but elsewhere {width} to each spine"
     else:
@@ -104,8 +104,9 @@ def _unequal_speed(
 def no_spine_link(subject: Subject) -> Iterator[Verdict]:
     """No link joins two spines.
 
-    Leaf to leaf needs one spine only. A link between spines makes paths that go up again after
-    coming down; such a bounce is what a cycle of paused buffers, a PFC deadlock, is made of.
+    A path from leaf to leaf needs only one spine. A link between spines allows paths that go up
+    again after coming down. Such a bounce can close a cyclic buffer dependency, which is a
+    condition of a PFC deadlock.
 
     Example: linked to spine02 100GE1/0/31; spines must not be linked to each other
     Fix: Remove the cable; leaves reach each other over any one spine.
@@ -130,8 +131,8 @@ def no_spine_link(subject: Subject) -> Iterator[Verdict]:
 def port_used_once(subject: Subject) -> Iterator[Verdict]:
     """Every cabled port exists and carries one cable.
 
-    Two links or servers on one port, or a port that the switch model does not have, cannot be
-    built.
+    A fabric with two cables on one port, or with a port that the switch model does not have, cannot
+    be built.
 
     Example: 2 cables on one port: the link to spine01 100GE1/0/1 and server node3
     Fix: Give each link and server its own port of the model's port list.
@@ -151,7 +152,7 @@ def port_used_once(subject: Subject) -> Iterator[Verdict]:
 
 
 def _users(subject: Subject) -> dict[tuple[str, str], list[End | Server | Exit]]:
-    """What is cabled to each port, by device and interface; of a link its other end."""
+    """Users of each port, by device and interface; for a link its other end."""
     users: dict[tuple[str, str], list[End | Server | Exit]] = defaultdict(list)
     for link in subject.links:
         a, b = link.a, link.b
@@ -181,7 +182,7 @@ def _whole_ports(node: Node) -> frozenset[str]:
 
 @cache
 def _names(ports: tuple[str, ...]) -> frozenset[str]:
-    """All port names of a hardware's port ranges; a fabric has few kinds of switch."""
+    """All port names of a model's port ranges; cached, as a fabric has few models."""
     return frozenset(name for part in ports for name in expand_ports(part))
 
 
@@ -201,7 +202,7 @@ def _absent(subject: Subject, end: End, use: str) -> Iterator[Verdict]:
 
 
 def _not_so(node: Node, interface: str) -> str | None:
-    """Why a port that the configuration names is not there: its splits make others."""
+    """Reason why a port that the configuration names does not exist: the port splits."""
     if ":" in interface:
         made = interface in node.device.part_speeds
         return None if made else f"does not split {whole_port(interface)} so"
@@ -220,8 +221,8 @@ def _not_so(node: Node, interface: str) -> str | None:
 def mtu_along_the_path(subject: Subject) -> Iterator[Verdict]:
     """MTUs are equal at both ends and large enough for servers.
 
-    A routed port drops what is larger than its MTU (1500 unless set), and RoCE does not recover
-    well from drops. A 4096-byte RoCE packet needs an MTU of 4160.
+    A routed port drops packets that are larger than its MTU (1500 unless set), and RoCE does not
+    recover well from drops. A RoCE packet of 4096 bytes needs an MTU of 4160.
 
     Example: MTU 4159 on the link to leaf01 100GE1/0/31; the servers need at least 4160
     Fix: Set one MTU on all fabric links and gateways, not below any server's.
@@ -268,7 +269,7 @@ def _link_mtu(subject: Subject, cable: LinkEnds, needed: int, why: str) -> Itera
 
 
 def _needed_mtu(network: Network) -> tuple[int, str]:
-    """Smallest MTU of a fabric link, and whose need it is."""
+    """Smallest MTU of a fabric link, and the traffic that needs it, in words."""
     largest = max((server.mtu for server in network.servers or ()), default=0)
     roce = network.lossless is not None or any(server.roce for server in network.servers or ())
     if roce and largest < ROCE_PACKET_BYTES:
@@ -296,7 +297,7 @@ def _server_mtu(subject: Subject, server: Server) -> Iterator[Verdict]:
 
 
 def _gateway_mtu(subject: Subject) -> Iterator[Verdict]:
-    """Each gateway against the largest of its servers."""
+    """Compare the MTU of each gateway with the largest MTU of its servers."""
     network = subject.network
     largest: dict[tuple[str, str], tuple[Server, Interface]] = {}
     subnets = {node.name: _subnets(node) for node in network.nodes}
@@ -309,7 +310,7 @@ def _gateway_mtu(subject: Subject) -> Iterator[Verdict]:
         if gateway is None:
             yield subject.not_judged(
                 server.port,
-                "no gateway of the leaf has the server's subnet, so no MTU to compare with",
+                "no gateway of the leaf has the server's subnet, so there is no MTU to compare",
             )
             continue
         known = largest.get((node.name, gateway.name))
@@ -334,7 +335,7 @@ def _gateway(address: int, port: Interface, subnets: list[Subnet]) -> Interface 
 
 
 def _subnets(node: Node) -> list[Subnet]:
-    """Subnets of the gateways of a switch, by the numbers of their masks and addresses."""
+    """Subnets of the gateways of a switch, with masks and addresses as integers."""
     return [subnet for interface in node.device.vlanifs for subnet in _of_interface(interface)]
 
 

@@ -25,11 +25,11 @@ INTERFACE = "«the vendor's reference», «state of ports»"
     needs=(Need.LINKS,),
 )
 def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
-    """LLDP hears at every port the switch that is cabled there.
+    """LLDP reports the intended neighbour at every fabric port.
 
-    Two cables that are swapped carry traffic and still break what the fabric promises: addresses,
-    ECMP, the order in which switches may be changed. A port that is up and hears nobody is a
-    warning: LLDP may be off at the other end. Servers are not asked for.
+    Two swapped cables carry traffic, but addresses, ECMP and the order of a rollout are then wrong.
+    A port that is up without a neighbour is a warning: LLDP may be off at the other end. Servers
+    need no LLDP.
 
     Example: cable: sees spine02 100GE1/0/2, intended spine01 100GE1/0/1
     Fix: Move the cable, or correct the cabling in the fabric.
@@ -49,7 +49,7 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
                 yield subject.finding(here, message, hint)
             elif found is None and wanted and _is_up(seen, name):
                 message = f"cable: sees no neighbour, intended {wanted}"
-                hint = "see «LLDP» at the other end, and what is plugged in"
+                hint = "check «LLDP» at the other end, and the cable"
                 yield subject.finding(here, message, hint, severity=Severity.WARNING)
 
 
@@ -87,14 +87,14 @@ def _is_up(seen: DeviceSeen, name: str) -> bool:
     reads=reading(StateTopic.PORTS),
 )
 def port_state(subject: LiveSubject) -> Iterator[Verdict]:
-    """Every cabled port that is meant to be up is up.
+    """Every cabled and enabled port is up.
 
-    A port that somebody has shut, or whose cable or optics fail, is an error between switches. A
-    server's port that is down is a warning, for the server may be off: an error only where it was
-    up in the earlier reading. See «state of ports» and «state of optics».
+    Between switches a port that is shut down, or whose cable or optics fail, is an error. A
+    server's port that is down is a warning, because the server may be off; it is an error if the
+    port was up in the earlier reading. See «state of ports» and «state of optics».
 
     Example: port: it is DOWN, intended UP
-    Fix: See its cable and optics; enter «an enabled port» once it is known who shut it.
+    Fix: Check its cable and optics; find out why a port is shut down, then enter «an enabled port».
     """
     servers = {port: server.name for server in subject.servers for port in server.ports}
     cabled = _cabled(subject.network)
@@ -110,9 +110,9 @@ def port_state(subject: LiveSubject) -> Iterator[Verdict]:
             elif not port.up:
                 whose = f", of server {servers[end]}" if end in servers else ""
                 hint = (
-                    "«an enabled port», once it is known who shut it"
+                    "find out why it is shut down, then enter «an enabled port»"
                     if port.shut
-                    else "see its cable and optics"
+                    else "check its cable and optics"
                 )
                 known = end not in servers or port.shut or _was_up(subject, end)
                 severity = Severity.ERROR if known else Severity.WARNING
@@ -126,7 +126,7 @@ def _was_up(subject: LiveSubject, end: End) -> bool:
 
 
 def _cabled(network: Network) -> dict[str, tuple[End, ...]]:
-    """Ports with a cable, by switch: to switches, to servers, out of the fabric."""
+    """Ports with a cable, by switch: to switches, to servers and at exits."""
     links = [end for link in network.links or () for end in (link.a, link.b)]
     servers = [end for server in network.servers or () for end in server.ports]
     exits = [End(device=exit_.leaf, interface=exit_.port) for exit_ in network.exits or ()]
@@ -146,11 +146,11 @@ def _cabled(network: Network) -> dict[str, tuple[End, ...]]:
 def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
     """Every port that is up runs at its intended speed.
 
-    A slower port is a hole in the fabric's capacity, and headroom is computed for the intended
+    A slower port reduces the capacity of the fabric, and headroom is computed for the intended
     speed.
 
     Example: speed: 40 Gb/s, intended 100 Gb/s
-    Fix: See what is plugged in, and how both ends negotiate.
+    Fix: Check the module and the cable, and the negotiation of both ends.
     """
     own = {port: server.flow_gbps for server in subject.servers for port in server.ports}
     cabled = _cabled(subject.network)
@@ -159,12 +159,12 @@ def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
             port = seen.by_port.get(end.interface)
             wanted = own.get(end) or subject.network.speed_gbps(end)
             if port is None or not port.up or subject.network.interface(end) is None:
-                continue  # LIV007 tells
+                continue  # LIV007 reports it
             if port.speed_mbps is None or wanted is None:
                 yield subject.not_judged(end, "its speed is not known")
             elif port.speed_mbps != wanted * 1000:
                 message = f"speed: {port.speed_mbps / 1000:g} Gb/s, intended {wanted} Gb/s"
-                hint = "see what is plugged in, and the negotiation of both ends"
+                hint = "check the module and the cable, and the negotiation of both ends"
                 yield subject.finding(end, message, hint)
 
 
@@ -178,8 +178,8 @@ def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
 def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
     """The MTU is as intended, and no server's frame is too long.
 
-    A packet that is too long for a port is dropped or cut up, and RDMA over that path stands still
-    while pings pass.
+    A port drops or fragments a packet that is too long for it. RDMA over that path stops, while
+    pings pass.
 
     Example: MTU: 1500 bytes, intended 9000
     Fix: Correct «MTU of a port» (layer 3) or «longest frame» (layer 2) on the switch, or the
@@ -226,11 +226,11 @@ def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
     """No port counts more errors than in the earlier reading.
 
     CRC errors come from a cable, an optic or a dirty connector; a lost RoCE packet costs its flow a
-    whole window. Errors without CRC ones: frames that are too long or too short, see the MTU of the
-    other end.
+    whole window. Errors without CRC errors come from frames that are too long or too short: check
+    the MTU of the other end.
 
     Example: CRC errors: 12 more in 60 s (0.2 a second)
-    Fix: Clean or replace them, one end at a time.
+    Fix: Clean or replace optics and cable, one end at a time.
     """
     for end, was, now in _counter_pairs(subject):
         yield from _cleared(subject, end, was, now)
@@ -252,8 +252,8 @@ def errors_rising(subject: LiveSubject) -> Iterator[Verdict]:
 def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
     """No port discards more frames than in the earlier reading.
 
-    What is discarded on the way in finds no buffer or no VLAN, on the way out no room in its queue.
-    Queues without PFC may drop; LIV015 says whether it was the lossless one.
+    A port discards an input frame without buffer or VLAN, and an output frame without space in its
+    queue. Queues without PFC may drop; LIV015 reports drops of the lossless queue.
 
     Example: input discards: 6 more in 60 s (0.1 a second)
     Fix: See «counters of queues» of the port.
@@ -278,7 +278,7 @@ def _counter_pairs(subject: LiveSubject) -> Iterator[tuple[End, PortCounters, Po
 
 
 def _more(was: PortCounters, now: PortCounters, field: str) -> int:
-    """How much a counter rose; 0 where it is not counted, or was cleared."""
+    """Increase of a counter; 0 where it is not counted, or was cleared."""
     before, after = getattr(was, field), getattr(now, field)
     return 0 if before is None or after is None else max(0, after - before)
 

@@ -1,4 +1,4 @@
-"""Live rules on what keeps RoCE lossless: PFC, its thresholds and counters, queues, AI-ECN."""
+"""Live rules on lossless state: PFC, its thresholds and counters, queues, AI-ECN."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from rocefort.validators.rules.registry import Need, Verdict, rule
 
 DCB = "«the vendor's reference», DCB: "
 LONGEST_PAUSE_BITS = 65535 * 512  # IEEE 802.1Qbb: a quantum is 512 bit times, 65535 at most
-LOST = (  # of a port with as many deadlocks as turn PFC off
-    "it may have lost PFC, see «where PFC was turned off»; find who pauses without end, then "
-    "«no PFC on a port» and «PFC on a port»: nothing else brings it back"
+LOST = (  # hint for a port with as many deadlocks as turn PFC off
+    "check «where PFC was turned off»; find the device that pauses without end, then enter "
+    "«no PFC on a port» and «PFC on a port»: only these restore PFC"
+)
+DEADLOCKED = (
+    "find the device that pauses without end; «clear the counters of PFC» clears the counter"
 )
 DEFAULT_MODEL = "AI_ECN_DistributedStorage"  # `assign queue` without a model, V300R023C00
 
@@ -32,23 +35,23 @@ DEFAULT_MODEL = "AI_ECN_DistributedStorage"  # `assign queue` without a model, V
 def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
     """PFC is on where RoCE passes, for the intended queues.
 
-    One port without PFC drops what all others would have held back. Enter «PFC in manual mode»
-    again (it may be refused while the port is congested), and see which queues
-    «queues of PFC profiles» names: queue 3 is paused by default until «no pause of queue: 3».
+    One port without PFC drops packets that all other ports would hold back. Enter «PFC in manual
+    mode» again (the switch may refuse it while the port is congested). Then check the queues in
+    «queues of PFC profiles»: a profile pauses queue 3 by default until «no pause of queue: 3».
 
     Example: PFC: it is -, intended on with profile default
-    Fix: Enter «PFC on a port» in its view, when it is idle.
+    Fix: Enter «PFC on a port» in the port's view while the port is idle.
     """
     for node, seen in subject.answering_switches:
         rows = {row.interface: row for row in seen.pfc_ports or ()}
         for port in subject.roce_ports(node):
             row, pfc = rows.get(port.end.interface), port.interface.pfc
             if pfc is None:
-                continue  # PFC002 tells
+                continue  # PFC002 reports it
             if row is None or not row.enabled:
                 shown = row.state if row else "not shown"
                 message = f"PFC: it is {shown}, intended on with profile {pfc.profile}"
-                hint = "«PFC on a port» in its view, when it is idle"
+                hint = "enter «PFC on a port» in its view while it is idle"
                 yield subject.finding(port.end, message, hint, path="pfc")
             elif row.profile != pfc.profile:
                 message = f"PFC: profile {row.profile} is applied, intended {pfc.profile}"
@@ -63,7 +66,7 @@ def _profiles(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Ve
     for name, profile in wanted.items():
         queues = known.get(name)
         if queues is None or set(queues) != set(profile.queues):
-            pauses = f"pauses {_queues(queues)}" if queues is not None else "is not there"
+            pauses = f"pauses {_queues(queues)}" if queues is not None else "does not exist"
             message = f"PFC profile {name}: it {pauses}, intended {_queues(profile.queues)}"
             path = f"pfc.profiles[{name}]"
             yield subject.finding(node, message, "correct its «a paused queue» lines", path=path)
@@ -82,14 +85,14 @@ def _queues(queues: tuple[int, ...]) -> str:
     reads=reading(StateTopic.THRESHOLDS),
 )
 def thresholds(subject: LiveSubject) -> Iterator[Verdict]:
-    """The PFC thresholds that a switch shows are those of the fabric.
+    """The PFC thresholds of a switch are those of the fabric.
 
-    What was entered and what the chip took may differ (G2 rounds up to blocks of 320 bytes), and
-    somebody may have changed one by hand. Thresholds in cells cannot be compared: the size of a
-    cell is not told.
+    The chip may use other values than the configuration (G2 rounds up to blocks of 320 bytes), or
+    an operator changed a threshold by hand. Thresholds in cells cannot be compared: the switch
+    does not show the size of a cell.
 
     Example: queue 4: xoff 640 KB and xon 550 KB, intended xoff 600 KB and xon 550 KB
-    Fix: Enter the intended ones again while the port is idle, or correct the fabric.
+    Fix: Enter the intended thresholds again while the port is idle, or correct the fabric.
     """
     for node, seen in subject.answering_switches:
         rows = {(row.interface, row.queue): row for row in seen.thresholds or ()}
@@ -113,7 +116,7 @@ def _threshold(
         message = f"{queue}: its threshold is dynamic ({row.text}), intended {static}"
         yield subject.finding(port.end, message, hint, path=path)
     elif row.xoff_kbytes is None or row.xon_kbytes is None:
-        reason = "its thresholds are not shown in bytes, and the size of a cell is not told"
+        reason = "its thresholds are not shown in bytes, and the size of a cell is not known"
         yield subject.not_judged(port.end, reason)
     elif (row.xoff_kbytes, row.xon_kbytes) != (wanted.xoff_kbytes, wanted.xon_kbytes):
         shown = f"xoff {row.xoff_kbytes} KB and xon {row.xon_kbytes} KB"
@@ -133,25 +136,22 @@ def _threshold(
     reads=reading(StateTopic.PFC_COUNTERS),
 )
 def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
-    """No queue of a port has met a PFC deadlock.
+    """No queue of a port has had a PFC deadlock.
 
-    A deadlock means that a port was held in pause for the whole detection time: a NIC that pauses
-    without end, or switches that wait for each other in a circle (DLK001). One that rises is an
-    error; an old one a warning, until «clear the counters of PFC» clears it. After many within
-    20 s the port goes on without PFC (PFC007): see «where PFC was turned off».
+    A deadlock means that a port was paused for the whole detection time. The cause is a NIC that
+    pauses without end, or a cyclic buffer dependency (DLK001). A rising counter is an error; an old
+    deadlock is a warning, until «clear the counters of PFC» clears it. After many deadlocks within
+    20 s the port continues without PFC (PFC007): see «where PFC was turned off».
 
     Example: queue 4 deadlocks: 2 since they were cleared
-    Fix: Find who pauses without end; «clear the counters of PFC» clears the counter.
+    Fix: Find the device that pauses without end; «clear the counters of PFC» clears the counter.
     """
     earlier = _earlier_deadlocks(subject)
     for node, seen in subject.answering_switches:
         for row in seen.pfc_counters or ():
             end = End(device=node.name, interface=row.interface)
             was = earlier.get((node.name, row.interface, row.queue))
-            hint, lost = (
-                "find who pauses without end; «clear the counters of PFC» clears the counter",
-                "",
-            )
+            hint, lost = DEADLOCKED, ""
             limit = _turn_off(node, row.interface, row.queue)
             if row.deadlocks - (was or 0) >= limit:
                 hint, lost = LOST, f"; {limit} within 20 s turn PFC off"
@@ -165,7 +165,7 @@ def deadlocks(subject: LiveSubject) -> Iterator[Verdict]:
 
 
 def _turn_off(node: Node, interface: str, queue: int) -> int:
-    """Deadlocks after which a port goes on without PFC."""
+    """Number of deadlocks after which a port turns PFC off."""
     port = node.device.by_interface.get(interface)
     profile = node.device.profile_of(port) if port else None
     return (profile or PfcProfile()).turn_off_of(queue)
@@ -191,12 +191,13 @@ def _earlier_deadlocks(subject: LiveSubject) -> dict[tuple[str, str, int], int]:
 def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
     """The lossless queue drops nothing.
 
-    A drop there says that a sender was not held back in time: PFC is off at the other end, headroom
-    is too small for the cable, or the queue's drop threshold is below what PFC lets in. Drops that
-    rise are an error; old ones a warning, until «clear the counters of queues» clears them.
+    A drop there means that a pause did not stop a sender in time. PFC is off at the other end,
+    headroom is too small for the cable, or the queue's drop threshold is below the depth that PFC
+    allows. Rising drops are an error; old drops are a warning, until «clear the counters of queues»
+    clears them.
 
     Example: queue 4 drops: 3 packets since it was cleared
-    Fix: See PFC at the other end, headroom (BUF002) and drop profiles.
+    Fix: Check PFC at the other end, headroom (BUF001) and drop profiles.
     """
     queue = subject.lossless.queue
     devices = subject.before.devices if subject.before else ()
@@ -207,7 +208,7 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
         for row in (row for row in seen.queues or () if row.queue == queue):
             end = End(device=node.name, interface=row.interface)
             was = earlier.get((node.name, row.interface, queue))
-            hint = "see PFC at the other end, headroom (BUF002) and drop profiles"
+            hint = "check PFC at the other end, headroom (BUF001) and drop profiles"
             if was is not None and row.dropped_packets > was:
                 message = f"queue {queue} drops: {row.dropped_packets} packets, and {was} before"
                 yield subject.finding(end, message, hint)
@@ -225,14 +226,14 @@ def lossless_drops(subject: LiveSubject) -> Iterator[Verdict]:
     needs=(Need.LOSSLESS,),
 )
 def pause_rate(subject: LiveSubject) -> Iterator[Verdict]:
-    """PFC pauses the lossless queue seldom.
+    """The rate of PFC pauses of the lossless queue is low.
 
-    ECN is meant to slow senders down before PFC has to: many pauses mean that marks come too late,
-    or that one slow receiver holds up everybody.
+    ECN should slow senders down before PFC has to stop them. Many pauses mean that marks come too
+    late, or that one slow receiver delays all others.
 
     Example: queue 4 pauses received: 1001 a second, limit 1000; they stop the port up to 34% of the
     time
-    Fix: Follow the pauses: the port that receives them leads to the next switch, down to the NIC
+    Fix: Follow the pauses from each port that receives them to the next switch, down to the NIC
     that cannot keep up.
     """
     queue, limit = subject.lossless.queue, subject.limits.pause_rate
@@ -248,7 +249,7 @@ def pause_rate(subject: LiveSubject) -> Iterator[Verdict]:
 
 
 def _share(subject: LiveSubject, end: End, rate: int) -> str:
-    """How much of the time such pauses stop the port at most, each as long as can be."""
+    """Largest share of the time that such pauses stop the port, in words."""
     gbps = subject.network.speed_gbps(end)
     if gbps is None:
         return ""
@@ -264,23 +265,23 @@ def _share(subject: LiveSubject, end: End, rate: int) -> str:
     reads=reading(StateTopic.AI_ECN, StateTopic.PORTS),
 )
 def ai_ecn(subject: LiveSubject) -> Iterator[Verdict]:
-    """AI-ECN works on ports that are up, with the intended model.
+    """AI-ECN runs on ports that are up, with the intended model.
 
-    Mode `-` is abnormal: the queue marks by no model, and PFC does all the work. It needs PFC on
-    the queue first. Another active model was tuned for other traffic. See «models of AI-ECN» and
+    Mode `-` is abnormal: no model marks the queue, and only PFC controls congestion. AI-ECN needs
+    PFC on the queue first. Another model was tuned for other traffic. See «models of AI-ECN» and
     «state of AI-ECN».
 
     Example: queue 4 AI-ECN: its mode is abnormal (-), intended ai_ecn_hpc
-    Fix: See «models of AI-ECN», and PFC of the queue.
+    Fix: Check «models of AI-ECN», and PFC of the queue.
     """
     for node, seen in subject.answering_switches:
         rows = {(row.interface, row.queue): row for row in seen.ai_ecn or ()}
         for port in subject.roce_ports(node) if node.device.ai_ecn.enabled else ():
             state = seen.by_port.get(port.end.interface)
             if state is None or not state.up:
-                continue  # it works on ports that are up
+                continue  # AI-ECN runs only on ports that are up
             profile = node.device.profile_of(port.interface)
-            paused = profile.queues if profile else ()  # a port without PFC: PFC002 tells
+            paused = profile.queues if profile else ()  # PFC002 reports a port without PFC
             for assigned in (queue for queue in node.device.ai_ecn.queues if queue.queue in paused):
                 row = rows.get((port.end.interface, assigned.queue))
                 yield from _model(subject, port, assigned, row)
@@ -290,7 +291,7 @@ def _model(
     subject: LiveSubject, port: Port, assigned: AiEcnQueue, row: AiEcnSeen | None
 ) -> Iterator[Verdict]:
     where, model = f"queue {assigned.queue} AI-ECN", assigned.model or DEFAULT_MODEL
-    hint = "see «models of AI-ECN», and PFC of the queue"
+    hint = "check «models of AI-ECN», and PFC of the queue"
     if row is None:
         message = f"{where}: the switch does not show it, intended {model}"
     elif row.mode == "-":

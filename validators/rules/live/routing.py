@@ -1,4 +1,4 @@
-"""Live rules on routing: BGP sessions, what they bring, and the ECMP width in the FIB."""
+"""Live rules on routing: BGP sessions, received prefixes, and the ECMP width in the FIB."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocefort.validators.rules.live.subject import LiveSubject, reading
 from rocefort.validators.rules.registry import Verdict, rule
 
 BGP_PEER = "«the vendor's reference», «state of BGP peers»"
-FEW = 3  # prefixes that a sentence names
+FEW = 3  # prefixes that a message names
 
 
 @rule(
@@ -27,13 +27,13 @@ FEW = 3  # prefixes that a sentence names
 def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     """BGP is established with every intended peer.
 
-    Intended is what the embedded engine says of the configuration. A session that is down takes its
-    paths from every server behind it: see «state of BGP peer: ADDRESS», the cable, the addresses,
-    AS numbers and passwords of both ends. A peer that nobody intends is a warning.
+    The embedded engine computes the intended sessions from the configuration. A session that is
+    down removes its paths for every server behind it. Check «state of BGP peer: ADDRESS», the
+    cable, and the addresses, AS numbers and passwords of both ends. A peer that is not in the
+    fabric is a warning.
 
     Example: peer 10.1.1.2 (spine01): the session is not established
-    Fix: Look at what «state of BGP peer: ADDRESS» says, at the cable, and at both ends of the
-    session.
+    Fix: Check the output of «state of BGP peer: ADDRESS», the cable, and both ends of the session.
     """
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)
@@ -43,15 +43,15 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
         known = {peer.address: peer for peer in seen.peers or ()}
         for address, up in sorted(intended.items()):
             name, path = subject.named_address(address), f"bgp.peers[{address}]"
-            hint = f"«state of BGP peer: {address}» says why"
+            hint = f"«state of BGP peer: {address}» shows the cause"
             if address not in known:
                 message = f"peer {name}: the switch has no such peer"
-                yield subject.finding(node, message, "see what runs there", path=path)
+                yield subject.finding(node, message, "compare what runs there", path=path)
             elif up and not known[address].established:
                 message = f"peer {name}: the session is not established"
                 yield subject.finding(node, message, hint, path=path)
         for address in sorted(known.keys() - intended.keys()):
-            message = f"peer {subject.named_address(address)}: nobody intends this peer"
+            message = f"peer {subject.named_address(address)}: the fabric has no such peer"
             hint = "remove it from the switch, or add it to the fabric"
             yield subject.finding(node, message, hint, path="bgp", severity=Severity.WARNING)
 
@@ -64,15 +64,15 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
     reads=reading(StateTopic.PEERS),
 )
 def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
-    """Every peer brings the prefixes that are to be used from it.
+    """Every peer announces the prefixes that are used from it.
 
-    More are no finding: a peer may also bring what is better reached another way, and whether
-    «a switch of this vendor» counts what it rejects is not confirmed. Fewer mean that the peer
-    has lost routes, or that a route-policy or prefix list drops them: compare
+    More prefixes are no finding: the switch may have better paths to some of them, and whether
+    «a switch of this vendor» counts rejected prefixes is not confirmed. Fewer prefixes mean that
+    the peer has lost routes, or that a route-policy or prefix list drops them: compare
     «routes received from: ADDRESS» with the fabric.
 
-    Example: peer 10.1.1.2 (spine01): 1 prefix received, and 2 are meant to be used from it
-    Fix: See the peer's own sessions and routes, and the policies of both ends.
+    Example: peer 10.1.1.2 (spine01): 1 prefix received, at least 2 intended
+    Fix: Check the peer's own sessions and routes, and the policies of both ends.
     """
     if subject.intended.refused:
         yield subject.not_judged(None, subject.intended.refused)
@@ -83,10 +83,9 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
             if peer.established and peer.prefixes is not None and peer.prefixes < least:
                 message = (
                     f"peer {subject.named_address(peer.address)}: "
-                    f"{count_of(peer.prefixes, 'prefix')} "
-                    f"received, and {least} are meant to be used from it"
+                    f"{count_of(peer.prefixes, 'prefix')} received, at least {least} intended"
                 )
-                hint = "see the peer's own sessions and routes, and the policies of both ends"
+                hint = "check the peer's own sessions and routes, and the policies of both ends"
                 path = f"bgp.peers[{peer.address}]"
                 yield subject.finding(node, message, hint, path=path)
 
@@ -101,11 +100,11 @@ def bgp_prefixes(subject: LiveSubject) -> Iterator[Verdict]:
 def ecmp_width(subject: LiveSubject) -> Iterator[Verdict]:
     """Server prefixes have their intended next hops in the FIB.
 
-    With fewer, the flows of a leaf share fewer uplinks, and PFC pauses what would have fitted. A
-    next hop that nobody intends draws traffic where it should not go.
+    With fewer next hops, the flows of a leaf share fewer uplinks, and PFC pauses traffic that would
+    have fitted. A next hop that is not intended attracts traffic to a wrong path.
 
     Example: next hops without 10.1.1.4 (spine02): 1 to 10.10.2.0/24, intended 2
-    Fix: See the sessions of the missing next hops, «equal paths of BGP», and with one AS a spine
+    Fix: Check the sessions of the missing next hops, «equal paths of BGP», and with one AS a spine
     «equal paths over unlike ASNs».
     """
     if subject.intended.refused:
@@ -129,11 +128,11 @@ def _widths(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Verd
         if missing or extra:
             groups[missing, extra, len(found), len(hops)].append(prefix)
     for (missing, extra, width, wanted), prefixes in sorted(groups.items()):
-        # Before the colon stands what is wrong, after it how much: see rollout.live.new_errors.
+        # The fault is before the colon, its numbers after it: see rollout.live.new_errors.
         what = [f"without {listing(map(subject.named_address, missing))}"] if missing else []
         what += [f"by {listing(map(subject.named_address, extra))}, not intended"] if extra else []
         message = f"next hops {listing(what)}: {width} to {_prefixes(prefixes)}, intended {wanted}"
-        hint = "see «routes to: PREFIX» and the sessions of these next hops"
+        hint = "check «routes to: PREFIX» and the sessions of these next hops"
         yield subject.finding(node, message, hint, path="bgp.maximum_paths")
 
 

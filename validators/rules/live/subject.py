@@ -1,4 +1,4 @@
-"""Rules on what the switches say of their state: the subject that they judge, a reading."""
+"""Subject of live rules: readings of the switches, compared with the intended state."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rocefort.models.results.routing import RoutingState, SessionStatus
 from rocefort.validators.routing.engine import solve
 from rocefort.validators.rules.registry import RuleTopics, Subject, Verdict
 
-ONE_READING = "one reading tells no change; take two (--interval), or name an earlier (--baseline)"
+ONE_READING = "one reading shows no change; take two (--interval), or name an earlier (--baseline)"
 SILENT = "it could not be read (LIV001)"
-NOT_BEFORE = "it was not read before, so no change can be judged"
+NOT_BEFORE = "the earlier reading lacks this switch, so no change can be judged"
 
 
 def reading(*topics: StateTopic, twice: bool = False) -> RuleTopics:
-    """Name what a rule reads."""
+    """Topics that a rule reads; twice: it needs an earlier reading, too."""
     return RuleTopics(topics, twice)
 
 
@@ -31,7 +31,7 @@ Hops = Mapping[IPv4Network, tuple[IPv4Address, ...]]
 
 @dataclass(frozen=True, slots=True)
 class HealthLimits:
-    """What no vendor prescribes: choices of ours, each an option of `rocefort health`."""
+    """Limits that no vendor prescribes: choices, each an option of `rocefort health`."""
 
     clock_s: float = 5.0
     disk_mbytes: int = 100  # a configuration takes less than one of them
@@ -40,10 +40,11 @@ class HealthLimits:
 
 @dataclass(frozen=True, slots=True)
 class IntendedState:
-    """The embedded engine's answers about a network, by switch; refused: why it has none.
+    """Intended sessions and routes by switch, from the embedded engine.
 
-    up: peers, and whether the session is meant to come up. hops: of the server segments, of all
-    prefixes where no segment is known. used: how many prefixes are meant to be used from a peer.
+    up: peers, and whether their session should be established. hops: next hops of server segments;
+    of all prefixes where no segment is known. used: number of prefixes that should be used from a
+    peer. refused: reason why the engine has no answer.
     """
 
     up: Mapping[str, Mapping[IPv4Address, bool]] = field(default_factory=dict)
@@ -53,7 +54,7 @@ class IntendedState:
 
 
 def intended_of(network: Network) -> IntendedState:
-    """What the routing of a network is meant to be."""
+    """Intended routing of a network."""
     try:
         state = solve(network)
     except Refused as error:
@@ -77,7 +78,7 @@ def _server_hops(network: Network, state: RoutingState) -> dict[str, Hops]:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """What switches say now; before: what they said earlier, None where nobody asked them."""
+    """Present and earlier state of the switches; before is None without an earlier reading."""
 
     now: Observed
     before: Observed | None = None
@@ -86,7 +87,7 @@ class Readings:
 
 @dataclass(frozen=True)
 class LiveSubject(Subject):
-    """A network as it is meant to be, and what its switches say, under one rule."""
+    """Intended network and readings of its switches, under one rule."""
 
     readings: Readings
     intended: IntendedState
@@ -94,7 +95,7 @@ class LiveSubject(Subject):
     given: ClassVar[str] = "a reading of the switches"
 
     def verdicts(self) -> Iterator[Verdict]:
-        """First what a switch did not tell, by reason, then as of any subject."""
+        """Verdicts on missing readings, by reason, then those of any subject."""
         reads = self.rule.reads
         if reads.twice and self.before is None:
             yield self.not_judged(None, ONE_READING)
@@ -119,7 +120,7 @@ class LiveSubject(Subject):
 
     @property
     def limits(self) -> HealthLimits:
-        """Our choices."""
+        """Limits that this project chose."""
         return self.readings.limits
 
     @cached_property
@@ -130,7 +131,7 @@ class LiveSubject(Subject):
 
     @cached_property
     def answering_switches(self) -> tuple[tuple[Node, DeviceSeen], ...]:
-        """Those of them that told all that the rule reads."""
+        """Switches whose reading has all topics of the rule."""
         reads = self.rule.reads.topics
         return tuple(
             (node, seen)
@@ -139,7 +140,7 @@ class LiveSubject(Subject):
         )
 
     def port(self, end: End) -> PortSeen | None:
-        """An interface as its switch shows it; None where it shows none, or was not read."""
+        """Reading of an interface; None where the switch was not read, or does not show it."""
         seen = self.now.by_name.get(end.device)
         return seen.by_port.get(end.interface) if seen else None
 
@@ -170,7 +171,7 @@ class LiveSubject(Subject):
         }
 
     def seconds(self, device: str) -> float:
-        """How far apart the two readings of a switch are."""
+        """Time between the two readings of a switch, in seconds."""
         if self.before is None:
             return 0.0
         now, before = (reading.by_name[device].at for reading in (self.now, self.before))

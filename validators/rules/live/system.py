@@ -1,4 +1,4 @@
-"""Live rules on a switch by itself: that it answers, which it is, its time, flash and startup."""
+"""Live rules on a single switch: reachability, identity, clock, flash and startup configuration."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from rocefort.validators.rules.registry import Verdict, rule
     source="the switch's own answers, read strictly",
 )
 def answers(subject: LiveSubject) -> Iterator[Verdict]:
-    """Every switch answers, and what it shows adds up.
+    """Every switch answers, and its output is in the documented form.
 
-    A switch that cannot be reached, refuses a login, or shows a table that is not in the documented
-    form is judged by no other rule.
+    No other rule judges a switch that is unreachable, refuses a login, or shows a table that is not
+    in the documented form.
 
     Example: no session to 10.255.0.11:22 as netops: refused
-    Fix: See that it is up and that its entry in the connections file is right; for a table, run the
-    command by hand and compare it with the command reference.
+    Fix: Check that the switch is up and that its entry in the connections file is right; for a
+    table, run the command by hand and compare the output with the command reference.
     """
     for node, seen in subject.queried_switches:
         for what in seen.failed:
-            hint = "see that it is up and reached; run a command that is named here by hand"
+            hint = "check that it is up and reachable; run a command of this message by hand"
             yield subject.finding(node, what, hint)
 
 
@@ -46,13 +46,13 @@ def answers(subject: LiveSubject) -> Iterator[Verdict]:
 def identity(subject: LiveSubject) -> Iterator[Verdict]:
     """Name, hardware and release are those of the fabric.
 
-    A wrong name behind an address is another switch: correct the connections file before anything
-    is changed there. Another model or release takes other commands than those that were verified:
-    install what the fabric says, or correct `hardware` or `software` and check again. A serial
-    number that differs from the earlier reading's says that the switch was replaced.
+    Another name means another switch at this address: correct the connections file before any
+    change. Another model or release accepts other commands than the verified ones: install the
+    release of the fabric, or correct `hardware` or `software` and check again. Another serial
+    number than in the earlier reading means that the switch was replaced.
 
-    Example: sysname: it calls itself 'leaf02'
-    Fix: Correct the address in the connections file, or what the fabric says of the switch, or the
+    Example: sysname: it is 'leaf02'
+    Fix: Correct the address in the connections file, the entry of the switch in the fabric, or the
     switch.
     """
     for node, seen in subject.answering_switches:
@@ -65,7 +65,7 @@ def identity(subject: LiveSubject) -> Iterator[Verdict]:
             yield subject.finding(
                 node,
                 f"serial number: {seen.facts.serial}, and {was} in the earlier reading",
-                "somebody replaced the switch; check its host key and its configuration",
+                "the switch was replaced; check its host key and its configuration",
                 severity=Severity.WARNING,
             )
 
@@ -73,7 +73,7 @@ def identity(subject: LiveSubject) -> Iterator[Verdict]:
 def _differences(subject: LiveSubject, node: Node, facts: FactsSeen) -> Iterator[Verdict]:
     if facts.hostname != node.name:
         hint = "correct its address in the connections file, or its sysname"
-        yield subject.finding(node, f"sysname: it calls itself {facts.hostname!r}", hint)
+        yield subject.finding(node, f"sysname: it is {facts.hostname!r}", hint)
     model = node.hardware.model if node.hardware else None
     if not facts.hardware:
         yield subject.not_judged(node, "«model and release» names no model")
@@ -96,12 +96,13 @@ def _differences(subject: LiveSubject, node: Node, facts: FactsSeen) -> Iterator
 def clocks(subject: LiveSubject) -> Iterator[Verdict]:
     """Every clock agrees with this machine's and with the others'.
 
-    Logs of a fault that spans switches cannot be put in order otherwise, and certificates and keys
-    expire by the clock. See «state of NTP», the servers in `services.ntp`, and the path to
-    them. Where all switches agree and differ from this machine, this machine is the one to mend.
+    With wrong clocks, the logs of several switches cannot be put in order, and certificates and
+    keys expire at the wrong time. Check «state of NTP», the servers in `services.ntp`, and the path
+    to them. Where all switches agree and differ from this machine, this machine is wrong.
 
     Example: clock: it is 37 s behind this machine's, limit 5 s
-    Fix: See «state of NTP»; where all switches differ alike, set this machine's clock.
+    Fix: Check «state of NTP»; where all switches have the same difference, set this machine's
+    clock.
     """
     limit = subject.limits.clock_s
     ahead = {node.name: seen.clock_ahead_s or 0.0 for node, seen in subject.answering_switches}
@@ -122,7 +123,7 @@ def clocks(subject: LiveSubject) -> Iterator[Verdict]:
                 f"clock: it is {_deviation_text(ahead[node.name])} this machine's, limit "
                 f"{limit:g} s"
             )
-            yield subject.finding(node, message, "see «state of NTP»", path="ntp_servers")
+            yield subject.finding(node, message, "check «state of NTP»", path="ntp_servers")
 
 
 def _deviation_text(seconds: float) -> str:
@@ -137,10 +138,10 @@ def _deviation_text(seconds: float) -> str:
     reads=reading(StateTopic.DISK),
 )
 def disk(subject: LiveSubject) -> Iterator[Verdict]:
-    """The flash has room for configurations and logs.
+    """The flash has space for configurations and logs.
 
-    A «save» that finds no room leaves the old startup configuration, and the next restart takes the
-    switch back.
+    Without space, «save» keeps the old startup configuration, and the next restart returns the
+    switch to it.
 
     Example: flash: 99 MB are free, limit 100 MB
     Fix: Delete old software and log files («delete for good»), after «list of all files».
@@ -160,15 +161,16 @@ def disk(subject: LiveSubject) -> Iterator[Verdict]:
     reads=reading(StateTopic.SAVED),
 )
 def saved(subject: LiveSubject) -> Iterator[Verdict]:
-    """What runs is what the switch would start with.
+    """The running configuration is the startup configuration.
 
-    Otherwise a restart changes the fabric. While a trial is under way they differ by that trial,
-    which is why a rollout does not judge this then.
+    If they differ, a restart changes the fabric. During a trial commit they differ by that trial,
+    so that a rollout does not judge this rule then.
 
-    Example: startup: what runs is not saved
-    Fix: Compare «what runs» with «what a restart loads», then «save», or find out who changed what.
+    Example: startup: the running configuration is not saved
+    Fix: Compare «what runs» with «what a restart loads», then «save», or find out who made the
+    change.
     """
     for node, seen in subject.answering_switches:
         if not seen.saved:
-            message = "startup: what runs is not saved"
-            yield subject.finding(node, message, "«save», once it is known who changed it")
+            message = "startup: the running configuration is not saved"
+            yield subject.finding(node, message, "find out who made the change, then «save»")

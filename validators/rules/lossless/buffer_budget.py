@@ -1,4 +1,4 @@
-"""What the lossless ports of a switch promise of its buffer, for rules and reports."""
+"""Buffer demand of a switch's lossless ports: static xoff and headroom, for rules and reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rocefort.validators.rules.lossless.headroom import RESPONSE_QUANTA, headroo
 
 
 class PortDemand(NamedTuple):
-    """One lossless port, kbytes of 1024 bytes. None: not known."""
+    """Buffer demand of one lossless port, in kbytes of 1024 bytes. None: not known."""
 
     port: Port
     xoff_kbytes: int | None
@@ -21,12 +21,12 @@ class PortDemand(NamedTuple):
 
     @property
     def kept_kbytes(self) -> int | None:
-        """Headroom that counts against the buffer: what the port has, else what it needs."""
+        """Headroom that counts against the buffer: the port's own, else the calculated one."""
         return self.needed_kbytes if self.headroom_kbytes is None else self.headroom_kbytes
 
     @property
     def promised_kbytes(self) -> int | None:
-        """Static xoff and headroom together."""
+        """Sum of static xoff and headroom."""
         if self.xoff_kbytes is None or self.kept_kbytes is None:
             return None
         return self.xoff_kbytes + self.kept_kbytes

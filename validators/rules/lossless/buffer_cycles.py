@@ -1,8 +1,8 @@
-"""Cyclic buffer dependency: which paused buffers can end up waiting for each other in a circle.
+"""Search for cyclic buffer dependencies: paused buffers that can wait for each other in a cycle.
 
-A node is an ingress buffer: a directed link and the priority that its traffic has there. An edge
-leads from the buffer that packets wait in to the one that they wait for. A cycle is necessary for
-a PFC deadlock, though not sufficient (Hu et al., HotNets 2016; Tagger, CoNEXT 2017).
+A node is an ingress buffer: a directed link and the priority of its traffic there. An edge leads
+from the buffer in which packets wait to the buffer that they wait for. A cycle is necessary for a
+PFC deadlock, but not sufficient (Hu et al., HotNets 2016; Tagger, CoNEXT 2017).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Graph = Mapping[Buffer, frozenset[Buffer]]  # every buffer is a key
 def forwarding_graph(
     sources: Mapping[str, int], forwards: Mapping[Hop, int], priority: int
 ) -> Graph:
-    """Dependencies of hop-by-hop forwarding, as far as they can be part of a cycle.
+    """Dependencies of hop-by-hop forwarding, without links that cannot be part of a cycle.
 
-    Destinations with one fate are a class, a bit of an integer. sources: by device the classes
-    that its hosts send to; forwards: by directed link the classes that its tail sends over it. A
-    class depends from a link to the next one where packets of it really pass both. Links that
-    lead to a device that passes nothing on, or from one, are in no cycle and left out.
+    Destinations with equal forwarding are a class, a bit of an integer. sources: by device, the
+    classes to which its hosts send. forwards: by directed link, the classes that its tail sends
+    over it. A dependency leads from a link to the next link where packets of a class pass both. A
+    link to or from a device that forwards nothing is in no cycle, so the graph leaves it out.
     """
     passed = carried_classes(sources, forwards)
     arriving: defaultdict[str, int] = defaultdict(int)
@@ -46,7 +46,7 @@ def forwarding_graph(
 
 
 def carried_classes(sources: Mapping[str, int], forwards: Mapping[Hop, int]) -> dict[Hop, int]:
-    """Classes that really pass each link: sent by a host somewhere before it."""
+    """Classes that pass each link: a host upstream sends to them."""
     onward: defaultdict[str, list[Hop]] = defaultdict(list)
     for hop in forwards:
         onward[hop[0]].append(hop)
@@ -64,7 +64,7 @@ def carried_classes(sources: Mapping[str, int], forwards: Mapping[Hop, int]) -> 
 
 
 def components(graph: Graph) -> list[frozenset[Buffer]]:
-    """Strongly connected components that hold a cycle, in a fixed order."""
+    """Strongly connected components with a cycle, in a fixed order."""
     search = _Tarjan(graph)
     for root in sorted(graph):
         if root not in search.index:
@@ -74,7 +74,7 @@ def components(graph: Graph) -> list[frozenset[Buffer]]:
 
 @dataclass
 class _Tarjan:
-    """Tarjan's search without recursion, which a path of a thousand buffers would exceed."""
+    """Tarjan's algorithm without recursion: paths may have more than a thousand buffers."""
 
     graph: Graph
     found: list[frozenset[Buffer]] = field(default_factory=list)
@@ -83,7 +83,7 @@ class _Tarjan:
     stack: dict[Buffer, None] = field(default_factory=dict)  # in order of arrival
 
     def walk(self, root: Buffer) -> None:
-        """Visit all that the root leads to."""
+        """Visit all buffers that are reachable from the root."""
         work = [self._enter(root)]
         while work:
             node, awaited = work[-1]
@@ -107,7 +107,7 @@ class _Tarjan:
         self.low[node] = min(self.low[node], value)
 
     def _leave(self, node: Buffer) -> None:
-        """Take a finished component off the stack; it is kept only if it holds a cycle."""
+        """Take a finished component off the stack; keep it only if it has a cycle."""
         if self.low[node] != self.index[node]:
             return
         members = set()

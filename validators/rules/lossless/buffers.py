@@ -1,4 +1,4 @@
-"""Buffers: headroom by formula against what a port has, and the sum against the switch's buffer."""
+"""Rules on buffers: headroom of each port by formula, and the sum against the switch's buffer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
 
 
 class HeadroomDemand(NamedTuple):
-    """Headroom in bytes that one port needs."""
+    """Required headroom of one port, in bytes."""
 
     port: Port
     needed_bytes: int
@@ -39,7 +39,7 @@ class HeadroomDemand(NamedTuple):
 def _demands(
     subject: Subject, switch: LosslessSwitch, intent: LosslessIntent
 ) -> Iterator[HeadroomDemand | Verdict]:
-    """What each port needs, or why that is not known."""
+    """Required headroom of each port, or the reason why it is not known."""
     mtu = intent.headroom_mtu
     for port in switch.roce_ports:
         if port.cable_m is None:
@@ -57,13 +57,13 @@ def _demands(
     needs=(Need.LINKS, Need.SERVERS, Need.LOSSLESS, Need.FAMILY),
 )
 def headroom(subject: Subject) -> Iterator[Verdict]:
-    """Headroom holds what arrives after a pause is sent.
+    """Headroom holds the frames that arrive after a pause is sent.
 
-    After xoff is crossed, frames already begun, the bits on the cable and the peer's reaction still
-    arrive. V300 G2 sets headroom by port and queue, out of a pool; G1 has a pool at most; on V200
-    nothing is confirmed. Where the size of a buffer's cells is confirmed, it is told, too, what
-    only the smallest packets would fill, each a cell: by SONiC's formula with the terms of another
-    maker's chips.
+    After the queue crosses xoff, frames in transmission, the bits on the cable and frames from the
+    peer's response time still arrive. V300 G2 sets headroom by port and queue, out of a pool; G1
+    has a pool at most; on V200 no form is confirmed. Where the cell size of the buffer is
+    confirmed, a second finding (info) gives the need of the smallest packets, which fill a cell
+    each. It uses SONiC's formula with the terms of another vendor's chips.
 
     Example: headroom of queue 4 is 54 KB; 100 Gb/s over 100 m and frames of 9216 bytes need 55 KB
     Fix: Raise «headroom» or the pool, shorten the cable or lower the MTU.
@@ -151,7 +151,7 @@ def _in_cells(
     demand: HeadroomDemand,
     size_kbytes: int,
 ) -> Iterator[Verdict]:
-    """Headroom that is enough in bytes, where small packets fill cells that they do not need."""
+    """Report headroom that is enough in bytes, but too small for small packets in cells."""
     port, mtu = demand.port, intent.headroom_mtu
     if cell is None or not cell.confirmed or port.speed_gbps is None or port.cable_m is None:
         return
@@ -214,9 +214,9 @@ def _pool(
 def buffer_budget(subject: Subject) -> Iterator[Verdict]:
     """xoff and headroom of all lossless ports fit into the buffer.
 
-    A static xoff is a promise of buffer to each port. When the promises add up to more than there
-    is, some port loses packets before it pauses. An unknown buffer is not judged; neither is one
-    that no vendor source confirms, unless the sum is already too large for it.
+    A static xoff reserves buffer for each port. If the sum exceeds the buffer, some port loses
+    packets before it pauses. A buffer of unknown size is not judged. A size that no vendor source
+    confirms is judged only if the sum exceeds it.
 
     Example: xoff and headroom of 3 lossless ports add up to 1954 KB; the buffer of CE8851-32CQ8DQ-P
     is 1953 KB
@@ -266,7 +266,7 @@ def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) ->
 
 
 def _to_at_most(intent: LosslessIntent, buffer_kbytes: int, demands: list[HeadroomDemand]) -> str:
-    """The xoff that all ports can have at once, each beside the largest headroom of any."""
+    """Hint: highest xoff that all ports can have together, with the largest headroom of any."""
     kept = [port_demand(intent, demand.port).kept_kbytes or 0 for demand in demands]
     limit = int(static_xoff_limit(buffer_kbytes, len(demands), 1, max(kept)))
     return f" to {limit} KB at most" if limit > 0 else ""

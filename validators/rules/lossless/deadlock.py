@@ -1,4 +1,4 @@
-"""Deadlock: on the paths that routing takes, no circle of buffers waits for itself."""
+"""Rule on deadlock: the paths of routing have no cyclic buffer dependency."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
     needs=(Need.LINKS,),
 )
 def no_cycle(subject: Subject) -> Iterator[Verdict]:
-    """Paused buffers cannot wait for each other in a circle.
+    """No cyclic buffer dependency exists.
 
-    A full ingress buffer waits for the next switch's. Where such waits close a circle, PFC can stop
-    it for ever. Paths up to a spine and down again cannot; a path that goes up a second time can.
-    Judged are the paths between gateways while nothing has failed, as the embedded engine routes
-    them.
+    A full ingress buffer waits for the buffer of the next switch. If such dependencies form a
+    cycle, PFC can stop all of its buffers permanently: a PFC deadlock. Paths up to a spine and down
+    again form no cycle; a path that goes up a second time can. The rule judges the paths between
+    gateways without failures, as the embedded engine routes them; DLK101 judges single failures.
 
-    Example: buffers of queue 4 can wait for each other in a circle: leaf01 > spine01 > leaf02 >
-    spine02 > leaf01
+    Example: cyclic buffer dependency in queue 4: leaf01 > spine01 > leaf02 > spine02 > leaf01
     Fix: Remove the link, or the route, that leads up again.
     """
     network = subject.network
@@ -69,8 +68,8 @@ def all_routed(network: Network) -> bool:
 def one_as_cuts_every_link(network: Network) -> bool:
     """Whether every link has exactly one end in one common AS, as with all spines in one.
 
-    Then no path can pass that AS twice (RFC 4271, 9.1.2), so none goes up again after coming
-    down: the answer without solving the routing.
+    Then no path can pass that AS twice (RFC 4271, 9.1.2), so that no path goes up again after
+    coming down. The rule then needs no routing solution.
     """
     asns = {node.name: node.device.bgp.asn for node in network.nodes if node.device.bgp}
     ends = [(asns.get(x.a.device), asns.get(x.b.device)) for x in network.links or ()]
@@ -81,9 +80,10 @@ def one_as_cuts_every_link(network: Network) -> bool:
 def an_end_of_every_link_passes_nothing_on(network: Network) -> bool:
     """Whether every link has an end that announces only prefixes which it alone originates.
 
-    Nobody sends such a switch what is for others, so none of its buffers waits for another one of
-    the fabric: of two buffers in a row the second waits for nothing. Leaves with export policies
-    are such switches: the answer without solving the routing, with an AS of its own for each spine.
+    Such a switch receives no transit traffic, so that its buffers wait for no other buffer of the
+    fabric. The second of two consecutive buffers therefore waits for none. Leaves with export
+    policies are such switches: the rule then needs no routing solution, even if each spine has its
+    own AS.
     """
     origins = Counter(
         prefix for node in network.nodes if (bgp := node.device.bgp) for prefix in bgp.networks
@@ -134,18 +134,18 @@ def _judge(subject: Subject, queue: int) -> Iterator[Verdict]:
         circle = cycle(graph, component)
         yield subject.finding(
             subject.network.by_name[circle[0][0]],
-            f"buffers of queue {queue} can wait for each other in a circle: {words(circle)}",
+            f"cyclic buffer dependency in queue {queue}: {words(circle)}",
             "remove the link or the route by which packets go up again after coming down",
         )
 
 
 def words(circle: tuple[Buffer, ...]) -> str:
-    """A circle of buffers by the switches that it passes."""
+    """Cyclic buffer dependency in words: the switches that it passes."""
     return " > ".join((*(tail for tail, _, _ in circle), circle[0][0]))
 
 
 def traffic(solution: Solution) -> tuple[dict[str, int], dict[Hop, int]]:
-    """Classes that each device's servers send to, and those that each link carries, as bits."""
+    """Classes to which each device's servers send, and classes that each link carries, as bits."""
     served = gateways(solution)
     subnets = {subnet for own in served.values() for subnet in own}
     neighbours = {(s.device, s.peer): s.far[0] for s in solution.sessions if s.far}

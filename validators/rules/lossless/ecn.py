@@ -1,4 +1,4 @@
-"""ECN: the lossless queue is marked, by AI-ECN or by static thresholds, and marks come first."""
+"""Rules on ECN: AI-ECN or static thresholds mark the lossless queue, before PFC pauses it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from rocefort.validators.rules.registry import Subject, Verdict, rule
 def ai_ecn_on_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     """ECN marks the lossless queue, and lossless queues only.
 
-    ECN slows senders before PFC has to stop them; without it every congestion becomes pauses.
-    AI-ECN marks on all ports, static thresholds on those that name a drop profile. A switch takes
-    two AI-ECN queues at most, and each must be paused by PFC first.
+    ECN slows senders down before PFC has to stop them. Without ECN every congestion causes pauses.
+    AI-ECN marks on all ports, static thresholds on ports with a drop profile. A switch has two
+    AI-ECN queues at most, and PFC must pause each of them first.
 
     Example: AI-ECN is not enabled, so queue 4 is paused before any sender slows down
-    Fix: Assign the lossless queue to AI-ECN, or give its ports a drop profile and static ECN; take
-    other queues off.
+    Fix: Assign the lossless queue to AI-ECN, or give its ports a drop profile and static ECN;
+    remove other queues.
     """
     queue = lossless_queue(subject.network)
     if queue is None:
@@ -117,16 +117,16 @@ def _port_list(ports: list[str]) -> str:
 def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
     """ECN marks before PFC pauses.
 
-    Senders should slow down before they are stopped. Traffic of one ingress may spread over all
-    egresses of a switch, and each may hold just under Kmin unmarked, so only Kmin below xoff
-    divided by the lossless ports makes it certain for any traffic. AI-ECN chooses its thresholds
-    while it runs: compare «the limits that AI-ECN chose» on the switch with the limit that is
-    told here.
+    Senders should slow down before PFC stops them. The traffic of one ingress may spread over all
+    egresses of a switch, and each egress may hold just under Kmin unmarked. Marks come first for
+    any traffic only if Kmin is below xoff divided by the number of lossless ports. AI-ECN chooses
+    its thresholds while it runs: compare «the limits that AI-ECN chose» on the switch with the
+    limit in the message.
 
-    Static thresholds get one of three grades. Strict, of which nothing is said: Kmin is that low.
-    Single-egress: Kmax is below xoff, so marks come first where the traffic of an ingress leaves
-    by one egress. Dynamic: a many-to-one, from all other lossless ports at once, is slowed down
-    before it fills what their xoff allow, if marks take effect within 20 us.
+    Static thresholds get one of three grades. Strict: Kmin is below that limit; there is no
+    finding. Single-egress: Kmax is below xoff, so that marks come first where the traffic of an
+    ingress leaves by one egress. Dynamic: marks slow down a many-to-one from all other lossless
+    ports before the queue exceeds the sum of their xoff, if marks take effect within 20 us.
 
     Example: Kmin 200 KB, Kmax 600 KB: PFC may pause before ECN marks (no grade holds)
     Fix: Lower Kmax below xoff, and Kmin with it; or accept the grade.
@@ -154,7 +154,7 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
 
 
 def _limit(node: Node, queue: int) -> str:
-    """The Kmin that a person can compare with what the switch shows; none without static xoff."""
+    """Limit of Kmin to compare with the switch's output; empty without a static xoff."""
     ports = [interface for interface in node.device.interfaces if interface.pfc]
     rows = (row for port in ports for row in port.thresholds if row.queue == queue)
     xoff = min((row.xoff_kbytes for row in rows), default=None)

@@ -1,8 +1,8 @@
-"""Does ECN mark before PFC pauses? Three grades of an answer, from the thresholds alone.
+"""Grades of "ECN marks before PFC pauses", computed from the thresholds alone.
 
-PFC counts what waits at an ingress, ECN what waits at an egress, so several ingresses that send to
-one egress fill it faster than any of them. Source: DCQCN, SIGCOMM 2015, section 4. Sizes in
-bytes, rates in Gb/s, times in us.
+PFC counts the bytes that wait at an ingress, ECN the bytes that wait at an egress: several
+ingresses that send to one egress fill it faster than any of them. Source: DCQCN, SIGCOMM 2015,
+section 4. Sizes in bytes, rates in Gb/s, times in us.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fractions import Fraction
 
 
 class Grade(StrEnum):
-    """What is certain of the order of marks and pauses, the strongest first."""
+    """Certainty that marks come before pauses, the strongest first."""
 
     STRICT = "strict"  # whatever the traffic, the first packet is marked before any pause
     SINGLE_EGRESS = "single-egress"  # where all traffic of an ingress goes to one egress
@@ -33,9 +33,9 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Congestion:
-    """A many-to-one: `senders` ingresses of rate_in towards one egress of rate_out.
+    """Many-to-one traffic: `senders` ingresses of rate_in towards one egress of rate_out.
 
-    loop_us: from a mark to the slower packets arriving.
+    loop_us: time from a mark to the arrival of the slower packets.
     """
 
     senders: int
@@ -72,7 +72,7 @@ def dynamic(thresholds: Thresholds, congestion: Congestion) -> bool:
 
 
 def grown_bytes(congestion: Congestion) -> Fraction:
-    """What a queue grows by from the first mark until senders have slowed down."""
+    """Growth of a queue from the first mark until senders have slowed down, bytes."""
     surplus = congestion.senders * congestion.rate_in_gbps - congestion.rate_out_gbps
     return max(surplus, 0) * congestion.loop_us * 1000 / 8  # Gb/s x us = kbit
 
@@ -92,8 +92,8 @@ def grades(
 def static_xoff_limit(buffer: int, ports: int, classes: int, flight: int) -> Fraction:
     """Highest static xoff that every ingress queue can have at the same time, bytes.
 
-    What is left of the buffer when every port and class keeps `flight` bytes of headroom:
-    (B - c n t) / (c n).
+    An equal share of the buffer that remains after `flight` bytes of headroom for every port and
+    class: (B - c n t) / (c n).
     """
     queues = classes * ports
     return Fraction(buffer - queues * flight, queues)

@@ -1,4 +1,4 @@
-"""Static ECN against PFC on one switch: the grade of "marks before pauses" that it reaches."""
+"""Comparison of static ECN with PFC on one switch: its grade of "marks before pauses"."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Egresses:
 
 @dataclass(frozen=True, slots=True)
 class Ingress:
-    """What the lossless ports of a switch hold before they pause."""
+    """Lossless ports of a switch with their depth before a pause."""
 
     ports: tuple[Interface, ...]
     xoff_bytes: int  # the smallest of all
@@ -55,7 +55,7 @@ class Ingress:
 def judge_static(
     subject: Subject, switch: LosslessSwitch, queue: int, intent: LosslessIntent | None
 ) -> Iterator[Verdict]:
-    """Grade of each pair of thresholds by which a switch marks the lossless queue."""
+    """Grade of each pair of thresholds that marks the lossless queue of a switch."""
     node = switch.node
     groups = _egresses(node, queue)
     if not groups:
@@ -122,7 +122,7 @@ def _ports(egresses: Egresses, ports: list[Interface]) -> str:
 
 
 def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
-    """One sender and all others: what is between is milder, for the growth is linear in them."""
+    """Cases of one sender and of all others; growth is linear, so the rest lies between."""
     known = [speed for speed in ingress.speeds_gbps if speed is not None]
     if egresses.speed_gbps is None or len(known) < len(ingress.speeds_gbps):
         return []
@@ -134,7 +134,7 @@ def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
 def _unknown_xoff(
     subject: Subject, switch: LosslessSwitch, intent: LosslessIntent | None, number: int
 ) -> Verdict:
-    """A port without a static xoff: by the paper's own beta, if the buffer is known."""
+    """Report ports without a static xoff; with the limit by the paper's beta if possible."""
     node, ports = switch.node, switch.roce_ports
     what = f"{count_of(number, 'lossless port')} without a static xoff share the buffer dynamically"
     buffer = node.hardware.buffer_kbytes if node.hardware else None

@@ -1,4 +1,4 @@
-"""Which queues a switch marks by static thresholds, and where they lie, for the rules about ECN."""
+"""Queues that a switch marks by static thresholds, with these thresholds, for the ECN rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import End, Node
 from rocefort.models.units import KBYTE
 
-WHOLE_FROM = 1000  # kbytes of which no fraction is told
+WHOLE_FROM = 1000  # kbytes from which on no fraction is printed
 
 
 def static_rows(node: Node) -> Iterator[tuple[Interface, QueueMarking]]:
@@ -22,7 +22,7 @@ def static_rows(node: Node) -> Iterator[tuple[Interface, QueueMarking]]:
 
 
 def limits_of(node: Node, row: QueueMarking) -> DropLimits | None:
-    """Kmin, Kmax and Pmax that ECN takes for a queue; None where its profile says none."""
+    """Kmin, Kmax and Pmax of a queue's ECN; None where its profile has none."""
     profile = node.device.drop_profile(row.profile) if row.profile is not None else None
     return profile.ecn if profile else None
 
@@ -43,6 +43,6 @@ def end_of(node: Node, interface: Interface) -> End:
 
 
 def kb(size_bytes: float) -> str:
-    """Bytes in kbytes, as they are read: `7 KB`, `18.75 KB`, `19367 KB`."""
+    """Size in kbytes as text: `7 KB`, `18.75 KB`, `19367 KB`."""
     size = size_bytes / KBYTE
     return f"{size:.0f} KB" if size >= WHOLE_FROM else f"{size:.4g} KB"

@@ -1,4 +1,4 @@
-"""How much buffer a lossless queue needs after its pause: by IEEE's terms, and by one vendor's."""
+"""Headroom formulas: the buffer of a lossless queue beyond xoff, by IEEE's and SONiC's terms."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ PFC_FRAME_BYTES = 64 + GAP_BYTES
 DELAY_NS_PER_M = 5  # one way
 QUANTUM_BYTES = 512 // 8
 KIB = 1024
-# Quanta of 512 bit times that a peer may go on for after a PAUSE arrived (802.3, 31B.3.7).
+# Quanta of 512 bit times in which a peer may still send after a PAUSE arrived (802.3, 31B.3.7).
 RESPONSE_QUANTA = {10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
 
 
 def cable_bytes(rate_gbps: int, cable_m: float) -> Fraction:
-    """What is in flight on a cable, out and back, at a rate in Gb/s."""
+    """Bytes in flight on a cable, both ways, at a rate in Gb/s."""
     return Fraction(2 * DELAY_NS_PER_M * rate_gbps, 8) * Fraction(str(cable_m))
 
 
 def response_bytes(rate_gbps: int) -> int:
-    """What a peer may send between a PAUSE and its stop; KeyError for an unknown rate."""
+    """Bytes that a peer may send between a PAUSE and its stop; KeyError for an unknown rate."""
     return RESPONSE_QUANTA[rate_gbps] * QUANTUM_BYTES
 
 
@@ -30,9 +30,10 @@ def response_bytes(rate_gbps: int) -> int:
 def headroom_bytes(port_mtu: int, lossless_mtu: int, rate_gbps: int, cable_m: float) -> int:
     """Buffer that one lossless queue of a port needs beyond xoff, bytes, rounded up.
 
-    A frame of any class just begun here, one of the lossless class just begun at the peer, the
-    PFC frame, the cable both ways and the peer's response; frames in bytes, without the ASIC's
-    own pipeline. Source: the terms of IEEE 802.1Qbb annex O. KeyError for an unknown rate.
+    The sum of a frame of any class that has just begun here, a lossless frame that has just begun
+    at the peer, the PFC frame, the cable both ways and the peer's response. Frames are in bytes,
+    without the ASIC's own pipeline. Source: the terms of IEEE 802.1Qbb annex O. KeyError for an
+    unknown rate.
     """
     frames = (port_mtu + GAP_BYTES) + (lossless_mtu + GAP_BYTES) + PFC_FRAME_BYTES
     return ceil(frames + cable_bytes(rate_gbps, cable_m) + response_bytes(rate_gbps))
@@ -40,9 +41,9 @@ def headroom_bytes(port_mtu: int, lossless_mtu: int, rate_gbps: int, cable_m: fl
 
 @dataclass(frozen=True, slots=True)
 class CellBuffer:
-    """A switch whose buffer is made of cells: what it adds to the terms. Sizes in bytes.
+    """Additional headroom terms of a switch whose buffer consists of cells. Sizes in bytes.
 
-    small_percent: share of the smallest packets that waste the most of a cell. The defaults are
+    small_percent: share of the smallest packets, which waste the most of a cell. The defaults are
     SONiC's for Spectrum (cfgmgr/buffer_headroom_mellanox.lua and its documented values).
     """
 
@@ -56,7 +57,7 @@ class CellBuffer:
 
     @property
     def occupancy(self) -> Fraction:
-        """Buffer taken for each byte that arrives."""
+        """Bytes of buffer that each arriving byte uses."""
         worst = Fraction(2 * self.cell, 1 + self.cell)
         if self.cell > 128:  # 64-byte packets, one a cell
             worst = Fraction(self.cell, 64)
@@ -65,7 +66,7 @@ class CellBuffer:
 
 @dataclass(frozen=True, slots=True)
 class CellHeadroom:
-    """A lossless buffer by SONiC's formula, bytes: size holds xon, xoff and what a port adds."""
+    """Lossless buffer by SONiC's formula, bytes; size: xon, xoff and the port's own addition."""
 
     xon: int
     xoff: int
@@ -78,13 +79,13 @@ def cell_headroom(
     """Lossless buffer of one queue of one port on a switch with a cell buffer.
 
     Source: SONiC, "Dynamically Headroom Calculation" and buffer_headroom_mellanox.lua, with bytes
-    on the cable in decimal and light at 1.98e8 m/s in it; this gives all 51 defaults that
+    on the cable in decimal and light at 1.98e8 m/s in it. The formula gives all 51 defaults that
     sonic-utilities ships for Spectrum 1 to 3. MTUs in bytes.
     """
     cable = Fraction(str(cable_m)) * Fraction(2 * rate_gbps * 10**9, 198_000_000 * 8)
     arriving = port_mtu + cable + 2 * buffer.gearbox + buffer.mac_phy + buffer.peer
     xoff = _whole_kib(lossless_mtu + arriving * buffer.occupancy)
-    if buffer.lanes == 8:  # two pipelines, less the KiB that they share, and one frame more
+    if buffer.lanes == 8:  # two pipelines, minus the KiB that they share, plus one frame
         xon = 2 * _whole_kib(Fraction(buffer.pipeline)) - KIB
         return CellHeadroom(xon, xoff, xon + xoff + port_mtu)
     xon = _whole_kib(Fraction(buffer.pipeline))

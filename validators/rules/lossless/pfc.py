@@ -1,4 +1,4 @@
-"""PFC: thresholds, which queue is paused where, the mode, and deadlock timers."""
+"""Rules on PFC: thresholds, paused queues, the mode and deadlock timers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor'
 def thresholds(subject: Subject) -> Iterator[Verdict]:
     """xon is at most xoff, two frames apart, and xoff can be set.
 
-    Pauses stop traffic above xoff and release it below xon. With less than two frames between, a
-    port flaps between the two with every packet.
+    A pause stops traffic above xoff, and ends below xon. If the two are less than two frames apart,
+    a port pauses and resumes with every packet.
 
     Example: queue 4: xon 601 KB is above xoff 600 KB
     Fix: Lower xon or raise xoff.
@@ -109,12 +109,11 @@ def _xoff_range(
 def only_lossless_queue(subject: Subject) -> Iterator[Verdict]:
     """Only the lossless queue is paused, at both ends of a cable.
 
-    A queue paused at one end only loses packets at the other; a second paused queue takes buffer
-    and spreads congestion. Queue 3 is on by default in a PFC profile: «no pause of queue: 3».
+    If only one end pauses a queue, the other end loses packets. A second paused queue takes buffer
+    and spreads congestion. A PFC profile pauses queue 3 by default: «no pause of queue: 3».
 
     Example: PFC is off, and RoCE passes here; queue 4 must be paused at both ends of every cable
-    Fix: Add «PFC in manual mode» to the port; in its profile pause the lossless queue, and no
-    other.
+    Fix: Add «PFC in manual mode» to the port; pause only the lossless queue in its profile.
     """
     queue = lossless_queue(subject.network)
     if queue is None:
@@ -198,8 +197,8 @@ def _queues(subject: Subject, node: Node, profile: PfcProfile, queue: int) -> It
 def manual_mode(subject: Subject) -> Iterator[Verdict]:
     """PFC is in manual mode on every port that has it.
 
-    In auto mode DCBX decides with the neighbour whether a port pauses at all, and deadlock timers
-    cannot be set before a profile is applied in manual mode.
+    In auto mode a port pauses only if DCBX agrees on it with the neighbour. Deadlock timers need a
+    profile that is applied in manual mode.
 
     Example: PFC mode is auto, where the neighbour decides by DCBX; it must be manual
     Fix: Use «PFC in manual mode».
@@ -225,7 +224,7 @@ def manual_mode(subject: Subject) -> Iterator[Verdict]:
 def no_link_pause(subject: Subject) -> Iterator[Verdict]:
     """802.3x flow control is off on every port that has PFC.
 
-    An 802.3x pause stops the whole link, CNP and management traffic included, where PFC stops one
+    An 802.3x pause stops the whole link, with CNPs and management traffic; a PFC pause stops one
     priority.
 
     Example: 802.3x flow control is on beside PFC; its pauses stop all priorities
@@ -244,7 +243,7 @@ def no_link_pause(subject: Subject) -> Iterator[Verdict]:
 
 @dataclass(frozen=True, slots=True)
 class DeadlockTimer:
-    """One deadlock timer of a switch: its time (None: not known) and what may be set.
+    """Deadlock timer of a switch, with its range of values. raw None: not known.
 
     raw is the number on the command line, or its default, in units of unit_ms.
     """
@@ -258,7 +257,7 @@ class DeadlockTimer:
 
     @property
     def limits(self) -> str:
-        """The range in milliseconds, in words."""
+        """Range in milliseconds, in words."""
         if self.settable is None or self.unit_ms is None:
             return "none"
         words = f"{self.settable.low * self.unit_ms} to {self.settable.high * self.unit_ms} ms"
@@ -274,12 +273,12 @@ class DeadlockTimer:
     wants=(Need.LOSSLESS,),
 )
 def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
-    """Deadlock timers can be set, and are as intended.
+    """Deadlock timers are in range, and are as intended.
 
-    HEPS publishes 10 s. A V300 G1 switch takes 10 to 1500 ms, so such a fabric must give that
-    family a value of its own; where it does, the difference is told. Over one second a deadlocked
-    queue stands still for longer than any vendor's default, and 10 s may be 100 ms that lost
-    its unit: ask the site for «the deadlock lines of what runs».
+    HEPS publishes 10 s. A V300 G1 switch accepts 10 to 1500 ms, so that such a fabric must give the
+    family a value of its own; a finding (info) then reports the difference. Above one second, a
+    deadlock stops a queue for longer than any vendor's default. 10 s may also be 100 ms with a
+    wrong unit: request «the deadlock lines of what runs» from the site.
 
     Example: deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms)
     Fix: Give the family a value of its own (lossless.deadlock.by_family).
@@ -292,7 +291,7 @@ def deadlock_timers(subject: Subject) -> Iterator[Verdict]:
         if node.family is None:
             continue
         if queue is None:
-            yield subject.not_judged(node, "which queue's timers count is not known")
+            yield subject.not_judged(node, "the lossless queue, whose timers count, is not known")
             continue
         if unsettable := list(_interval(subject, node, node.family)):
             yield from unsettable  # and what counts in it cannot be judged either
@@ -326,8 +325,8 @@ def _long_intent(subject: Subject) -> Iterator[Verdict]:
 def _too_long(what: str, time_ms: int) -> tuple[str, str]:
     """Message and hint."""
     message = (
-        f"{what} is {time_ms} ms; over {LONG_MS} ms a deadlocked queue stands still for long, "
-        "and a unit may be lost"
+        f"{what} is {time_ms} ms; over {LONG_MS} ms a deadlock stops a queue for long, "
+        "and the unit may be wrong"
     )
     return message, "confirm the time and its unit on a switch; the vendor's default is 100 ms"
 
@@ -335,7 +334,7 @@ def _too_long(what: str, time_ms: int) -> tuple[str, str]:
 def _timers(
     node: Node, family: Family, queue: int, intent: LosslessIntent | None
 ) -> Iterator[DeadlockTimer]:
-    """Both timers in the form that the family has."""
+    """Both timers, in the form of the family."""
     pfc = node.device.pfc
     detect_ms, recovery_ms = (intent.detect_ms, intent.recovery_ms) if intent else (None, None)
     if family.deadlock_detect_ms is not None:
@@ -345,7 +344,7 @@ def _timers(
         yield DeadlockTimer("recovery", times[1], 1, in_ms[1], recovery_ms, "pfc.recovery_ms")
         return
     interval = family.deadlock_interval_ms
-    # An interval says nothing where the family's unit is not known (V200).
+    # An interval has no meaning where the family's unit is not known (V200).
     unit = None if interval is None else pfc.interval_ms or interval.value
     profile, row = _timer_row(node, queue)
     path = f"pfc.profiles[{profile}].timers[{queue}]" if row else "pfc"
@@ -359,7 +358,7 @@ def _timers(
 def _defaulted(
     saved: tuple[int | None, int | None], default: Fact | None
 ) -> tuple[int | None, int | None]:
-    """A switch does not save what is its default; a default that is not confirmed is no answer."""
+    """Saved values, or the default, which a switch does not save, where it is confirmed."""
     value = default.value if default and default.confirmed else None
     detect, recovery = saved
     return value if detect is None else detect, value if recovery is None else recovery
@@ -397,13 +396,12 @@ def _judge_timer(
     if timer.intent_ms not in (None, time_ms):
         yield subject.finding(
             node,
-            f"deadlock {name} time is {time_ms} ms on {family.name}; "
-            f"the intent says {timer.intent_ms} ms",
-            "nothing, if this family was given its own value on purpose",
+            f"deadlock {name} time is {time_ms} ms on {family.name}; intended {timer.intent_ms} ms",
+            "nothing, if the family has its own value on purpose",
             path=timer.path,
             severity=Severity.INFO,
         )
-    if time_ms > LONG_MS and time_ms != timer.intent_ms:  # else told once, above
+    if time_ms > LONG_MS and time_ms != timer.intent_ms:  # else reported once, above
         message, hint = _too_long(f"deadlock {name} time", time_ms)
         yield subject.finding(node, message, hint, path=timer.path, severity=Severity.WARNING)
 
@@ -413,7 +411,7 @@ def _unset(subject: Subject, node: Node, family: Family, timer: DeadlockTimer) -
         yield subject.finding(
             node,
             f"deadlock {timer.name} time is not set, and the default of {family.name} is not "
-            f"known; the intent says {timer.intent_ms} ms",
+            f"known; intended {timer.intent_ms} ms",
             f"set it ({timer.limits}), or lossless.deadlock.by_family.{family.name}",
             path=timer.path,
         )
@@ -437,15 +435,15 @@ def _unsettable(
     "typed on V200 switches",
 )
 def keeps_pfc(subject: Subject) -> Iterator[Verdict]:
-    """No port gives PFC up sooner than the switch's own default.
+    """No port turns PFC off sooner than by the switch's default.
 
-    A port with so many deadlocks within 20 s goes on without PFC, and drops what it held back until
-    then. It stays so: its text still says «PFC on a port». A port that lost PFC: LIV014 counts its
-    deadlocks, and «where PFC was turned off» shows TurnOff.
+    After this number of deadlocks within 20 s, a port continues without PFC and drops the frames
+    that PFC would hold back. PFC stays off, although the configuration still has «PFC on a port».
+    LIV014 counts the deadlocks of such a port, and «where PFC was turned off» shows TurnOff.
 
     Example: PFC profile default: 20 deadlocks of queue 4 within 20 s turn PFC off, by default 30 do
-    Fix: Find who pauses without end and stop it. Then enter «no PFC on a port», commit, enter «PFC
-    in manual mode», commit: nothing else brings PFC back.
+    Fix: Find the device that pauses without end, and stop it. Then enter «no PFC on a port»,
+    commit, enter «PFC in manual mode», commit: only these steps restore PFC.
     """
     for node in subject.network.nodes:
         yield from _gives_up(subject, node)
@@ -459,6 +457,6 @@ def _gives_up(subject: Subject, node: Node) -> Iterator[Verdict]:
                     node,
                     f"PFC profile {profile.name}: {row.deadlocks} deadlocks of queue {row.queue} "
                     f"within 20 s turn PFC off, by default {TURN_OFF_DEADLOCKS} do",
-                    "raise it, or know who brings PFC back",
+                    "raise it, or plan who restores PFC",
                     path=f"pfc.profiles[{profile.name}].turn_off[{row.queue}]",
                 )

@@ -1,4 +1,4 @@
-"""Priorities: RoCE reaches the lossless queue everywhere, and nothing else does."""
+"""Rules on priorities: RoCE, and only RoCE, uses the lossless queue on every port."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MAPPING = "«the vendor's reference», QoS, priority mapping"
 def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
     """RoCE uses the lossless queue from server to server.
 
-    A switched port must trust DSCP, a routed one does so by itself; the port's diffserv domain
-    must put the RoCE DSCP into the lossless queue; and the servers' NICs must give it the same
-    priority, for a pause names a priority: one that the NIC does not use stops nothing.
+    A switched port must trust DSCP; a routed port trusts it automatically. The port's diffserv
+    domain must put the RoCE DSCP into the lossless queue. The servers' NICs must give RoCE the same
+    priority, because a pause of another priority does not stop it.
 
     Example: domain roce puts RoCE (DSCP 34) into queue 3; it must be queue 4
-    Fix: Add «trust of DSCP» to the port, or name a domain there that leads RoCE's DSCP into the
-    lossless queue.
+    Fix: Add «trust of DSCP» to the port, or use a domain that maps the RoCE DSCP to the lossless
+    queue.
     """
     intent = subject.lossless
     priority = host_priority(intent.roce_dscp)
@@ -68,7 +68,7 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
 
 
 def _nics_known(subject: Subject) -> bool:
-    """Whether every RoCE server says how its NIC is set."""
+    """Whether every RoCE server names a NIC profile."""
     nics = [server.nic for server in subject.servers if server.roce]
     return bool(nics) and None not in nics
 
@@ -108,14 +108,14 @@ def _family_specific(subject: Subject, node: Node) -> Iterator[Verdict]:
     if by_dot1p and any(interface.pfc for interface in device.interfaces):
         yield subject.finding(
             node,
-            f"PFC on {syntax} goes by 802.1p until DSCP mapping is enabled, and RoCE has DSCP only",
+            f"PFC on {syntax} uses 802.1p until DSCP mapping is enabled, and RoCE has DSCP only",
             "add «PFC by DSCP on slot: 1»",
             path="pfc.dscp_mapping",
         )
     routed = any(i.routed and i.kind == "ethernet" for i in device.interfaces)
     if routed and family.routed_trust is None:
         yield subject.not_judged(
-            node, f"whether a routed port trusts DSCP by itself on {syntax} is not confirmed"
+            node, f"whether a routed port on {syntax} trusts DSCP automatically is not confirmed"
         )
 
 
@@ -129,9 +129,9 @@ def _family_specific(subject: Subject, node: Node) -> Iterator[Verdict]:
 def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
     """No other DSCP and no 802.1p value enters the lossless queue.
 
-    Whatever else enters is paused with RoCE and fills the buffer that RoCE was given. The default
-    map puts eight DSCP values and one 802.1p value into each queue; the fabric's domain must lead
-    all but the RoCE DSCP elsewhere.
+    PFC pauses all other traffic in the queue together with RoCE, and this traffic fills the buffer
+    of RoCE. The default map puts eight DSCP values and one 802.1p value into each queue. The
+    fabric's domain must map all but the RoCE DSCP to other queues.
 
     Example: domain roce also puts 802.1p 4 into lossless queue 4
     Fix: Map them to another queue in the diffserv domain.
@@ -169,8 +169,8 @@ def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
 def cnp_never_paused(subject: Subject) -> Iterator[Verdict]:
     """Congestion notifications use a queue that is never paused.
 
-    A congestion notification packet (CNP) tells a sender to slow down. Held up behind the
-    congestion it reports, or by a pause, it comes too late and the pause spreads.
+    A congestion notification packet (CNP) slows a sender down. A CNP that waits behind the
+    congestion that it reports, or for the end of a pause, arrives too late, and the pause spreads.
 
     Example: domain roce puts CNP (DSCP 48) into lossless queue 4
     Fix: Map the CNP DSCP to queue 6.
@@ -213,9 +213,9 @@ def _cnp_queue(
 def scheduling(subject: Subject) -> Iterator[Verdict]:
     """CNPs are served first, and RoCE does not starve the rest.
 
-    The CNP queue needs strict priority, so that a congestion notification never waits for data.
-    A strict lossless queue that is full leaves nothing to the weighted ones, the storage and
-    management traffic in them included: serve it by weight where any queue is.
+    The CNP queue needs strict priority, so that a congestion notification never waits for data. A
+    full lossless queue with strict priority starves the weighted queues, including storage and
+    management traffic: give it a weight where any queue has one.
 
     Example: queue 6, which CNP uses, is served by weight; it must have strict priority
     Fix: Give the CNP queue strict priority, and the lossless queue a weight (lossless.scheduling).
@@ -242,7 +242,7 @@ def _weights(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) -
             yield subject.finding(
                 port.end,
                 f"queue {cnp}, which CNP uses, is served by weight; it must have strict priority",
-                f"take queue {cnp} off «queues by weight» (lossless.scheduling)",
+                f"remove queue {cnp} from «queues by weight» (lossless.scheduling)",
                 path=f"drr[{cnp}]",
             )
         if intent.queue not in weights:
@@ -256,7 +256,7 @@ def _weights(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) -
 
 
 def queue_of_dscp(domain: DiffservDomain, dscp: int) -> int:
-    """Queue of a DSCP in a domain; what it does not name has the default's queue."""
+    """Queue of a DSCP in a domain; a DSCP that it does not name has its default queue."""
     entry = domain.by_dscp.get(dscp)
     return PHB_QUEUE[entry.phb] if entry else default_queue(dscp)
 

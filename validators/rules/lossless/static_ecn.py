@@ -1,4 +1,4 @@
-"""Static ECN: thresholds that can be set, profiles that exist, and no queue marked twice."""
+"""Rules on static ECN: valid thresholds, existing profiles, and one kind of marking a queue."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ UNITS = {"percent": "%", "bytes": "bytes", "cells": "cells"}
     needs=(Need.FAMILY,),
 )
 def thresholds_can_be_set(subject: Subject) -> Iterator[Verdict]:
-    """Thresholds of ECN and of drops are in order and can be set.
+    """Thresholds of ECN and of drops are in order and in range.
 
-    Kmin lies below Kmax: between them packets are marked by a chance that grows up to Pmax, from
-    Kmax on all of them. Without room between the two nothing grows: that is a step, which DCTCP
-    wants, and then Pmax is 100 %. The same holds for the limits at which a colour is dropped.
+    Kmin is below Kmax. Between them the switch marks packets with a probability that grows to Pmax;
+    from Kmax on it marks all packets. Equal thresholds are a step, as DCTCP needs it, and then Pmax
+    is 100 %. The same holds for the drop thresholds of a colour.
 
     Example: drop profile roce: Kmin 7168 bytes is not below Kmax 7168 bytes
     Fix: Raise Kmax, or mark all packets from one depth on with a Pmax of 100.
     """
     for node in subject.network.nodes:
         for profile in node.device.drop_profiles if node.family else ():
-            for said in _stated_limits(profile):
-                yield from _order(subject, node, said)
+            for line in _profile_limits(profile):
+                yield from _order(subject, node, line)
                 if node.family:
-                    yield from _range(subject, node, node.family, said)
+                    yield from _range(subject, node, node.family, line)
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """Limits of a line of a drop profile, with its words and its path."""
+class _ProfileLimits:
+    """Limits on one line of a drop profile, with the line's name in messages and its path."""
 
     word: str
     path: str
@@ -55,56 +55,57 @@ class _Said:
 
     @property
     def unit(self) -> str:
-        """The unit of its limits in words."""
+        """Unit of the limits, in words."""
         return UNITS[self.limits.unit]
 
 
-def _stated_limits(profile: DropProfile) -> Iterator[_Said]:
+def _profile_limits(profile: DropProfile) -> Iterator[_ProfileLimits]:
     at, word = f"drop_profiles[{profile.name}]", f"drop profile {profile.name}"
     if profile.ecn is not None:
-        yield _Said(word, f"{at}.ecn", profile.ecn)
+        yield _ProfileLimits(word, f"{at}.ecn", profile.ecn)
     for row in profile.colours:
-        yield _Said(f"{word}, {row.colour}", f"{at}.colours[{row.colour}]", row)
+        path = f"{at}.colours[{row.colour}]"
+        yield _ProfileLimits(f"{word}, {row.colour}", path, row)
 
 
-def _order(subject: Subject, node: Node, said: _Said) -> Iterator[Verdict]:
-    limits, unit = said.limits, said.unit
+def _order(subject: Subject, node: Node, line: _ProfileLimits) -> Iterator[Verdict]:
+    limits, unit = line.limits, line.unit
     is_flat = limits.low == limits.high and limits.percent != CHANCE.high
     if is_flat or not low_at_most_high(limits.low, limits.high):
         yield subject.finding(
             node,
-            f"{said.word}: Kmin {limits.low} {unit} is not below Kmax {limits.high} {unit}",
+            f"{line.word}: Kmin {limits.low} {unit} is not below Kmax {limits.high} {unit}",
             "raise Kmax, or mark all packets from one depth on with a Pmax of 100",
-            path=said.path,
+            path=line.path,
         )
     if limits.percent not in CHANCE:
         yield subject.finding(
             node,
-            f"{said.word}: Pmax is {limits.percent} %; it is {CHANCE.low} to {CHANCE.high} %",
+            f"{line.word}: Pmax is {limits.percent} %; it is {CHANCE.low} to {CHANCE.high} %",
             "choose a Pmax in that range",
-            path=said.path,
+            path=line.path,
         )
 
 
-def _range(subject: Subject, node: Node, family: Family, said: _Said) -> Iterator[Verdict]:
+def _range(subject: Subject, node: Node, family: Family, line: _ProfileLimits) -> Iterator[Verdict]:
     ranges = {"percent": PERCENT, "bytes": family.ecn_bytes, "cells": family.ecn_cells}
-    settable, unit = ranges[said.limits.unit], said.unit
+    settable, unit = ranges[line.limits.unit], line.unit
     if settable is None or not settable.confirmed:
         yield subject.not_judged(
             node,
             f"the range of ECN thresholds in {unit} on {family.name} is not confirmed by the "
             "vendor",
-            path=said.path,
+            path=line.path,
         )
         return
-    for name, value in (("Kmin", said.limits.low), ("Kmax", said.limits.high)):
+    for name, value in (("Kmin", line.limits.low), ("Kmax", line.limits.high)):
         if value not in settable:
             yield subject.finding(
                 node,
-                f"{said.word}: {name} {value} {unit} cannot be set on {family.name} "
+                f"{line.word}: {name} {value} {unit} cannot be set on {family.name} "
                 f"({settable} {unit})",
                 "choose a threshold in that range",
-                path=said.path,
+                path=line.path,
             )
 
 
@@ -116,13 +117,12 @@ def _range(subject: Subject, node: Node, family: Family, said: _Said) -> Iterato
     wants=(Need.FAMILY,),
 )
 def profiles_exist(subject: Subject) -> Iterator[Verdict]:
-    """Drop profiles that ports name exist, for ECN with thresholds.
+    """Drop profiles of ports exist, those for ECN with thresholds.
 
     A port takes the thresholds of a queue from the profile that «drop profile of queue: ..»
-    names. Without one, or without «ECN limits», «ECN of queue: ..» marks
-    nothing.
+    names. Without a profile, or without «ECN limits» in it, «ECN of queue: ..» marks nothing.
 
-    Example: queue 1 names drop profile gone, which is not there
+    Example: queue 1 names drop profile gone, which does not exist
     Fix: Add the drop profile, or name one that exists and has «ECN limits».
     """
     for node in subject.network.nodes:
@@ -138,7 +138,7 @@ def _references(subject: Subject, node: Node) -> Iterator[Verdict]:
             if row.profile is None:
                 what = "has ECN without a drop profile"
             elif node.device.drop_profile(row.profile) is None:
-                what = f"names drop profile {row.profile}, which is not there"
+                what = f"names drop profile {row.profile}, which does not exist"
                 how = f"add «a drop profile: {row.profile}», or name another"
             elif row.ecn and limits_of(node, row) is None:
                 what = f"has ECN by drop profile {row.profile}, which has no «ECN limits» line"
@@ -169,13 +169,13 @@ def _how_many(subject: Subject, node: Node) -> Iterator[Verdict]:
     wants=(Need.FAMILY,),
 )
 def one_kind_of_marking(subject: Subject) -> Iterator[Verdict]:
-    """No queue is marked by AI-ECN and static ECN, nor too many.
+    """No queue has both AI-ECN and static ECN; not too many have one.
 
-    AI-ECN writes the thresholds of a queue while the switch runs; a static pair beside it says
-    what does not hold. V300 G2 marks four queues at most, both kinds together.
+    AI-ECN writes the thresholds of a queue while the switch runs, so that static thresholds of the
+    same queue do not hold. V300 G2 marks four queues at most, both kinds together.
 
     Example: queue 4 is marked by AI-ECN and by static ECN, on 100GE1/0/1 and 2 more
-    Fix: Remove static ECN of the ports, or take the queue off AI-ECN.
+    Fix: Remove static ECN from the ports, or the queue from AI-ECN.
     """
     for node in subject.network.nodes:
         static: dict[int, list[str]] = defaultdict(list)
@@ -214,9 +214,9 @@ def _together(subject: Subject, node: Node, static: dict[int, list[str]]) -> Ite
     needs=(Need.FAMILY,),
 )
 def ecn_is_enabled(subject: Subject) -> Iterator[Verdict]:
-    """Static ECN is enabled where the family asks for it.
+    """Static ECN is enabled where the family requires it.
 
-    On V300 G1 the thresholds of ports mark nothing before «static ECN for the switch» in the
+    On V300 G1 the thresholds of ports have no effect without «static ECN for the switch» in the
     system view.
 
     Example: static ECN is not enabled for the switch, so queues are not marked on 100GE1/0/1 and 2

@@ -1,4 +1,4 @@
-"""Servers: their NICs use the fabric's priorities, obey its pauses, and react to its marks."""
+"""Rules on NIC profiles: priorities, DSCP, PFC, congestion control and MTU fit the fabric."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Used = tuple[str, NicProfile, tuple[Server, ...]]
 def priority_of_roce(subject: Subject) -> Iterator[Verdict]:
     """A NIC gives RoCE the priority that its leaf's pauses name.
 
-    A leaf that runs full pauses the priority with the number of its lossless queue. A NIC that
-    sends RoCE with another priority, or has PFC off there, goes on sending, and frames are lost.
+    A congested leaf pauses the priority with the number of its lossless queue. A NIC that sends
+    RoCE with another priority, or has PFC off for it, does not stop, and frames are lost.
 
     Example: NIC profile plain gives DSCP 34 priority 3, and the leaf puts it into queue 4: pauses
     of priority 4 do not stop node1 and 1 more
     Fix: Trust DSCP on the NIC, set dscp2prio where DSCP >> 3 is another priority, and turn PFC on
-    for this one.
+    for the priority of the lossless queue.
     """
     dscp = subject.lossless.roce_dscp
     yield from _unknown(subject)
@@ -71,8 +71,8 @@ def priority_of_roce(subject: Subject) -> Iterator[Verdict]:
 def dscp_of_roce(subject: Subject) -> Iterator[Verdict]:
     """NICs send RoCE with the fabric's DSCP.
 
-    Switches know RoCE by its DSCP alone: with another one it travels in a queue that is not
-    lossless, beside what else is there.
+    Switches classify RoCE by its DSCP alone. With another DSCP it uses a queue that is not
+    lossless, together with other traffic.
 
     Example: NIC profile plain sends RoCE with DSCP 35, and the fabric's is 34 (node1 and 1 more)
     Fix: Set the traffic class of RoCE (four times the DSCP) on the NIC.
@@ -85,7 +85,7 @@ def dscp_of_roce(subject: Subject) -> Iterator[Verdict]:
 def dscp_of_cnp(subject: Subject) -> Iterator[Verdict]:
     """NICs send congestion notifications with the fabric's DSCP.
 
-    A CNP in another DSCP waits behind data in the queue that it reports, or in one that is served
+    A CNP with another DSCP waits behind data in the congested queue, or in a queue that is served
     last, and the sender slows down too late.
 
     Example: NIC profile plain sends CNP with DSCP 48, and the fabric's is 25 (node1 and 1 more)
@@ -99,8 +99,8 @@ def dscp_of_cnp(subject: Subject) -> Iterator[Verdict]:
 def cnp_is_not_paused(subject: Subject) -> Iterator[Verdict]:
     """NICs send CNPs in a priority that no pause stops.
 
-    A receiver whose congestion notifications (CNPs) are paused cannot slow its senders down: what
-    the pause was for goes on.
+    A receiver whose congestion notifications (CNPs) are paused cannot slow its senders down, and
+    the congestion continues.
 
     Example: NIC profile plain sends CNPs with priority 4, on which it obeys pauses (node1 and 1
     more)
@@ -129,10 +129,10 @@ def cnp_is_not_paused(subject: Subject) -> Iterator[Verdict]:
     needs=NICS,
 )
 def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
-    """Congestion control of the NICs is on where RoCE is.
+    """Congestion control of the NICs is on for the priority of RoCE.
 
-    Switches mark packets so that senders slow down before a pause is needed. A NIC without
-    congestion control on RoCE's priority ignores the marks, and pauses spread instead.
+    Switches mark packets so that senders slow down before a pause is necessary. A NIC without
+    congestion control on the priority of RoCE ignores the marks, and pauses spread.
 
     Example: NIC profile plain has congestion control on for priority 3 only, and RoCE has priority
     4: node1 and 1 more will not slow down at marks
@@ -141,7 +141,7 @@ def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
     hosts, dscp = subject.network.hosts, subject.lossless.roce_dscp
     if hosts is None or hosts.congestion is None:
         yield subject.not_judged(
-            None, "how the NICs are to react to marks is not known (congestion_control)"
+            None, "the intended congestion control of the NICs is not known (congestion_control)"
         )
         return
     if hosts.congestion.kind == "pfc_only":
@@ -172,8 +172,8 @@ def congestion_control_is_on(subject: Subject) -> Iterator[Verdict]:
 def mtu_of_servers(subject: Subject) -> Iterator[Verdict]:
     """Servers have the MTU of their gateway.
 
-    What a server sends in larger packets its leaf drops; what it is sent in larger ones its NIC may
-    drop.
+    The leaf drops larger packets of a server, and the server's NIC may drop larger packets of
+    others.
 
     Example: node2 has an MTU of 9000 bytes (NIC profile plain), and its gateway Vlanif10 1500
     Fix: Give the NIC the MTU of the leaf's VLAN interface.
@@ -207,13 +207,13 @@ def mtu_of_servers(subject: Subject) -> Iterator[Verdict]:
     needs=(Need.NICS,),
 )
 def parameters_can_be_set(subject: Subject) -> Iterator[Verdict]:
-    """NICs take the values of the congestion control profile.
+    """NICs accept the values of the congestion control profile.
 
-    A value outside a NIC's range is refused, or cut without a word, and the NIC then behaves
-    otherwise than the profile says.
+    A NIC refuses a value outside its range, or changes it without a message. It then does not
+    behave as the profile requires.
 
     Example: byte_counter_bytes is 32768, and rpg_byte_reset of connectx takes 0 to 32767
-    Fix: Leave it out, or give one that the NIC takes.
+    Fix: Leave the parameter out, or use a value in the NIC's range.
     """
     hosts = subject.network.hosts
     for name in hosts.adapters if hosts else ():
@@ -232,14 +232,14 @@ def _settable(subject: Subject, name: str) -> Iterator[Verdict]:
             yield subject.finding(
                 None,
                 f"{key} is {value}, and {parameter.name} of {name} takes {parameter.span}",
-                f"leave {key} out of congestion control profile {hosts.congestion_name}, or give "
-                "a value that it takes",
+                f"leave {key} out of congestion control profile {hosts.congestion_name}, or use "
+                "a value in that range",
                 path=f"congestion.{key}",
             )
 
 
 def _used(subject: Subject, *, roce: bool = True) -> Iterator[Used]:
-    """Each NIC profile with the servers that have it; roce: only servers on lossless ports."""
+    """Each NIC profile with its servers; roce: only servers on lossless ports."""
     profiles = subject.network.nics or {}
     for name, servers in subject.overview.by_nic(roce=roce).items():
         if name is not None:
@@ -249,7 +249,7 @@ def _used(subject: Subject, *, roce: bool = True) -> Iterator[Used]:
 def _by_queue(
     subject: Subject, servers: tuple[Server, ...], dscp: int
 ) -> dict[int, tuple[Server, ...]]:
-    """Servers by the queue of their leaf's port for a DSCP; without a domain none (QOS001)."""
+    """Servers by the queue that their leaf port has for a DSCP, if it has a domain (QOS001)."""
     found: dict[int, list[Server]] = {}
     for server in servers:
         interface = subject.network.interface(server.port)
@@ -263,7 +263,7 @@ def _by_queue(
 def _equal(
     subject: Subject, key: str, what: str, wanted: int, value: Callable[[NicProfile], int | None]
 ) -> Iterator[Verdict]:
-    """Whether each NIC sends something with the DSCP that the fabric has for it."""
+    """Compare a DSCP of each NIC profile with the one of the fabric."""
     yield from _unknown(subject)
     for name, nic, servers in _used(subject):
         dscp = value(nic)
@@ -280,18 +280,18 @@ def _equal(
 
 
 def _unknown(subject: Subject, *, roce: bool = True) -> Iterator[Verdict]:
-    """Not judged: servers that do not name a NIC profile, where others do."""
+    """Verdict (not judged) on servers without a NIC profile, where others have one."""
     blank = subject.overview.by_nic(roce=roce).get(None, ())
     if blank:
         yield subject.not_judged(
-            None, f"how the NIC of {_servers_text(blank)} is set is not known (servers.nic)"
+            None, f"the NIC settings of {_servers_text(blank)} are not known (servers.nic)"
         )
 
 
 def _silent(subject: Subject, name: str, missing: str) -> Verdict:
-    """Not judged: the profile leaves out what the rule asks."""
+    """Verdict (not judged) on a profile without a value that the rule needs."""
     return subject.not_judged(
-        None, f"NIC profile {name} does not say {missing}", path=f"nics[{name}]"
+        None, f"NIC profile {name} does not state {missing}", path=f"nics[{name}]"
     )
 
 

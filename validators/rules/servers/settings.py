@@ -1,4 +1,4 @@
-"""Rules on servers as they say they are: address, bond, MTU, speed, and how RoCE leaves them."""
+"""Rules on the reported settings of servers: address, bond, MTU, speed, NIC and RoCE defaults."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ NO_NIC = "the make of its NIC is not known (servers.nic)"
     source="RFC 4253 (SSH), and the reader's own form",
 )
 def servers_answer(subject: HostSubject) -> Iterator[Verdict]:
-    """Every server that is asked answers.
+    """Every server that is read answers.
 
-    What a server does not say is not known to be right.
+    The settings of a server that does not answer are not known.
 
     Example: it could not be read: the reading is cut off
-    Fix: Look at its address, its SSH server and its entry in the connections file, then ask again.
+    Fix: Check its address, its SSH server and its entry in the connections file, then read it
+    again.
     """
     for plan, host in subject.queried_servers:
         if host.failed:
-            hint = "mend the way to it, then ask again"
+            hint = "check its address, SSH server and connections file, then read it again"
             yield subject.wrong(plan, f"it could not be read: {host.failed}", hint)
 
 
@@ -87,10 +88,10 @@ def addresses(subject: HostSubject) -> Iterator[Verdict]:
 def bonds(subject: HostSubject) -> Iterator[Verdict]:
     """A server bundles its ports as its leaf does.
 
-    An Eth-Trunk with LACP brings up no port of a server that does not speak it. A bond behind no
-    Eth-Trunk makes the leaf learn one address on two ports. With another hash than layer3+4 all
-    flows between two servers share one port. With miimon 0 nothing watches its links, and a dead
-    one stays in use.
+    An Eth-Trunk with LACP brings up no port of a server without LACP. A bond without an Eth-Trunk
+    makes the leaf learn one address on two ports. With another hash than layer3+4 all flows between
+    two servers share one port. With miimon 0 the server does not monitor its links, and a failed
+    link remains in use.
 
     Example: ens1 is a bond of mode 802.3ad, and leaf01 100GE1/0/2 is a lone port
     Fix: Bond its ports with mode 802.3ad, layer3+4 and lacp_rate fast, miimon 100; or correct
@@ -104,7 +105,7 @@ def bonds(subject: HostSubject) -> Iterator[Verdict]:
             if host.bond is not None:
                 message = f"{host.interface} is a bond of mode {host.bond.mode}, and "
                 message += f"{plan.leaf_port} is a lone port"
-                hint = "give the server a bond in the fabric (servers.bond), or take it apart"
+                hint = "add a bond in the fabric (servers.bond), or remove it from the server"
                 yield subject.wrong(plan, message, hint, interface=host.interface)
         elif host.bond is None:
             message = f"{host.interface} is no bond, and {plan.leaf} bundles "
@@ -134,7 +135,7 @@ def _bond(
         if needs is None or has == needs:
             continue
         if has is None:
-            yield subject.missing_value(plan, f"its bond does not say its {what}", wanted.name)
+            yield subject.missing_value(plan, f"its bond does not show its {what}", wanted.name)
         else:
             message = f"its bond has {what} {has}, and {plan.leaf_port} needs {needs}"
             yield subject.wrong(plan, message, _bond_hint(wanted), interface=wanted.name)
@@ -155,8 +156,7 @@ def _bond(
 def mtu(subject: HostSubject) -> Iterator[Verdict]:
     """A server has the MTU of its gateway.
 
-    What it sends in larger packets the leaf drops; a smaller MTU makes RoCE fall back to smaller
-    packets.
+    The leaf drops packets of a larger MTU. With a smaller MTU, RoCE falls back to smaller packets.
 
     Example: its MTU is 9001 bytes, and Vlanif120 of leaf01 has 9000
     Fix: Set it on the interface, and where that is a bond, on the bond.
@@ -182,9 +182,9 @@ def mtu(subject: HostSubject) -> Iterator[Verdict]:
 def trust(subject: HostSubject) -> Iterator[Verdict]:
     """A NIC trusts DSCP, and the host alone sets its PFC.
 
-    RoCE has a DSCP and no 802.1p: where that is trusted all of it has priority 0, which no pause
-    stops. In firmware-controlled DCBX the switch's word, or its silence, may replace PFC as the
-    host set it.
+    RoCE has a DSCP and no 802.1p. A NIC that trusts 802.1p gives it priority 0, which no pause
+    stops. With DCBX controlled by firmware, the switch's DCBX may replace the PFC settings of the
+    host.
 
     Example: it trusts pcp, and RoCE of leaf01 100GE1/0/2 has a DSCP only
     Fix: Run rocefort-host --apply there (rocefort host render).
@@ -208,7 +208,7 @@ def trust(subject: HostSubject) -> Iterator[Verdict]:
 def priorities(subject: HostSubject) -> Iterator[Verdict]:
     """A NIC gives RoCE and CNPs the priority of their leaf's queue.
 
-    A pause names a priority: RoCE in another one goes on into a full queue, and is lost there.
+    A pause names a priority. RoCE in another priority does not stop, and the full queue drops it.
 
     Example: it gives DSCP 48 (CNP) priority 0, and leaf01 100GE1/0/2 has it in queue 6
     Fix: Run rocefort-host --apply there (rocefort host render).
@@ -239,8 +239,8 @@ def _marking_text(plan: HostPlan, dscp: int) -> str:
 def paused(subject: HostSubject) -> Iterator[Verdict]:
     """A NIC pauses on its leaf port's priorities, and on no other.
 
-    Without PFC on RoCE's priority the leaf's pauses stop nothing. On another priority the NIC's
-    pauses stop nothing either, and hide that its buffer runs full.
+    Without PFC on the priority of RoCE, the leaf's pauses have no effect. On another priority the
+    NIC's pauses have no effect either, and hide that its buffer fills up.
 
     Example: its PFC is on for priorities 3 and 4, and leaf01 100GE1/0/2 pauses priority 4
     Fix: Run rocefort-host --apply there (rocefort host render).
@@ -267,10 +267,11 @@ def _list(numbers: tuple[int, ...]) -> str:
 def traffic_class(subject: HostSubject) -> Iterator[Verdict]:
     """RoCE leaves a server with the fabric's DSCP by default.
 
-    Applications that name no traffic class get the default: of rdma_cm (cma_roce_tos), and of all
-    others (tc/1/traffic_class of mlx5). Without ECN in it a switch drops where it would mark.
+    Applications without a traffic class of their own get the default: of rdma_cm (cma_roce_tos), or
+    of mlx5 (tc/1/traffic_class). If the default has no ECN bits, a switch drops packets that it
+    would mark.
 
-    Example: rdma_cm sends RoCE with DSCP 26, and leaf01 100GE1/0/2 knows it by DSCP 34
+    Example: rdma_cm sends RoCE with DSCP 26, and leaf01 100GE1/0/2 expects DSCP 34
     Fix: Run rocefort-host --apply there (rocefort host render).
     """
     yield from subject.silent()
@@ -295,7 +296,7 @@ def _wrong_class(
     subject: HostSubject, plan: HostPlan, host: HostSeen, who: str, has: int
 ) -> Verdict:
     if has >> 2 != plan.roce_dscp:
-        message = f"{who} sends RoCE with DSCP {has >> 2}, and {plan.leaf_port} knows it by "
+        message = f"{who} sends RoCE with DSCP {has >> 2}, and {plan.leaf_port} expects "
         message += f"DSCP {plan.roce_dscp}"
         severity = Severity.ERROR
     else:
@@ -334,10 +335,10 @@ def roce_mode(subject: HostSubject) -> Iterator[Verdict]:
     source=f"{DCQCN} (ROCE_CC_PRIO_MASK); {CNPS}",
 )
 def dcqcn_on(subject: HostSubject) -> Iterator[Verdict]:
-    """Congestion control of a NIC is on as the fabric wants it.
+    """Congestion control of a NIC is on as the fabric requires.
 
-    A NIC that ignores marks leaves all to pauses, which spread. CNPs in the lossless queue wait
-    behind what they report.
+    If a NIC ignores marks, only pauses control its congestion, and they spread. CNPs in the
+    lossless queue wait behind the congestion that they report.
 
     Example: it slows down at CNPs on no priority, and the fabric has priority 4
     Fix: Run rocefort-host --apply there (rocefort host render).
@@ -357,7 +358,7 @@ def _required_files(plan: HostPlan) -> tuple[NicFile, ...]:
 def _enabled(
     subject: HostSubject, plan: HostPlan, nic: NicSeen, path: str, what: str
 ) -> Iterator[Verdict]:
-    """On which priorities one side of DCQCN is on, in one sentence."""
+    """Report the priorities of one side of DCQCN in one finding."""
     wanted = {f.path: f.value for f in _required_files(plan) if f.path.startswith(path)}
     seen = {name: (nic.files or {}).get(name) for name in wanted}
     if None in seen.values():
@@ -374,7 +375,7 @@ def _enabled(
 def dcqcn_parameters(subject: HostSubject) -> Iterator[Verdict]:
     """The parameters of DCQCN are those of the fabric's profile.
 
-    NICs that react otherwise than their neighbours take their bandwidth, or give theirs away.
+    A NIC with other parameters takes bandwidth from the others, or loses bandwidth to them.
 
     Example: roce_rp/rpg_hai_rate is 500, and the fabric has 50 (hyper_increase_mbps)
     Fix: Run rocefort-host --apply there (rocefort host render).
@@ -387,7 +388,7 @@ def dcqcn_parameters(subject: HostSubject) -> Iterator[Verdict]:
 def _files(
     subject: HostSubject, plan: HostPlan, nic: NicSeen, wanted: tuple[NicFile, ...]
 ) -> Iterator[Verdict]:
-    """Single numbers below ecn/ that are not the fabric's, or not shown."""
+    """Report numbers below ecn/ that differ from the fabric, or are not shown."""
     lacking = [file.path for file in wanted if file.path not in (nic.files or {})]
     if lacking:
         what = lacking[0] if len(lacking) == 1 else f"{lacking[0]} and {len(lacking) - 1} more"
@@ -408,11 +409,11 @@ def _files(
 def speed(subject: HostSubject) -> Iterator[Verdict]:
     """A server's ports have the speed of its leaf's.
 
-    Thresholds, marks and expected bandwidth follow the speed of the leaf's port. A NIC that came
-    up slower is paused all the time.
+    Thresholds, marks and expected bandwidth depend on the speed of the leaf's port. The leaf pauses
+    a slower NIC all the time.
 
     Example: its speed is 40 Gb/s, and leaf01 100GE1/0/2 has 100
-    Fix: Look at the cable, the optics and the speed that either end is set to.
+    Fix: Check the cable, the optics and the configured speed of both ends.
     """
     yield from subject.silent()
     for plan, _, nic in subject.nics:
@@ -421,19 +422,19 @@ def speed(subject: HostSubject) -> Iterator[Verdict]:
         elif nic.speed_mbps != plan.port_gbps * 1000:
             message = f"its speed is {nic.speed_mbps // 1000} Gb/s, and {plan.leaf} "
             message += f"{listing(plan.ports)} has {plan.port_gbps}"
-            hint = "look at the cable, the optics and the speed that either end is set to"
+            hint = "check the cable, the optics and the configured speed of both ends"
             yield subject.wrong(plan, message, hint, interface=nic.name)
 
 
 def _mlx5(subject: HostSubject) -> Iterator[tuple[HostPlan, NicSeen]]:
-    """Ports of NICs whose settings the fabric knows."""
+    """Ports of NICs whose settings are in the fabric."""
     for plan, _, nic in subject.nics:
         if plan.nic is not None:
             yield plan, nic
 
 
 def _unknown_nics(subject: HostSubject) -> Iterator[Verdict]:
-    """Servers that cannot be judged: they do not answer, or nobody says what their NIC is."""
+    """Verdicts on servers that do not answer, or whose NIC is not in the fabric."""
     yield from subject.silent()
     for plan, host in subject.answering_servers:
         if plan.nic is None and plan.roce_dscp is not None and host.interface:

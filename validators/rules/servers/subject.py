@@ -1,4 +1,4 @@
-"""Rules on what the servers say of themselves: each is judged against its leaf port."""
+"""Subject of rules on servers: the reading of each server, compared with its leaf port."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_INTERFACE = "its interface is not known (HST102)"
 
 @dataclass(frozen=True)
 class HostSubject(Subject):
-    """What servers must have, and what they say, under one rule."""
+    """Required and reported settings of servers, under one rule."""
 
     plans: Mapping[str, HostPlan]
     seen: HostsSeen
@@ -25,7 +25,7 @@ class HostSubject(Subject):
 
     @property
     def queried_servers(self) -> Iterator[tuple[HostPlan, HostSeen]]:
-        """Servers that were asked, in the order of the fabric."""
+        """Servers that were read, in the order of the fabric."""
         for name, plan in self.plans.items():
             if name in self.seen.by_name:
                 yield plan, self.seen.by_name[name]
@@ -69,6 +69,6 @@ class HostSubject(Subject):
         )
 
     def missing_value(self, plan: HostPlan, reason: str, interface: str | None = None) -> NotJudged:
-        """Say what a server does not tell."""
+        """Build a verdict (not judged) on a value that a server does not report."""
         where = self.sources.where(plan.server, "", interface)
         return NotJudged(rule=self.rule.id, where=where, reason=reason)

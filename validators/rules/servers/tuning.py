@@ -1,4 +1,4 @@
-"""Rules on how servers are tuned: kernel parameters, rings, interrupts, CPU frequency."""
+"""Rules on the tuning of servers: kernel parameters, rings, interrupts, CPU frequency."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TUNING = "Linux kernel documentation (admin-guide/sysctl, cpu-freq, core-api/irq
 def kernel(subject: HostSubject) -> Iterator[Verdict]:
     """Kernel parameters and CPU governor are the host profile's.
 
-    They decide what TCP reaches beside RoCE, and how long a sleeping CPU takes to answer.
+    They limit the throughput of TCP beside RoCE, and the time that a sleeping CPU needs to respond.
 
     Example: net.core.rmem_max is 212992, and the host profile has 268435456
     Fix: Run rocefort-host --apply there (rocefort host render).
@@ -45,10 +45,10 @@ def kernel(subject: HostSubject) -> Iterator[Verdict]:
 
 @rule("HST114", judges=HostSubject, severity=Severity.WARNING, source=TUNING)
 def rings(subject: HostSubject) -> Iterator[Verdict]:
-    """Rings of a NIC are as long as the host profile says.
+    """Rings of a NIC have the size of the host profile.
 
-    Or as long as the NIC takes. A short ring drops bursts of TCP that the leaf has delivered;
-    RoCE does not use it.
+    Where the NIC's maximum is smaller, they have that size. A short ring drops bursts of TCP that
+    the leaf has delivered; RoCE does not use it.
 
     Example: its rx ring has 1024 descriptors of 8192, and the host profile has 8192
     Fix: Run rocefort-host --apply there (rocefort host render).
@@ -69,8 +69,8 @@ def rings(subject: HostSubject) -> Iterator[Verdict]:
 def interrupts(subject: HostSubject) -> Iterator[Verdict]:
     """Interrupts of a NIC go to CPUs of its own NUMA node.
 
-    A CPU of another node answers later, over the link between the two. Where irqbalance runs it
-    moves interrupts again: ban those of the NIC there.
+    A CPU of another node responds later, over the link between the nodes. irqbalance moves
+    interrupts again: exclude those of the NIC in its configuration.
 
     Example: 1 interrupt of 2 may go to other CPUs than 0-1, those of its NUMA node
     Fix: Run rocefort-host --apply there (rocefort host render).

@@ -1,4 +1,4 @@
-"""What Batfish says of a snapshot, as findings with our device, interface and line."""
+"""Rules on Batfish's checks of a snapshot: findings with device, interface and line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import BGP, AnswerSubject, answer_report
 
-# Batfish's words for a peer (its question bgpSessionCompatibility), in ours.
+# Status words of Batfish's question bgpSessionCompatibility, as reasons in messages.
 MEANING = {
     "HALF_OPEN": "the other end has no session back to it, or expects another AS",
     "MULTIPLE_REMOTES": "several switches answer for it",
@@ -38,7 +38,7 @@ MEANING = {
     "LOCAL_IP_UNKNOWN_STATICALLY": "its own address depends on routes",
     "UNKNOWN_REMOTE": "no switch has its address",
 }
-# Blocks of our own translation, and the field of the Device that each comes from.
+# Blocks of the translation, each with the field of the Device from which it was translated.
 BLOCKS = {
     "route-map RP-": "route_policies[{}]",
     "ip prefix-list PL-": "prefix_lists[{}]",
@@ -56,7 +56,7 @@ def verify_checks(
     sources: Sources | None = None,
     today: date | None = None,
 ) -> Report:
-    """Judge what Batfish says. files: the snapshot, to find what a line of it comes from."""
+    """Judge the checks of Batfish. files: the snapshot, to map its lines to Devices."""
     overview = Overview(network, sources or Sources())
     subjects = [BatfishSubject(overview, one, files, checks) for one in registered(BatfishSubject)]
     return answer_report(subjects, today)
@@ -64,7 +64,7 @@ def verify_checks(
 
 @dataclass(frozen=True)
 class BatfishSubject(AnswerSubject):
-    """What Batfish says, with the way back from its names, files and lines to ours."""
+    """Checks of Batfish, and the mapping of its names, files and lines to Devices."""
 
     files: Files
     checks: Checks
@@ -77,7 +77,7 @@ class BatfishSubject(AnswerSubject):
         return {host_name(node.name): node for node in self.network.nodes}
 
     def name(self, node: str) -> str:
-        """Our name of a switch or a server."""
+        """Name of a switch or a server in the network."""
         if node in self.nodes:
             return self.nodes[node].name
         return self._servers.get(node, node)
@@ -87,7 +87,7 @@ class BatfishSubject(AnswerSubject):
         return {host_name(server.name): server.name for server in self.network.servers or ()}
 
     def port(self, node: str, interface: str) -> DevicePlace:
-        """An interface."""
+        """Position of an interface that Batfish names."""
         try:
             ours = EosNames.to_vrp(interface)
         except BadInput:
@@ -95,7 +95,7 @@ class BatfishSubject(AnswerSubject):
         return DevicePlace(self.name(node), f"interfaces[{ours}]", ours)
 
     def line(self, file: str, number: int) -> DevicePlace:
-        """What a line of a file of the snapshot comes from."""
+        """Position in a Device from which a line of the snapshot was translated."""
         node = self.name(file.rpartition("/")[2].removesuffix(".cfg").removesuffix(".json"))
         lines = self.files.get(file, b"").decode().splitlines()[:number]
         head = next((line for line in reversed(lines) if line[:1] not in (" ", "!", "")), "")
@@ -116,18 +116,17 @@ class BatfishSubject(AnswerSubject):
 def translation_read(subject: BatfishSubject) -> Iterator[Verdict]:
     """Batfish understands every line of the translation.
 
-    Batfish reads a translation of the text. A line of it that Batfish does not understand is
-    missing from all of its answers, so they are about less than what ships. The finding stands at
-    what the line was made from.
+    Batfish reads a translation of the text. Its answers ignore a line that it does not understand,
+    so that they do not cover the whole text. The finding is at the source of the line.
 
     Example: Batfish does not understand x
-    Fix: It is a defect of the translation: report it.
+    Fix: This is a defect of the translation: report it.
     """
     for row in subject.checks.unread:
         yield subject.at(
             subject.line(row.file, row.line),
             f"Batfish does not understand {row.what}",
-            "what it answers is about less than the text",
+            "the answers of Batfish do not cover this part of the text; report it",
         )
 
 
@@ -140,8 +139,8 @@ def translation_read(subject: BatfishSubject) -> Iterator[Verdict]:
 def references(subject: BatfishSubject) -> Iterator[Verdict]:
     """Every reference leads to a definition.
 
-    A line names a policy, a list or an interface that is not defined. What a switch makes of that
-    is not what was meant: an unknown policy may let everything through, or nothing.
+    A line names a policy, a list or an interface that is not defined. The behaviour of the switch
+    is then not the intent: an undefined policy may permit all routes, or none.
 
     Example: x is not defined
     Fix: Define it, or remove the reference.
@@ -160,17 +159,17 @@ def references(subject: BatfishSubject) -> Iterator[Verdict]:
 def session_ends(subject: BatfishSubject) -> Iterator[Verdict]:
     """Both ends of every BGP session are configured for each other.
 
-    Why a session cannot come up, in Batfish's view: no address or AS number of one end, or no
-    session back. That it is down is BGP101's error.
+    Batfish's reason why a session cannot come up: one end has no address or AS number for the
+    other, or no session back. BGP101 reports the session itself as an error.
 
-    Example: peer 10.0.1.0 of leaf1 is not what it should be: the other end has no session back to
-    it, or expects another AS
+    Example: peer 10.0.1.0 of leaf1 is misconfigured: the other end has no session back to it, or
+    expects another AS
     Fix: Compare addresses and AS numbers of both ends.
     """
     for row in subject.checks.mismatched:
         place = DevicePlace(subject.name(row.node), f"bgp.peers[{row.peer}]")
         why = MEANING.get(row.status, row.status)
-        message = f"peer {row.peer} of {place.device} is not what it should be: {why}"
+        message = f"peer {row.peer} of {place.device} is misconfigured: {why}"
         yield subject.at(place, message, "compare addresses and AS numbers of both ends")
 
 
@@ -181,15 +180,15 @@ def session_ends(subject: BatfishSubject) -> Iterator[Verdict]:
     source="Batfish, question `detectLoops`",
 )
 def loops(subject: BatfishSubject) -> Iterator[Verdict]:
-    """No packet goes round in a circle.
+    """No forwarding loop exists.
 
-    A packet that goes round ends when its TTL does; until then it takes the room of many, and in a
-    lossless queue it can stop the switches that it goes round.
+    A packet in a loop passes the same links until its TTL ends, and takes the bandwidth of many
+    packets. In a lossless queue it can stop the switches of the loop.
 
-    Example: packets from server1 to 10.7.0.0 go round in a circle: leaf1 > spine1 > leaf1
-    Fix: Look at the static and default routes of the switches in the circle.
+    Example: packets from server1 to 10.7.0.0 are in a forwarding loop: leaf1 > spine1 > leaf1
+    Fix: Check the static and default routes of the switches in the loop.
     """
-    # However many addresses go round in a circle, it is one mistake.
+    # One loop is one mistake, for any number of addresses.
     found: defaultdict[frozenset[str], list[tuple[str, str, list[str]]]] = defaultdict(list)
     for row in subject.checks.loops:
         nodes = [subject.name(node) for node in row.nodes]
@@ -199,9 +198,9 @@ def loops(subject: BatfishSubject) -> Iterator[Verdict]:
     for cases in found.values():
         source, target, circle = cases[0]
         path = " > ".join(circle)
-        message = f"packets from {source} to {target} go round in a circle: {path}"
+        message = f"packets from {source} to {target} are in a forwarding loop: {path}"
         place = DevicePlace(circle[0], "static_routes")
-        yield subject.at(place, message, "look at the static and default routes of both")
+        yield subject.at(place, message, "check the static and default routes of these switches")
 
 
 @rule(
@@ -213,8 +212,8 @@ def loops(subject: BatfishSubject) -> Iterator[Verdict]:
 def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
     """No address is on two interfaces.
 
-    Packets for an address that two interfaces have go now to one and now to the other. ADR001 asks
-    the same of the intent and of servers.
+    Traffic to a duplicate address alternates between the two interfaces. ADR001 checks the same for
+    the intent and for servers.
 
     Example: 10.9.0.1 is on leaf1 LoopBack0 and leaf2 LoopBack0
     Fix: Give one of them another address.
@@ -225,7 +224,7 @@ def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
         found[str(row.address)].add((place.device, place.interface or ""))
     for address, owners in found.items():
         ports = sorted(owners, key=lambda owner: (natural(owner[0]), natural(owner[1])))
-        # The last to have it is what was most likely added.
+        # The last owner is most likely the new one.
         device, interface = next(
             (p for p in reversed(ports) if p[0] in subject.network.by_name), ports[-1]
         )
@@ -243,11 +242,11 @@ def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
 def reachable_rules(subject: BatfishSubject) -> Iterator[Verdict]:
     """Packets can reach every rule of every ACL.
 
-    A rule that no packet reaches does nothing, because earlier ones take all that it is for. It is
-    an error where they do the opposite, and a warning where they do the same.
+    A rule has no effect if earlier rules match all of its packets. It is an error where they have
+    the opposite action, and a warning where they have the same action.
 
     Example: no packet reaches rule 10 of ACL 3000: rule 5 takes them and does the opposite
-    Fix: Remove it, or put it before them.
+    Fix: Remove it, or put it before the earlier rules.
     """
     for row in subject.checks.shadowed:
         node = subject.nodes[row.node]
@@ -262,7 +261,7 @@ def reachable_rules(subject: BatfishSubject) -> Iterator[Verdict]:
         message = f"no packet reaches rule {index} of ACL {acl}: {by}takes them and {does}"
         place = DevicePlace(node.name, f"filters.acls[{acl}].rules[{index}]")
         severity = Severity.ERROR if row.other_action else Severity.WARNING
-        yield subject.at(place, message, "remove it, or put it before", severity)
+        yield subject.at(place, message, "remove it, or put it before the earlier rules", severity)
 
 
 def _rules(device: Device, access_list: str) -> list[tuple[str, int]]:
@@ -274,7 +273,7 @@ def _rules(device: Device, access_list: str) -> list[tuple[str, int]]:
 
 
 def _position(line: str) -> int:
-    """Which line of an access list: the translation counts them in tens."""
+    """Index of a line in an access list; the translation numbers the lines in tens."""
     number = line.split(" ", 1)[0]
     return int(number) // 10 - 1 if number.isdecimal() else -1
 
@@ -288,9 +287,9 @@ def _position(line: str) -> int:
 def edge_mtus(subject: BatfishSubject) -> Iterator[Verdict]:
     """Both ends of every layer-3 edge have one MTU.
 
-    A packet that one end sends and the other is too small for is dropped without a word, and
-    routers of the fabric do not fragment RoCE. Batfish tells which ends meet; the MTUs are ours,
-    for it does not model them.
+    An end drops a packet that is larger than its MTU without a message, and routers of the fabric
+    do not fragment RoCE. Batfish computes the edges; the MTUs come from the text, because Batfish
+    does not model them.
 
     Example: MTU 1500 here, 9216 at spine1 100GE1/0/1
     Fix: Set one MTU at both ends.

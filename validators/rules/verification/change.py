@@ -1,7 +1,7 @@
-"""What a change of the text does to routing: two versions, answered by one engine.
+"""Rules on the effect of a change on routing: two versions, compared by one engine.
 
-A pair that the policy of the new version denies is meant to be lost. Routes of a switch that only
-one version has are no change of that switch.
+The loss of a pair that the policy of the new version denies is intended. Routes of a switch that
+only one version has are not compared.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rocefort.validators.rules.verification.subject import (
 
 @dataclass(frozen=True)
 class ChangeSubject(AnswerSubject):
-    """What a change does to routing; network, solution: of the new version."""
+    """Effect of a change on routing; network, solution: of the new version."""
 
     change: RoutingChange
     solution: Solution | None
@@ -42,21 +42,21 @@ class ChangeSubject(AnswerSubject):
     given: ClassVar[str] = f"the answers of a routing engine, {TWO_VERSIONS}"
 
 
-def change_of(before: RoutingState, after: RoutingState, standing: Set[str]) -> RoutingChange:
-    """What one engine answers differently about two versions; standing: switches of both.
+def change_of(before: RoutingState, after: RoutingState, common: Set[str]) -> RoutingChange:
+    """Difference between one engine's answers about two versions; common: switches of both.
 
-    Said by the caller, for a switch whose BGP has gone altogether is in no answer of an engine.
+    The caller gives them, because a switch that lost its whole BGP process is in no answer.
     """
-    return _change(before, after, _moved_routes(before, after, standing))
+    return _change(before, after, _moved_routes(before, after, common))
 
 
 def change_since(
-    before: Solution, state: RoutingState, solution: Solution | None, standing: Set[str]
+    before: Solution, state: RoutingState, solution: Solution | None, common: Set[str]
 ) -> RoutingChange:
-    """As `change_of`; solution: that the state is of, where the embedded engine gave it."""
+    """Difference as in `change_of`; solution: source of the state, if it is the embedded engine."""
     if solution is None or solution.state is not state:
-        return change_of(before.state, state, standing)
-    return _change(before.state, state, moved_routes(before, solution, standing))
+        return change_of(before.state, state, common)
+    return _change(before.state, state, moved_routes(before, solution, common))
 
 
 def _change(
@@ -83,16 +83,16 @@ def common_switches(before: Network, after: Network) -> Set[str]:
 
 
 def _moved_routes(
-    before: RoutingState, after: RoutingState, standing: Set[str]
+    before: RoutingState, after: RoutingState, common: Set[str]
 ) -> Iterator[tuple[Route, Route]]:
-    """Routes with other next hops; one that only one version has goes to none in the other."""
+    """Routes whose next hops differ; a route that one version lacks has none there."""
     was, now = (
         {(route.device, route.prefix): route.next_hops for route in side.routes}
         for side in (before, after)
     )
     for device, prefix in was.keys() | now.keys():
         old, new = (side.get((device, prefix), ()) for side in (was, now))
-        if old != new and device in standing:
+        if old != new and device in common:
             yield Route(device, prefix, old), Route(device, prefix, new)
 
 
@@ -102,9 +102,9 @@ def _by_place(routes: tuple[Route, Route]) -> tuple[str, int, int]:
 
 
 def with_servers_of(network: Network, other: Network) -> Network:
-    """The other version with the servers and cables of this one, where its text tells of none.
+    """The other version, with the servers and cables of this one if its text has no servers.
 
-    So a directory of configurations is asked about the same pairs as the fabric that it was.
+    A directory of configurations is then verified for the same pairs as its fabric.
     """
     if other.servers is not None or network.servers is None:
         return other
@@ -148,14 +148,15 @@ def verify_change(
     needs=(Need.SERVERS,),
 )
 def lost_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
-    """No server pair that was delivered is lost by the change.
+    """The change does not interrupt a server pair.
 
-    A pair that was delivered before the change no longer is. What stops it now is named where the
-    engine knows.
+    Before the change, the packets of this pair were delivered; after the change they are not. The
+    finding has the cause where the engine finds it.
 
     Example: by the change server2 no longer reaches server1 by every path: leaf2 has no route to
     10.1.1.0/24
-    Fix: Undo that, or deny the pair by the policy: then the loss is meant, and is only told (info).
+    Fix: Undo the cause, or deny the pair by the policy: the loss is then intended, and only
+    reported (info).
     """
     network, solution = subject.network, subject.solution
     found: defaultdict[tuple[DevicePlace, str, bool], list[Pair]] = defaultdict(list)
@@ -168,7 +169,7 @@ def lost_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
         message = _pairs(pairs)
         message += ", which the policy now denies" if meant else ""
         message += f": {reason}" if reason else ""
-        hint = "undo what stops them, or deny them by the policy"
+        hint = "undo the cause, or deny the pairs by the policy"
         yield subject.at(place, message, hint, Severity.INFO if meant else None)
 
 
@@ -196,13 +197,12 @@ def _pairs(pairs: Sequence[Pair]) -> str:
 def lost_routes(subject: ChangeSubject) -> Iterator[Verdict]:
     """No switch loses a route or paths by the change.
 
-    A switch that both versions have loses a route, or has fewer equal paths to it than before.
-    That may be meant, as where a leaf goes; otherwise look at the sessions, policies and
-    «network» lines that the change touches.
+    A switch of both versions loses a route, or has fewer equal paths to it than before. The loss
+    may be intended, for example when a leaf is removed.
 
     Example: by the change 3 switches lose their routes to 10.1.1.0/24 (2 -> 0)
-    Fix: See whether the change means to withdraw it; if not, look at the sessions, policies and
-    «network» lines that it touches.
+    Fix: Check whether the withdrawal is intended; if not, check the sessions, policies and
+    «network» lines of the change.
     """
     change = subject.change
     for routes, one, many in (
@@ -222,7 +222,7 @@ def lost_routes(subject: ChangeSubject) -> Iterator[Verdict]:
             message += f" ({first.was} -> {first.now})"
             if more := len(prefixes) - 1:
                 message += f" and to {more} more prefix{'es' if more > 1 else ''}"
-            hint = "see whether the change means to withdraw it"
+            hint = "check whether the withdrawal is intended"
             yield subject.at(DevicePlace(devices[0], "bgp"), message, hint)
 
 
@@ -230,17 +230,17 @@ def lost_routes(subject: ChangeSubject) -> Iterator[Verdict]:
     "CHG103",
     judges=ChangeSubject,
     severity=Severity.INFO,
-    source="a choice: who reads a change is told what it opens",
+    source="a choice: a reviewer of a change sees the connections that it opens",
     needs=(Need.SERVERS,),
 )
 def gained_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
-    """Server pairs that the change lets through are told.
+    """Server pairs that the change newly connects.
 
-    A pair is delivered that was not. That is told to who reads the change, for nothing else shows
-    that an ACL was opened.
+    Before the change, the packets of this pair were not delivered; after the change they are. No
+    other output shows a reviewer that an ACL was opened.
 
     Example: by the change server2 reaches server1
-    Fix: See whether it is meant.
+    Fix: Check whether it is intended.
     """
     gained = subject.change.gained
     if not gained:
@@ -248,16 +248,17 @@ def gained_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
     source, target = gained[0]
     message = f"by the change {source} reaches {target}"
     if more := len(gained) - 1:
-        message += f" (and {count_of(more, 'more pair')} are delivered that were not)"
-    yield subject.at(subject.port_of(source), message, "see whether it is meant")
+        message += f" (and {count_of(more, 'more pair')} are newly delivered)"
+    yield subject.at(subject.port_of(source), message, "check whether it is intended")
 
 
 def disagreement(
     ours: RoutingChange, theirs: RoutingChange, examples: Iterable[Pair], sources: Sources
 ) -> tuple[Finding, ...]:
-    """One finding where two engines see different changes; examples: of the other's own search.
+    """One finding where two engines report different changes.
 
-    Which next hops routes move to is not compared: an arbitrary choice may fall differently.
+    examples: pairs of the other engine's own search. The new next hops of routes are not compared,
+    because an arbitrary choice may differ.
     """
     seen = [set(_facts(change)) for change in (ours, theirs)]
     differ = sorted(seen[0] ^ seen[1])
@@ -269,7 +270,7 @@ def disagreement(
     device, what = differ[0]
     by = ours.engine if (device, what) in seen[0] else theirs.engine
     more = f" (and {len(differ) - 1} more)" if differ[1:] else ""
-    message = f"the engines disagree about the change: only {by} says that {what}{more}"
+    message = f"the engines disagree about the change: only {by} reports that {what}{more}"
     return tuple(engines_agree(EngineDifference(sources.where(device, "bgp"), message)))
 
 

@@ -1,8 +1,9 @@
-"""Do two routing engines say the same? Each difference becomes an error with its smallest witness.
+"""Comparison of two routing engines: each kind of difference is one error with an example.
 
-One freedom is granted. Where an arbitrary tie-breaker (router id, age) picks some of several equal
-routes, engines may pick different ones: then only how many they pick is compared. A limit of two
-or more paths is not in Batfish's model (it installs all), so its rows are cut to the limit first.
+One difference is allowed. Where an arbitrary tie-breaker (router id, age) picks some of several
+equal routes, engines may pick different ones, and only the number of picked routes is compared. A
+limit of two or more paths is not in Batfish's model (it installs all), so its rows are cut to the
+limit first.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ HINT = "one of the two is wrong about this fabric: trust neither, and report it 
 
 @dataclass(frozen=True)
 class EngineDifference:
-    """What two engines answer differently, and where."""
+    """Difference between the answers of two engines."""
 
     where: Where
     message: str
@@ -42,11 +43,11 @@ def engines_agree(difference: EngineDifference) -> Iterator[Finding]:
     """The engines give the same answers.
 
     The embedded engine and Batfish answer the same question differently, so one of the two is wrong
-    about this fabric, and the answers of neither are to be trusted until it is known which. Where a
-    tie between equal routes is broken arbitrarily, only how many routes are chosen is compared.
+    about this fabric. Trust the answers of neither until the wrong one is known. Where a tie
+    between equal routes is broken arbitrarily, only the number of chosen routes is compared.
 
-    Example: the engines disagree: session of leaf1 with 172.16.0.0: embedded says established,
-    batfish says not-established (and 1 more session)
+    Example: the engines disagree: session of leaf1 with 172.16.0.0: embedded reports established,
+    batfish reports not-established (and 1 more session)
     Fix: Report it with both answers.
     """
     yield Finding(
@@ -67,7 +68,7 @@ def disagreements(
     """Compare the embedded engine's solution with another engine's answers.
 
     One finding for each kind of answer (sessions, routes, reachability) that differs: the first
-    difference in order of device and prefix, and how many there are. Empty: they agree.
+    difference in order of device and prefix, and the number of differences. Empty: they agree.
     """
     return compare(solution.state, other, solution.underlay.network, solution.ties, sources)
 
@@ -113,14 +114,15 @@ def _session_differences(
         {(s.device, s.peer): s.status.value for s in state.sessions} for state in (ours, theirs)
     ]
     for device, peer in sorted({*tables[0], *tables[1]}):
-        answers = [table.get((device, peer), "not there") for table in tables]
+        answers = [table.get((device, peer), "no session") for table in tables]
         if answers[0] != answers[1]:
             sentence = f"session of {device} with {peer}: {_both_answers(names, answers)}"
             yield device, f"bgp.peers[{peer}]", sentence
 
 
 def _both_answers(names: Sequence[str], answers: Sequence[str]) -> str:
-    return ", ".join(f"{name} says {answer}" for name, answer in zip(names, answers, strict=True))
+    pairs = zip(names, answers, strict=True)
+    return ", ".join(f"{name} reports {answer}" for name, answer in pairs)
 
 
 def _route_differences(
@@ -148,7 +150,7 @@ def _same_choice(
     device: str,
     ties: frozenset[IPv4Address],
 ) -> bool:
-    """Whether both pick equally many of the same equals, once Batfish's are cut to the limit."""
+    """Whether both pick the same number of equal routes, with Batfish's cut to the limit."""
     bgp = network.by_name[device].device.bgp
     limit = bgp.maximum_paths if bgp else 1
     widths = {min(len(hops), limit) if limit > 1 else len(hops) for hops in (mine, yours)}
@@ -173,8 +175,8 @@ def _pair_differences(
             pair not in gone if one.servers.issuperset(pair) else None
             for one, gone in zip(reached, lost, strict=True)
         ]
-        said = _both_answers(names, [WORDS[answer] for answer in answers])
-        yield *_port_of(network, pair[0]), f"{pair[0]} to {pair[1]}: {said}"
+        sentence = _both_answers(names, [WORDS[answer] for answer in answers])
+        yield *_port_of(network, pair[0]), f"{pair[0]} to {pair[1]}: {sentence}"
 
 
 def _flow_differences(
@@ -187,8 +189,8 @@ def _flow_differences(
     for source, target, flow in sorted({*tables[0], *tables[1]}):
         answers = [table.get((source, target, flow)) for table in tables]
         if answers[0] is not answers[1]:
-            said = _both_answers(names, [WORDS[answer] for answer in answers])
-            yield *_port_of(network, source), f"{flow} of {source} to {target}: {said}"
+            sentence = _both_answers(names, [WORDS[answer] for answer in answers])
+            yield *_port_of(network, source), f"{flow} of {source} to {target}: {sentence}"
 
 
 def _port_of(network: Network, server: str) -> tuple[str, str]:

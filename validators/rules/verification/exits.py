@@ -1,6 +1,6 @@
-"""Exits by a routing engine's answers: findings with a device, a line and a cause.
+"""Rules on exits, from a routing engine's answers: findings with a device, a line and a cause.
 
-The engine was shown a switch behind each exit that offers what is accepted and what must not be.
+The engine's network has a switch behind each exit, which offers accepted and forbidden prefixes.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ Widths = Mapping[tuple[str, IPv4Network], int]
 def reached(subject: EngineSubject) -> Iterator[Verdict]:
     """Every switch reaches the exits over every border leaf.
 
-    What intent lets in at an exit has to be known on every switch, over every border leaf that has
-    it, and what it announces has to arrive outside. Otherwise traffic to the outside crowds one
+    Every switch needs a route to each accepted prefix of an exit over every border leaf of that
+    prefix. The announced prefixes must arrive outside. Otherwise external traffic overloads one
     border leaf, or is lost.
 
     Example: spine01 has 1 of 2 paths to 0.0.0.0/0 behind leaf01 and leaf02
-    Fix: Look at the sessions of the exits, at import and export policies, at «network» lines and at
+    Fix: Check the sessions of the exits, import and export policies, «network» lines and
     «equal paths over unlike ASNs».
     """
     widths = _widths(subject.state)
@@ -49,7 +49,7 @@ def reached(subject: EngineSubject) -> Iterator[Verdict]:
     for exit_ in subject.network.exits or ():
         for prefix in sorted(set(exit_.announces) - _received_prefixes(exit_, widths)):
             message = f"exit {exit_.name} does not get {prefix} from {exit_.leaf}"
-            hint = "look at its session, the export policy and the network line"
+            hint = "check its session, the export policy and the network line"
             yield subject.at(DevicePlace(exit_.leaf, exit_.path), message, hint)
 
 
@@ -58,7 +58,7 @@ def _widths(state: RoutingState) -> Widths:
 
 
 def _received_prefixes(exit_: Exit, widths: Widths) -> set[IPv4Network]:
-    """Prefixes that the switch behind an exit gets; all that it should where it has no session."""
+    """Prefixes that the switch behind an exit receives; all announced ones without a session."""
     if exit_.asn is None:
         return set(exit_.announces)
     there = outside_name(exit_)
@@ -66,7 +66,7 @@ def _received_prefixes(exit_: Exit, widths: Widths) -> set[IPv4Network]:
 
 
 def _required_prefixes(network: Network) -> dict[IPv4Network, set[str]]:
-    """Leaves that lead to each prefix that intent lets in."""
+    """Border leaves of each accepted prefix."""
     leaves: defaultdict[IPv4Network, set[str]] = defaultdict(set)
     for exit_ in network.exits or ():
         if exit_.default != "none":
@@ -77,7 +77,7 @@ def _required_prefixes(network: Network) -> dict[IPv4Network, set[str]]:
 
 
 def _cables(network: Network) -> Mapping[tuple[str, str], int]:
-    """How many cables join two switches, counted from both ends."""
+    """Number of cables between two switches, counted from both ends."""
     count: defaultdict[tuple[str, str], int] = defaultdict(int)
     for link in network.links or ():
         for near, far in ends_of(link):
@@ -98,11 +98,11 @@ def _missing_prefixes(subject: EngineSubject, widths: Widths) -> Iterator[Findin
             expected = min(paths, node.device.bgp.maximum_paths)
             found = widths.get((node.name, prefix), 0)
             if found < expected:
-                said = f"{found} of {expected} paths" if found else "no path"
-                message = f"{node.name} has {said} to {prefix} behind {listing(sorted(borders))}"
+                share = f"{found} of {expected} paths" if found else "no path"
+                message = f"{node.name} has {share} to {prefix} behind {listing(sorted(borders))}"
                 hint = (
-                    "look at the exits' sessions, at policies, and at "
-                    "«equal paths over unlike ASNs» on the way"
+                    "check the exits' sessions, the policies, and "
+                    "«equal paths over unlike ASNs» on the path"
                 )
                 yield subject.at(DevicePlace(node.name, "bgp"), message, hint)
 
@@ -115,27 +115,27 @@ def _missing_prefixes(subject: EngineSubject, widths: Widths) -> Iterator[Findin
     needs=(Need.EXITS,),
 )
 def let_through(subject: EngineSubject) -> Iterator[Verdict]:
-    """Only what intent lets through comes in and goes out at an exit.
+    """An exit accepts and announces only the prefixes of the intent.
 
-    A route that comes in by mistake draws the fabric's traffic out, and one that goes out by
-    mistake lets others in. The engine was shown a switch behind each exit that offers what is
-    accepted and what must not be.
+    A route that is accepted by mistake attracts the fabric's traffic to the outside. A route that
+    is announced by mistake attracts external traffic. For this test the engine adds a switch behind
+    each exit, which offers accepted and forbidden prefixes.
 
     Example: leaf01 takes 203.0.113.0/24 from exit wan-a, which must not come in
-    Fix: Let in what `accepts` and `default` of the exit say, and out what `announces` says, by the
-    policies of its session.
+    Fix: Correct the policies of the session: accept only `accepts` and `default` of the exit,
+    announce only `announces`.
     """
     yield from _came_in(subject)
     widths = _widths(subject.state)
     for exit_ in subject.network.exits or ():
         for prefix in sorted(_received_prefixes(exit_, widths) - set(exit_.announces)):
             message = f"{exit_.leaf} announces {prefix} to exit {exit_.name}, which must not go out"
-            hint = "let out only what `announces` says, by the export policy"
+            hint = "correct the export policy: announce only `announces`"
             yield subject.at(DevicePlace(exit_.leaf, exit_.path), message, hint)
 
 
 def _came_in(subject: EngineSubject) -> Iterator[Finding]:
-    """Routes that a border leaf took from the far end of an exit: its address is a next hop."""
+    """Report routes that a border leaf accepts from an exit's far end, which is a next hop."""
     exits = {(exit_.leaf, exit_.peer): exit_ for exit_ in subject.network.exits or ()}
     for route in subject.state.routes:
         for hop in route.next_hops:
@@ -143,7 +143,7 @@ def _came_in(subject: EngineSubject) -> Iterator[Finding]:
             if exit_ is None or exit_.lets_in(route.prefix):
                 continue
             message = f"{exit_.leaf} takes {route.prefix} from exit {exit_.name}, which must not "
-            hint = "let in only what `accepts` and `default` say, by the import policy"
+            hint = "correct the import policy: accept only `accepts` and `default`"
             yield subject.at(DevicePlace(exit_.leaf, exit_.path), f"{message}come in", hint)
 
 
@@ -155,14 +155,16 @@ def _came_in(subject: EngineSubject) -> Iterator[Finding]:
     needs=(Need.EXITS,),
 )
 def default_outlives(subject: EngineSubject) -> Iterator[Verdict]:
-    """The default route outlives any one border leaf.
+    """The default route survives the failure of any one border leaf.
 
-    Where several border leaves give the fabric its default route, it has to outlive each one of
-    them. If it does not, the others give it only as long as that one does, or not to all.
+    Where several border leaves announce the default route, the other switches must keep it if one
+    of these leaves fails. If they do not, the remaining border leaves depend on the failed one, or
+    announce the route to a part of the fabric only.
 
-    Example: without leaf01, spine01, spine02, leaf03 and leaf04 have no default route, though
-    leaf02 stands
-    Fix: Look at what they announce, and at the policies towards the spines.
+    Example: without leaf01, spine01, spine02, leaf03 and leaf04 have no default route, although
+    leaf02 remains
+    Fix: Check the announcements of the remaining border leaves, and their policies towards the
+    spines.
     """
     network = subject.network
     borders = sorted(_required_prefixes(network).get(DEFAULT_ROUTE, ()))
@@ -171,15 +173,16 @@ def default_outlives(subject: EngineSubject) -> Iterator[Verdict]:
         try:
             state = analyse(rest, subject.sources).state
         except Refused:
-            continue  # the whole network was refused before, and said why
+            continue  # the engine refused the whole network before, with the reason
         has = {route.device for route in state.routes if route.prefix == DEFAULT_ROUTE}
         own = set(borders)
         short = [n.name for n in rest.nodes if n.role and n.name not in has | own]
         if short:
             message = f"without {lost}, {listing(short)} ha{'s' if len(short) == 1 else 've'} no "
-            message += f"default route, though {listing([b for b in borders if b != lost])} stand"
+            rest_names = listing([name for name in borders if name != lost])
+            message += f"default route, although {rest_names} remain"
             message += "s" if len(borders) == 2 else ""
-            hint = "look at the policies and sessions of the border leaves that are left"
+            hint = "check the policies and sessions of the remaining border leaves"
             yield subject.at(DevicePlace(lost, "bgp"), message, hint)
 
 

@@ -1,6 +1,6 @@
-"""What failures cost beyond what cabling says: findings with a device and a line.
+"""Rules on failures: losses of routing that the remaining cabling would avoid.
 
-Failures with one consequence at one place make one finding.
+Failures with one consequence at one device make one finding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocefort.validators.rules.verification.subject import MULTIPATH, AnswerSubj
 
 @dataclass(frozen=True)
 class FailureSubject(AnswerSubject):
-    """A study of failures."""
+    """Study of failures, under one rule."""
 
     study: FailureStudy
 
@@ -33,14 +33,14 @@ class FailureSubject(AnswerSubject):
 def verify_failures(
     network: Network, study: FailureStudy, sources: Sources | None = None, today: date | None = None
 ) -> Report:
-    """Judge the effects of failures. today: the day that waivers are held against."""
+    """Judge the effects of failures. today: the date for waivers."""
     overview = Overview(network, sources or Sources())
     subjects = [FailureSubject(overview, one, study) for one in registered(FailureSubject)]
     return answer_report(subjects, today)
 
 
 def _after(effects: list[FailureEffect]) -> str:
-    """The failures in words: the first, and how many there are beside it."""
+    """Failures in words: the first, and the number of others."""
     more = f" (and after {count_of(len(effects) - 1, 'other failure')})" if effects[1:] else ""
     return f"{_words(effects[0])}{more}"
 
@@ -53,20 +53,20 @@ def _words(effect: FailureEffect) -> str:
     "BGP108",
     judges=FailureSubject,
     severity=Severity.ERROR,
-    source="a choice: routing has to use what cabling leaves",
+    source="a choice: routing must use all remaining cables",
     needs=(Need.ROLE, Need.SERVERS),
 )
 def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
-    """No failure loses server pairs that cabling still joins.
+    """No failure interrupts server pairs that cabling still connects.
 
-    After one failure a leaf loses servers to which a cable still leads. So routing wastes the
-    redundancy that was paid for: a session on the way that is left is missing, a policy stops
-    the prefix, or an AS number is met twice. The first such failure is named, and how many
-    others do the same.
+    After one failure a leaf loses servers to which cables still lead: routing does not use the
+    redundancy of the cabling. On the remaining path a session is missing, a policy denies the
+    prefix, or an AS number is there twice. The finding names the first such failure, and the number
+    of others with the same consequence.
 
-    Example: leaf1 loses 1 pair to compute of leaf2, which cabling still joins: leaf1 has no route
-    to 10.2.10.0/24
-    Fix: Look at the sessions, policies and AS numbers of the way that is left.
+    Example: leaf1 loses 1 pair to compute of leaf2, which cabling still connects: leaf1 has no
+    route to 10.2.10.0/24
+    Fix: Check the sessions, policies and AS numbers of the remaining path.
     """
     found: defaultdict[tuple[str, str], list[tuple[FailureEffect, PairLoss]]] = defaultdict(list)
     for effect in subject.study.effects:
@@ -77,8 +77,8 @@ def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
         loss = losses[0][1]
         effects = list(dict.fromkeys(effect for effect, _ in losses))
         message = f"{_after(effects)} {source} loses {count_of(loss.pairs, 'pair')} to "
-        message += f"{loss.segment} of {loss.destination}, which cabling still joins: {reason}"
-        hint = "look at the sessions, policies and AS numbers of the way that is left"
+        message += f"{loss.segment} of {loss.destination}, which cabling still connects: {reason}"
+        hint = "check the sessions, policies and AS numbers of the remaining path"
         yield subject.at(DevicePlace(source, "bgp"), message, hint)
 
 
@@ -86,19 +86,18 @@ def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
     "BGP109",
     judges=FailureSubject,
     severity=Severity.ERROR,
-    source=f"{MULTIPATH}; a choice: as many paths as cabling leaves",
+    source=f"{MULTIPATH}; a choice: as many paths as the remaining cabling has",
     needs=(Need.ROLE,),
 )
 def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
-    """After a failure every leaf has all paths that cabling leaves.
+    """After a failure every leaf has all paths of the remaining cabling.
 
-    After one failure a leaf should keep every equal path that the cables still give. With fewer,
-    the links that are left are crowded more than the failure makes necessary.
+    After one failure a leaf should keep every equal path of the remaining cables. With fewer paths,
+    the remaining links carry more load than the failure alone requires.
 
     Example: after loss of leaf1 100GE1/0/2 - spine1 100GE1/0/2 leaf2 has 2 of 4 paths left to
     10.1.10.0/24 and 1 more prefix
-    Fix: Look for a session that is down, for «equal paths over unlike ASNs» and «equal paths of
-    BGP».
+    Fix: Check for sessions that are down, «equal paths over unlike ASNs» and «equal paths of BGP».
     """
     found: defaultdict[str, list[tuple[FailureEffect, WidthLoss]]] = defaultdict(list)
     for effect in subject.study.effects:
@@ -113,7 +112,7 @@ def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
         if more := len(loss.prefixes) - 1:
             message += f" and {more} more prefix{'es' if more > 1 else ''}"
         hint = (
-            "look for a session that is down, «equal paths over unlike ASNs» and "
+            "check for sessions that are down, «equal paths over unlike ASNs» and "
             "«equal paths of BGP»"
         )
         yield subject.at(DevicePlace(leaf, "bgp"), message, hint)
@@ -126,13 +125,13 @@ def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
     source="Hu et al., HotNets 2016 (deadlocks need a cyclic buffer dependency)",
 )
 def circles(subject: FailureSubject) -> Iterator[Verdict]:
-    """No failure makes buffers wait for each other in a circle.
+    """No failure causes a cyclic buffer dependency.
 
-    After a failure packets may take a way up again after they came down. Then lossless buffers can
-    wait for each other in a circle, and PFC stops them all for good. DLK001 asks the same of the
-    whole fabric.
+    After a failure packets may go up again after coming down. Lossless buffers can then wait for
+    each other in a cycle, and PFC stops all of them permanently. DLK001 judges the fabric without
+    failures.
 
-    Example: buffers can wait for each other in a circle: leaf3 > spine1 > leaf4 > spine2 > leaf3
+    Example: cyclic buffer dependency: leaf3 > spine1 > leaf4 > spine2 > leaf3
     Fix: Let leaves announce only their own prefixes, by an export policy, or let all spines share
     one AS.
     """
@@ -144,6 +143,6 @@ def circles(subject: FailureSubject) -> Iterator[Verdict]:
         if effect.circle:
             found[effect.circle].append(effect)
     for circle, effects in found.items():
-        message = f"{_after(effects)} buffers can wait for each other in a circle: {circle}"
+        message = f"{_after(effects)} there is a cyclic buffer dependency: {circle}"
         hint = "let leaves announce only their own prefixes: an export policy"
         yield subject.at(DevicePlace(circle.partition(" ")[0], "bgp"), message, hint)

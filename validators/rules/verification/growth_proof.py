@@ -1,6 +1,6 @@
-"""Whether a fabric has grown and nothing else: what a change may add to switches that are there.
+"""Rules on growth: a change may only add allowed lines to existing switches.
 
-The rules of a fabric look at one Network; these look at two.
+Other rules judge one Network; these compare two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocefort.validators.rules.facts import Overview
 from rocefort.validators.rules.registry import Subject, Verdict, registered, rule
 from rocefort.validators.rules.verification.subject import TWO_VERSIONS
 
-# Why a growth may touch what is there, where a field tells.
+# Reasons why growth changes an existing field.
 REASONS = {"bgp.as_path_relax": "paths over spines of different AS numbers take it"}
 GROWS = tuple(effect.grows for effect in EFFECTS.values() if effect.grows)
 Line = tuple[tuple[str, ...], str]  # the views around a line, and the line
@@ -31,7 +31,7 @@ Line = tuple[tuple[str, ...], str]  # the views around a line, and the line
 
 @dataclass(frozen=True)
 class AdditiveChange:
-    """A switch of both versions: its edits, and its lines in both."""
+    """Switch of both versions, with its edits and its lines in both."""
 
     was: Node
     will: Node
@@ -41,7 +41,7 @@ class AdditiveChange:
 
 @dataclass(frozen=True)
 class GrowthSubject(Subject):
-    """A network that is to have grown, and the one before."""
+    """Network after growth, and the network before."""
 
     before: Network
     steps: Sequence[AdditiveChange]
@@ -53,7 +53,7 @@ class GrowthSubject(Subject):
 def prove(
     before: Network, after: Network, old: Mapping[str, str], new: Mapping[str, str]
 ) -> tuple[Proof, tuple[Finding, ...]]:
-    """What stays and what comes, and what is wrong with it; old, new: text by switch."""
+    """Proof of what stays and what is added, with its findings; old, new: text by switch."""
     steps = [
         _step(node, after.by_name[node.name], old[node.name], new[node.name])
         for node in before.nodes
@@ -90,23 +90,23 @@ def _step(was: Node, will: Node, old: str, new: str) -> AdditiveChange:
     source="a choice: growth changes a running switch only by added lines",
 )
 def lines_stay(subject: GrowthSubject) -> Iterator[Verdict]:
-    """Growth leaves every line of every existing switch, in its order.
+    """Growth keeps every line of every existing switch, in its order.
 
-    A line of a switch that was there goes, or moves, and growth must not do that: what runs would
-    be taken away and set again under traffic. Something in the intent was changed beside the
-    growth, or cannot grow as it is. No waiver covers it.
+    A line of an existing switch is removed, or moves. Growth must not do that, because it would
+    remove running configuration and set it again under traffic. The intent has another change
+    beside the growth, or a part that cannot grow. No waiver covers this finding.
 
-    Fix: Make that change first, by itself.
+    Fix: Make that change first, in a rollout of its own.
     """
     for step in subject.steps:
         was, will = step.lines
         rest = iter(will)
-        # The first line that is not there any more behind those that were before it: `in` takes
-        # from the rest up to the line.
+        # The first line that no longer follows the lines before it: `in` consumes the rest up to
+        # the line.
         gone = next(((views, line) for views, line in was if (views, line) not in rest), None)
         if gone:
             shown = " / ".join((*gone[0], gone[1]))
-            yield subject.finding(step.was, f"its line `{shown}` goes, or moves", "")
+            yield subject.finding(step.was, f"its line `{shown}` is removed, or moves", "")
 
 
 @rule(
@@ -118,12 +118,12 @@ def lines_stay(subject: GrowthSubject) -> Iterator[Verdict]:
 def only_growth(subject: GrowthSubject) -> Iterator[Verdict]:
     """Growth adds only interfaces, peers and list members to existing switches.
 
-    A switch that is there may get interfaces, BGP peers, announced prefixes and members of prefix
-    lists because others come, and nothing else. What else changes is named with its old and new
-    value. No waiver covers it.
+    For new switches, an existing switch may get interfaces, BGP peers, announced prefixes and
+    members of prefix lists. The finding names any other change with its old and new value. No
+    waiver covers it.
 
     Example: vlans[999] changes from nothing to 999, which is no growth
-    Fix: Make that change first, by itself.
+    Fix: Make that change first, in a rollout of its own.
     """
     for step in subject.steps:
         for edit in step.edits:
@@ -135,7 +135,7 @@ def only_growth(subject: GrowthSubject) -> Iterator[Verdict]:
 
 
 def _allowed(edit: Edit) -> str:
-    """What growth may add as an edit does, in a word; empty for what it may not."""
+    """Kind of addition by an edit, in a word; empty if growth does not allow the edit."""
     return effect_of(edit).grows if edit.before is None else ""
 
 
@@ -149,14 +149,14 @@ def nothing_moves(subject: GrowthSubject) -> Iterator[Verdict]:
     """Growth moves no address, cable, server or switch.
 
     A cable, a server, a segment, an exit or a fact of a switch (its id, role, hardware, rack,
-    release, management address) is not what it was. No waiver covers it.
+    release, management address) has changed. No waiver covers this finding.
 
     Example: its rack changes from row1 to row9
-    Fix: Growth moves nothing: keep ids, and pin what has to stay.
+    Fix: Keep ids, and pin the values that must stay.
     """
     for node in subject.before.nodes:
         if node.name not in subject.network.by_name:
-            yield subject.finding(node, "is gone", "")
+            yield subject.finding(node, "the switch is removed", "")
     for step in subject.steps:
         for message in _changed_facts(step.was, step.will):
             yield subject.finding(step.was, message, "")
@@ -165,7 +165,7 @@ def nothing_moves(subject: GrowthSubject) -> Iterator[Verdict]:
 
 
 def _changed_facts(was: Node, will: Node) -> Iterator[str]:
-    """Facts of a switch that its text does not tell."""
+    """Changed facts of a switch that are not in its text."""
     for name in ("id", "role", "software", "rack", "management"):
         a, b = getattr(was, name), getattr(will, name)
         if a != b:
@@ -175,7 +175,7 @@ def _changed_facts(was: Node, will: Node) -> Iterator[str]:
 
 
 def _missing_parts(before: Network, after: Network) -> Iterator[str]:
-    """Cables, servers, segments and exits: each stays as it is."""
+    """Cables, servers, segments and exits that have changed or are missing."""
     was, will = (list(_things(network)) for network in (before, after))
     there = {thing for _, _, thing in will}
     lost: dict[str, list[str]] = {}
@@ -183,11 +183,11 @@ def _missing_parts(before: Network, after: Network) -> Iterator[str]:
         if thing not in there:
             lost.setdefault(word, []).append(name)
     for word, names in lost.items():
-        yield f"{count_of(len(names), word)} not as before, the first: {names[0]}"
+        yield f"{count_of(len(names), word)} changed or removed, the first: {names[0]}"
 
 
 def _things(network: Network) -> Iterator[tuple[str, str, Hashable]]:
-    """What it is, its name, and all that is known of it."""
+    """Kind, name and model of each cable, server, segment and exit."""
     yield from (("cable", f"{link.a} - {link.b}", link) for link in network.links or ())
     yield from (("server", server.name, server) for server in network.servers or ())
     yield from (("gateway", f"{s.name} on {s.leaf}", s) for s in network.segments or ())

@@ -1,4 +1,4 @@
-"""Traffic between segments by a routing engine's answers, against the fabric's policy."""
+"""Rule on traffic between segments: a routing engine's answers, compared with the policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ClassPair = tuple[int, int]
 
 
 def is_denied(network: Network, source: ServerClass, destination: ServerClass) -> bool:
-    """Whether the policy denies RDMA between two classes; what is switched no policy is about."""
+    """Whether the policy denies RDMA between two classes; it does not cover switched traffic."""
     policy = network.policy
     return (
         policy is not None
@@ -27,7 +27,7 @@ def is_denied(network: Network, source: ServerClass, destination: ServerClass) -
 
 
 def _delivered_though_denied(network: Network, reached: Reachability) -> Iterator[ClassPair]:
-    """Classes between which the policy denies what is delivered."""
+    """Pairs of classes with delivered traffic that the policy denies."""
     policy = network.policy
     if policy is None:
         return
@@ -55,11 +55,11 @@ def _delivered_though_denied(network: Network, reached: Reachability) -> Iterato
     needs=(Need.SERVERS, Need.POLICY),
 )
 def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
-    """Traffic between segments is delivered or denied as the policy says.
+    """Traffic between segments is delivered or denied as the policy requires.
 
-    Traffic between segments is asked of the engine as the policy names it, ACLs included: what is
-    denied must not be delivered, and what is allowed must be. RDMA that is allowed and does not
-    arrive is BGP103's, whatever stops it.
+    The engine evaluates each flow of the policy between segments, with ACLs. A denied flow must not
+    be delivered, and an allowed flow must be. BGP103 reports allowed RDMA that is not delivered,
+    for any cause.
 
     Example: RDMA of readout01 reaches daisycn01, which the policy denies
     Fix: Compare the ACL of the sender's gateway with `security.policy`.

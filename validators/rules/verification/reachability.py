@@ -1,8 +1,8 @@
-"""Sessions, paths and server pairs by a routing engine's answers, with a device, line and cause.
+"""Rules on BGP sessions, paths and server pairs, from a routing engine's answers.
 
-Consequences with one cause make one finding: paths by leaf and width, pairs by what stops them.
-Causes come from the embedded engine, whoever answered; where it does not share an answer, the
-finding says only what was answered.
+Consequences with one cause make one finding: paths by leaf and width, pairs by their cause. Causes
+come from the embedded engine, for the answers of any engine. Where it does not share an answer, the
+finding has no cause.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def verify(
     """Judge an engine's answers; findings that a waiver covers are set apart.
 
     `solution` saves solving again for the causes; without one, and where the embedded engine
-    refuses the network, findings carry no cause. Widths are not judged where roles are unknown,
-    pairs not where servers are unknown; exits and policy are not asked for where there are none.
-    today: the day that waivers are held against (default: today in UTC).
+    refuses the network, findings have no cause. Widths are not judged where roles are unknown,
+    pairs not where servers are unknown; rules on exits and policy do not run where there are none.
+    today: the date for waivers (default: today in UTC).
     """
     overview = Overview(network, sources or Sources())
     causes = solution or _solution(network, overview.sources)
@@ -67,16 +67,16 @@ def _solution(network: Network, sources: Sources) -> Solution | None:
     try:
         return analyse(network, sources)
     except Refused:
-        return None  # another engine answered: its findings stand without a cause
+        return None  # another engine answered: its findings have no cause
 
 
 @rule("BGP101", judges=EngineSubject, severity=Severity.ERROR, source=BGP)
 def sessions(subject: EngineSubject) -> Iterator[Verdict]:
     """Every configured BGP session is established.
 
-    A session that stays down carries no route, and what it was for goes over the others or is lost.
-    Where the engine knows the cause, the finding stands at the line that has it. If both ends
-    match, an interface between them is down or in another subnet.
+    A session that stays down carries no route: its traffic uses other paths, or is lost. Where the
+    engine finds the cause, the finding is at the line that causes it. If both ends match, an
+    interface between them is down or in another subnet.
 
     Example: BGP session of leaf1 with spine1 (172.16.0.0) is not compatible: leaf1 expects AS
     65009, spine1 is AS 65000
@@ -86,7 +86,7 @@ def sessions(subject: EngineSubject) -> Iterator[Verdict]:
     broken = [s for s in state.sessions if s.status is not SessionStatus.ESTABLISHED]
     causes = {(s.device, s.peer): s for s in (solution.sessions if solution and broken else ())}
     owners = _owners(solution) if broken else {}
-    told: set[tuple[str, ...]] = set()
+    reported: set[tuple[str, ...]] = set()
     for session in broken:
         cause = causes.get((session.device, session.peer))
         shared = cause if cause and cause.status is session.status else None
@@ -94,12 +94,12 @@ def sessions(subject: EngineSubject) -> Iterator[Verdict]:
         message = f"BGP session of {session.device} with {_peer(session, owners)} is "
         message += session.status.value.replace("-", " ")
         if shared and shared.place:
-            # Both ends of one session report the same cause: say it once, where it stands.
+            # Both ends of one session have the same cause: report it once, at its line.
             ends = sorted((session.device, owners.get(session.peer, str(session.peer))))
             key = (*ends, shared.reason)
-            if key in told:
+            if key in reported:
                 continue
-            told.add(key)
+            reported.add(key)
             place, message = shared.place, f"{message}: {shared.reason}"
         yield subject.at(place, message, _session_hint(session, shared))
 
@@ -123,7 +123,7 @@ def _session_hint(session: BgpSession, cause: ConfiguredSession | None) -> str:
     if cause is not None and cause.place is not None:
         return f"correct it on {cause.place.device}"
     if session.status is SessionStatus.NOT_ESTABLISHED:
-        return "both ends match, so look at what lies between them"
+        return "both ends match, so check the interfaces between them"
     return "compare addresses, AS numbers and «use of peer» at both ends"
 
 
@@ -137,13 +137,13 @@ def _session_hint(session: BgpSession, cause: ConfiguredSession | None) -> str:
 def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     """Every leaf has all equal-cost paths to every other leaf's prefixes.
 
-    A leaf that has a path less than it has spines and cables sends its share over the others, which
-    are crowded the sooner. Where the far leaf keeps the prefix to itself, its «network» line, its
-    interface or its policy is named.
+    A leaf with fewer paths than its cabling to the spines provides sends more traffic over the
+    other paths, which congest sooner. Where the far leaf does not announce the prefix, the finding
+    names its «network» line, its interface or its policy.
 
     Example: leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 and to 3 more prefixes of other leaves
-    Fix: Look at sessions that are down, at «equal paths of BGP», at AS numbers where spines have
-    one each («equal paths over unlike ASNs»), and at the policies on the way.
+    Fix: Check sessions that are down, «equal paths of BGP», AS numbers where spines have one each
+    («equal paths over unlike ASNs»), and the policies on the path.
     """
     network, state, solution = subject.network, subject.state, subject.solution
     spines = network.spines or len(network.role(Role.SPINE))
@@ -184,7 +184,7 @@ def _missing(
         for prefix in sorted(prefixes):
             found = width.get(prefix, {})
             if not (_fewer(found, most, everyone) - own[prefix]):
-                continue  # as it is but for a fault
+                continue  # the usual case
             for name, wanted in expected.items():
                 has = found.get(name, 0)
                 if has < wanted and name not in own[prefix]:
@@ -192,14 +192,14 @@ def _missing(
 
 
 def _fewer(found: Mapping[str, int], width: int, among: frozenset[str]) -> Set[str]:
-    """Devices of some that have fewer paths to a prefix."""
+    """Devices among the given ones that have fewer paths to a prefix."""
     if isinstance(found, OfPrefix):
         return found.fewer(width, among)
     return {name for name in among if found.get(name, 0) < width}
 
 
 def _reaching(found: Mapping[str, int], width: int) -> int:
-    """How many devices have so many paths to a prefix."""
+    """Number of devices with at least this number of paths to a prefix."""
     if isinstance(found, OfPrefix):
         return found.at_least(width)
     return sum(map(width.__le__, found.values()))
@@ -226,7 +226,7 @@ def _silent(
     spines: int,
     sources: Sources,
 ) -> dict[tuple[IPv4Network, str], _Cause]:
-    """Prefixes that their own leaf keeps to itself, and by which of its lines."""
+    """Prefixes that their own leaf does not announce, each with the line that causes it."""
     return {
         (prefix, name): cause
         for name, prefixes in served.items()
@@ -268,9 +268,9 @@ def _hidden(
 
 
 def _served(network: Network, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
-    """What other leaves should reach on a leaf: what it announces, and its segments.
+    """Prefixes of each leaf that other leaves should reach: announced ones, and its segments.
 
-    What a static route makes is announced outside alone, or is the default route: see BGP105.
+    Prefixes of static routes are announced outside only, or are the default route: see BGP105.
     """
     segments: defaultdict[str, set[IPv4Network]] = defaultdict(set)
     for segment in network.segments or ():
@@ -314,7 +314,7 @@ def _short(
     what = f"{paths} to {prefix} of {other}"
     if more := len(missing) - 1:
         what += f" and to {more} more prefix{'es' if more > 1 else ''} of other leaves"
-    place, hint = DevicePlace(leaf.name, "bgp"), "look at the sessions and policies on the way"
+    place, hint = DevicePlace(leaf.name, "bgp"), "check the sessions and policies on the path"
     bgp = leaf.device.bgp
     if bgp is not None and bgp.maximum_paths < expected and found == bgp.maximum_paths:
         place = DevicePlace(leaf.name, "bgp.maximum_paths")
@@ -333,9 +333,9 @@ def _short(
 def server_pairs(subject: EngineSubject) -> Iterator[Verdict]:
     """Packets of every server pair are delivered by every path.
 
-    RDMA of a server pair has to arrive by every equal path: a flow stays on the one that its hash
-    chose, so one bad path of several stops some connections for good. Pairs that the policy denies
-    are not meant. What stops many pairs is one finding, with how many there are.
+    RDMA of a server pair must arrive by every equal path. A hash puts each flow on one path, so
+    that one bad path of several stops some connections permanently. Pairs that the policy denies
+    are excluded. A cause that stops many pairs is one finding, with their number.
 
     Example: srv2-1 does not reach srv1-1 by every path: leaf2 has no route to 10.1.10.0/24
     Fix: Follow the path hop by hop: `rocefort trace FABRIC SOURCE DESTINATION`.

@@ -1,4 +1,4 @@
-"""Rules on answers: of a routing engine, of a study of failures, about a change of the network."""
+"""Subject of rules on answers: of a routing engine, a study of failures, or about a change."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ UNKNOWN = {
 
 @dataclass(frozen=True)
 class AnswerSubject(Subject):
-    """A network and an answer about it, under one rule."""
+    """Network and an answer about it, under one rule."""
 
     def lacking(self, need: Need) -> tuple[Place, ...]:
-        """As of any subject; roles are known where there is a spine."""
+        """Positions without a need; roles are known where the network has a spine."""
         if need is Need.ROLE:
             return () if self.network.role(Role.SPINE) else (None,)
         return self.overview.lacking(need)
 
     def unknown(self, need: Need, place: Place) -> str:
-        """Why no answer can be judged."""
+        """Reason why no answer can be judged."""
         return UNKNOWN.get(need) or super().unknown(need, place)
 
     def at(
         self, place: DevicePlace, message: str, hint: str = "", severity: Severity | None = None
     ) -> Finding:
-        """Build a violation at a place that an engine names, in the words of its switch."""
+        """Build a violation at an engine's position, with the commands of that switch."""
         node = self.network.by_name.get(place.device)
         return Finding(
             rule=self.rule.id,
@@ -54,7 +54,7 @@ class AnswerSubject(Subject):
         )
 
     def port_of(self, server: str) -> DevicePlace:
-        """The leaf port of a server."""
+        """Leaf port of a server."""
         port = self._ports[server]
         return DevicePlace(port.device, f"interfaces[{port.interface}]", port.interface)
 
@@ -65,7 +65,7 @@ class AnswerSubject(Subject):
 
 @dataclass(frozen=True)
 class EngineSubject(AnswerSubject):
-    """What a routing engine answers; solution: of the embedded engine, for causes."""
+    """Answers of a routing engine; solution: of the embedded engine, for causes."""
 
     state: RoutingState
     solution: Solution | None
@@ -76,14 +76,14 @@ class EngineSubject(AnswerSubject):
 def answer_report(subjects: Iterable[AnswerSubject], today: date | None = None) -> Report:
     """Verdicts on subjects of one network, one for each rule, in the order of the rules.
 
-    Findings that a waiver covers are set apart. today: the day that waivers are held against.
+    Findings that a waiver covers are set apart. today: the date for waivers.
     """
-    told = [(subject, tuple(subject.verdicts())) for subject in subjects]
-    network, sources = told[0][0].network, told[0][0].sources
-    verdicts = [verdict for _, some in told for verdict in some]
+    results = [(subject, tuple(subject.verdicts())) for subject in subjects]
+    network, sources = results[0][0].network, results[0][0].sources
+    verdicts = [verdict for _, some in results for verdict in some]
     report = Report(
         network=network.name,
-        rules=tuple(subject.rule.id for subject, _ in told),
+        rules=tuple(subject.rule.id for subject, _ in results),
         findings=tuple(v for v in verdicts if isinstance(v, Finding)),
         not_judged=tuple(v for v in verdicts if isinstance(v, NotJudged)),
     )

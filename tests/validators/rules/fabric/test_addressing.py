@@ -117,8 +117,8 @@ ADR003: list[tuple[Change, list[str]]] = [
     (
         lambda s: _bare_link(s.node("leaf01", role=None)),
         [
-            "not judged leaf01 100GE1/0/1: no address at either end, and without roles it may be "
-            "meant as a switched link"
+            "not judged leaf01 100GE1/0/1: no address at either end; without roles it may be an "
+            "intended switched link"
         ],
     ),
 ]

@@ -31,7 +31,7 @@ def _lent(small: Any) -> Any:
 
 
 UNSEEN = (
-    "not judged fabric: passwords of BGP sessions are there; whether both ends have the same one "
+    "not judged fabric: BGP sessions have passwords; whether both ends have the same one "
     "is not in the text"
 )
 
@@ -43,14 +43,14 @@ BGP001: list[tuple[Change, list[str]]] = [
         lambda s: s.peer(*HERE, password="env:P"),
         [
             "error leaf01: peer 10.1.1.2: the password of env:P here, no password at spine01; "
-            "TCP connects neither"
+            "TCP does not connect"
         ],
     ),
     (
         lambda s: s.peer(*THERE, password="encrypted"),
         [
-            "error leaf01: peer 10.1.1.2: no password here, a password at spine01; TCP connects "
-            "neither",
+            "error leaf01: peer 10.1.1.2: no password here, a password at spine01; TCP does not "
+            "connect",
             UNSEEN,
         ],
     ),
@@ -58,7 +58,7 @@ BGP001: list[tuple[Change, list[str]]] = [
         lambda s: _both(s, {"keychain": "A"}, {"password": "env:P"}),
         [
             "error leaf01: peer 10.1.1.2: keychain A here, the password of env:P at spine01; "
-            "TCP connects neither"
+            "TCP does not connect"
         ],
     ),
     (

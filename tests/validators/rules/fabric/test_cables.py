@@ -121,7 +121,8 @@ TOP011: list[tuple[Change, list[str]]] = [
     (
         lambda s: _server(s, "25GE1/0/1", medium="dac", fec="base-r"),
         [
-            "not judged leaf01 25GE1/0/1: 25GBASE-CR does with BASE-R FEC on some classes of cable "
+            "not judged leaf01 25GE1/0/1: 25GBASE-CR works with BASE-R FEC on some classes of "
+            "cable "
             "only, and the class is not known: IEEE 802.3-2022 clause 110 (CA-25G-L, CA-25G-S and "
             "CA-25G-N cables)"
         ],
@@ -160,7 +161,7 @@ TOP012: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.link(0, medium="sr"),
-        ["error spine01 100GE1/0/1: sr is no medium of 100 Gb/s"],
+        ["error spine01 100GE1/0/1: sr does not run at 100 Gb/s"],
     ),
     (lambda s: _server(s, "25GE1/0/1", medium="dac", fec="rs", cable_m=5), []),
     (lambda s: _server(s, "25GE1/0/1", medium="dac", fec="base-r", cable_m=3), []),

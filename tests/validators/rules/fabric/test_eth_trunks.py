@@ -49,14 +49,14 @@ LAG001: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port("leaf01", SECOND, pfc=None),
         [
-            "error leaf01 100GE1/0/2: PFC: not as on 100GE1/0/1, which is in Eth-Trunk1, too",
+            "error leaf01 100GE1/0/2: PFC: differs from 100GE1/0/1, another member of Eth-Trunk1",
         ],
     ),
     (
         lambda s: s.row("leaf01", SECOND, xoff_kbytes=601),
         [
-            "error leaf01 100GE1/0/2: PFC thresholds: not as on 100GE1/0/1, which is in "
-            "Eth-Trunk1, too",
+            "error leaf01 100GE1/0/2: PFC thresholds: differs from 100GE1/0/1, another member of "
+            "Eth-Trunk1",
         ],
     ),
     (
@@ -79,7 +79,8 @@ LAG002: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port("leaf01", SECOND, access_vlan=10, edge=True),
         [
-            "error leaf01 100GE1/0/2: `stp edged-port enable` on a member of Eth-Trunk1, which has it "
+            "error leaf01 100GE1/0/2: `stp edged-port enable` on a member of Eth-Trunk1, which "
+            "has it "
             "for all its members",
             "error leaf01 100GE1/0/2: a VLAN on a member of Eth-Trunk1, which has it for all its "
             "members",
@@ -87,13 +88,13 @@ LAG002: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.port("leaf01", TRUNK, pfc=InterfacePfc()),
-        ["error leaf01 Eth-Trunk1: PFC on an Eth-Trunk, where it does nothing"],
+        ["error leaf01 Eth-Trunk1: PFC on an Eth-Trunk, where it has no effect"],
     ),
     (
         lambda s: s.port(
             "leaf01", TRUNK, thresholds=(PfcThreshold(queue=4, xoff_kbytes=9, xon_kbytes=8),)
         ),
-        ["error leaf01 Eth-Trunk1: PFC thresholds on an Eth-Trunk, where it does nothing"],
+        ["error leaf01 Eth-Trunk1: PFC thresholds on an Eth-Trunk, where it has no effect"],
     ),
 ]
 
@@ -102,8 +103,8 @@ LAG003: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port("leaf01", TRUNK, bond=Bond()),
         [
-            "warning leaf01 Eth-Trunk1: manual mode with lossless members; one that fails "
-            "silently swallows RoCE flows"
+            "warning leaf01 Eth-Trunk1: manual mode with lossless members; a member that fails "
+            "silently drops RoCE flows"
         ],
     ),
     (  # nothing lossless in it
@@ -197,7 +198,8 @@ OTHERS: list[tuple[str, Change, list[str]]] = [
         "QOS001",
         lambda s: s.port("leaf01", TRUNK, trust_dscp=False),
         [
-            "error leaf01 Eth-Trunk1: a switched port without `trust dscp`; RoCE packets are classed "
+            "error leaf01 Eth-Trunk1: a switched port without `trust dscp`; RoCE packets are "
+            "classed "
             "by 802.1p here, not by DSCP"
         ],
     ),

@@ -88,7 +88,7 @@ BGP003: list[tuple[Change, list[str]]] = [
     (
         lambda s: _exit(s, import_policy=None).change(exits=None),
         [
-            "not judged leaf01: whether a peer that is no switch of the texts is outside is not "
+            "not judged leaf01: whether a peer that is not among the texts is external is not "
             "known, and it has no import policy"
         ],
     ),
@@ -106,30 +106,30 @@ BGP004: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: _exit(s, asn=64901),
-        ["error leaf01: peer 192.0.2.0 of exit wan is in AS 64901, intent says 64900"],
+        ["error leaf01: peer 192.0.2.0 of exit wan is in AS 64901, intended 64900"],
     ),
     (
         lambda s: _exit(s).device("leaf01", **_policies((ALL,), OUTSIDE)),
-        ["error leaf01: exit wan: IN lets 10.0.1.1/32 in, and intent does not"],
+        ["error leaf01: exit wan: IN lets 10.0.1.1/32 in, against the intent"],
     ),
     (
         lambda s: _exit(s).device("leaf01", **_policies(INSIDE[:1], OUTSIDE)),
-        ["error leaf01: exit wan: IN does not let 172.16.0.0/12 in, and intent does"],
+        ["error leaf01: exit wan: IN does not let 172.16.0.0/12 in, against the intent"],
     ),
     (
         lambda s: _exit(s).device("leaf01", **_policies(INSIDE, (*OUTSIDE, INSIDE[1]))),
-        ["error leaf01: exit wan: OUT lets 172.16.0.0/12 out, and intent does not"],
+        ["error leaf01: exit wan: OUT lets 172.16.0.0/12 out, against the intent"],
     ),
     (
         lambda s: _exit(s).device("leaf01", **_policies(INSIDE, INSIDE[:1])),
         [
-            "error leaf01: exit wan: OUT does not let 10.10.0.0/16 out, and intent does",
-            "error leaf01: exit wan: OUT lets 0.0.0.0/0 out, and intent does not",
+            "error leaf01: exit wan: OUT does not let 10.10.0.0/16 out, against the intent",
+            "error leaf01: exit wan: OUT lets 0.0.0.0/0 out, against the intent",
         ],
     ),
     (  # a policy that is not there lets nothing through
         lambda s: _exit(s, import_policy="NONE"),
-        ["error leaf01: exit wan: NONE does not let 0.0.0.0/0 in, and intent does"],
+        ["error leaf01: exit wan: NONE does not let 0.0.0.0/0 in, against the intent"],
     ),
 ]
 

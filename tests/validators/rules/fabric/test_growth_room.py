@@ -202,23 +202,23 @@ ADR004: list[tuple[Change, list[str]]] = [
     (
         lambda s: _renamed(s, "leaf02", "LEAF01"),
         [
-            "error leaf01: switch leaf01 has the name of switch LEAF01; hosts are told apart by "
-            "name, in any case"
+            "error leaf01: switch leaf01 has the name of switch LEAF01; host names ignore upper "
+            "and lower case"
         ],
     ),
     (lambda s: _renamed(s, "leaf02", "LEAF02"), []),
     (
         lambda s: s.server(1, name="Spine01"),
         [
-            "error leaf02 100GE1/0/1: server Spine01 has the name of switch spine01; hosts are "
-            "told apart by name, in any case"
+            "error leaf02 100GE1/0/1: server Spine01 has the name of switch spine01; host names "
+            "ignore upper and lower case"
         ],
     ),
     (
         lambda s: s.server(1, name="node1"),
         [
-            "error leaf02 100GE1/0/1: server node1 has the name of server node1; hosts are told "
-            "apart by name, in any case"
+            "error leaf02 100GE1/0/1: server node1 has the name of server node1; host names "
+            "ignore upper and lower case"
         ],
     ),
     (

@@ -46,10 +46,7 @@ SEC001: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.device("leaf01", vty=()),
-        [
-            "not judged leaf01: the text has no vty lines; what the release makes them is not "
-            "confirmed"
-        ],
+        ["not judged leaf01: the text has no vty lines; the release's default is not confirmed"],
     ),
 ]
 
@@ -115,17 +112,20 @@ SEC003: list[tuple[Change, list[str]]] = [
     (lambda s: _ranked(s, group="beamline", made=True), []),
     (
         lambda s: _ranked(s, group="beamline"),
-        ["warning leaf01: user operator has group beamline, which the configuration does not make"],
+        [
+            "warning leaf01: user operator has group beamline, which the configuration does not "
+            "define"
+        ],
     ),
     (
         lambda s: _ranked(s, group="visit-ug", level=0),
-        ["warning leaf01: user operator has level 0, so its group visit-ug does nothing"],
+        ["warning leaf01: user operator has level 0, so its group visit-ug has no effect"],
     ),
     (
         lambda s: _ranked(s, "admin", level=3),
         [
-            "warning leaf01: user admin has a name of 5 characters; a switch takes no new user "
-            "with less than 6 unless its name check is switched off"
+            "warning leaf01: user admin has a name of 5 characters; a switch refuses a new user "
+            "with less than 6 unless its name check is off"
         ],
     ),
     (lambda s: _ranked(s, "admin1", level=3), []),
@@ -149,7 +149,7 @@ SEC008: list[tuple[Change, list[str]]] = [
     (lambda s: _snmp(s, "v3"), []),
     (
         lambda s: _snmp(s, "v1", "v2c", "v3"),
-        ["error leaf01: SNMP speaks v1 and v2c, whose only password is sent as text"],
+        ["error leaf01: SNMP runs v1 and v2c, whose only password is sent as text"],
     ),
     (
         _snmp,

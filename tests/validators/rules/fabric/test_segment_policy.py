@@ -200,7 +200,8 @@ SEC012: list[tuple[Change, list[str]]] = [
     (
         lambda s: _with(s, classifiers=()),
         [
-            "error leaf01: traffic policy VLAN10 names traffic classifier VLAN10, which does not exist"
+            "error leaf01: traffic policy VLAN10 names traffic classifier VLAN10, which does not "
+            "exist"
         ],
     ),
     (
@@ -234,7 +235,7 @@ SEC013: list[tuple[Change, list[str]]] = [
     (lambda s: s.device("leaf01", vty=()), []),
     (
         lambda s: s.device("leaf01", vty=(Vty(first=0, last=4),)),
-        ["warning leaf01: vty 0 to 4: no ACL says from where a session may come"],
+        ["warning leaf01: vty 0 to 4: no ACL limits the source of a session"],
     ),
     (
         lambda s: s.device("leaf01", acls=()),

@@ -29,7 +29,7 @@ TOP007: list[tuple[Change, list[str]]] = [
     (
         lambda s: _claims(s, (LLDP, "spine02", None), (ADDRESSES, "spine01", "100GE1/0/1")),
         [
-            "error leaf01 100GE1/0/31: LLDP hears spine02 there; by its address it is cabled to "
+            "error leaf01 100GE1/0/31: LLDP reports spine02 there; by its address it is cabled to "
             "spine01 100GE1/0/1"
         ],
     ),
@@ -39,12 +39,12 @@ TOP007: list[tuple[Change, list[str]]] = [
         ),
         [
             "warning leaf01 100GE1/0/31: by its address it is cabled to spine01 100GE1/0/1; its "
-            "description says spine01 100GE1/0/2"
+            "description names spine01 100GE1/0/2"
         ],
     ),
     (
         lambda s: _claims(s, (LLDP, "spine01", None), (LLDP, "spine02", None)),
-        ["error leaf01 100GE1/0/31: LLDP hears spine01 there; LLDP hears spine02 there"],
+        ["error leaf01 100GE1/0/31: LLDP reports spine01 there; LLDP reports spine02 there"],
     ),
 ]
 

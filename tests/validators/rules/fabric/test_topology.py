@@ -54,13 +54,13 @@ TOP001: list[tuple[Change, list[str]]] = [
     (  # by intent, and not by what most others have
         lambda s: s.node("leaf01", links_per_pair=2),
         [
-            "error leaf01: 1 link to spine01; this leaf is meant to have 2 links to every spine",
-            "error leaf01: 1 link to spine02; this leaf is meant to have 2 links to every spine",
+            "error leaf01: 1 link to spine01; this leaf is intended to have 2 links to every spine",
+            "error leaf01: 1 link to spine02; this leaf is intended to have 2 links to every spine",
         ],
     ),
     (
         lambda s: _without_link(s.node("leaf02", links_per_pair=1), 3),
-        ["error leaf02: no link to spine02; this leaf is meant to have 1 link to every spine"],
+        ["error leaf02: no link to spine02; this leaf is intended to have 1 link to every spine"],
     ),
     (
         lambda s: (
@@ -232,7 +232,7 @@ TOP004: list[tuple[Change, list[str]]] = [
         lambda s: s.port("leaf02", "Vlanif10", addresses=()),
         [
             "not judged leaf02 100GE1/0/1: no gateway of the leaf has the server's subnet, "
-            "so no MTU to compare with"
+            "so there is no MTU to compare"
         ],
     ),
 ]

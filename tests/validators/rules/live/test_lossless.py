@@ -51,7 +51,7 @@ LIV012: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda v: v.row("leaf01", "pfc_profiles", 0, name="nof"),
-        ["error leaf01: PFC profile default: it is not there, intended queue 4"],
+        ["error leaf01: PFC profile default: it does not exist, intended queue 4"],
     ),
 ]
 LIV013: list[tuple[Change, list[str]]] = [
@@ -66,7 +66,8 @@ LIV013: list[tuple[Change, list[str]]] = [
     (
         lambda v: v.device("leaf01", thresholds=v.now.by_name["leaf01"].thresholds[1:]),
         [
-            "error leaf01 100GE1/0/31: queue 4: the switch shows no threshold, intended xoff 600 KB "
+            "error leaf01 100GE1/0/31: queue 4: the switch shows no threshold, intended xoff 600 "
+            "KB "
             "and xon 550 KB"
         ],
     ),
@@ -82,8 +83,8 @@ LIV013: list[tuple[Change, list[str]]] = [
     (
         lambda v: v.row("leaf01", "thresholds", 0, xoff_kbytes=None),
         [
-            "not judged leaf01 100GE1/0/31: its thresholds are not shown in bytes, and the size of "
-            "a cell is not told"
+            "not judged leaf01 100GE1/0/31: its thresholds are not shown in bytes, and the size "
+            "of a cell is not known"
         ],
     ),
     (

@@ -12,7 +12,7 @@ from rocefort.models.network.observed import NeighbourSeen
 Change = Callable[[Any], Any]
 UPLINK, SERVER_PORT = "100GE1/0/31", "100GE1/0/1"
 ONE_READING = (
-    "not judged fabric: one reading tells no change; take two (--interval), or name an earlier "
+    "not judged fabric: one reading shows no change; take two (--interval), or name an earlier "
     "(--baseline)"
 )
 DOWN = {"up": False, "state": "DOWN"}

@@ -30,7 +30,7 @@ LIV002: list[tuple[Change, list[str]]] = [
         lambda v: v.device(
             "leaf01", facts=v.now.devices[2].facts.model_copy(update={"hostname": "leaf02"})
         ),
-        ["error leaf01: sysname: it calls itself 'leaf02'"],
+        ["error leaf01: sysname: it is 'leaf02'"],
     ),
     (
         lambda v: v.device(
@@ -81,7 +81,7 @@ LIV003: list[tuple[Change, list[str]]] = [
         lambda v: v.row("leaf01", "peers", 0, address=IPv4Address("10.9.9.9")),
         [
             "error leaf01: peer 10.1.1.2 (spine01): the switch has no such peer",
-            "warning leaf01: peer 10.9.9.9: nobody intends this peer",
+            "warning leaf01: peer 10.9.9.9: the fabric has no such peer",
         ],
     ),
     (lambda v: v.row("leaf01", "peers", 0, prefixes=0), []),  # up: LIV004 tells
@@ -91,10 +91,7 @@ LIV004: list[tuple[Change, list[str]]] = [
     (lambda v: v, []),
     (
         lambda v: v.row("leaf01", "peers", 0, prefixes=1),
-        [
-            "error leaf01: peer 10.1.1.2 (spine01): 1 prefix received, and 2 are meant to be used "
-            "from it"
-        ],
+        ["error leaf01: peer 10.1.1.2 (spine01): 1 prefix received, at least 2 intended"],
     ),
     (lambda v: v.row("leaf01", "peers", 0, prefixes=99), []),  # more than are used is no finding
     (lambda v: v.row("leaf01", "peers", 0, established=False, prefixes=None), []),
@@ -169,7 +166,7 @@ LIV020: list[tuple[Change, list[str]]] = [
     (lambda v: v, []),
     (
         lambda v: v.device("leaf01", saved=False),
-        ["error leaf01: startup: what runs is not saved"],
+        ["error leaf01: startup: the running configuration is not saved"],
     ),
     (lambda v: v.untold(StateTopic.SAVED), [f"not judged leaf01: {UNKNOWN}"]),
 ]

@@ -231,7 +231,7 @@ def _bridged(small: Any) -> Any:
     return spoiled.port("spine01", "100GE1/0/1", **switched).device("spine01", vlans=(10,))
 
 
-CIRCLE = "buffers of queue 4 can wait for each other in a circle: "
+CIRCLE = "cyclic buffer dependency in queue 4: "
 
 DLK001: list[tuple[Change, list[str]]] = [
     (lambda s: s, []),  # one AS cuts every link
@@ -241,7 +241,7 @@ DLK001: list[tuple[Change, list[str]]] = [
     (  # servers on both spines: packets between them bounce on the leaves
         lambda s: _own_asns(s, 1, 2),
         [
-            "error leaf01: buffers of queue 4 can wait for each other in a circle: "
+            "error leaf01: cyclic buffer dependency in queue 4: "
             "leaf01 > spine01 > leaf02 > spine02 > leaf01",
             f"error leaf01: {CIRCLE}leaf01 > spine02 > leaf02 > spine01 > leaf01",
         ],

@@ -42,8 +42,8 @@ def _seconds(small: Any) -> Any:
 
 def _long(what: str, time_ms: int) -> str:
     return (
-        f"{what} is {time_ms} ms; over 1000 ms a deadlocked queue stands still for long, "
-        "and a unit may be lost"
+        f"{what} is {time_ms} ms; over 1000 ms a deadlock stops a queue for long, "
+        "and the unit may be wrong"
     )
 
 
@@ -95,7 +95,8 @@ PFC001: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port(*PORT, thresholds=(), other_thresholds=(_other("cells"),)),
         [
-            "not judged leaf01 100GE1/0/1: queue 4: its xoff is in cells, which is not known in bytes"
+            "not judged leaf01 100GE1/0/1: queue 4: its xoff is in cells, which is not known in "
+            "bytes"
         ],
     ),
     (
@@ -193,7 +194,7 @@ PFC004: list[tuple[Change, list[str]]] = [
         lambda s: s.pfc("leaf01", detect_ms=1500),
         [
             "warning leaf01: " + _long("deadlock detection time", 1500),
-            "info leaf01: deadlock detection time is 1500 ms on v300-g1; the intent says 100 ms",
+            "info leaf01: deadlock detection time is 1500 ms on v300-g1; intended 100 ms",
         ],
     ),
     (  # just not long
@@ -208,7 +209,7 @@ PFC004: list[tuple[Change, list[str]]] = [
         lambda s: s.pfc("leaf01", detect_ms=None).family("leaf01", "G1", deadlock_default_ms=None),
         [
             "error leaf01: deadlock detection time is not set, and the default of v300-g1 is not "
-            "known; the intent says 100 ms"
+            "known; intended 100 ms"
         ],
     ),
     (  # a zero is said, not left out
@@ -220,7 +221,7 @@ PFC004: list[tuple[Change, list[str]]] = [
         [
             *("warning spine01: " + _long(f"deadlock {t} time", 5000) for t in TIMERS),
             *(
-                f"info spine01: deadlock {t} time is 5000 ms on v300-g2; the intent says 100 ms"
+                f"info spine01: deadlock {t} time is 5000 ms on v300-g2; intended 100 ms"
                 for t in TIMERS
             ),
         ],
@@ -230,7 +231,7 @@ PFC004: list[tuple[Change, list[str]]] = [
         [
             *LONG_INTENT,
             *(
-                f"info {leaf}: deadlock {timer} time is 100 ms on v300-g1; the intent says 10000 ms"
+                f"info {leaf}: deadlock {timer} time is 100 ms on v300-g1; intended 10000 ms"
                 for leaf in ("leaf01", "leaf02")
                 for timer in TIMERS
             ),
@@ -245,7 +246,7 @@ PFC004: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.pfc("spine01", profiles=_timer(10, 31)),
-        ["info spine01: deadlock recovery time is 310 ms on v300-g2; the intent says 100 ms"],
+        ["info spine01: deadlock recovery time is 310 ms on v300-g2; intended 100 ms"],
     ),
     (  # an interval that the command does not take
         lambda s: s.pfc("spine01", interval_ms=20, profiles=_timer(5, 5)),

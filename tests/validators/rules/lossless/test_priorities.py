@@ -55,7 +55,8 @@ QOS001: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.port(*PORT, trust_dscp=False),
         [
-            "error leaf01 100GE1/0/1: a switched port without `trust dscp`; RoCE packets are classed "
+            "error leaf01 100GE1/0/1: a switched port without `trust dscp`; RoCE packets are "
+            "classed "
             "by 802.1p here, not by DSCP"
         ],
     ),
@@ -97,14 +98,17 @@ QOS001: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.pfc("spine01", dscp_mapping=False),
         [
-            "error spine01: PFC on v300-g2 goes by 802.1p until DSCP mapping is enabled, "
+            "error spine01: PFC on v300-g2 uses 802.1p until DSCP mapping is enabled, "
             "and RoCE has DSCP only"
         ],
     ),
     (lambda s: s.pfc("leaf01", dscp_mapping=False), []),  # G1 has no such command
     (
         lambda s: s.family("leaf01", "V200"),
-        ["not judged leaf01: whether a routed port trusts DSCP by itself on v200 is not confirmed"],
+        [
+            "not judged leaf01: whether a routed port on v200 trusts DSCP automatically is not "
+            "confirmed"
+        ],
     ),
     (lambda s: s.change(lossless=None), [NO_INTENT]),
 ]
@@ -243,7 +247,7 @@ TXT001: list[tuple[Change, list[str]]] = [
         lambda s: s.family("leaf01", "V200", unconfirmed=(STRANGE,)),
         [
             "not judged leaf01: `low-latency fabric` is not confirmed on v200; "
-            "whether the switch uses it cannot be told from its model"
+            "whether the switch uses it is not in its model"
         ],
     ),
     (

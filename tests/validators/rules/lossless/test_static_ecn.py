@@ -282,7 +282,7 @@ ECN004: list[tuple[Change, list[str]]] = [
     (lambda s: row(s, QueueMarking(queue=1, profile="default")), []),
     (
         lambda s: row(s, QueueMarking(queue=1, profile="gone")),
-        [f"error {PORT}: queue 1 names drop profile gone, which is not there"],
+        [f"error {PORT}: queue 1 names drop profile gone, which does not exist"],
     ),
     (
         lambda s: row(s, QueueMarking(queue=4, ecn=True)),

@@ -19,7 +19,7 @@ NO_INTENT = (
     "not judged fabric: what the fabric is meant to do with RoCE is not known "
     "(queue, DSCP, timers, frame size)"
 )
-ONE_NOT_KNOWN = "not judged fabric: how the NIC of node2 is set is not known (servers.nic)"
+ONE_NOT_KNOWN = "not judged fabric: the NIC settings of node2 are not known (servers.nic)"
 UNKNOWN: list[tuple[Change, list[str]]] = [
     (lambda s: s.hosts(nics={}), [NO_NIC]),
     (lambda s: s.change(hosts=None), [NO_NIC]),
@@ -33,7 +33,7 @@ def _map(small: Any, dscp: int, phb: str, device: str = "leaf01") -> Any:
 
 
 def _says_nothing_of(what: str) -> list[str]:
-    return [f"not judged fabric: NIC profile plain does not say {what}"]
+    return [f"not judged fabric: NIC profile plain does not state {what}"]
 
 
 HST001: list[tuple[Change, list[str]]] = [
@@ -168,7 +168,10 @@ HST005: list[tuple[Change, list[str]]] = [
     (lambda s: s.nic(controlled_priorities=()).hosts(congestion=PfcOnly(kind="pfc_only")), []),
     (
         lambda s: s.hosts(congestion=None),
-        ["not judged fabric: how the NICs are to react to marks is not known (congestion_control)"],
+        [
+            "not judged fabric: the intended congestion control of the NICs is not known "
+            "(congestion_control)"
+        ],
     ),
     (
         lambda s: s.nic(controlled_priorities=None),

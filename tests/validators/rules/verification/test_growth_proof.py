@@ -61,9 +61,11 @@ CASES: list[tuple[Change, list[str]]] = [
     (
         bgp(peers=lambda peers: peers[1:]),
         [
-            "CHG201 leaf01: its line `bgp 65101 / peer 10.1.0.0 as-number 65000` goes, or moves",
+            "CHG201 leaf01: its line `bgp 65101 / peer 10.1.0.0 as-number 65000` is removed, or "
+            "moves",
             "CHG202 leaf01: bgp.peers[10.1.0.0] changes from asn=65000, "
-            "description=spine01, active=yes, address=10.1.0.0, group=SPINE to nothing, which is no growth",
+            "description=spine01, active=yes, address=10.1.0.0, group=SPINE to nothing, which is "
+            "no growth",
         ],
     ),
     (
@@ -77,7 +79,7 @@ CASES: list[tuple[Change, list[str]]] = [
         bgp(maximum_paths=lambda _: 16),
         [
             "CHG201 leaf01: its line `bgp 65101 / ipv4-family unicast / maximum load-balancing 32` "
-            "goes, or moves",
+            "is removed, or moves",
             "CHG202 leaf01: bgp.maximum_paths changes from 32 to 16, which is no growth",
         ],
     ),
@@ -92,16 +94,17 @@ CASES: list[tuple[Change, list[str]]] = [
     (leaf01(rack="row9"), ["CHG203 leaf01: its rack changes from row1 to row9"]),
     (
         lambda network: network.model_copy(update={"nodes": network.nodes[1:]}),
-        ["CHG203 spine01: is gone"],
+        ["CHG203 spine01: the switch is removed"],
     ),
     (
         lambda network: network.model_copy(update={"servers": (network.servers or ())[1:]}),
-        ["CHG203 : 1 server not as before, the first: transfer01"],
+        ["CHG203 : 1 server changed or removed, the first: transfer01"],
     ),
     (
         lambda network: network.model_copy(update={"links": (network.links or ())[:-2]}),
         [
-            "CHG203 : 2 cables not as before, the first: spine01 100GE1/1/8 - leaf08 100GE1/0/1",
+            "CHG203 : 2 cables changed or removed, the first: spine01 100GE1/1/8 - leaf08 "
+            "100GE1/0/1",
         ],
     ),
 ]
