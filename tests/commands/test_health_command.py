@@ -81,5 +81,5 @@ def test_live_rules_are_listed_and_explained() -> None:
     listed = CliRunner().invoke(cli, ["rules"]).output
     assert "LIV006  error    LLDP reports the intended neighbour at every fabric port" in listed
     told = CliRunner().invoke(cli, ["explain", "LIV013"]).output
-    assert told.startswith("LIV013 (error): The PFC thresholds that a switch shows")
+    assert told.startswith("LIV013 (error): The PFC thresholds of a switch are")
     assert "Source: V300R023C00 command reference, DCB" in told

@@ -44,8 +44,8 @@ SICK: list[tuple[str, str, str, list[str]]] = [
         "100GE1/0/25=spine02:100GE1/1/4",
         [
             "error LIV003 leaf03: peer 10.1.0.32 (spine01): the session is not established",
-            "error LIV004 leaf03: peer 10.1.0.34 (spine02): 14 prefixes received, and 17 are meant "
-            "to be used from it",  # the cable pulled leaf04's out
+            "error LIV004 leaf03: peer 10.1.0.34 (spine02): 14 prefixes received, at least 17 "
+            "intended",  # the cable pulled leaf04's out
             "error LIV005 leaf03: next hops without 10.1.0.32 (spine01) and 10.1.0.34 (spine02): 0 "
             "to 10.65.3.0/24 and 10.66.3.0/24, intended 2",
             "error LIV005 leaf03: next hops without 10.1.0.32 (spine01): 1 to 7 prefixes from "

@@ -103,8 +103,8 @@ def test_only_a_new_error_stops_a_wave(
     assert isinstance(stopped, DeviceFailed)
     assert str(stopped) == (
         "leaf03 100GE1/0/25: 1 new error of the live checks, the first: LIV017 queue 4 AI-ECN: its "
-        "mode is abnormal (-), intended ai_ecn_hpc; see `display ai-service model`, and PFC of the "
-        "queue"
+        "mode is abnormal (-), intended ai_ecn_hpc; check `display ai-service model`, and PFC of "
+        "the queue"
     )
     assert time.waits == [1.0, 1.0, 1.0]  # it was given the time to settle
 

@@ -373,7 +373,7 @@ def test_fewer_paths_than_cabling_leaves_are_an_error(clos: Clos, edits: Edits) 
         "paths left to 10.1.10.0/24 and 1 more prefix"
     ]
     assert [finding.hint for finding in findings] == [
-        "look for a session that is down, `load-balancing as-path-relax` and "
+        "check for sessions that are down, `load-balancing as-path-relax` and "
         "`maximum load-balancing`"
     ]
 
