@@ -46,7 +46,7 @@ TRIAL_S = range(60, 65536)
 _CANDIDATE_UNKNOWN = "nothing was committed; whether the candidate still holds lines is unknown"
 COMMIT_UNKNOWN = "outcome unknown; reconnect and read the running configuration"
 _TRIAL_UNKNOWN = (
-    "outcome unknown; if the trial runs, it reverts by itself when its time is over: "
+    "outcome unknown; if the trial runs, it reverts automatically when its timer ends: "
     "reconnect and ask the device (has_pending_commit)"
 )
 _SAVED = r"(?:Info: )?[A-Z][A-Za-z ]*\bconfiguration\b[A-Za-z ]*\bsuccessfully\.?"
@@ -246,7 +246,7 @@ class CandidateEditor(Dialogue):
             if unknown != NOTHING_CHANGED:
                 raise self._lost(command, f"not understood: {error}", unknown, "") from None
             raise CommitConfirmException(
-                f"{self.name}: the switch does not tell whether a trial runs: {error}"
+                f"{self.name}: the switch does not report whether a trial runs: {error}"
             ) from None
 
     def save_config(self) -> None:
@@ -258,7 +258,7 @@ class CandidateEditor(Dialogue):
         if reply.reports("successfully", _SAVED):
             return
         if reply.doubt or not reply.errors:
-            raise self._lost("save", "no success was told", _SAVE_UNKNOWN, reply.last)
+            raise self._lost("save", "no success was reported", _SAVE_UNKNOWN, reply.last)
         raise CommandErrorException(f"{self.name}: 'save' failed: {reply.message}")
 
     def _clear_candidate(self) -> str:

@@ -41,7 +41,7 @@ def connecting(hostname: str, options: dict[str, Any], username: str) -> Iterato
         raise ConnectionException(f"{at}: no prompt after the login: {broken.why}{shown}") from None
     except (InvalidHostKey, UnicodeDecodeError):
         raise HostKeyError(
-            f"{at}: its line in the known hosts cannot be read: mend or remove it; not connected"
+            f"{at}: its line in the known hosts cannot be read: fix or remove it; not connected"
         ) from None
     except (paramiko.SSHException, EOFError, OSError) as error:
         raise _connection_error(at, error) from None

@@ -173,7 +173,7 @@ class Dialogue:
         """Return a reply's text; a refusal after earlier commands leaves their effect unknown."""
         sent = mask_secrets(command)
         if (reply.refused or reply.errors) and unknown != NOTHING_CHANGED:
-            raise self._lost(command, "nothing was told", unknown, reply.refused or reply.message)
+            raise self._lost(command, "nothing was shown", unknown, reply.refused or reply.message)
         if reply.refused:
             raise QuestionRefusedError(self.name, sent, reply.refused, "nothing more was sent")
         if reply.errors:

@@ -47,7 +47,7 @@ def result(text: str, echo: PingRequest) -> dict[str, Any]:
     sent = re.search(r"(\d+) packet\(?s?\)? transmitted", text)
     received = re.search(r"(\d+) packet\(?s?\)? received", text)
     if sent is None or received is None:
-        return {"error": " ".join(text.split()) or "the switch said nothing"}
+        return {"error": " ".join(text.split()) or "the switch printed nothing"}
     times = [float(ms) for ms in re.findall(r"[Tt]ime[=<](\d+(?:\.\d+)?) ?ms", text)]
     return {
         "success": {

@@ -113,6 +113,6 @@ def _why_not(text: str) -> str:
 def why_not_typed(text: str) -> str:
     """Return the reason why a text cannot be typed as one line; "" when it can."""
     if "?" in text:
-        return "holds '?', which asks the switch for help instead of being entered"
+        return "contains '?', which requests help instead of being entered"
     odd = next((char for char in text if unicodedata.category(char) in ("Cc", "Zl", "Zp")), None)
     return f"holds the control character U+{ord(odd):04X}" if odd else ""

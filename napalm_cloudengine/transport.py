@@ -322,7 +322,7 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
                 self._send(" ")
                 continue
             if not heard and parse.asks_for_password(tail):
-                raise self._broken("the switch asks for a password")
+                raise self._broken("the switch requests a password")
             asked = heard and parse.find_question(tail)
             prompt = None if asked else parse.find_prompt(tail)
             part = None

@@ -63,7 +63,8 @@ class Trials(CandidateEditor):
         if not same_configuration(self._running(_CONFIRM_UNKNOWN), on_trial):
             raise CommitConfirmException(
                 f"{self.name}: the switch took the confirm but does not run what was on trial: the "
-                "trial ended just before, or somebody changed it; read the running configuration"
+                "trial ended just before, or another user changed it; read the running "
+                "configuration"
             )
 
     def abort_commit(self, persist_id: str = "") -> None:
@@ -112,7 +113,7 @@ class Trials(CandidateEditor):
         if reply.reports("rollback succeeded", _ROLLED_BACK):
             return
         if reply.doubt or not reply.errors:
-            raise self._lost(command, "no success was told", COMMIT_UNKNOWN, reply.last)
+            raise self._lost(command, "no success was reported", COMMIT_UNKNOWN, reply.last)
         raise CommitError(f"{self.name}: '{command}' failed: {reply.message}")
 
     def _require_ended(self, command: str) -> None:
@@ -195,10 +196,10 @@ class Trials(CandidateEditor):
         if now.state == "INACTIVE":
             raise CommitConfirmException(
                 f"{self.name}: '{command}' came too late, no trial runs any more: it ended by its "
-                "timer, or somebody confirmed or aborted it; read the running configuration"
+                "timer, or another user confirmed or aborted it; read the running configuration"
             )
         within = "" if now.seconds_left is None else f" within {now.seconds_left} s"
         raise CommitConfirmException(
             f"{self.name}: '{command}' failed: {reply.refused or reply.message}; the trial keeps "
-            f"its timer and reverts by itself{within}"
+            f"its timer and reverts automatically{within}"
         )

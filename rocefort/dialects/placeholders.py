@@ -36,7 +36,7 @@ def filled_line(line: str, secrets: Mapping[str, str]) -> str:
         reference = reference_of(match[1])
         if reference not in secrets:
             raise Refused(
-                "was not read before" if is_reference(match[1]) else "only the switch knows it",
+                "was not read before" if is_reference(match[1]) else "it exists only on the switch",
                 where=match[0],
                 how="nothing was typed; name the secret in the fabric by env:NAME or file:PATH",
             )

@@ -1,5 +1,5 @@
 #!/bin/sh
-# First and only process that a Soft-RoCE guest is booted into. What it is comes from the kernel's
+# First and only process of a Soft-RoCE guest. Its parameters come from the kernel's
 # command line: rocefort.name, .address, .gateway, .mtu, .nic (all of the fabric), .management.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 mount -t proc proc /proc
@@ -26,7 +26,7 @@ mount -t configfs configfs /sys/kernel/config
 hostname "$(given name)"
 needed ip link set lo up
 
-# The lab's own way in, apart from the fabric: what breaks there does not lock anybody out.
+# The lab's own access, outside the fabric: a fault there causes no lockout.
 needed ip link set eth1 name management
 needed ip address add "$(given management)" dev management
 needed ip link set management up

@@ -24,7 +24,7 @@ find_interface() {
     return 1
   elif [ -z "$found" ]; then
     other=$(address_of "$interface")
-    if [ -n "$other" ]; then # somebody reaches it by that
+    if [ -n "$other" ]; then # other hosts may use that address
       fail "$interface has $other, and not $wanted: give it that, or correct servers.host.interfaces"
       return 1
     fi
@@ -90,14 +90,14 @@ bond_of() { # the bond that a port belongs to
 }
 enslave() { ip link set dev "$1" down && ip link set dev "$1" master "$2" && ip link set dev "$1" up; }
 
-users_of() { # what stands on a port: a bond, a bridge, a VLAN
+users_of() { # users of a port: a bond, a bridge, a VLAN
   local link
   for link in "$NET/$1/master" "$NET/$1"/upper_*; do
     [ ! -L "$link" ] || basename "$(readlink "$link")"
   done
 }
 
-# may_join PORT BOND: not where the port is in use, for a port of a bond carries nothing else.
+# may_join PORT BOND: not where the port is in use, because a port of a bond carries nothing else.
 may_join() {
   local user address
   for user in $(users_of "$1"); do

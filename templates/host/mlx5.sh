@@ -1,4 +1,4 @@
-# mlx5 alone: mlnx_qos and the ecn directory come with NVIDIA's MLNX_OFED and DOCA.
+# mlx5 only: mlnx_qos and the ecn directory come with NVIDIA's MLNX_OFED and DOCA.
 read_dcbx() { mlnx_qos -i "$1" | sed -n 's/^DCBX mode: *//p'; }
 read_trust() { mlnx_qos -i "$1" | sed -n 's/^Priority trust state: *//p'; }
 read_paused() {

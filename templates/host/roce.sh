@@ -1,7 +1,7 @@
 # The driver shows `Global tclass=138`; a plain file, in a trial, the number that was written.
 read_tclass() { sed -n 's/^Global tclass=//; /^[0-9]/ { p; q; }' "$1"; }
 
-# set_roce DEVICE|- CLASS: RoCE v2 as default, and the traffic class of what names none.
+# set_roce DEVICE|- CLASS: RoCE v2 as default, and the traffic class of connections that set none.
 set_roce() {
   local device=$1 class=$2 first at
   first=${members%% *}
@@ -22,7 +22,7 @@ set_roce() {
   if [ ! -d "$at" ]; then
     fail "no $at: load rdma_cm, and mount configfs; the RoCE mode is left as it is"
   elif [ ! -d "$at/$device" ] && [ "$apply" -eq 0 ]; then
-    # The kernel shows the two only in a directory that somebody makes; a dry run makes nothing.
+    # The kernel shows the two only in a directory that a user creates; a dry run creates nothing.
     differing=$((differing + 1))
     say "RoCE mode and class of $device: not shown -> RoCE v2, $class"
   elif [ ! -d "$at/$device" ] && ! mkdir "$at/$device" 2>/dev/null; then

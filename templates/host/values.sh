@@ -16,7 +16,7 @@ read_file() {
 write_file() { printf '%s\n' "$2" 2>/dev/null >"$1"; }
 
 # ensure WHAT WANTED READER SETTER [ARGUMENT...]: both get the arguments, the setter WANTED after
-# them. What is set is read again: a driver may take a value and keep another.
+# them. A set value is read again: a driver may accept a value and keep another.
 ensure() {
   local what=$1 wanted=$2 reader=$3 setter=$4 found
   shift 4

@@ -1,5 +1,5 @@
 "use strict";
-// Draws what is large only when it is looked at: places of findings, tables, configurations.
+// Draws large parts only when they are opened: places of findings, tables, configurations.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const FEW = 12, ROWS = 200;
@@ -12,7 +12,7 @@
     return element;
   }
 
-  // A sentence with what stands between backquotes as code.
+  // A sentence with the text between backquotes as code.
   function prose(text) {
     const parts = text.split("`");
     return parts.length % 2 ? parts.map((part, at) => at % 2 ? make("code", part) : part) : [text];
@@ -22,7 +22,7 @@
   const hasText = (device) => Object.hasOwn(data.texts, device);
   const address = (device, line) => "#config/" + encodeURIComponent(device) + (line ? "/" + line : "");
 
-  // What repeats is written once: runs of lines, runs of equal cells.
+  // Repeated parts are stored once: runs of lines, runs of equal cells.
   function unpacked(columns) {
     const whole = columns.map(({ cells, runs, lengths }) =>
       cells || runs.flatMap((cell, at) => Array(lengths[at]).fill(cell)));
@@ -180,7 +180,7 @@
   });
 
   function decoded(text) {
-    try { return decodeURIComponent(text); } catch { return null; } // an address that nobody made
+    try { return decodeURIComponent(text); } catch { return null; } // an invalid address
   }
 
   function go() {

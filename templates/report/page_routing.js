@@ -1,4 +1,4 @@
-// The ECMP matrix, and the path of a chosen pair on the topology. Called by the script before.
+// The ECMP matrix, and the path of a chosen pair on the topology. Called by page.js.
 function drawMatrix(matrix, make, choose) {
   const table = document.getElementById("matrix");
   if (!matrix || !table) return;
@@ -38,7 +38,7 @@ function drawMatrix(matrix, make, choose) {
   });
 }
 
-// Gives a function that chooses a pair of leaves by name.
+// Returns a function that chooses a pair of leaves by name.
 function tracer(paths, cables, make) {
   const form = document.getElementById("trace"), said = document.getElementById("traced");
   if (!paths || !form) return () => {};
@@ -48,7 +48,7 @@ function tracer(paths, cables, make) {
   const groupsOf = new Map(paths.leaves.map((leaf) => [leaf, []]));
   paths.groups.forEach(([, origins], group) => origins.forEach((leaf) => groupsOf.get(leaf)?.push(group)));
 
-  // What can be chosen: each leaf, each server with the class of its subnet.
+  // Choices: each leaf, each server with the class of its subnet.
   const choices = paths.leaves.map((leaf) => ({ name: paths.nodes[leaf], leaf, groups: groupsOf.get(leaf) }));
   const leaves = choices.length;
   paths.servers.forEach(([leaf, group, subnet, names], kind) => {
@@ -65,7 +65,7 @@ function tracer(paths, cables, make) {
   }
   form.hidden = false;
 
-  // Links that a switch uses towards a group: its usual set, or what differs from it.
+  // Links that a switch uses towards a group: its usual set, or the differences from it.
   function linksOf(node, group) {
     const [usual, others] = paths.hops[node];
     const set = Object.hasOwn(others, group) ? others[group] : usual;

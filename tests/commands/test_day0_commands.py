@@ -228,7 +228,7 @@ def test_a_fabric_without_users_has_no_day_0(run: Run, edit_heps: EditHeps) -> N
     code, out, complaint = run("day0", path, "leaf08")
     assert (code, out) == (2, "")
     assert complaint == (
-        "rocefort: leaf08: nobody may log in by SSH; add a user to security.users\n"
+        "rocefort: leaf08: no user may log in by SSH; add a user to security.users\n"
     )
     with pytest.raises(BadInput):
         day0_device(parse("sysname x\n", "x").device)

@@ -1,4 +1,4 @@
-"""What tests of patches share: the meaning of a configuration, told by the interpreter."""
+"""Shared fixture of patch tests: the meaning of a configuration, from the interpreter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.models.hardware.hardware import SyntaxFamily
 
-# Views that a switch has whether or not a line says so.
+# Views that a switch has with or without a line.
 ALWAYS_THERE = re.compile(r"dcb pfc|aaa|telemetry|user-interface .*|interface (\d+GE|MEth).*")
 
 Meaning = frozenset[tuple[str, ...]]
@@ -22,7 +22,7 @@ MeaningOf = Callable[[str, Sequence[str], SyntaxFamily], Meaning]
 
 @pytest.fixture(scope="session")
 def meaning() -> MeaningOf:
-    """A text, after some commands, as the set of its lines, each with the views it stands in."""
+    """Return a text, after some commands, as the set of its lines, each with its views."""
 
     def meaning_of(text: str, commands: Sequence[str], family: SyntaxFamily) -> Meaning:
         saved = canonical(parse_tree(as_saved(text)), family)

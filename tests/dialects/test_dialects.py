@@ -1,4 +1,4 @@
-"""Choice of a dialect by a family's data, and the one error for what a dialect does not have."""
+"""Choice of a dialect by a family's data, and the one error for a missing ability of a dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The EOS translation says what the Device says: names both ways, semantics, and what is refused."""
+"""The EOS translation of a Device: names both ways, semantics, and refused parts."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_a_vlanif_without_its_vlan_is_down() -> None:
 
 POLICIES = (RoutePolicy(name="IN"), RoutePolicy(name="OUT"))
 PEERS = [
-    # A peer's own settings win over its group's; what it does not say, the group lends.
+    # A peer's own settings win over its group's; the group provides the others.
     (
         {"import_policy": "OUT", "asn": 65009},
         {"name": "G", "asn": 65000, "import_policy": "IN", "export_policy": "OUT"},
@@ -281,7 +281,7 @@ routes = st.sampled_from(
 
 
 def eos_matches(line: str, route: IPv4Network) -> bool:
-    """How EOS reads `seq N permit PREFIX [ge A] [le B]` (Arista EOS manual, ip prefix-list)."""
+    """EOS semantics of `seq N permit PREFIX [ge A] [le B]` (Arista EOS manual, ip prefix-list)."""
     words = line.split()
     prefix, bounds = network(words[3]), dict(zip(words[4::2], map(int, words[5::2]), strict=True))
     if not bounds:

@@ -1,4 +1,4 @@
-"""The laws of text and of patches hold for a dialect that is no VRP, chosen by its family's data."""
+"""The laws of text and patches hold for a dialect other than VRP, chosen by its family's data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/first-switch.md says what the data leave open (`make golden` writes it anew)."""
+"""docs/first-switch.md lists the open facts of the data (`make golden` rewrites it)."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_the_configuration_is_the_reviewed_one(
 def test_what_the_rules_say_is_the_reviewed_list(
     golden_update: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(ROOT)  # files are named as a person there would type them
+    monkeypatch.chdir(ROOT)  # files are named relative to the repository
     subject = subject_of_derived(derive(Path("inventory/heps")))
     text = text_of(*findings_report(check(subject.network, subject.sources), titles()), width=80)
     agrees(HERE / "check.txt", text, update=golden_update)

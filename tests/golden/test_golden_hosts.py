@@ -1,4 +1,4 @@
-"""What the seven servers of the published test bed are set to today (`make golden`)."""
+"""Settings of the seven servers of the published test bed (`make golden`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/rules.md says what the registry of rules says (`make golden` writes it anew)."""
+"""docs/rules.md agrees with the registry of rules (`make golden` rewrites it)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = ROOT / "docs" / "rules.md"
 
 
 def _needs(rule: Rule) -> tuple[str, ...]:
-    """What a rule needs to know, and of a live one how often the switches are read."""
+    """Inputs of a rule, and for a live one the number of readings of the switches."""
     given = rule.judges.given.replace(
         "a reading", "two readings" if rule.reads.twice else "a reading"
     )

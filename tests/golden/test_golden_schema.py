@@ -1,4 +1,4 @@
-"""The schemas that editors and programs read are those of the models (`make golden` writes them anew)."""
+"""The schemas for editors and programs agree with the models (`make golden` rewrites them)."""
 
 from __future__ import annotations
 

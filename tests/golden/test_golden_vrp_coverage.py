@@ -1,7 +1,7 @@
 """docs/vrp-coverage.md: every command that a template can write, and the text that reads it back.
 
-The commands are those of templates/vrp themselves; a new line of a template without a golden text
-that has it, in all its forms, fails here. (`make golden` writes the page anew.)
+The commands are those of templates/vrp themselves. A new line of a template fails here without a
+golden text that contains all its forms. (`make golden` rewrites the page.)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rocefort.paths import ROOT, TEMPLATES
 PAGE = ROOT / "docs" / "vrp-coverage.md"
 TEXTS = ROOT / "tests" / "golden"
 VRP = TEMPLATES / "vrp"
-NOT_SAVED = ("day0.j2",)  # what one types on a console, from the saved text of the same Device
+NOT_SAVED = ("day0.j2",)  # typed on a console, from the saved text of the same Device
 FAMILIES = {
     SyntaxFamily.V200: "ce9860",
     SyntaxFamily.V300_G1: "ce8851",
@@ -32,13 +32,13 @@ FAMILIES = {
 }
 TAG = re.compile(r"\{%[+-]?\s*(?P<word>\w+).*?%\}|\{\{(?P<value>.*?)\}\}")
 HEAD = """\
-# What Rocefort writes, and reads back
+# VRP commands that Rocefort writes and reads back
 
-Written from `templates/vrp` by `make golden`. Every command that a template can write stands here
-once, with a golden text that has it, in each of its forms: `< >` is a value, `[ ]` may be missing,
-`{ }` may be missing or stand there several times, `( | )` is one of several. A test takes each line
-out of its text: what is read is then another Device, or the table says which line says the same.
-What is typed on the console of a new switch (`day0.j2`) is made of the same lines.
+Written from `templates/vrp` by `make golden`. This page lists every command that a template can write
+once, with a golden text that has it, in each of its forms: `< >` is a value, `[ ]` is optional,
+`{ }` is optional or repeated, `( | )` is one of several. A test removes each line from its text: the
+text then gives another Device, or the table names the line with the same content. The console input
+of a new switch (`day0.j2`) consists of the same lines.
 """
 
 
@@ -50,17 +50,17 @@ class Command(NamedTuple):
     pattern: re.Pattern[str]
 
 
-# Lines that a switch saves beside another one that says as much: the Device does not need both.
-SAID_BY_ANOTHER = {
-    " peer <who> group <member_of>": "so says the line of the family, too",
-    "  peer <who> group <member_of>": "so says the line above the family, too",
-    "snmp-agent usm-user v3 <name>": "so says the line with its group, too",
-    "ssh user <name>": "so says the line with its authentication, too",
+# Lines that a switch saves beside another one with the same content: the Device needs only one.
+REDUNDANT = {
+    " peer <who> group <member_of>": "also in the line of the family",
+    "  peer <who> group <member_of>": "also in the line above the family",
+    "snmp-agent usm-user v3 <name>": "also in the line with its group",
+    "ssh user <name>": "also in the line with its authentication",
 }
 
 
 def _name(expression: str) -> str:
-    """A value by the last word of what it comes from."""
+    """The name of a value: the last word of its expression."""
     expression = expression.partition("|")[0].strip()
     if match := re.fullmatch(r'"(\S+)" if .* else (\S+)', expression):
         other = match[2].strip('"') if match[2].startswith('"') else _name(match[2])
@@ -99,7 +99,7 @@ def _command(template: str, line: str) -> Command:
 
 
 def _either(pattern: str) -> str:
-    """`(?P<a>x)|(?P<b>y)?` is one of two: the bar must not part the whole line."""
+    """`(?P<a>x)|(?P<b>y)?` is one of two: the bar must not split the whole line."""
     return re.sub(r"(\(\?P<part\d+>[^()]*\))\|(\(\?P<part\d+>[^()]*\))\?", r"(?:\1|\2)", pattern)
 
 
@@ -129,7 +129,7 @@ def device_of(text: str) -> Device:
 
 
 def uses(command: Command) -> Iterator[tuple[Path, int, re.Match[str]]]:
-    """Every place of the golden texts, by line from 0, where a command stands."""
+    """Every position of a command in the golden texts, by line from 0."""
     for path in GOLDEN:
         for number, line in enumerate(text_of(path).splitlines()):
             if match := command.pattern.fullmatch(line):
@@ -144,9 +144,9 @@ def page() -> str:
             if command.template == template:
                 path = next(uses(command))[0].relative_to(TEXTS).as_posix()
                 words = re.sub(r"([\[{(|\]})])(?=\S)", r"\1", command.words.strip())
-                said = SAID_BY_ANOTHER.get(command.words)
+                reason = REDUNDANT.get(command.words)
                 shown = words.replace("|", "\\|")
-                rows.append(f"| `{shown}` | {path}{f' ({said})' if said else ''} |")
+                rows.append(f"| `{shown}` | {path}{f' ({reason})' if reason else ''} |")
         sections.append(f"## {template}\n\n" + "\n".join(rows))
     return "\n\n".join(sections) + "\n"
 
@@ -191,14 +191,14 @@ def _sayable(device: Device, family: SyntaxFamily) -> bool:
 @pytest.mark.parametrize("command", ALL, ids=lambda command: f"{command.template}:{command.words}")
 def test_without_a_line_another_device_is_read(command: Command) -> None:
     """So that "understood" is more than "not reported"."""
-    if command.words in SAID_BY_ANOTHER:
+    if command.words in REDUNDANT:
         assert all(_same_without(path, number) for path, number, _ in list(uses(command))[:1])
         return
     assert any(not _same_without(path, number) for path, number, _ in uses(command))
 
 
 def _same_without(path: Path, number: int) -> bool:
-    """Whether a text means the same without a line; what stands in its view goes one view up."""
+    """Whether a text means the same without a line; the lines of its view move one view up."""
     lines = text_of(path).splitlines()
     rest = "\n".join([*lines[:number], *lines[number + 1 :]])
     try:

@@ -1,7 +1,7 @@
-"""Two ends for the driver: an SSH server that plays sessions, and the emulated command line.
+"""Two peers for the driver: an SSH server that replays sessions, and the emulated command line.
 
-The first knows nothing of configuration: for each line it expects it has the bytes of the answer,
-as the vendor documents them, so it is a witness independent of the second.
+The first has no configuration: for each expected line it has the bytes of the answer, as the vendor
+documents them, so it is a witness independent of the second.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
 
 USER, PASSWORD = "netops", "canary-Pa55word"
-Step = tuple[str, str | None]  # the line expected, and the answer after its echo; None: hang up
+Step = tuple[str, str | None]  # the expected line, and the answer after its echo; None: hang up
 SILENCE = "\0"  # an answer that never comes
-PAUSE = "\1"  # within an answer: what stands behind it comes a moment later
+PAUSE = "\1"  # within an answer: the text after it comes a moment later
 LOGS_OFF = "undo terminal monitor"  # what the driver sends at each login
 
 
@@ -47,17 +47,17 @@ class _Door(asyncssh.SSHServer):
 
 @dataclass
 class PlayedSwitch:
-    """One port that plays `steps` to whoever logs in; `heard` is every line that came.
+    """One port that replays `steps` to any client; `heard` is every received line.
 
-    But for those that no step has: what every switch answers with its prompt alone (blanks, and
-    what turns log lines off), and a display that is asked for again.
+    Lines without a step are not recorded: those that every switch answers with its prompt alone
+    (blanks, and the line that turns log lines off), and a repeated display.
     """
 
     greeting: str
     steps: Sequence[Step]
     folder: Path
     port: int = 0
-    wrap_at: int = 0  # where the terminal breaks an echo, in characters; 0: nowhere
+    wrap_at: int = 0  # where the terminal breaks an echo, in characters; 0: never
     heard: list[str] = field(default_factory=list)
     key: asyncssh.SSHKey = field(
         default_factory=lambda: asyncssh.generate_private_key("ssh-ed25519")
@@ -73,14 +73,14 @@ class PlayedSwitch:
         self.known_hosts = self.know(self.key)
 
     def know(self, key: asyncssh.SSHKey) -> str:
-        """A known_hosts file that holds `key` for this port."""
+        """Write a known_hosts file with `key` for this port."""
         path = self.folder / f"known_hosts_{key.get_fingerprint()[-4:].replace('/', '_')}"
         public = key.export_public_key().decode()
         path.write_text(f"[127.0.0.1]:{self.port} {public}")
         return str(path)
 
     def driver(self, **options: object) -> CloudEngineDriver:
-        """A driver for this switch, not yet open."""
+        """Return a driver for this switch, not yet open."""
         optional_args = {"port": self.port, "ssh_known_hosts": self.known_hosts, **options}
         return CloudEngineDriver("127.0.0.1", USER, PASSWORD, 2, optional_args)
 
@@ -126,13 +126,13 @@ class PlayedSwitch:
                 await asyncio.sleep(0.02 if PAUSE in answer else 0)
             last = line, answer
         else:
-            await self._next(process, None, last)  # what was not played ends the session
+            await self._next(process, None, last)  # an incomplete replay ends the session
         process.exit(0)
 
     async def _next(
         self, process: asyncssh.SSHServerProcess[str], expected: str | None, last: Step
     ) -> str | None:
-        """The next line that a step is for; what every switch answers is answered here."""
+        """Return the next line that has a step; answer the lines that every switch answers."""
         asked, answer = last[0], last[1] or ""
         while True:
             line = await self._line(process, one_key=expected == " ")
@@ -165,7 +165,7 @@ class PlayedSwitch:
 
 @pytest.fixture
 def play(tmp_path: Path) -> Iterator[Callable[..., PlayedSwitch]]:
-    """Start a switch that plays steps: `play(steps, greeting="\\r\\n<HUAWEI>")`."""
+    """Start a switch that replays steps: `play(steps, greeting="\\r\\n<HUAWEI>")`."""
     started: list[PlayedSwitch] = []
 
     def start(steps: Sequence[Step] = (), greeting: str = "\r\n<HUAWEI>") -> PlayedSwitch:
@@ -182,9 +182,9 @@ TRANSCRIPTS = Path(__file__).parent / "transcripts"
 
 
 def transcript(name: str) -> tuple[str, list[Step]]:
-    """The greeting and the steps of a file: as on a terminal, what is typed in {{ }}.
+    """Read the greeting and the steps of a file: as on a terminal, typed lines in {{ }}.
 
-    Its header, lines with `!` up to the first empty one, says where the session comes from.
+    Its header, lines with `!` up to the first empty one, states the source of the session.
     """
     text = (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8")
     header, _, session = text.partition("\n\n")
@@ -196,7 +196,7 @@ def transcript(name: str) -> tuple[str, list[Step]]:
 
 @pytest.fixture
 def replay(tmp_path: Path) -> Iterator[Callable[[str], PlayedSwitch]]:
-    """Play a transcript byte for byte; what was typed must be its lines, all of them, no other."""
+    """Replay a transcript byte for byte; the typed lines must be all its lines, and no others."""
     started: list[PlayedSwitch] = []
 
     def start(name: str) -> PlayedSwitch:
@@ -240,7 +240,7 @@ return
 
 
 class Clock:
-    """Seconds that pass when a test says so."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -269,7 +269,7 @@ class Bench:
 
     @staticmethod
     def wait(until: Callable[[], bool]) -> None:
-        """Until the switch has noticed what went on at our end."""
+        """Wait until the switch has noticed the driver's actions."""
         deadline = time.monotonic() + 5
         while not until():
             assert time.monotonic() < deadline

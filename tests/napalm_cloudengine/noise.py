@@ -1,7 +1,7 @@
-"""Output that nobody asked for, at any byte of a session, and what a driver may make of it.
+"""Unsolicited output at any byte of a session, and the allowed results of a driver.
 
-A case is a flow of calls on a noisy line. Each call must return what it returns without noise and
-leave the switch as it does then, or raise. What raises after the switch has made a change
+A case is a flow of calls on a noisy line. Each call must return the value that it returns without
+noise, with the same effect on the switch, or raise. An error after the switch has made a change
 permanent must be the exception for unknown outcomes.
 """
 
@@ -60,12 +60,12 @@ FLOWS = (
 
 @dataclass(frozen=True)
 class Step:
-    """What a call did: its value or its exception, and the switch behind it."""
+    """Result of a call: its value or its exception, and the state of the switch."""
 
     call: str
     value: object
     error: BaseException | None
-    state: tuple[Any, ...]  # what runs, what is saved, what a trial goes back to
+    state: tuple[Any, ...]  # the running, the saved and the trial's previous configuration
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Case:
     name: str = "leaf01"
 
     def steps(self, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Step], NoisyLine]:
-        """Go through the flow as far as it gets."""
+        """Run the flow up to its first failure."""
         switch = EmulatedSwitch(
             "leaf01",
             STARTUP.replace("sysname leaf01", f"sysname {self.name}"),
@@ -105,14 +105,14 @@ class Case:
 
 @cache
 def quiet(flow: int, *, echoes: bool = True, name: str = "leaf01") -> tuple[list[Step], bytes]:
-    """What the flow does without noise, and all that the switch prints."""
+    """Return the results of the flow without noise, and all output of the switch."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         taken, line = Case(flow, {}, echoes, name).steps(monkeypatch)
     return taken, bytes(line.printed)
 
 
 def verdict(case: Case, taken: Sequence[Step]) -> str:
-    """What is wrong with the answers of a noisy line; "" when nothing is."""
+    """Return the error in the results on a noisy line; "" when there is none."""
     wanted, _ = quiet(case.flow, echoes=case.echoes, name=case.name)
     state = wanted[0].state
     for step, right in zip(taken, wanted, strict=False):
@@ -130,7 +130,7 @@ def verdict(case: Case, taken: Sequence[Step]) -> str:
 
 
 def _permanent(state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What would run without the trial, and what is saved."""
+    """Return the configuration without the trial, and the saved one."""
     running, saved, before = state
     return (running if before is None else before), saved
 
@@ -190,7 +190,7 @@ def some_noise(chance: random.Random) -> list[bytes | float]:
 
 
 def some_case(chance: random.Random) -> Case:
-    """A flow with noise at one byte, a few, or again and again."""
+    """Return a flow with noise at one byte, a few, or again and again."""
     flow = chance.randrange(len(FLOWS))
     length = len(quiet(flow)[1])
     kind = chance.random()

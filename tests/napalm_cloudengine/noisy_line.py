@@ -1,7 +1,7 @@
-"""An emulated switch behind a line without SSH, on which other output comes between its bytes.
+"""An emulated switch on a line without SSH, with other output between its bytes.
 
-The driver is the real one, from NAPALM's calls down to the bytes that a channel takes and gives;
-only paramiko is left out. Time is a number: a pause on the line costs none of this machine's.
+The driver is the real one, from NAPALM's calls down to the bytes of a channel; only paramiko is
+left out. Time is a number: a pause on the line takes no real time.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rocefort.lab.cli.session import CliSession
 from rocefort.lab.cli.terminal import Terminal
 from rocefort.lab.switch.switch import EmulatedSwitch
 
-TIMEOUT_S = 10  # longest silence that the driver is told to bear
+TIMEOUT_S = 10  # longest silence in the driver's settings
 Noise = Mapping[int, Sequence["bytes | float"]]  # by offset: bytes, or seconds of a pause
 
 
 class _Input:
-    """Wait for what the client sends."""
+    """Wait for input of the client."""
 
     def __await__(self) -> Generator[None, bytes, bytes]:
         return (yield)
@@ -34,11 +34,11 @@ class _Input:
 
 @dataclass
 class NoisyLine:
-    """What paramiko's channel is to the driver, and asyncssh's process to the terminal."""
+    """The driver's view of a paramiko channel, and the terminal's view of an asyncssh process."""
 
     switch: EmulatedSwitch
     noise: Noise
-    echoes: bool = True  # a terminal without echo is no CloudEngine; the driver copes with one
+    echoes: bool = True  # a terminal without echo is not a CloudEngine; the driver supports one
     now: float = 0.0
     printed: bytearray = field(default_factory=bytearray)  # by the switch itself
     closed: bool = False
@@ -112,7 +112,7 @@ class NoisyLine:
 
 
 class Mute(Terminal):
-    """A terminal that shows nothing of what is typed but the end of its line."""
+    """A terminal that echoes only the end of a typed line."""
 
     def _take_plain(self) -> None:
         printed = len(self.unsent)
@@ -126,7 +126,7 @@ class Mute(Terminal):
 
 
 class PipedSSH(CloudEngineSSH):
-    """The driver's connection, on a line that is there already."""
+    """The driver's connection, on an existing line."""
 
     line: NoisyLine
 
@@ -140,7 +140,7 @@ class PipedSSH(CloudEngineSSH):
 
 
 def driver_of(line: NoisyLine, monkeypatch: pytest.MonkeyPatch) -> CloudEngineDriver:
-    """A driver that finds this line when it connects; what it sleeps passes on the line."""
+    """Return a driver that connects to this line; its sleeps pass as time on the line."""
 
     def sleep(seconds: float) -> None:
         line.now += seconds

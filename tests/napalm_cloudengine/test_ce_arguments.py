@@ -1,4 +1,4 @@
-"""What a caller may get wrong: one sentence before anything is sent, and the candidate stays."""
+"""Invalid arguments of a caller: one sentence before anything is sent; the candidate stays."""
 
 import re
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_the_ends_of_the_range_are_in_it(made: Any, seconds: int) -> None:
         ("x" * 61, "is at most 60 ASCII characters on a CloudEngine, this one has 61"),
         ("größer", "is at most 60 ASCII characters on a CloudEngine, this one has 6"),
         ("one\ntwo", "holds the control character U+000A"),
-        ("why?", "holds '?', which asks the switch for help instead of being entered"),
+        ("why?", "contains '?', which requests help instead of being entered"),
         ("  ", "of blanks describes nothing: leave it out"),
         (7, "is a text, not 7"),
     ],

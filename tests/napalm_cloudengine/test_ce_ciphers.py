@@ -1,4 +1,4 @@
-"""What a session is encrypted with: the ciphers that authenticate, where the switch has them."""
+"""Ciphers of a session: the authenticated ones, where the switch has them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,7 +15,7 @@ CLOCK = ("display clock", "12:00\r\n<HUAWEI>")
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, ciphers: Sequence[str]) -> None:
-    """Make the switches that are started from now on offer these alone."""
+    """Make the switches that are started from now on offer only these."""
     real = partial(asyncssh.create_server, encryption_algs=ciphers)
     monkeypatch.setattr(asyncssh, "create_server", real)
 

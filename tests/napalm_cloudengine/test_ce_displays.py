@@ -1,6 +1,6 @@
 """Descriptions of displays against the vendor's outputs: each is read, and written as it was.
 
-What is written differs from a sample in blanks at line ends alone, where a case says no more.
+The written text may differ from a sample in blanks at line ends, unless a case states more.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ FILES = [
 ]
 
 
-# What `display interface` prints of a port in each family.
+# `display interface` of a port in each family.
 PORT_10GE = {
     "state": "UP",
     "ifindex": 6,
@@ -235,7 +235,7 @@ METH = {
 
 
 def _interface(sample: str, block: LabelledDisplay, row: Row) -> tuple[str, Read, Write, list[Row]]:
-    """Every field of a block, which no reader of the driver asks for at once."""
+    """Return every field of a block; no reader of the driver needs all of them at once."""
     fields = [cell.name for line in block.lines for cell in line.cells]
     return (
         sample,
@@ -417,7 +417,7 @@ CASES: list[tuple[str, Read, Write, list[Row]]] = [
             total=4,
             established=3,
             dynamic=1,
-        ).replace("  626h43m", " 626h43m"),  # an age without its zero moves what follows
+        ).replace("  626h43m", " 626h43m"),  # an age without its zero moves the following text
         [
             _peer("*10.1.0.4", "1.24", "0147h32m", "Established", 4, 116, 117),
             _peer("10.1.0.6", "65004", "00:00:07", "Idle", 0),

@@ -1,4 +1,4 @@
-"""Every fault of the emulated switch, by name: one error that says where, and no candidate left."""
+"""Every fault of the emulated switch, by name: one error with its place, and no candidate left."""
 
 import re
 import time
@@ -26,7 +26,7 @@ from napalm_cloudengine.errors import (
 from rocefort.lab.switch.faults import FAULTS, FOREIGN, LineFault
 
 Start = Callable[..., Any]
-MOST_S = 20.0  # of a step whose switch stays silent: each silence ends after 1 s
+MOST_S = 20.0  # of a step with a silent switch: each silence ends after 1 s
 CHANGE = "interface 100GE1/0/1\n mtu 9216\n"
 LINE = "mtu 9216"
 QUESTION = r"Warning: This operation may affect an unexpected service\. Proceed\? \[Y/N\]:"
@@ -34,7 +34,7 @@ NOT_GENERATED = r"Error: Failed to generate committed config\."
 FULL = r"Error: The flash memory has no space left\."
 UNKNOWN_LINE = r"nothing was committed; whether the candidate still holds lines is unknown"
 IN_TRIAL = (
-    r"outcome unknown; if the trial runs, it reverts by itself when its time is over: reconnect "
+    r"outcome unknown; if the trial runs, it reverts automatically when its timer ends: reconnect "
     r"and ask the device \(has_pending_commit\)"
 )
 END_UNKNOWN = (
@@ -45,15 +45,15 @@ END_UNKNOWN = (
 
 @dataclass(frozen=True)
 class Case:
-    """A fault, the step of a change at which it shows, and the sentence that the caller gets."""
+    """A fault, the step of a change at which it shows, and the sentence for the caller."""
 
     fault: LineFault
     kind: type[NapalmException]
     says: str
     at: str = "load"  # the step that must fail: open, load, commit, confirm, save
     wait_s: float = 0.0  # passes on the switch before that step
-    left: tuple[str, ...] = ()  # pending lines that were there before us
-    confirmed: bool = False  # whether the switch did what it did not tell of
+    left: tuple[str, ...] = ()  # pending lines of earlier sessions
+    confirmed: bool = False  # whether the switch confirmed, without reporting it
 
     def __str__(self) -> str:
         return f"{self.fault.name}@{self.fault.match or '-'}"
@@ -189,14 +189,14 @@ ON_TRIAL = (
         LineFault("expire-before-commit"),
         CommitConfirmException,
         r"leaf01: the switch took the confirm but does not run what was on trial: the trial ended "
-        r"just before, or somebody changed it; read the running configuration",
+        r"just before, or another user changed it; read the running configuration",
         at="confirm",
     ),
     Case(
         LineFault("fail-commit"),
         CommitConfirmException,
-        rf"leaf01: 'commit' failed: {NOT_GENERATED}; the trial keeps its timer and reverts by "
-        r"itself within 600 s",
+        rf"leaf01: 'commit' failed: {NOT_GENERATED}; the trial keeps its timer and reverts "
+        r"automatically within 600 s",
         at="confirm",
     ),
     Case(
@@ -266,7 +266,7 @@ def test_every_fault_has_a_case() -> None:
 
 
 def walk(made: Any, case: Case, steps: tuple[str, ...], begun: CloudEngineDriver) -> str:
-    """Go until the step that must fail; its sentence."""
+    """Run up to the step that must fail; return its sentence."""
     for step in steps:
         if step == case.at:
             made.clock.now += case.wait_s
@@ -280,7 +280,7 @@ def walk(made: Any, case: Case, steps: tuple[str, ...], begun: CloudEngineDriver
 
 
 def typed(made: Any) -> list[str]:
-    """The pending lines of all candidates, once the switch has noticed who is gone."""
+    """Return the pending lines of all candidates, once the switch has noticed closed sessions."""
     made.wait(lambda: not made.switch.logins)
     return [line for candidate in made.switch.candidates.values() for _, line in candidate.typed]
 
@@ -289,20 +289,20 @@ def nothing_is_left(made: Any, case: Case) -> None:
     """No candidate, no trial that a new session could not end, and the switch as it was."""
     made.switch.faults = ()
     assert typed(made) == []
-    if case.kind is HostKeyError:  # the key is the server's until it ends: nobody gets in
+    if case.kind is HostKeyError:  # the key is the server's until it ends: no user can log in
         return
     with made.driver(name="leaf01") as after:
         if after.has_pending_commit():
             after.abort_commit()
         assert after.compare_config() == ""
-        after.load_merge_candidate(config="vlan batch 20")  # and the door is open
+        after.load_merge_candidate(config="vlan batch 20")  # and the driver can load again
         after.discard_config()
     assert typed(made) == []
     assert made.switch.running == made.before
 
 
 def what_is_left_is_nobodys_by_accident(made: Any) -> None:
-    """Lines in a candidate of all sessions, whose owner is gone: refused, not committed."""
+    """Check that ownerless lines in a shared candidate are refused, not committed."""
     made.switch.faults = ()
     with made.driver(name="leaf01") as after:
         with pytest.raises(CandidateNotOursError):
@@ -325,7 +325,7 @@ def test_a_fault_is_one_error_with_its_place_and_leaves_no_candidate(
         assert_says(case, said)
     finally:
         driver.close()
-    # a candidate of all sessions outlives ours: what the error says is not known
+    # a shared candidate outlives our session: its content is unknown, as the error states
     if candidate == "shared" and (case.left or (case.kind is OutcomeUnknownError and typed(made))):
         what_is_left_is_nobodys_by_accident(made)
     else:

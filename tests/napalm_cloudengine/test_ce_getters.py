@@ -63,7 +63,7 @@ class FakeSwitch(BaseTestDouble):  # type: ignore[misc]  # napalm is untyped her
         return True
 
     def disconnect(self) -> None:
-        """There is nothing to end."""
+        """Do nothing."""
 
 
 class PatchedDriver(CloudEngineDriver):
@@ -88,10 +88,10 @@ def set_device_parameters(request: pytest.FixtureRequest) -> None:
 
 
 class TestGetters(BaseTestGetters):  # type: ignore[misc]  # napalm is untyped here
-    """NAPALM's tests of what this driver reads."""
+    """NAPALM's tests of this driver's getters."""
 
     def test_method_signatures(self) -> None:
-        """As NAPALM's own test, which would let no driver have a method more."""
+        """Test as NAPALM does, but allow a driver to have more methods."""
         driver = CloudEngineDriver("test", "admin", "pwd")
         public = {
             name for name, _ in inspect.getmembers(driver, inspect.ismethod) if name[0] != "_"

@@ -1,4 +1,4 @@
-"""Whose keys are on record: the driver's reader against paramiko's own, and how it is told."""
+"""Recorded host keys: the driver's reader against paramiko's own, and its errors."""
 
 import os
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def test_a_damaged_line_of_this_host_is_one_sentence(
     with pytest.raises(HostKeyError) as caught:
         switch.driver(ssh_known_hosts=str(path)).open()
     assert str(caught.value) == (
-        f"127.0.0.1:{switch.port}: its line in the known hosts cannot be read: mend or remove it; "
+        f"127.0.0.1:{switch.port}: its line in the known hosts cannot be read: fix or remove it; "
         "not connected"
     )
     assert switch.heard == []

@@ -1,4 +1,4 @@
-"""What the driver sends to load a text, and where it stops, line for line as it goes over SSH."""
+"""Lines that the driver sends to load a text, and where it stops, line by line over SSH."""
 
 from collections.abc import Callable
 from pathlib import Path

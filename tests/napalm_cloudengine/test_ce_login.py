@@ -1,4 +1,4 @@
-"""Who is found, trusted and let in; and what a terminal or a log makes of lines and secrets."""
+"""Connection and login: addresses, host keys, users; and secrets on terminals and in logs."""
 
 import inspect
 import logging

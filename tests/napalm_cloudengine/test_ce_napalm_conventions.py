@@ -1,7 +1,7 @@
 """NAPALM's own tests of a driver and its device, over SSH against the emulated switches of HEPS.
 
 `TestConfigNetworkDriver` replaces, merges, rolls back and makes typing errors;
-`TestGettersNetworkDriver` holds what the getters return to NAPALM's models.
+`TestGettersNetworkDriver` compares the results of getters with NAPALM's models.
 """
 
 import re
@@ -63,7 +63,7 @@ READ = {
 
 
 def patcher(running: str, wanted: str) -> tuple[str, ...]:
-    """What leads from one text to the other on a leaf of HEPS."""
+    """Return the commands from one text to the other on a leaf of HEPS."""
     return make_patch(running, wanted, SyntaxFamily.V200).commands
 
 
@@ -75,13 +75,13 @@ def lab(heps_shared: SharedLab) -> Iterator[Rehearsal]:
 
 
 def access(lab: Rehearsal, name: str) -> tuple[SshAccess, str]:
-    """How a switch of the lab is reached, and the password."""
+    """Return the SSH access of a switch of the lab, and the password."""
     found = next(one for one in lab.connections.devices if one.name == name)
     return found, Path(found.credential.removeprefix("file:")).read_text(encoding="ascii").strip()
 
 
 def connected(lab: Rehearsal, name: str, **options: object) -> Any:
-    """An open driver, as a user of NAPALM gets it."""
+    """Return an open driver, as a user of NAPALM gets it."""
     found, secret = access(lab, name)
     arguments = {"port": found.port, "ssh_known_hosts": str(lab.connections.known_hosts)}
     driver = get_network_driver("cloudengine")(
@@ -131,13 +131,13 @@ class TestConfig(Quiet, conventions.TestConfigNetworkDriver):  # type: ignore[mi
 
     @staticmethod
     def read_file(filename: str) -> str:
-        """As NAPALM's, which would take the blanks before the first line of a diff away, too."""
+        """Read as NAPALM does, but keep the blanks before the first line of a diff."""
         return Path(filename).read_text(encoding="utf-8").strip("\n")
 
 
 @pytest.fixture(scope="class")
 def read_leaf(request: pytest.FixtureRequest, lab: Rehearsal) -> Iterator[None]:
-    """`device` for NAPALM's class: a leaf that nobody changes."""
+    """Set `device` for NAPALM's class: a leaf without changes."""
     request.cls.device = connected(lab, "leaf02")
     yield
     request.cls.device.close()
@@ -145,10 +145,13 @@ def read_leaf(request: pytest.FixtureRequest, lab: Rehearsal) -> Iterator[None]:
 
 @pytest.mark.usefixtures("read_leaf")
 class TestGetters(Quiet, conventions.TestGettersNetworkDriver):  # type: ignore[misc]  # untyped
-    """What is read fits NAPALM's models."""
+    """Results of getters have the form of NAPALM's models."""
 
     def test_get_lldp_neighbors_detail(self) -> None:
-        """As NAPALM's own, which holds an entry to the model of the whole and never can pass."""
+        """Test one entry.
+
+        NAPALM's own test compares it with the model of the whole and can never pass.
+        """
         found = self.device.get_lldp_neighbors_detail()
         assert found
         for neighbours in found.values():
@@ -157,7 +160,7 @@ class TestGetters(Quiet, conventions.TestGettersNetworkDriver):  # type: ignore[
 
 
 def test_a_switch_pings_a_switch_and_tells_what_it_hears(lab: Rehearsal) -> None:
-    """NAPALM's own test of `ping` asks for an address that nothing here answers."""
+    """NAPALM's own test of `ping` uses an address that nothing here answers."""
     driver = connected(lab, "leaf02")
     try:
         loopback, host = (address(lab, name, "LoopBack0") for name in ("leaf02", "leaf01"))
@@ -206,7 +209,7 @@ def test_a_replace_says_what_is_wrong_with_its_patcher() -> None:
 
 
 def blocks(language: str) -> list[str]:
-    """What docs/driver.md shows in a language."""
+    """Return the code blocks of docs/driver.md in a language."""
     text = (Path(__file__).parents[2] / "docs" / "driver.md").read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 

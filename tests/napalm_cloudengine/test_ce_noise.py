@@ -1,4 +1,4 @@
-"""A driver that stays in step: log lines, prompts and pauses at any byte of a session."""
+"""Synchronisation of the driver: log lines, prompts and pauses at any byte of a session."""
 
 import os
 import random
@@ -33,7 +33,7 @@ SEED = int(os.environ.get("ROCEFORT_SEED", "0"))
 
 
 def noisy(case: Case) -> tuple[str, int]:
-    """What is wrong with the answers of a case, and how many calls it got through."""
+    """Return the error in the answers of a case, and the number of its completed calls."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         taken, _ = case.steps(monkeypatch)
     return verdict(case, taken), sum(step.error is None for step in taken)
@@ -46,7 +46,7 @@ def noisy(case: Case) -> tuple[str, int]:
 def test_no_wrong_answer_and_nothing_made_permanent_in_silence(
     effort: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """A few hundred cases; a minute of them with `make test-all`, half an hour with `make soak`."""
+    """A few hundred cases; one minute with `make test-all`, half an hour with `make soak`."""
     seed = SEED or (time.time_ns() % 1_000_000 if effort == "soak" else 1)
     chance, found, cases, stopped = random.Random(seed), Counter[str](), 0, 0
     end = time.monotonic() + SECONDS[effort]
@@ -60,7 +60,7 @@ def test_no_wrong_answer_and_nothing_made_permanent_in_silence(
             shown.append(f"{said}\n  {case}")
     summary = (
         f"noise on a session (seed {seed}): {cases:,} cases, {stopped:,} stopped by an error, "
-        f"{found['wrong']} wrong answers, {found['silent']} made permanent without saying so, "
+        f"{found['wrong']} wrong answers, {found['silent']} made permanent without an error, "
         f"{found['crash']} crashes"
     )
     record_property("figure", summary)
@@ -96,14 +96,14 @@ ROWS: dict[str, Sequence[bytes | float]] = {
 @pytest.mark.parametrize("place", [COMPARED, RUNNING, b"+  mtu 9216", b"216\r\n", b"interface"])
 @pytest.mark.parametrize("flow", [0, 1])
 def test_noise_at_a_place_changes_no_answer(row: str, place: bytes, flow: int) -> None:
-    """The flow goes on to its end; once the answer was an empty difference, or the log line."""
+    """The flow continues to its end; once the answer was an empty difference, or the log line."""
     printed = quiet(flow)[1]
     first = printed.index(COMPARED)
     said, calls = noisy(Case(flow, {printed.index(place, first): ROWS[row]}))
     assert (said, calls) == ("", len(FLOWS[flow]))
 
 
-SUCCESS = (  # in the words of a save and of a rollback, and neither
+SUCCESS = (  # the text of a save and of a rollback, from neither
     b"#Jan  1 2026 10:00:00 leaf01 CFM/1/SAVE:1.3.6.1 The configuration was saved successfully.",
     LOG.replace(b"100GE1/0/1 is up", b"Configuration rollback succeeded successfully"),
 )
@@ -112,7 +112,7 @@ SUCCESS = (  # in the words of a save and of a rollback, and neither
 @pytest.mark.parametrize("log", SUCCESS)
 @pytest.mark.parametrize("call", ["save", "rollback"])
 def test_a_success_in_a_log_line_is_none_of_ours(call: str, log: bytes) -> None:
-    """In the middle of the question, of the answer, and of what the switch prints then."""
+    """In the middle of the question, of the answer, and of the output after it."""
     flow = next(number for number, calls in enumerate(FLOWS) if call in calls)
     printed = quiet(flow)[1]
     start = printed.rindex(call.encode())
@@ -222,18 +222,18 @@ def test_a_login_that_fails_quotes_the_switch(bench: Start, play: Play) -> None:
 
 def test_a_switch_that_asks_for_a_password_gets_none(play: Play) -> None:
     switch = play(greeting="\r\nPlease enter old password:")
-    with pytest.raises(ConnectionException, match=r"asks for a password; .*'Please enter old p"):
+    with pytest.raises(ConnectionException, match=r"requests a password; .*'Please enter old p"):
         switch.driver().open()
     enter = ("system-view", "\r\n[~HUAWEI]")
     switch = play([enter, ("set authentication password", "Enter Password:")])
     with switch.driver() as driver, pytest.raises(OutcomeUnknownError) as caught:
         driver.load_merge_candidate(config="set authentication password")
-    assert "the switch asks for a password" in str(caught.value)
+    assert "the switch requests a password" in str(caught.value)
     assert switch.heard[-1] == "set authentication password"
 
 
 def test_a_connection_that_ends_before_the_login_says_what_happened() -> None:
-    """Where paramiko says "No existing session"."""
+    """Case of paramiko's "No existing session"."""
     with (
         pytest.raises(ConnectionException, match=r"^h:22: the switch ended the connection before"),
         connect.connecting("h", {}, "netops"),
@@ -241,7 +241,7 @@ def test_a_connection_that_ends_before_the_login_says_what_happened() -> None:
         raise SSHException("No existing session")
 
 
-# --- what is told apart ---------------------------------------------------------------------------
+# --- unsolicited lines ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_an_echo_is_found_however_the_terminal_breaks_it(width: int) -> None:
 
 
 def test_a_long_reply_is_searched_for_an_echo_in_linear_time() -> None:
-    """Of 20,000 lines without it, once more than two seconds: other sessions wait meanwhile."""
+    """Search 20,000 lines without it; once more than two seconds: other sessions wait meanwhile."""
     text = "\n".join(f" description d{number}" for number in range(20_000)) + "\n<leaf01>"
     began = time.process_time()
     assert framing.after_echo(text, RUNNING.decode(), "<leaf01>") is None

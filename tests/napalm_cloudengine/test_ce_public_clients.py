@@ -1,6 +1,6 @@
-"""Public clients as they are, unpatched, against the emulated command line: Netmiko and scrapli.
+"""Unmodified public clients against the emulated command line: Netmiko and scrapli.
 
-They were written for switches, not for this project: what they wait for is what a switch says.
+They were written for switches, not for this project: they wait for a real switch's output.
 """
 
 import re

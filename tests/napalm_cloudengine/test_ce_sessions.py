@@ -38,18 +38,18 @@ TRIAL = (
 )
 
 
-# One secret, encrypted anew each time that it is shown.
+# One secret, encrypted differently each time that it is shown.
 CIPHERS = tuple(f"ntp authentication-keyid 1 authentication-mode md5 cipher {x}" for x in "ab")
 
 
 def runs(prompt: str, *lines: str) -> tuple[str, str]:
-    """The running configuration, with a heading that is another each time."""
+    """Return the running configuration, with a different heading each time."""
     heading = f"!Last configuration was updated at 2026-01-02 03:04:0{len(prompt) % 10}"
     return (RUN, "\r\n".join((heading, "#", *lines, "#", "return", prompt)))
 
 
 def idle(name: str = "HUAWEI", mark: str = "*") -> tuple[str, str]:
-    """The status asked before a commit."""
+    """Return the trial status before a commit."""
     return (STATUS, f"{INACTIVE}[{mark}{name}]")
 
 
@@ -296,7 +296,7 @@ def test_a_command_that_is_not_one_line_is_not_sent(play: Play, command: str) ->
 
 def test_a_status_that_cannot_be_read_is_not_taken_for_no_trial(play: Play) -> None:
     switch = play([(STATUS, "Error: Unrecognized command found at '^' position.\r\n<HUAWEI>")])
-    with switch.driver() as driver, pytest.raises(CommitConfirmException, match=r"does not tell"):
+    with switch.driver() as driver, pytest.raises(CommitConfirmException, match=r"does not report"):
         driver.has_pending_commit()
 
 
@@ -312,12 +312,12 @@ def test_a_status_that_cannot_be_read_is_not_taken_for_no_trial(play: Play) -> N
 def test_a_status_in_words_of_another_release_is_not_taken_for_no_trial(
     play: Play, said: str
 ) -> None:
-    """Who took it for none confirmed nothing, and the change went back unseen (cnaas-nms#395)."""
+    """A client that saw no trial confirmed nothing, and the change was lost (cnaas-nms#395)."""
     switch = play([(STATUS, f"{said}<HUAWEI>")])
     with switch.driver() as driver, pytest.raises(CommitConfirmException) as caught:
         driver.has_pending_commit()
     assert str(caught.value).startswith(
-        "127.0.0.1: the switch does not tell whether a trial runs: "
+        "127.0.0.1: the switch does not report whether a trial runs: "
         "'display configuration trial status', line 1: not a trial status: "
     )
 
@@ -343,7 +343,7 @@ def test_a_session_lost_after_commit_trial_says_what_is_unknown(
             driver.has_pending_commit()
     assert isinstance(caught.value, ConnectionClosedException)
     assert str(caught.value).startswith(f"127.0.0.1: {why} after 'commit trial 600' was sent: ")
-    assert "outcome unknown; if the trial runs, it reverts by itself" in str(caught.value)
+    assert "outcome unknown; if the trial runs, it reverts automatically" in str(caught.value)
 
 
 def test_the_socket_of_a_broken_session_is_closed_at_once(

@@ -1,13 +1,13 @@
-"""What public drivers for these switches get wrong, each as a test that this one passes.
+"""Faults of public drivers for these switches, each as a test that this driver passes.
 
-Seen with napalm-huawei-vrp 1.2.0 against the emulated command line: `load_replace_candidate` is
-`pass`; `compare_config` is "" for an mtu that another interface has; `commit_config` knows no
+Observed with napalm-huawei-vrp 1.2.0 against the emulated command line: `load_replace_candidate` is
+`pass`; `compare_config` is "" for an mtu that another interface has; `commit_config` has no
 `revert_in`; `has_pending_commit` and `confirm_commit` raise NotImplementedError. napalm-ce 0.2.0
-does not import with Netmiko 4 (`netmiko.ssh_exception` is gone). Seen, too: an unknown host key is
-accepted; a question takes the next lines for its answers; of a commit that fails the output is not
-looked at (what is told, after 12 s, is that no `<..>` came after the `return`), and the session is
-lost with its candidate; every commit writes a backup and saves. The rest is read in the source of
-Netmiko 4.8.0.
+does not import with Netmiko 4 (`netmiko.ssh_exception` is gone). Also observed: an unknown host key
+is accepted; a question takes the next lines for its answers; the output of a failed commit is
+ignored (the error, after 12 s, is that no `<..>` came after the `return`), and the session is lost
+with its candidate; every commit writes a backup and saves. The rest is from the source of Netmiko
+4.8.0.
 """
 
 import re
@@ -38,7 +38,7 @@ MTU = "interface 100GE1/0/1\n mtu 9216\n"
 
 
 def patcher(running: str, wanted: str) -> tuple[str, ...]:
-    """What leads from one text to the other, by an engine that the driver knows nothing of."""
+    """Return the commands from one text to the other, by an engine unrelated to the driver."""
     return make_patch(running, wanted, SyntaxFamily.V300_G1).commands
 
 
@@ -69,9 +69,7 @@ def test_replace_passes_silently__ours_replaces_all_of_it(bench: Start) -> None:
             "-  mtu 9000",
         ]
         driver.commit_config()
-        driver.load_replace_candidate(
-            config=wanted
-        )  # as it is: nothing to do, and it was looked at
+        driver.load_replace_candidate(config=wanted)  # unchanged: nothing to do, after a check
         assert driver.compare_config() == ""
     assert saved(made).splitlines()[2:] == wanted.splitlines()[2:]
 
@@ -105,7 +103,7 @@ def test_replace_passes_silently__nothing_is_not_a_configuration(bench: Start, t
 
 
 def test_compare_is_line_absent_anywhere__ours_is_the_devices_own(bench: Start) -> None:
-    with bench().driver() as driver:  # the other interface has that very line
+    with bench().driver() as driver:  # the other interface has that same line
         driver.load_merge_candidate(config=MTU)
         assert driver.compare_config().splitlines()[-3:] == ["-  mtu 9000", "+  mtu 9216", "  #"]
 

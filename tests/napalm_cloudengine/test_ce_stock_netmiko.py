@@ -1,7 +1,7 @@
-"""What stock Netmiko does where this driver was made to do otherwise: seen, not only read.
+"""Observed behaviour of stock Netmiko that this driver replaces.
 
-The other side of test_ce_stock_failures.py, as far as its public client is installed with this
-project: when Netmiko mends one of these, a test here says so.
+The counterpart of test_ce_stock_failures.py, as far as its public client is installed with this
+project: when Netmiko fixes one of these, a test here fails.
 """
 
 import logging
@@ -28,7 +28,7 @@ def made(bench: Start) -> Any:
 
 @pytest.fixture
 def stock(made: Any) -> Iterator[Any]:
-    """Netmiko as it comes, with nothing but a name and a password."""
+    """Netmiko unmodified, with only a name and a password."""
     connection = ConnectHandler(
         device_type="huawei_vrpv8",
         host="127.0.0.1",
@@ -86,7 +86,7 @@ def test_asking_where_one_stands_takes_two_seconds(made: Any, stock: Any) -> Non
 
 
 class Sent(Exception):  # noqa: N818  # it is no error
-    """What went out instead of being sent."""
+    """A line that would have been sent."""
 
 
 def test_commit_comment_sends_words_that_the_switch_does_not_have(

@@ -1,4 +1,4 @@
-"""What may be typed into a switch, which secrets are masked, which questions are answered."""
+"""Lines that may be typed into a switch, masked secrets, and answered questions."""
 
 from contextlib import suppress
 
@@ -39,7 +39,7 @@ def test_lines_keep_their_numbers_and_lose_what_is_not_configuration() -> None:
         ("sy", "'system-view' acts on the switch"),
         ("return", "'return' acts on the switch"),
         ("clear configuration candidate", "'clear' acts on the switch"),
-        ("description why?", "asks the switch for help"),
+        ("description why?", "requests help instead of"),
         ("description a\tb", r"control character U\+0009"),
         ("description a\x0bsave", r"control character U\+000B"),
         ("description a\u2028save", r"control character U\+2028"),
@@ -74,7 +74,7 @@ def test_no_line_ever_holds_what_a_terminal_would_act_on(text: str) -> None:
     ("message", "sentence"),
     [
         ("a\nsave", "control character"),
-        ("why?", "asks the switch for help"),
+        ("why?", "requests help instead of"),
         ("x" * 61, "at most 60 ASCII characters on a CloudEngine, this one has 61"),
         ("größer", "at most 60 ASCII"),
     ],

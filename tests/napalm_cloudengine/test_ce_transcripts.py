@@ -1,7 +1,7 @@
-"""The driver against sessions as the vendor and the field show them, played byte for byte.
+"""The driver against sessions of the vendor and the field, replayed byte for byte.
 
-The emulated command line is ours, as the driver is, and both could share a mistake; the files of
-transcripts/ are not of either. Any other line than theirs fails the test.
+The emulated command line is ours, as the driver is, and both could have the same fault; the files
+of transcripts/ come from other authors. Any line other than theirs fails the test.
 """
 
 from collections.abc import Callable
@@ -74,7 +74,7 @@ def test_a_plain_trial_that_nobody_else_can_end_is_told_as_such(replay: Replay) 
             driver.abort_commit()
     said = (
         "failed: Error: The system is in trial configuration mode.; "
-        "the trial keeps its timer and reverts by itself within"
+        "the trial keeps its timer and reverts automatically within"
     )
     assert str(confirmed.value) == f"127.0.0.1: 'commit' {said} 50 s"
     assert str(aborted.value) == f"127.0.0.1: 'abort trial' {said} 47 s"

@@ -1,7 +1,7 @@
-"""The vendor's sessions again, typed at the emulated command line: does it answer as the vendor's?
+"""The vendor's sessions, typed at the emulated command line: its answers must be the vendor's.
 
-The driver plays its part of the same files in test_ce_transcripts.py, so each of the two is held
-to what a third has written. Blanks at the ends of lines and how many seconds are left may differ.
+The driver's part of the same files is in test_ce_transcripts.py, so each of the two is compared
+with a third source. Blanks at the ends of lines and remaining seconds may differ.
 """
 
 import re
@@ -18,13 +18,13 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
 ELSEWHERE = ("system-view", "sysname DeviceA", "commit trial 600 persist abcid")
-PORT = "100GE1/0/1"  # where the reference has a Tunnel1, which Rocefort does not know
-WHOLE = "display current-configuration"  # of which a transcript shows a part: only the prompt
+PORT = "100GE1/0/1"  # where the reference has a Tunnel1, which Rocefort does not support
+WHOLE = "display current-configuration"  # transcripts show a part: only the prompt
 
 
 @dataclass(frozen=True)
 class Typed:
-    """How the switch of a transcript came to stand where the transcript begins."""
+    """Commands that bring a switch into the state where a transcript begins."""
 
     before: tuple[str, ...] = ()  # typed in another session
     startup: str = ""
@@ -57,13 +57,16 @@ def test_every_transcript_is_typed_or_it_is_said_why_not() -> None:
 
 
 def comparable(text: str) -> list[str]:
-    """A reply as words by line; a time that is left only as one."""
+    """Return a reply as words by line; a remaining time becomes one word."""
     left = re.sub(r"(time left \(sec\): )[1-9]\d*", r"\1some", text.replace("Tunnel1", PORT))
     return [" ".join(row.split()) for row in left.splitlines() if row.strip()]
 
 
 def typed_at(switch: EmulatedSwitch) -> Callable[[str], str]:
-    """A new session of the switch: what a line prints, with the prompt or question behind it."""
+    """Open a session of the switch.
+
+    It returns a line's output, with the prompt or question after it.
+    """
     session = CliSession(switch, "netops")
 
     def say(line: str) -> str:

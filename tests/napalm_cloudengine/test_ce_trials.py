@@ -1,4 +1,4 @@
-"""A process that died during a trial, and the next one: under every behaviour that a release has."""
+"""A process that died during a trial, and the next one: under every behaviour of a release."""
 
 from collections.abc import Callable
 from itertools import product
@@ -19,7 +19,7 @@ RELEASES = list(product(get_args(TrialMode), get_args(Persist)))
 
 
 def begin(made: Any, **options: Any) -> None:
-    """Start a trial in a process that is gone before it could finish or clean up."""
+    """Start a trial in a process that dies before it could finish or clean up."""
     driver = made.driver(name="leaf01", **options)
     driver.open()
     driver.load_merge_candidate(config=CHANGE)
@@ -68,7 +68,7 @@ def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: st
     command = "commit" if act == "confirm" else "abort trial session 1"
     assert str(caught.value) == (
         f"leaf01: '{command}' failed: Error: Session 1 has a trial in progress.; the trial keeps "
-        "its timer and reverts by itself within 400 s"
+        "its timer and reverts automatically within 400 s"
     )
 
 
@@ -85,7 +85,7 @@ def test_a_confirm_after_the_trial_has_ended_says_that_and_nothing_of_a_timer(
         driver.confirm_commit()
     assert str(caught.value) == (
         f"leaf01: 'commit persist {OURS}' came too late, no trial runs any more: it ended by its "
-        "timer, or somebody confirmed or aborted it; read the running configuration"
+        "timer, or another user confirmed or aborted it; read the running configuration"
     )
 
 
@@ -189,7 +189,7 @@ def test_a_session_lost_at_a_commit_is_found_out_by_the_next(
 ) -> None:
     made = bench(personality=Personality(trial_mode, persist))
     ours = {"name": "leaf01", "persist_id": OURS if persist == "present" else None}
-    done = fault == "drop-reply"  # the line was carried out, its answer was lost
+    done = fault == "drop-reply"  # the switch executed the line, its answer was lost
     driver = made.driver(**ours)
     driver.open()
     driver.load_merge_candidate(config=CHANGE)

@@ -24,7 +24,7 @@ def day0_device(device: Device) -> Device:
     """
     if not device.ssh.users or not device.ssh.stelnet or device.ssh.source_interface is None:
         raise BadInput(
-            "nobody may log in by SSH", where=device.name, how="add a user to security.users"
+            "no user may log in by SSH", where=device.name, how="add a user to security.users"
         )
     ports = tuple(i for i in device.interfaces if i.name == device.ssh.source_interface)
     tables = {port.vrf for port in ports}

@@ -34,9 +34,9 @@ SECRET = re.compile(r"(?:cipher|simple) " + re.escape(MASK), re.ASCII)
 PASSWORD = re.compile(
     r"(?<=password=)(?:[a-z]+:\S+?(?: version \d+)?|encrypted|readable)(?=[,)]|$)", re.ASCII
 )
-UNSAID = "planned, and the switch does not say so"
-UNPLANNED = "nobody planned"
-ABSENT = "it would take away what it does not run"
+UNSAID = "planned, but not in the switch's diff"
+UNPLANNED = "not planned"
+ABSENT = "the diff removes a line that is not running"
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,7 @@ def _unsayable_thresholds(interface: Interface, path: str, family: SyntaxFamily)
         if row.unit == "cells" and family is not V200:
             yield at, "no thresholds in cells", "give kbytes or a share"
         if (row.xon is not None) != (family is G1):
-            yield at, "xon stands beside xoff on V300 G1, and nowhere else", "correct xon"
+            yield at, "only V300 G1 has xon next to xoff", "correct xon"
         if row.offset_kbytes is not None and family is G1:
             yield at, "no xon offset", "give xon"
 

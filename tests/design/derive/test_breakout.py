@@ -82,7 +82,8 @@ def test_the_text_says_it_first_and_every_rule_takes_it(edit_heps: Edit) -> None
     found = [f for f in report.findings if f.rule in ("TXT003", "TOP003")]
     assert [f"{f.where.device}: {f.message}" for f in found] == [
         "leaf03: 3 ports split; `port split dimension interface` needs an idle port and has no way "
-        "back by rollback: the port goes with all its lines; a rollback does not bring them back; "
+        "back by rollback: the port is removed with all its lines; a rollback does not "
+        "restore them; "
         "refused where it is in an Eth-Trunk or has a subinterface"
     ]
     line = Path(derived.document.file).read_text().splitlines()[(found[0].where.line or 0) - 1]

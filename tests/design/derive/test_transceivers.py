@@ -89,8 +89,8 @@ def test_what_is_set_is_written_read_back_and_judged(edit_heps: Edit) -> None:
         str(f.where.device): f.message for f in report.findings if "`fec mode" in f.message
     }
     assert unconfirmed["spine01"] == (
-        "`fec mode rs` is not confirmed on v200: read in the reference of V300; what V200 saves was "
-        "not found"
+        "`fec mode rs` is not confirmed on v200: from the reference of V300; the line that "
+        "V200 saves was not found"
     )
 
 

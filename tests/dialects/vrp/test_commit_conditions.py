@@ -1,4 +1,4 @@
-"""Lines that take more than a commit are known as such: in the data, in a patch, in a plan's text."""
+"""Lines that need more than a commit are recognised: in the data, in a patch, in a plan's text."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_a_line_names_its_view() -> None:
     (found,) = conditions_of(patch, FAMILIES[G1])
     assert (found.view, found.line) == ("interface 100GE1/0/1", "dcb pfc enable mode manual")
     assert str(found) == (
-        "`dcb pfc enable` needs an idle port: may be refused while the port is congested; tell it "
-        "on an idle port, or one shut down"
+        "`dcb pfc enable` needs an idle port: may be refused while the port is congested; "
+        "configure it on an idle port, or one shut down"
     )
 
 
@@ -65,7 +65,7 @@ def test_every_condition_names_a_source(family: SyntaxFamily) -> None:
     conditions = FAMILIES[family].conditions
     assert conditions
     assert all(c.source and c.note for c in conditions)
-    # no reference at hand lists the models of V200, but for what its best practice says
+    # no available reference lists the models of V200, except its best practice
     unsure = {c.command for c in conditions if not c.confirmed}
     assert (unsure == {c.command for c in conditions} - {"low-latency fabric"}) == (family is V200)
 
@@ -79,6 +79,6 @@ def test_a_plan_tells_it(heps: DerivedNetwork) -> None:
     assert changes["leaf04"].conditions == ()
     words = " ".join(text_of(*changes_report(changes.values())).split())
     assert (
-        "`dcb pfc enable` needs an idle port: may be refused while the port is congested; tell it "
-        "on an idle port, or one shut down (1 line)"
+        "`dcb pfc enable` needs an idle port: may be refused while the port is congested; "
+        "configure it on an idle port, or one shut down (1 line)"
     ) in words

@@ -1,4 +1,4 @@
-"""What a change means to a person: edits, their kind, and who feels it."""
+"""Edits of a change for a person: their text, their kind, and affected traffic."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def prefixes(*entries: PrefixEntry) -> Device:
     return but(prefix_lists=(PrefixList(name="LOCAL", entries=entries),))
 
 
-# what changes, the edits, the kind, what a person is told
+# the changes, the edits, the kind, the text for a person
 TABLE: list[tuple[str, Device, list[tuple[str, str | None, str | None]], ChangeKind, list[str]]] = [
     ("nothing", LEAF, [], ChangeKind.ADDITIVE, []),
     (

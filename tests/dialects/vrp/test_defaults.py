@@ -1,4 +1,4 @@
-"""What holds without a line has no line in the form that a switch saves, on every family."""
+"""Defaults have no line in the saved form, on every family."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.models.device.defaults import saved_form
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.syntax_families import load_families
 
-VIEWS = {  # how a view is entered
+VIEWS = {  # commands that enter a view
     "system": (),
     "interface": ("interface 100GE1/0/1",),
     "dcb-pfc": ("dcb pfc",),
@@ -32,7 +32,7 @@ DEFAULTS = [
 
 
 def default_line(row: Row) -> str:
-    """The line that says a default."""
+    """Return the line that states a default."""
     if row.kind in ("list", "each"):
         return row.format.partition("<")[0].replace("( ", "") + row.default
     return re.sub(r"{\d+-\d+}", "4", row.default)

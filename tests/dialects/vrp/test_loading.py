@@ -1,4 +1,4 @@
-"""Loading long texts: indexes and memory change what it costs, never what comes of it."""
+"""Loading of long texts: indexes and caches change the cost, never the result."""
 
 from __future__ import annotations
 
@@ -94,7 +94,10 @@ NEVER, ALWAYS = 10**9, 1
 
 
 def typed_in(lines: list[str]) -> list[LineResult | tuple[int, str]]:
-    """What each line leads to; of a refused one the place of the caret and the message."""
+    """Return the result of each line.
+
+    For a refused one the position of the caret and the message.
+    """
     config: Lines = ()
     view: View = ()
     found: list[LineResult | tuple[int, str]] = []
@@ -130,7 +133,7 @@ def test_an_index_changes_no_start_up(lines: list[str], data: st.DataObject) -> 
 
 
 def written_plainly(lines: Lines, line: ConfigLine) -> Lines:
-    """`put` as its first line says, by reading the whole view."""
+    """Write a line as `put` documents, by reading the whole view."""
     own = identify(SYSTEM, line.text, G1)
     known = [identify(SYSTEM, old.text, G1) for old in lines]
     if own.key in [one.key for one in known]:
@@ -238,7 +241,7 @@ def spine(ports: int) -> str:
 
 
 def steps_of(text: str) -> int:
-    """Calls that loading a text makes: what it costs, the same on every machine."""
+    """Count calls while a text is loaded: its cost, the same on every machine."""
     tree, count = parse_tree(text), 0
 
     def note(_frame: object, event: str, _argument: object) -> None:

@@ -1,4 +1,4 @@
-"""Writing VRP text: the forms of each family, and what a family cannot say is refused by name."""
+"""Rendering of VRP text: the forms of each family, and refusals of other values by name."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def threshold(xon: int, xoff: int, headroom: int | None = None) -> Device:
     return with_port(Interface(name="100GE1/0/1", thresholds=(row,)))
 
 
-BESIDE_XOFF = "xon stands beside xoff on V300 G1, and nowhere else; correct xon"
+BESIDE_XOFF = "only V300 G1 has xon next to xoff; correct xon"
 
 
 def other(unit: Literal["cells", "alpha"], *, both: bool = False, **values: int) -> Device:
-    """A port whose queue 4 has thresholds that are no kbytes, or of both kinds."""
+    """A port whose queue 4 has thresholds other than kbytes, or of both kinds."""
     row = OtherThreshold(queue=4, unit=unit, xoff=6, **values)
     kbytes = (PfcThreshold(queue=4, xon_kbytes=1, xoff_kbytes=2),) if both else ()
     port = Interface(name="100GE1/0/1", thresholds=kbytes, other_thresholds=(row,))
@@ -285,7 +285,7 @@ def test_every_template_says_every_family(family: SyntaxFamily, template: str) -
 
 
 def test_a_group_peer_has_the_lines_that_the_switch_adds() -> None:
-    """Otherwise every plan would want to undo them."""
+    """Otherwise every plan would undo them."""
     device = with_bgp(
         groups=(BgpGroup(name="G", asn=2, active=True),),
         peers=(BgpPeer(address="10.0.0.1", group="G", active=True),),
@@ -321,7 +321,7 @@ def test_every_switch_of_heps_reads_back(heps: DerivedNetwork) -> None:
 
 
 def test_hardware_without_a_template_is_one_error(heps: DerivedNetwork) -> None:
-    """It was written as a CE8850, which leaves all to the family."""
+    """It was rendered as a CE8850, which has only the family's settings."""
     node = heps.network.by_name["leaf03"]
     assert node.hardware is not None
     hardware = node.hardware.model_copy(update={"template": None})

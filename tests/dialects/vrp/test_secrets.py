@@ -72,7 +72,7 @@ def test_a_reference_renders_as_two_words_which_no_switch_takes() -> None:
         ("simple", "hunter2", "readable"),
         ("simple", CIPHER_TEXT, "readable"),
         ("cipher", "<secret env:BGP_PASSWORD>", "env:BGP_PASSWORD"),
-        ("cipher", "<secret env:a b>", "encrypted"),  # no placeholder of ours: somebody took it out
+        ("cipher", "<secret env:a b>", "encrypted"),  # not ours: a user removed it
     ],
 )
 def test_what_a_device_says_of_a_word(form: str, value: str, said: str) -> None:
@@ -172,7 +172,9 @@ def test_a_secret_that_looks_like_a_cipher_is_refused() -> None:
 def test_only_what_was_read_is_filled_in() -> None:
     with pytest.raises(Refused) as caught:
         filled_line("peer S password cipher <secret encrypted>", {})
-    assert str(caught.value).startswith("<secret encrypted>: only the switch knows it; nothing was")
+    assert str(caught.value).startswith(
+        "<secret encrypted>: it exists only on the switch; nothing was"
+    )
     with pytest.raises(Refused, match="<secret env:P>: was not read before"):
         filled_line("peer S password cipher <secret env:P>", {"env:Q": "x"})
     lines = [

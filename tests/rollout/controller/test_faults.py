@@ -30,7 +30,7 @@ TIMEOUT_S = 2
 PERSIST = "persist rocefort-{plan}-RUN"
 TRIAL = f"'commit trial 600 {PERSIST} description rocefort {{plan}}/RUN'"
 UNKNOWN = (
-    "outcome unknown; if the trial runs, it reverts by itself when its time is over: reconnect and "
+    "outcome unknown; if the trial runs, it reverts automatically when its timer ends: reconnect and "
     "ask the device (has_pending_commit)"
 )
 NOT_COMMITTED = "nothing was committed; whether the candidate still holds lines is unknown"
@@ -95,7 +95,7 @@ CASES = [
     Case(LineFault("drop-session-on-commit"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
     Case(
         LineFault("lie-ok", LINE),
-        "the switch would not change what was planned: planned, and the switch does not say so: "
+        "the switch would not change what was planned: planned, but not in the switch's diff: "
         "interfaces[25GE1/0/1].description: to readout04 -> detector 4; plan again, or look at the "
         "switch",
     ),
@@ -104,7 +104,7 @@ CASES = [
     Case(
         LineFault("expire-before-commit"),
         f"'commit {PERSIST}' came too late, no trial runs any more: it ended by its timer, or "
-        "somebody confirmed or aborted it; read the running configuration",
+        "another user confirmed or aborted it; read the running configuration",
     ),
     Case(
         LineFault("full-flash"),  # the live checks before the wave find it

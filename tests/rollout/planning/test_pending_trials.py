@@ -45,7 +45,7 @@ def test_one_sentence_for_each_run() -> None:
         "leaf02": None,
         "leaf03": PendingTrial(310, "0123456789ab", "7f7f7f7f"),
         "leaf04": PendingTrial(60),
-        "leaf05": DeviceFailed("does not tell whether a trial runs", where="leaf05"),
+        "leaf05": DeviceFailed("does not report whether a trial runs", where="leaf05"),
     }
     assert list(trial_notes(found)) == [
         "leaf01, leaf03: 2 switches on a trial for plan 0123456789ab, run 7f7f7f7f, at most "
@@ -53,7 +53,7 @@ def test_one_sentence_for_each_run() -> None:
         "leaf04: 1 switch on a trial that shows no run of Rocefort, at most 60 s left, so what "
         "is planned against may not stay; wait for its timer, or confirm or abort it on the "
         "switch, then plan again",
-        "leaf05: does not tell whether a trial runs",
+        "leaf05: does not report whether a trial runs",
     ]
     assert list(trial_notes({"leaf02": None})) == []
 

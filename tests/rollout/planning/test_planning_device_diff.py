@@ -93,42 +93,42 @@ def test_views_of_changed_lines_are_those_they_stand_in() -> None:
             MTU,
             SAMPLE.replace("9100", "9200"),
             (
-                "planned, and the switch does not say so: interfaces[100GE1/0/1].mtu: 9000 -> 9100",
-                "nobody planned: interfaces[100GE1/0/1].mtu: 9000 -> 9200",
+                "planned, but not in the switch's diff: interfaces[100GE1/0/1].mtu: 9000 -> 9100",
+                "not planned: interfaces[100GE1/0/1].mtu: 9000 -> 9200",
             ),
         ),
         (
             MTU,
             "",
-            ("planned, and the switch does not say so: interfaces[100GE1/0/1].mtu: 9000 -> 9100",),
+            ("planned, but not in the switch's diff: interfaces[100GE1/0/1].mtu: 9000 -> 9100",),
         ),
         (
             MTU,
             SAMPLE.replace("mtu 9000", "mtu 8000"),
-            ("it would take away what it does not run: - mtu 8000",),
+            ("the diff removes a line that is not running: - mtu 8000",),
         ),
         (
             MTU,
             SAMPLE + "+ frobnicate password cipher hunter2\n  #\n",
             (
-                "nobody planned: + frobnicate password <removed>",
-                "nobody planned: + frobnicate password cipher <removed>",
+                "not planned: + frobnicate password <removed>",
+                "not planned: + frobnicate password cipher <removed>",
             ),
         ),
-        (MTU, SAMPLE + "- local-user-note x\n  #\n", ("nobody planned: - local-user-note x",)),
+        (MTU, SAMPLE + "- local-user-note x\n  #\n", ("not planned: - local-user-note x",)),
         (ROTATION, ROTATED, ()),
         (
             ROTATION,
             "",
             (
-                "planned, and the switch does not say so: + bgp 65101 / peer 10.1.0.0 password "
+                "planned, but not in the switch's diff: + bgp 65101 / peer 10.1.0.0 password "
                 "<removed> (env:P version 2)",
             ),
         ),
         (
             MTU,
             SAMPLE + ROTATED.partition("\n")[2],
-            ("nobody planned: + bgp 65101 / peer 10.1.0.0 password <removed>",),
+            ("not planned: + bgp 65101 / peer 10.1.0.0 password <removed>",),
         ),
     ],
 )

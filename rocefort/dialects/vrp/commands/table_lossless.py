@@ -26,7 +26,7 @@ GROUPS: tuple[tuple[Row, ...], ...] = (
     group(
         "dcb-pfc",
         "CR DCB_Configuration_Commands, `priority`: additive, queue 3 on by default. Its undo may "
-        "name no queue; whether queue 3 is then on or off is nowhere said, so that is not taken",
+        "name no queue; no source states whether queue 3 is then on or off, so this is refused",
         command(
             "priority <numbers:pfc_queues>",
             "queues+={numbers}",

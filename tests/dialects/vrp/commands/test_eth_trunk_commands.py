@@ -1,4 +1,4 @@
-"""Eth-Trunks: what a text says of them, and what the emulated switch refuses."""
+"""Eth-Trunks: parsing of their lines, and refusals of the emulated switch."""
 
 from __future__ import annotations
 

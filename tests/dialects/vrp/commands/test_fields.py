@@ -1,4 +1,4 @@
-"""Every field of a Device stands in a saved text that renders to itself, so none is forgotten."""
+"""Every field of a Device is in a saved text that renders to itself, so none is forgotten."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIELDS = sorted(
 
 
 def said(value: object) -> Iterator[str]:
-    """`Class.field` of every field that is not at its default, its base classes' among them."""
+    """Yield `Class.field` of every field that is not at its default, with those of base classes."""
     if isinstance(value, tuple):
         for row in value:
             yield from said(row)
@@ -53,7 +53,7 @@ def test_a_line_of_a_saved_text_says_it(in_golden: set[str], field: str) -> None
 
 
 def enclosing(field: str) -> Iterator[str]:
-    """A field and all that enclose it: `bgp.peers[].bfd`, `bgp.peers[]`, `bgp`."""
+    """Yield a field and all that enclose it: `bgp.peers[].bfd`, `bgp.peers[]`, `bgp`."""
     while field:
         yield field
         field = field.rpartition(".")[0]
@@ -72,7 +72,7 @@ def test_a_row_sets_only_what_a_device_has() -> None:
         for row in rows:
             if row.reads is None:
                 bindings_of(row)
-    keys = {"static_routes[].vrf"}  # no effect of its own: another value is another route
+    keys = {"static_routes[].vrf"}  # the value is part of the key: another value is another route
     assert rows_of_fields().keys() <= EFFECTS.keys() | keys
 
 

@@ -1,4 +1,4 @@
-"""A range stands in `inventory/hardware/families.yaml` alone: switches take what it says, no more."""
+"""Ranges are defined only in `inventory/hardware/families.yaml`, and emulated switches use them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocefort.syntax_families import load_families
 
 G1, G2, V200 = SyntaxFamily.V300_G1, SyntaxFamily.V300_G2, SyntaxFamily.V200
 PORT, PFC, DROP = "interface 100GE1/0/1", "dcb pfc", "drop-profile p"
-# Range of a family -> lines that say a number of it, where a family says it in its own way.
+# Range of a family -> lines with a number of it, where a family has its own form.
 LINES: dict[str, dict[SyntaxFamily | None, tuple[str, ...]]] = {
     "deadlock_detect_ms": {None: ("dcb pfc deadlock-detect timer {n}",)},
     "deadlock_recovery_ms": {None: ("dcb pfc deadlock-recovery timer {n}",)},
@@ -53,7 +53,10 @@ def ranges() -> Iterator[tuple[Family, str, Range]]:
 
 
 def holds(name: str, limits: Range) -> bool:
-    """A switch is not said to refuse what no source says that it refuses; it has eight queues."""
+    """Whether a number is accepted: without a source, an emulated switch refuses nothing.
+
+    It has eight queues.
+    """
     return limits.confirmed or name == "pfc_queues"
 
 
@@ -121,7 +124,7 @@ def test_families_without_a_range_that_their_switches_need_are_refused() -> None
 
 
 def test_no_row_writes_a_range_that_the_families_have() -> None:
-    """But that of queues, 0 to 7 or 0 to 5, which each command of queues has."""
+    """Except that of queues, 0 to 7 or 0 to 5, which each command of queues has."""
     written = {
         f"{limits.low}-{limits.high}" for _, name, limits in ranges() if name != "pfc_queues"
     }

@@ -1,4 +1,4 @@
-"""Commands do what the vendor's samples say, and a change of any row of the table is noticed."""
+"""Commands agree with the vendor's samples, and a change of any row of the table is noticed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TRIED = 100  # changes of a quick run
 
 
 class Same(NamedTuple):
-    """Changes that no judge can notice, because the changed row means the same."""
+    """Changes that no check can notice, because the changed row means the same."""
 
-    change: str  # regular expression over what a change is told as
+    change: str  # regular expression over the description of a change
     reason: str
 
 

@@ -1,4 +1,4 @@
-"""Routing tables of their own and static routes: read, written, patched, carried out, translated."""
+"""Routing tables of their own and static routes: read, written, patched, executed, translated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms of rules and reports: the commands that VRP has for them, and who uses them."""
+"""Terms of rules and reports: the VRP commands for them, and the modules that use them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_emulated_switch_answers_what_is_shown() -> None:
     assert [line for line in others.values() if _typed(line)] == []
 
 
-# As the command reference V300R023C00 has them.
+# In the form of the command reference V300R023C00.
 REFERENCE = (
     "delete /unreserved <word>",
     "dir /all",
@@ -149,7 +149,7 @@ def _literals(row: object) -> set[str]:
 
 
 def _terms(*packages: str) -> set[str]:
-    """What stands in brackets in strings of packages."""
+    """Return the texts in brackets in strings of packages."""
     texts = (text for module in _modules(*packages) for _, text in strings_of(module))
     return {" ".join(match[1].split()) for text in texts for match in TERM.finditer(text)}
 
@@ -180,7 +180,7 @@ def test_a_text_is_in_the_words_of_the_dialect(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_dialect_without_words_shows_the_terms() -> None:
-    """And without an answer about lines that no model holds, it is not asked about them."""
+    """A dialect without queries on unmodelled lines is not called for them, either."""
     vrp = load_families()[SyntaxFamily.V200]
     other = vrp.model_copy(update={"dialect": "eos"})
     text = "«BFD», «a PFC profile: p», «the vendor's system»"

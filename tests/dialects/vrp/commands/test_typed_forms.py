@@ -1,4 +1,4 @@
-"""What operators type and other releases save means what the switch saves; and any text is read."""
+"""Typed forms and forms of other releases mean the same as the saved form; any text is read."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_a_spoilt_text_is_read_or_refused_with_its_place(
 
 @cache
 def _heps_texts() -> tuple[str, ...]:
-    """Not a fixture, of which hypothesis would show every byte beside an example that fails."""
+    """Return texts without a fixture: hypothesis would show its bytes with a failing example."""
     return tuple(render_all(derive(INVENTORY / "heps" / "fabric.yaml").network).values())
 
 

@@ -1,4 +1,4 @@
-"""What a CloudEngine shows of its state, read strictly: the vendor's forms, and every bad one."""
+"""State of a CloudEngine, read strictly: the vendor's forms, and every invalid one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rocefort.models.network.observed import (
     ThresholdSeen,
 )
 
-# Forms of the V300R023C00 command reference, with values of ours.
+# Forms of the V300R023C00 command reference, with our own values.
 INTERFACE = """\
 2026-06-03 10:17:27.684 +08:00
 100GE1/0/25 current state : UP (ifindex: 6)
@@ -411,7 +411,7 @@ def test_what_does_not_add_up_is_an_error_with_device_command_and_line(
     assert str(caught.value) == f"leaf03: '{COMMANDS[topic]}', {said}{HOW}"
 
 
-# A profile may pause no queue, and the last lines of the two others say nothing that is read.
+# A profile may pause no queue, and the reader ignores the last lines of the two others.
 UNCUT = {StateTopic.PFC_PROFILES, StateTopic.PORTS, StateTopic.CLOCK}
 
 
@@ -444,6 +444,6 @@ def test_a_clock_is_read_with_its_offset(text: str, hours: int) -> None:
     "shown", ["", "Info: No statistics.", "Interface Queue ECN-marked packets"]
 )
 def test_ecn_marks_in_another_form_are_a_failure_of_the_switch(shown: str) -> None:
-    """A run of RDMA tests goes on without them, as it does on a release without the command."""
+    """A run of RDMA tests continues without them, as it does on a release without the command."""
     with pytest.raises(DeviceFailed, match="leaf01: 'display qos ecn statistics', line 1: "):
         ecn_marks(RecordedDriver({"display qos ecn statistics": shown}), "leaf01")

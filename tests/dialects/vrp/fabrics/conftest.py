@@ -35,7 +35,7 @@ OUTSIDE_ASN = 64999
 
 @dataclass(frozen=True)
 class Switches:
-    """What two fabrics of a pair have alike: which switches there are."""
+    """Common part of a pair of fabrics: their switches."""
 
     spines: tuple[Data, ...]
     leaves: tuple[Data, ...]
@@ -106,7 +106,8 @@ def _rows(draw: st.DrawFn, word: str, ids: Sequence[int], models: Sequence[str])
     return rows
 
 
-# -- what they are told -----------------------------------------------------------------------------
+# -- settings of the switches
+# -----------------------------------------------------------------------
 
 PASSWORDS = st.sampled_from(
     [{"password": "env:BGP"}, {"password": "env:BGP", "version": 2}, {"password": "file:/k/bgp"}]
@@ -122,7 +123,7 @@ POOLS = {"spine_loopbacks": "10.0.0.0/26", "leaf_loopbacks": "10.0.1.0/24", "lin
 MANAGEMENT = st.fixed_dictionaries(
     {}, optional={"vrf": st.sampled_from(["MGMT", "oob"]), "gateway": st.just("10.255.0.254")}
 )
-WORDS = st.sampled_from(["rack 7: told", "to/from", "x"])
+WORDS = st.sampled_from(["rack 7: row b", "to/from", "x"])
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Laws 1, 2 and 4 on any valid fabric: what is derived is what its text says, and patches lead there."""
+"""Laws 1, 2 and 4 on any valid fabric: texts contain the derived values, and patches lead there."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def lacks_pool(node: Node) -> bool:
 
 
 def saved(text: str, family: SyntaxFamily) -> str:
-    """What a switch saves that was told the text: it joins lines of lists and drops defaults."""
+    """Return the saved form of an entered text: lines of lists joined, and defaults dropped."""
     return tree_text(canonical(parse_tree(as_saved(text)), family))
 
 
@@ -62,7 +62,7 @@ def one_of_each(network: Network) -> list[Node]:
 
 
 def own_words(node: Node, text: str) -> tuple[str, str]:
-    """What the switch saves of a text, and of the text of what that was read as: equal by law 1."""
+    """Return the saved form of a text, and of the text of its parsed Device: equal by law 1."""
     family = family_of(node)
     running = saved(text, family)
     read = parse(running, node.name)
@@ -91,7 +91,7 @@ def test_law_1_text_says_the_device_and_the_device_says_the_text(
 
 
 def shuffled(value: Any, random: Any) -> Any:
-    """The same YAML in another order, but where order means something: from a port to a port."""
+    """Return the same YAML in another order, except in ranges: from a port to a port."""
     if isinstance(value, dict):
         keys = random.sample(sorted(value), len(value))
         return {k: value[k] if k == "ports" else shuffled(value[k], random) for k in keys}

@@ -1,4 +1,4 @@
-"""What the command line answers to one line: a refusal with its caret, or the prompt of a view."""
+"""Answers of the command line to one line: a refusal with its caret, or the prompt of a view."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ IN_PORT = "interface 100GE1/0/1"
         ),
         (G1, "interface Eth-Trunk1", "dcb pfc enable mode manual", 0, UNRECOGNIZED),
         (G1, "dcb pfc", "priority 6", 9, WRONG),
-        # the format of the reference has it, and no source says which queues it leaves
+        # the format is in the reference, and no source states which queues remain
         (G1, "dcb pfc", "undo priority", 13, INCOMPLETE),
         (G2, "dcb pfc", "undo priority", 13, INCOMPLETE),
         (G1, "dcb pfc", "priority 4 deadlock-detect time 10", 11, UNRECOGNIZED),

@@ -1,4 +1,4 @@
-"""Lines that a switch writes by itself are told from those that somebody typed."""
+"""Lines that a switch writes automatically are distinguished from typed lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interpreter does what the vendor's reference says a line does, and refuses what it refuses."""
+"""The interpreter executes and refuses lines as the vendor's reference states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ V200, G1, G2 = SyntaxFamily.V200, SyntaxFamily.V300_G1, SyntaxFamily.V300_G2
 
 
 def flat(lines: tuple[ConfigLine, ...], depth: int = 0) -> list[str]:
-    """Indented lines without separators: what the tables below are written in."""
+    """Return indented lines without separators, the form of the tables below."""
     rows: list[str] = []
     for line in lines:
         rows += [" " * depth + line.text, *flat(line.children, depth + 1)]
@@ -109,7 +109,7 @@ BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 gro
             "",
             "dcb pfc;priority 4;undo priority 3",
             ["dcb pfc", " priority 4", " undo priority 3"],
-            id="priority adds to queue 3; without queue 3 means a line that says so",
+            id="priority adds to queue 3; a line states that queue 3 is off",
         ),
         pytest.param(
             "dcb pfc\n priority 4\n undo priority 3\n",
@@ -183,7 +183,7 @@ BGP = "bgp 65001\n group G external\n peer G as-number 65002\n peer 10.0.0.0 gro
                 " ipv4-family unicast",
                 "  peer 10.0.0.0 enable",
             ],
-            id="a peer is enabled in the IPv4 family by itself; BFD settings share a line",
+            id="a peer is enabled in the IPv4 family automatically; BFD settings share a line",
         ),
         pytest.param(
             "",

@@ -1,4 +1,4 @@
-"""Laws of the interpreter, whatever is typed: it loads what it saves, and a line said twice is one."""
+"""Laws of the interpreter for any input: it loads its saved form; a repeated line has no effect."""
 
 from __future__ import annotations
 

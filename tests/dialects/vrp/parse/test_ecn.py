@@ -1,4 +1,4 @@
-"""Drop profiles and ECN of queues: text both ways, what a switch refuses, what a change means."""
+"""Drop profiles and ECN of queues: text both ways, refusals of a switch, effects of a change."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ AT = "interface 100GE1/0/1"
 
 
 def after(before: str, typed: str, family: SyntaxFamily = G1) -> list[str]:
-    """Type lines (separated by ;) into a configuration, and read what stands then."""
+    """Type lines (separated by ;) into a configuration, and read the result."""
     config, refusals = replay(parse_tree(before), family)
     assert not refusals
     text = tree_text(canonical(apply_lines(config, typed.split(";"), family), family))
@@ -178,7 +178,7 @@ def after(before: str, typed: str, family: SyntaxFamily = G1) -> list[str]:
             BUILT_IN,
             "drop-profile default;undo color green",
             [],
-            id="the built-in profile says only what was changed",
+            id="the built-in profile has only changed lines",
         ),
         pytest.param(
             BUILT_IN,

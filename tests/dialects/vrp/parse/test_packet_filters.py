@@ -1,4 +1,4 @@
-"""Filters of data packets: read in any form, saved in one, told in an order that never opens."""
+"""Filters of data packets: read in any form, saved in one, patched in an order that never opens."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def rule_of(text: str) -> FilterRule | None:
             ),
         ),
         ("rule 5 permit icmp source 1.2.3.4 255.255.255.255", FilterRule(index=5, protocol="icmp")),
-        # what a Device cannot say is kept, never taken for less than it says
+        # a line that no Device can represent is kept, never reduced
         ("rule 5 permit tcp time-range night", None),
         ("rule 5 permit icmp icmp-type echo", None),
         ("rule 5 permit gre", None),

@@ -1,4 +1,4 @@
-"""Reading VRP text: every typed form, what is kept unmodelled, and what is refused with its line."""
+"""Parsing of VRP text: every typed form, unmodelled lines, and refusals with their line."""
 
 from __future__ import annotations
 
@@ -307,8 +307,8 @@ def test_a_line_that_a_port_cannot_hold_is_kept(line: str) -> None:
     "line",
     [
         "peer 2001:db8::1 as-number 65002",
-        "peer NOBODY as-number 65002",  # a group that no line makes
-        "peer 10.0.0.9 description nobody",  # a peer without AS and group
+        "peer MISSING as-number 65002",  # a group that no line makes
+        "peer 10.0.0.9 description unknown",  # a peer without AS and group
         "maximum load-balancing ebgp 8",
         "graceful-restart",
     ],

@@ -1,4 +1,4 @@
-"""What no Device can hold is refused with its line; any other text is read, whatever it is."""
+"""Lines that no Device can represent are refused by number; any other text is read."""
 
 from __future__ import annotations
 

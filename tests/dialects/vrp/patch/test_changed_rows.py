@@ -46,7 +46,7 @@ def test_two_switches_of_one_family_have_the_same_patch(
 
 
 def seen(old: str, new: str) -> tuple[list[str], list[str]]:
-    """Top rows that are left of a text in which one piece is replaced."""
+    """Return the remaining top rows of a text in which one piece is replaced."""
     was, will = (
         patches._rows(parse_tree(text)) for text in (NEIGHBOURS, NEIGHBOURS.replace(old, new))
     )
@@ -59,13 +59,13 @@ def seen(old: str, new: str) -> tuple[list[str], list[str]]:
     [
         ("to spine01", "to spine03", ["interface 100GE1/0/1"]),
         ("10.255.0.5", "10.255.0.6", ["ntp unicast-server 10.255.0.6"]),
-        # lines of one owner are judged together: without the others, the user would be removed
+        # lines of one owner are read together: without the others, the user would be removed
         (
             "ssh user netops service-type stelnet\n",
             "",
             ["ssh user netops", "ssh user netops authentication-type password"],
         ),
-        # a profile that changes asks which ports apply it
+        # a changed profile needs the ports that apply it
         (" undo priority 3\n", "", ["dcb pfc", "interface 100GE1/0/1", "interface 100GE1/0/2"]),
     ],
 )

@@ -72,7 +72,7 @@ def assert_every_view_is_left(case: Case, patch: VrpPatch) -> None:
 
 
 def assert_of_whole_texts(case: Case, patch: VrpPatch) -> None:
-    """Rows that do not differ have no say, in the vendor's texts and in ours."""
+    """Equal rows have no effect, in the vendor's texts and in ours."""
     named = (t if "sysname " in t else f"sysname case\n{t}" for t in (case.before, case.after))
     template = TEMPLATES[case.family]
     before, after = (render(parse(t, "case").device, case.family, template) for t in named)
@@ -86,14 +86,14 @@ def assert_of_whole_texts(case: Case, patch: VrpPatch) -> None:
 
 
 def assert_roce_is_paused(case: Case) -> None:
-    """In every candidate that the patch and the way back lead through."""
+    """In every candidate on the path of the patch and of the way back."""
     before, after = (f"sysname a\n{as_saved(text)}" for text in (case.before, case.after))
     for way in ((before, after), (after, before)):
         assert breaches(*way, case.family) == {}, "a line leaves RoCE unpaused"
 
 
 def assert_hier_config_agrees(case: Case) -> None:
-    """The same lines go and come, but for those that a table excepts."""
+    """The same lines are removed and added, except those of a table of exceptions."""
     for way in ((case.before, case.after), (case.after, case.before)):
         apart = [path for path in disagreement(*way, case.family) if excepted(path) is None]
         assert apart == [], "hier_config sees other lines go and come"

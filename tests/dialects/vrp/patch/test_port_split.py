@@ -1,4 +1,4 @@
-"""`port split`: read, told, patched and taken by the switch, forth and back."""
+"""`port split`: read, entered, patched and accepted by the switch, in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""annet's rules derive from the command catalogue, and `huawei.order` has a place for each line."""
+"""annet's rules derive from the command catalogue; `huawei.order` has a position for each line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 GOLDEN = Path(__file__).parents[3] / "golden"
 FAMILIES = list(SyntaxFamily)
 Order = list[tuple[str, dict[str, Any]]]
-# Commands of templates without a place of their own in the order: any place of their view will do.
+# Commands of templates without a position of their own in the order: any in their view will do.
 ANYWHERE = {
     ("diffserv", "8021p-inbound <0-7>"),
     ("diffserv", "ip-dscp-inbound <0-63>"),
@@ -78,7 +78,7 @@ def test_the_table_names_rows_and_each_row_once() -> None:
 
 
 def lines_of(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Lines of a text, each behind the views that it stands in."""
+    """Yield lines of a text, each after its views."""
     for top in parse_tree(as_saved(text)):
         yield from ((path, line.text) for path, line in top.walk())
 
@@ -115,7 +115,7 @@ def matching(rules: dict[str, Any], text: str) -> list[str]:
     return [name for name, rule in rules.items() if rule["attrs"]["regexp"].match(text)]
 
 
-# Lines that no undo of their row takes back alone.
+# Lines that no undo of their row removes alone.
 NO_UNDO = {
     "local-user NAME password words": "a password is no part of intent",
     "peer 10.0.0.1 as-number 65001": "the peer goes with it (logic.peer)",
@@ -125,7 +125,7 @@ NO_UNDO = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_line_goes_by_an_undo_that_its_own_row_takes(family: SyntaxFamily) -> None:
-    """Of rows of one line a key: lists name what goes, and an action has no line."""
+    """For rows with one line a key: lists name the removed values, and an action has no line."""
     without = set()
     for row in rows_of(family):
         if row.kind in ("action", "list", "each", "versions") or row.no_undo:
@@ -250,7 +250,7 @@ def test_each_rule_of_the_order_names_a_command_of_the_catalogue() -> None:
 
 
 def without_command(rules: Order, views: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    """Rules that fit no line of a view, each behind the rules of the views around it."""
+    """Yield rules that match no line of a view, each after the rules of the views around it."""
     known = [pair for view in views for pair in commands_of(view)]
     for name, rule in rules:
         rows = [row for row, line in known if rule["attrs"]["direct_regexp"].match(line)]

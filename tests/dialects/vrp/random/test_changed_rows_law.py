@@ -17,7 +17,7 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 
 
 def with_parts_of(data: st.DataObject, old: Device, other: Device) -> Device:
-    """A switch of which some fields, some ports and some peers are another's."""
+    """Return a switch with some fields, ports and peers of another one."""
     names = st.sampled_from([name for name in Device.model_fields if name != "interfaces"])
     fields = data.draw(st.sets(names, max_size=2))
     ports = {port.name: port for port in old.interfaces}
@@ -47,7 +47,7 @@ def test_a_change_of_a_random_switch_is_the_same_told_short(
     data: st.DataObject,
     family: SyntaxFamily,
 ) -> None:
-    """A switch becomes another in all, and in some of its parts; to draw the two costs the most."""
+    """A switch becomes another in all, and in some of its parts; drawing the two costs the most."""
     old, other = (data.draw(switches(family)) for _ in range(2))
     before = render(old, family, TEMPLATES[family])
     for new in (other, with_parts_of(data, old, other)):

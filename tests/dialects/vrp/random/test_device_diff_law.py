@@ -1,4 +1,4 @@
-"""What an emulated switch says it would change is the planned change, and no other is."""
+"""The diff of an emulated switch equals the planned change, and no other change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAMILIES = load_catalogue().families
 
 
 class Answers(dict[str, str]):
-    """Any secret that a patch asks for."""
+    """Any secret that a patch contains."""
 
     def __contains__(self, _: object) -> bool:
         return True
@@ -41,7 +41,7 @@ class Answers(dict[str, str]):
 
 
 def meant(device: Device) -> Device:
-    """Intent names every secret."""
+    """Return the Device with a reference for every secret."""
     said = device.model_dump_json().replace('"encrypted"', '"env:Q"')
     return Device.model_validate_json(said)
 
@@ -69,7 +69,7 @@ def planned(running: Device, intended: Device, name: SyntaxFamily) -> Change:
 
 
 def said_by_a_switch(running: str, change: Change, family: SyntaxFamily) -> str:
-    """`display configuration candidate changes` after the patch was typed."""
+    """Return `display configuration candidate changes` after the patch was typed."""
     switch = EmulatedSwitch(change.device, running, family)
     session = CliSession(switch, "netops")
     session.handle("system-view")
@@ -84,7 +84,7 @@ def said_by_a_switch(running: str, change: Change, family: SyntaxFamily) -> str:
 
 
 def shifted(diff: str) -> str:
-    """As the reference prints it: what goes of a view that stays is one blank further left."""
+    """Return the reference's form: removed lines of a kept view are one blank further left."""
     rows, first, stays = [], True, False
     for row in diff.splitlines():
         if row == "  #":
@@ -120,4 +120,4 @@ def test_what_a_switch_says_it_would_change_is_the_planned_change(
     fewer = change.model_copy(update={"edits": rest})
     found = same_change(fewer, diff, text, family)
     assert len(found) == 1
-    assert found[0].startswith(f"nobody planned: {other.path}: ")
+    assert found[0].startswith(f"not planned: {other.path}: ")

@@ -1,4 +1,4 @@
-"""Law 4, and what holds at every line of a patch, between random switches."""
+"""Law 4, and the properties of every line of a patch, between random switches."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def test_law_4_patch_and_way_back_between_random_switches(
 
 
 def sound(device: Device) -> Device:
-    """The switch without PFC profiles and domains that a port names and that are not there.
+    """Return the switch without missing PFC profiles and domains that a port names.
 
-    `trust upstream` takes "the name of an existing DiffServ domain", by the reference of the vendor's
-    S series; that of CloudEngine does not say.
+    `trust upstream` takes "the name of an existing DiffServ domain", by the reference of the
+    vendor's S series; that of CloudEngine does not state it.
     """
     ports = (
         port.model_copy(
@@ -65,7 +65,7 @@ def sound(device: Device) -> Device:
 def test_no_line_between_random_switches_leaves_roce_unpaused(
     data: st.DataObject, family: SyntaxFamily
 ) -> None:
-    """But traffic that no order of the lines pauses (`crossing`), and that the patch reports."""
+    """Except traffic that no order of the lines pauses (`crossing`), and that the patch reports."""
     running, intended = (
         as_saved(render(sound(data.draw(switches(family))), family, TEMPLATES[family]))
         for _ in range(2)
