@@ -55,8 +55,8 @@ def test_where_it_listens(text: str, read: tuple[str, int]) -> None:
         ("localhost:2200", BadInput, "'localhost:2200' is no address and port"),
         ("127.0.0.1:22", BadInput, "the first port from 1024 to 65535"),
         ("127.0.0.1:65536", BadInput, "'127.0.0.1:65536' is no address and port"),
-        ("0.0.0.0:2200", Refused, "0.0.0.0 can be reached by others, who may log in with a "),
-        ("10.0.0.1:2200", Refused, "add --open-to-others if that is meant"),
+        ("0.0.0.0:2200", Refused, "others can reach 0.0.0.0, and log in with a "),
+        ("10.0.0.1:2200", Refused, "add --open-to-others if that is intended"),
     ],
 )
 def test_where_it_does_not_listen(text: str, error: type[RocefortError], sentence: str) -> None:
@@ -175,7 +175,7 @@ def test_a_lab_goes_on_from_its_folder_or_after_a_power_loss(
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("--listen", "0.0.0.0:2200"), 4, "--listen: 0.0.0.0 can be reached by others"),
+        (("--listen", "0.0.0.0:2200"), 4, "--listen: others can reach 0.0.0.0"),
         (("--listen", "here"), 2, "--listen: 'here' is no address and port"),
         (("--fault", "leaf99:hang@x"), 2, "no switch is called 'leaf99'; use one of: "),
     ],

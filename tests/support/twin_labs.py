@@ -94,7 +94,7 @@ def law_holds(twin: Twin, seed: int, steps: int) -> None:
     done = run_chaos(twin, seed, 60, stopped_after(steps, told), told.append)
     assert len(done.steps) >= steps
     assert [step.first for step in done.steps if step.differing] == []
-    assert {step.compared for step in done.steps if step.done.startswith("mended")} <= {0, 178}
+    assert {step.compared for step in done.steps if step.done.startswith("fixed")} <= {0, 178}
     faults = [step.done.split()[1] for step in done.steps if step.done.startswith("broken")]
     drawn = islice(FaultSampler(running_network(twin), Random(seed)).rounds(), len(done.steps))
     assert faults == [fault for faults in drawn for fault, _ in faults][: len(faults)]

@@ -125,7 +125,7 @@ def test_leaves_without_a_guest_are_told(edit_heps: EditHeps, access: Connection
     plan = make_plan(fabric, access, running_of(fabric, access, None))
     assert plan.waves[0].gate.pairs == ()
     assert plan.waves[0].gate.unmeasured == (
-        "leaf07, for no server of it, or of no other leaf, is a guest",
+        "leaf07, because no server on it, or on another leaf, is a guest",
     )
 
 

@@ -115,7 +115,7 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
     twin, topology = heps_twin, heps_twin.topology
     lives = lives_of(twin)
     grown = more_spines(HEPS, tmp_path)
-    with pytest.raises(Refused, match="heps: this fabric has nothing that the lab has not"):
+    with pytest.raises(Refused, match="heps: this fabric adds nothing to the lab"):
         grow_running(twin, HEPS)
     write_new("other", new_fabric("other", Size(1, 2, 1), *HARDWARE), tmp_path)
     with pytest.raises(Refused, match="spine02: is in the lab, and not in this fabric"):
@@ -124,7 +124,7 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
     with pytest.raises(Refused, match="heps: is broken on purpose: full-flash leaf01"):
         grow_running(twin, grown)
     mend_lab(twin.registry, "heps")
-    said = ServiceFailed("the command lines do not take up what is new", where="heps")
+    said = ServiceFailed("the command lines do not add the new switches", where="heps")
 
     def fails(*_: object) -> None:
         raise said

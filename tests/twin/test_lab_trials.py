@@ -113,8 +113,8 @@ def test_only_all_can_be_mended(run: Run) -> None:
     assert run("lab", "mend", "heps", "leaf01") == (
         2,
         "",
-        "rocefort: 'leaf01' cannot be mended alone; leave it out, or write all: cables that hang "
-        "together are put back together\n",
+        "rocefort: 'leaf01' cannot be fixed alone; leave it out, or write all: faults that "
+        "share cables are fixed together\n",
     )
 
 
@@ -163,7 +163,7 @@ def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
     assert found == told[-1]
     assert (found.failed, found.stopped) == (True, "the law did not hold")
     assert [(step.differing, step.first) for step in found.steps] == [(1, ALIEN)] * 2
-    assert found.steps[-1].done == "mended: 1 fault"
+    assert found.steps[-1].done == "fixed: 1 fault"
     assert active_faults(twin.registry, twin.record) == ()
     assert whole(twin)
 

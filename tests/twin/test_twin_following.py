@@ -243,5 +243,7 @@ def test_a_ping_is_real(twin: Twin, lab: Rehearsal, typed: Typed) -> None:
     assert "  0.00% packet loss" in typed(f"ping -i 100GE1/0/57 -c 1 {own} {host}")
     assert "100.00% packet loss" in typed("ping -c 2 -t 100 198.51.100.1")  # no route
     wrong = typed(f"ping -a 192.0.2.77 {host}")
-    assert wrong.startswith("Error: This emulator cannot ping it: the kernel says: Cannot assign")
+    assert wrong.startswith(
+        "Error: This emulator cannot ping it: the kernel reports: Cannot assign"
+    )
     assert "System name                        :spine01" in typed("display lldp neighbor")

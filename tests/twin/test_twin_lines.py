@@ -209,5 +209,5 @@ def test_no_fault(run: Run, twin: Twin, words: tuple[str, str], said: str) -> No
 def test_every_fault_says_what_it_does() -> None:
     faults = faults_help()
     assert [name.split()[0] for name, _ in faults] == list(FAULTS)
-    assert faults[0][1] == "The cable is unplugged: no light at either end."
+    assert faults[0][1] == "The cable is unplugged: both ends lose carrier."
     assert all(text.endswith(".") for _, text in faults)

@@ -1,1 +1,1 @@
-"""The twin: a fabric on one Linux machine, every switch a namespace with FRR, every cable real."""
+"""Twin of a fabric on one Linux machine: a namespace with FRR for each switch, real links."""

@@ -1,4 +1,4 @@
-"""Makes and changes the namespaces, cables, hosts and switches of a lab, area by area."""
+"""Creation and change of a lab's namespaces, cables, hosts and switches, area by area."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from rocefort.models.device.packet_filters import ENTROPY_PORT
 HOST_SYSCTLS = (
     ("net.ipv6.conf.all.disable_ipv6", "1"),
     ("net.ipv6.conf.default.disable_ipv6", "1"),
-    # Ports that a program is given by chance are none of those that flows name.
+    # Ephemeral ports of programs do not overlap the source ports of flows.
     ("net.ipv4.ip_local_port_range", f"32768 {ENTROPY_PORT - 1}"),
 )
-# bgpd 8.4.4 may keep one path when the number is lowered and raised within 0.1 s (at the fourth of
-# such tries; in none of 100 with this): peers are asked for their routes anew, no session is reset.
+# bgpd 8.4.4 may keep one path when the number is lowered and raised within 0.1 s (in the fourth of
+# such tests; in none of 100 with this): peers send their routes again, no session is reset.
 PATHS, CHOOSE_AGAIN = "maximum-paths", "clear bgp ipv4 unicast * soft in"
 GUEST_QUEUE = 20_000
 Job = tuple[str, Callable[[], None]]
@@ -39,21 +39,21 @@ Job = tuple[str, Callable[[], None]]
 
 @dataclass(frozen=True)
 class Builder:
-    """Works on one lab; lab: its id, directory: of its files."""
+    """Builder of one lab; lab: its id, directory: of its files."""
 
     lab: str
     directory: Path
 
     def namespace(self, node: str) -> str:
-        """Namespace of a node."""
+        """Return the namespace of a node."""
         return namespace(self.lab, node)
 
     def daemons(self, switch: str) -> Daemons:
-        """The daemons of a switch."""
+        """Return the daemons of a switch."""
         return Daemons(self.lab, switch, self.directory / "nodes" / switch)
 
     def change(self, old: Topology, new: Topology) -> None:
-        """Take a lab from one topology to another; what is the same in both is not touched."""
+        """Change a lab from one topology to another; equal parts are not touched."""
         known, wanted = set(old.nodes) if old.switches else set[str](), set(new.nodes)
         fresh = [node for node in new.nodes if node not in known]
         gone = [node for node in old.nodes if node in known and node not in wanted]
@@ -74,7 +74,7 @@ class Builder:
             remove_namespaces(self.lab, names)
 
     def _make_namespaces(self, nodes: list[str], topology: Topology) -> None:
-        """Namespaces with their sysctls, before there is a link for those to miss."""
+        """Create namespaces with their sysctls, before their first link."""
         ip_batch(self.lab, [f"netns add {self.namespace(node)}" for node in nodes])
         sysctls = {plan.name: plan.sysctls for plan in topology.switches}
         inside(
@@ -91,7 +91,7 @@ class Builder:
         inside([(self.namespace(node), partial(ip_batch, self.lab, tuple(lines), where=node))])
 
     def _remove_cables(self, cables: Iterable[VethPair], gone: Collection[str]) -> None:
-        """One end takes the other along; cables of nodes that go end with their namespaces."""
+        """Remove cables by one end each; those of removed nodes go with the namespaces."""
         lines: dict[str, list[str]] = {}
         for cable in cables:
             if cable.a not in gone and cable.b not in gone:
@@ -100,7 +100,7 @@ class Builder:
             self.ip(node, commands)
 
     def _lay_cables(self, cables: list[VethPair]) -> None:
-        """Make both ends where they belong; those backstage are brought up here."""
+        """Create both ends in their namespaces; backstage ends are brought up here."""
         ip_batch(
             self.lab,
             [
@@ -148,7 +148,8 @@ class Builder:
     def apply(self, change: SwitchDelta, bare: Iterable[str] = (), *, fresh: bool = False) -> None:
         """Change a switch, in the namespace of the calling thread.
 
-        bare: ports that its text does not name, and that are up by default, as on a switch.
+        bare: ports that its configuration does not contain, and that are up by default, as on a
+        switch.
         """
         set_sysctls(change.sysctls)
         lines = (*change.ip, *(f"link set dev {port} up" for port in bare))
@@ -169,13 +170,13 @@ class Builder:
 
 
 def without_ports(plan: SwitchPlan, ports: Collection[str]) -> SwitchPlan:
-    """A plan before these ports have anything: they were made anew."""
+    """Return a plan without the settings of these ports, because the ports are new."""
     gone = {link.name for link in plan.links if link.name in ports or link.parent in ports}
     return plan.model_copy(update={"links": tuple(k for k in plan.links if k.name not in gone)})
 
 
 def host_lines(host: Host) -> list[str]:
-    """Lines of `ip -batch` that bring a server up."""
+    """Return lines of `ip -batch` that bring a server up."""
     lines = ["link set dev lo up"]
     for link in host.links:
         lines += _host_link(link)
@@ -185,9 +186,9 @@ def host_lines(host: Host) -> list[str]:
 
 
 def guest_lines(host: Host, *, new: bool) -> list[str]:
-    """Lines that lead a server's cable to its guest; new: its taps are not there yet.
+    """Return lines that connect a server's cable to its guest; new: its taps do not exist yet.
 
-    An emulated guest reads its tap late: the queue of 1000 packets that is usual loses RoCE's.
+    An emulated guest reads its tap late: the usual queue of 1000 packets loses RoCE packets.
     """
     first, *members = host.links
     lines = ["link set dev lo up"]

@@ -1,7 +1,7 @@
-"""Faults of a twin's command lines: what goes wrong in the dialogue, and counters that rise.
+"""Faults of a twin's command lines: faults of the dialogue, and counters that rise.
 
-What is broken stands in the lab's file of faults; the process of the command lines follows that
-file and says in another one what is in force, so that whoever broke something knows that it is.
+Injected faults are in the lab's file of faults. The process of the command lines follows that file.
+It writes the faults in force to another file, which confirms them to the caller.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ IN_THE_KERNEL = ("link-down", "wrong-cable", "wrong-mtu")  # a twin breaks these
 LINE_FAULTS: Mapping[str, str] = MappingProxyType(
     {**FAULTS, **{name: STATE_FAULTS[name] for name in STATE_FAULTS if name not in IN_THE_KERNEL}}
 )
-PATIENCE_S = 30.0  # for the process of the command lines, which looks ten times a second
+PATIENCE_S = 30.0  # for the process of the command lines, which checks ten times a second
 WHERE = re.compile(r"(?P<switch>[^@*]+)(?P<rest>.*)", re.DOTALL)
 IMPOSTOR = "wrong-host-key"
 Noted = tuple[str, str]  # fault, where
 
 
 def form_of(name: str) -> str:
-    """How the place of a fault is written."""
+    """Return the form of a fault's place."""
     if name in STATE_FAULTS:
         queue = "[ queue N]" if name in QUEUED else ""
         return "NODE@PORT" if name in PLAIN else f"NODE@PORT{queue}=COUNT"
@@ -52,7 +52,7 @@ def form_of(name: str) -> str:
 def read_line_fault(
     name: str, where: str, switches: Iterable[str]
 ) -> tuple[str, LineFault | StateFault]:
-    """Read a fault of a switch's command line, `leaf03@commit*1`. Raises BadInput."""
+    """Parse a fault of a switch's command line, `leaf03@commit*1`. Raises BadInput."""
     known = tuple(switches)
     found = WHERE.fullmatch(where)
     if found is None or found["switch"] not in known:
@@ -65,15 +65,15 @@ def read_line_fault(
 
 
 def told_file(registry: Registry, record: LabRecord) -> Path:
-    """What the command lines say is in force of the faults."""
+    """Return the file with the faults in force, written by the command lines."""
     return lines_directory(registry, record) / "faults.json"
 
 
 def await_lines(registry: Registry, record: LabRecord, fault: Noted, *, there: bool) -> None:
     """Wait until the command lines have followed; the caller does not hold the lab's lock.
 
-    there: whether the fault is to be in force. Raises BadInput where they refuse it,
-    ServiceFailed where they do not answer.
+    there: whether the fault is to be in force. Raises BadInput if they refuse it, ServiceFailed if
+    they do not answer.
     """
     until = monotonic() + PATIENCE_S
     file, text = told_file(registry, record), " ".join(fault)
@@ -92,9 +92,9 @@ def await_lines(registry: Registry, record: LabRecord, fault: Noted, *, there: b
 
 @dataclass
 class LineFaults:
-    """The faults that are in force, in the process of the command lines.
+    """Faults in force, in the process of the command lines.
 
-    noted: the lab's file of what is broken; told: where it is said what is in force.
+    noted: the lab's file of injected faults; `told`: the file of faults in force.
     """
 
     noted: Path
@@ -108,7 +108,7 @@ class LineFaults:
     _refused: dict[str, str] = field(default_factory=dict)
 
     def changed(self) -> bool:
-        """Whether the file has changed since it was followed."""
+        """Whether the file has changed since the last `follow`."""
         if not self.noted.exists():
             return False
         stat = self.noted.stat()
@@ -116,7 +116,7 @@ class LineFaults:
         return before != self._seen
 
     def follow(self) -> None:
-        """Let faults begin and end; what has begun before goes on as it is."""
+        """Start and end faults as in the file; faults that already run continue."""
         self.untold = True
         rows = json.loads(self.noted.read_text("utf-8"))
         wanted = {(row["fault"], row["where"]) for row in rows if row["fault"] in LINE_FAULTS}
@@ -155,7 +155,7 @@ class LineFaults:
             self.renew.add(name)
 
     def tell(self) -> None:
-        """Say what is in force."""
+        """Write the faults in force."""
         self.untold = False
         there = [" ".join(noted) for noted in self._there]
         write_whole(self.told, json.dumps({"there": there, "refused": self._refused}))

@@ -1,4 +1,4 @@
-"""Where the command lines of a lab keep their files, and whether they run."""
+"""Files and process state of a lab's command lines."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from rocefort.lab.twin.teardown import processes_of
 
 
 def lines_directory(registry: Registry, record: LabRecord) -> Path:
-    """Keys, known hosts, connections and deeds of a lab's command lines; root's alone."""
+    """Return the folder of keys, known hosts, connections and audit log, for root only."""
     return registry.directory(record.id) / "cli"
 
 
 def log_file(registry: Registry, record: LabRecord) -> Path:
-    """What the process of the command lines complains of."""
+    """Return the error log of the command-line process."""
     return lines_directory(registry, record) / "cli.log"
 
 
 def network_file(registry: Registry, record: LabRecord) -> Path:
-    """The fabric as it was when the lab came up or grew; `devices_directory` is newer."""
+    """Return the file of the fabric at the lab's start or growth; `devices_directory` is newer."""
     return lines_directory(registry, record) / "network.json"
 
 
 def devices_directory(registry: Registry, record: LabRecord) -> Path:
-    """What each switch runs that was told something since."""
+    """Return the folder of Devices whose configuration changed since the start."""
     return lines_directory(registry, record) / "devices"
 
 
 def grow_file(registry: Registry, record: LabRecord) -> Path:
-    """The fabric that a lab has grown into: the command lines take it up, and remove the file."""
+    """Return the file of a grown fabric: the command lines read it, and remove the file."""
     return lines_directory(registry, record) / "grow.json"
 
 
 def grown_file(registry: Registry, record: LabRecord) -> Path:
-    """What they say of it: empty where they stand, or what went wrong."""
+    """Return the file with the result of a growth: empty on success, else the error."""
     return lines_directory(registry, record) / "grown.txt"
 
 
 def pid_file(registry: Registry, record: LabRecord) -> Path:
-    """Number of that process, once it listens."""
+    """Return the file with the process id, written once the process listens."""
     return lines_directory(registry, record) / "cli.pid"
 
 
 def connections_of(registry: Registry, record: LabRecord) -> Path | None:
-    """The connections file, where a lab has command lines."""
+    """Return the connections file, if a lab has command lines."""
     file = lines_directory(registry, record) / "connections.yaml"
     return file if file.exists() else None
 

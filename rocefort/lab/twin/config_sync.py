@@ -1,4 +1,4 @@
-"""Carries what a switch's command line makes running into its kernel and FRR, by delta."""
+"""Copy of a switch's running configuration into its kernel and FRR, by delta."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ PATIENCE_S = 10.0  # for another process that changes the same lab
 
 @dataclass
 class ConfigSync(AuditLog):
-    """The deeds of a lab's command lines: each that changes what runs is done below before the
-    user is answered. Made while the twin runs what its switches run.
+    """Audit log of a lab's command lines that also applies each change to the twin.
 
-    A change that the twin cannot carry is told in the deeds' file and in `lab status`; the
+    A change is applied before the user is answered. Create it while the twin matches the running
+    configurations. If the twin cannot apply a change, the audit log and `lab status` report it; the
     command line keeps it, as a switch would.
     """
 
@@ -41,22 +41,22 @@ class ConfigSync(AuditLog):
     _refused: dict[str, str] = field(default_factory=dict)
 
     def begin(self, switch: EmulatedSwitch) -> None:
-        """Note what a switch runs at the start, which the twin runs already."""
+        """Record the running configuration at the start, which the twin already has."""
         super().begin(switch)
         self._below[switch.name] = switch.running
 
     def record_spontaneous(self, switch: EmulatedSwitch) -> None:
-        """Note and carry out what a switch did by itself."""
+        """Record and apply a change that no line caused."""
         super().record_spontaneous(switch)
         self._follow(switch)
 
     def note(self, switch: EmulatedSwitch, session: int, user: str, line: str) -> None:
-        """Note a line, and carry out what came of it."""
+        """Record a line, and apply its change."""
         super().note(switch, session, user, line)
         self._follow(switch)
 
     def watch(self) -> None:
-        """Let time pass for all switches: a trial that nobody confirms ends below, too."""
+        """Update all switches: an unconfirmed trial then also ends in the twin."""
         for switch in self.switches.values():
             switch.tick()
             self.record_spontaneous(switch)
@@ -95,10 +95,10 @@ def change_lab(registry: Registry, record: LabRecord, old: Topology, new: Topolo
 
 
 def with_plan(topology: Topology, plan: SwitchPlan) -> Topology:
-    """The topology with another plan of one switch; all cables stay as they are plugged.
+    """Return the topology with another plan of one switch; all cables stay plugged.
 
-    A port that the text no longer names is as a switch has it, enabled and bare; one that it names
-    for the first time has a cable that leads nowhere.
+    A port that is no longer in the configuration is enabled and bare, as on a switch. A port that
+    is new there has a cable that leads nowhere.
     """
     was = topology.by_switch[plan.name]
     plugged = {end[1] for cable in topology.cables for end in cable.ends if end[0] == plan.name}
@@ -118,12 +118,12 @@ def with_plan(topology: Topology, plan: SwitchPlan) -> Topology:
 
 
 def refusals_file(registry: Registry, record: LabRecord) -> Path:
-    """What the twin could not carry out, by switch."""
+    """Return the file of changes that the twin could not apply, by switch."""
     return registry.directory(record.id) / "refused.json"
 
 
 def refusals(registry: Registry, record: LabRecord) -> dict[str, str]:
-    """What was committed and is not done below, by switch."""
+    """Return committed changes that the twin could not apply, by switch."""
     file = refusals_file(registry, record)
     found: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return found
@@ -131,7 +131,7 @@ def refusals(registry: Registry, record: LabRecord) -> dict[str, str]:
 
 @contextmanager
 def patient_lock(registry: Registry, name: str) -> Iterator[None]:
-    """Keep a lab to oneself, and wait a while for another. Raises Refused after that."""
+    """Lock a lab, and wait a while for another holder. Raises Refused after that."""
     until = monotonic() + PATIENCE_S
     with ExitStack() as held:
         while True:

@@ -1,7 +1,7 @@
-"""When a twin has converged: sessions are up, and the kernel has what BGP has chosen, and it stays.
+"""Convergence of a twin: sessions are up, kernels have the routes that BGP chose, nothing changes.
 
-Nothing here knows what the routes should be: that is for the engines, whose answers are compared
-with the kernel's afterwards.
+This module has no expected routes: the engines compute those, and are compared with the kernels
+afterwards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ QUIET_S = 0.25  # several times bgpd's `coalesce-time`
 
 @dataclass(frozen=True)
 class KernelState:
-    """One switch at one instant: state by peer, counters by peer, `ip -j route` of its kernel."""
+    """State of one switch: state by peer, counters by peer, `ip -j route` of its kernel."""
 
     sessions: Mapping[str, str]
     counts: tuple[tuple[int, int, int], ...]  # routes received, sent, messages waiting
@@ -30,22 +30,22 @@ class KernelState:
 
 
 class TwinState(Protocol):
-    """Whoever can look at switches."""
+    """Access to the state of switches."""
 
     def look(self, names: Collection[str] | None = None) -> dict[str, KernelState]:
-        """See these switches, or all."""
+        """Return the state of these switches, or all."""
 
     def chosen(self) -> dict[str, Mapping[str, Any]]:
-        """BGP table of each switch."""
+        """Return the BGP table of each switch."""
 
     def own(self, switch: str) -> set[IPv4Network]:
-        """Subnets of its own addresses."""
+        """Return the subnets of a switch's own addresses."""
 
 
 def summary_of(
     answer: Mapping[str, Any],
 ) -> tuple[dict[str, str], tuple[tuple[int, int, int], ...]]:
-    """State and counters by peer, of `show bgp ipv4 unicast summary json`."""
+    """Return state and counters by peer, from `show bgp ipv4 unicast summary json`."""
     peers = answer.get("peers", {})
     states = {address: str(peer["state"]) for address, peer in peers.items()}
     counts = tuple(
@@ -56,10 +56,10 @@ def summary_of(
 
 
 def wait_settled(lab: TwinState, expected: Mapping[str, tuple[str, ...]], limit_s: float) -> float:
-    """Wait until all expected sessions are up, routes rest, and kernels have what BGP chose.
+    """Wait until expected sessions are up, routes are stable, and kernels have what BGP chose.
 
-    Gives the seconds that it took. Raises ServiceFailed, naming a session or a switch, when the
-    limit is over. A whole table is a large answer, so it is asked for last.
+    Returns the seconds that it took. Raises ServiceFailed with a session or a switch when the limit
+    is over. A whole table is a large answer, so it is read last.
     """
     begin = monotonic()
     before = _sessions_up(lab, expected, begin + limit_s, limit_s)
@@ -80,7 +80,7 @@ def wait_settled(lab: TwinState, expected: Mapping[str, tuple[str, ...]], limit_
 def _sessions_up(
     lab: TwinState, expected: Mapping[str, tuple[str, ...]], until: float, limit_s: float
 ) -> dict[str, KernelState]:
-    """Ask the switches that still miss a session, until none does."""
+    """Poll the switches with a missing session, until none is left."""
     seen = lab.look()
     while missing := _missing(seen, expected):
         if monotonic() > until:
@@ -91,9 +91,9 @@ def _sessions_up(
 
 
 def _lagging_switch(lab: TwinState, seen: Mapping[str, KernelState]) -> str | None:
-    """A switch whose kernel does not have just what its bgpd has chosen.
+    """Return a switch whose kernel routes differ from the choice of its bgpd.
 
-    What it has of its own wins, and a loopback of its own is in no table that `ip route` lists.
+    A switch's own prefixes win, and its own loopbacks are in no table that `ip route` lists.
     """
     tables = lab.chosen()
     for name, each in seen.items():

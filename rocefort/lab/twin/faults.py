@@ -1,9 +1,9 @@
-"""What can be broken in a lab on purpose, and mended: a table of faults.
+"""Faults that a user injects into a lab and repairs: one table.
 
     break_lab(registry, "heps", "silent-loss", "leaf01:100GE1/0/25=50")
     mend_lab(registry, "heps")
 
-What is broken is noted before it is done, so that another process can mend it.
+A fault is recorded before it is injected, so that another process can repair it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from rocefort.models.base import Frozen
 
 WHERE = re.compile(r"(?P<node>[^:=,]+)(?::(?P<port>[^=,]+))?(?:=(?P<value>\d+))?")
 MOST_PERCENT = 100
-DEAD = "dead"  # what `ip route` says of a path whose port is down, until zebra takes it out
-REWRITE_S = 2.0  # it takes milliseconds; where zebra does not run, nobody does
-HUSHED = "broken"  # table of a node that says nothing; a port's has the port behind it
+DEAD = "dead"  # flag of `ip route` for a path whose port is down, until zebra removes it
+REWRITE_S = 2.0  # it takes milliseconds; without zebra no process removes them
+HUSHED = "broken"  # table of a silent node; for a port its name follows
 Needs = Literal["a node", "a port", "two ports", "a command line"]
 FORMS: dict[Needs, str] = {
     "a node": "NODE",
@@ -52,7 +52,7 @@ FORMS: dict[Needs, str] = {
 
 
 class ActiveFault(Frozen):
-    """One fault that is there; removed, laid: cables that it took out and put in."""
+    """One injected fault; removed, laid: cables that it took out and put in."""
 
     fault: str
     where: str
@@ -68,7 +68,7 @@ BROKEN = TypeAdapter(tuple[ActiveFault, ...])
 
 @dataclass(frozen=True)
 class FaultPlace:
-    """Where a fault is; port: the kernel's name of it, empty for a whole node."""
+    """Place of a fault; port: its kernel name, empty for a whole node."""
 
     node: str
     port: str = ""
@@ -77,7 +77,7 @@ class FaultPlace:
 
 @dataclass(frozen=True)
 class LockedLab:
-    """A lab that is worked on, under its lock."""
+    """A lab during a change, under its lock."""
 
     registry: Registry
     record: LabRecord
@@ -85,7 +85,7 @@ class LockedLab:
 
     @property
     def builder(self) -> Builder:
-        """Works in its namespaces."""
+        """Builder of its namespaces."""
         return Builder(self.record.id, self.registry.directory(self.record.id))
 
     def run(self, node: str, words: Sequence[str], text: str = "", *, check: bool = True) -> None:
@@ -94,15 +94,14 @@ class LockedLab:
         inside([(self.builder.namespace(node), work)])
 
     def recable(self, gone: Sequence[VethPair], laid: Sequence[VethPair]) -> None:
-        """Take cables out and put others in; ports keep what their switches say of them."""
+        """Remove cables and add others; ports keep the settings of their switches."""
         new = self._cabled(gone, laid)
         change_lab(self.registry, self.record, self.topology, new)
 
     def restore(self, laid: Sequence[VethPair], removed: Sequence[VethPair]) -> None:
-        """Put cables back for others, wherever the change that took them out was broken off.
+        """Put cables back for others, after any interruption of the change that removed them.
 
-        Which of them are there is not known then: every end that is found goes, and all are laid
-        anew.
+        It is not known which of them exist: every end is removed, and all cables are created again.
         """
         ends: dict[str, list[str]] = {}
         for node, port in {end for cable in (*laid, *removed) for end in cable.ends}:
@@ -123,10 +122,10 @@ Recable = Callable[[Topology, Sequence[FaultPlace]], tuple[list[VethPair], list[
 
 @dataclass(frozen=True)
 class FaultKind:
-    """One fault: where it can be, how it begins and ends, or which cables it changes.
+    """One kind of fault: its places, how to begin and end it, or the cables that it changes.
 
-    value: what the N of `=N` is; empty: it takes none. line: the fault of a command line that it
-    is, which the lab's command lines follow by themselves.
+    value: meaning of the N of `=N`; empty: no value. line: name of a command-line fault, which the
+    lab's command lines follow without a call here.
     """
 
     needs: Needs
@@ -138,7 +137,7 @@ class FaultKind:
 
     @property
     def help(self) -> str:
-        """What it does, in a sentence."""
+        """Effect in one sentence."""
         if self.line:
             said = LINE_FAULTS[self.line]
             return f"{said[0].upper()}{said[1:]}."
@@ -146,7 +145,7 @@ class FaultKind:
 
     @property
     def form(self) -> str:
-        """How its place is written."""
+        """Form of its place."""
         if self.line:
             return form_of(self.line)
         return FORMS[self.needs] + (f"[={self.value}]" if self.value else "")
@@ -155,7 +154,7 @@ class FaultKind:
 def _link_down(
     topology: Topology, places: Sequence[FaultPlace]
 ) -> tuple[list[VethPair], list[VethPair]]:
-    """The cable is unplugged: no light at either end."""
+    """The cable is unplugged: both ends lose carrier."""
     (place,) = places
     gone = [cable for cable in topology.cables if (place.node, place.port) in cable.ends]
     return gone, _dark(gone)
@@ -164,7 +163,7 @@ def _link_down(
 def _node_down(
     topology: Topology, places: Sequence[FaultPlace]
 ) -> tuple[list[VethPair], list[VethPair]]:
-    """The node is cut off: all its cables are unplugged; its daemons run on, alone."""
+    """The node is cut off: all its cables are unplugged; its daemons continue, alone."""
     (place,) = places
     gone = [
         cable
@@ -175,7 +174,7 @@ def _node_down(
 
 
 def _dark(cables: Sequence[VethPair]) -> list[VethPair]:
-    """For each end a cable that leads nowhere."""
+    """Return a cable that leads nowhere for each end."""
     return [
         VethPair(a=node, a_port=port, b=BACKSTAGE, b_port=backstage_port(node, port))
         for cable in cables
@@ -187,7 +186,7 @@ def _dark(cables: Sequence[VethPair]) -> list[VethPair]:
 def _wrong_cable(
     topology: Topology, places: Sequence[FaultPlace]
 ) -> tuple[list[VethPair], list[VethPair]]:
-    """Two cables are swapped at these ends: LLDP hears the wrong switch."""
+    """Two cables are swapped at these ends: LLDP reports the wrong switch."""
     one, other = ((place.node, place.port) for place in places)
     far, farther = topology.far(*one), topology.far(*other)
     gone = [c for c in topology.cables if one in c.ends or other in c.ends]
@@ -201,7 +200,7 @@ def _wrong_cable(
 
 
 def _lose(bench: LockedLab, place: FaultPlace) -> None:
-    """Packets are lost both ways without a word, the light stays on; all of them without =N."""
+    """Packets are lost both ways without an error, carrier stays up; all of them without =N."""
     share = 100 if place.value is None else place.value
     if not 1 <= share <= MOST_PERCENT:
         raise BadInput(f"{share} percent", where=place.node, how="write =1 to =100")
@@ -210,7 +209,7 @@ def _lose(bench: LockedLab, place: FaultPlace) -> None:
 
 
 def _hush(bench: LockedLab, place: FaultPlace) -> None:
-    """All packets of a node are lost without a word, its lights stay on and its daemons run."""
+    """All packets of a node are lost without an error; carrier stays up and its daemons run."""
     ports = sorted({p for c in bench.topology.cables for n, p in c.ends if n == place.node})
     chains = "".join(
         f'chain {hook}_{number} {{ type filter hook {hook} device "{port}" priority 0; drop; }}\n'
@@ -239,7 +238,7 @@ def _filter(bench: LockedLab, place: FaultPlace, rule: str, *hooks: str) -> None
 def _unfilter(bench: LockedLab, place: FaultPlace) -> None:
     table = f"{HUSHED}_{place.port}" if place.port else HUSHED
     words = ("nft", "delete", "table", "netdev", table)
-    bench.run(place.node, words, check=False)  # it went with the port where that was made anew
+    bench.run(place.node, words, check=False)  # a new port has no table
 
 
 def _slow(bench: LockedLab, place: FaultPlace) -> None:
@@ -254,7 +253,7 @@ def _unslow(bench: LockedLab, place: FaultPlace) -> None:
 
 
 def _shrink(bench: LockedLab, place: FaultPlace) -> None:
-    """The port has an MTU of N bytes, 1500 without =N, whatever its switch says."""
+    """The port has an MTU of N bytes, 1500 without =N, whatever its configuration."""
     words = f"ip link set dev {place.port} mtu {place.value or 1500}"
     bench.run(place.node, words.split())
 
@@ -267,7 +266,7 @@ def _unshrink(bench: LockedLab, place: FaultPlace) -> None:
 
 
 def _kill_bgpd(bench: LockedLab, place: FaultPlace) -> None:
-    """bgpd of a switch is killed: zebra takes its routes out of the kernel, its peers miss it."""
+    """bgpd of a switch is killed: zebra removes its routes from the kernel, its peers lose it."""
     daemons = bench.builder.daemons(place.node)
     if not daemons.running("bgpd"):
         raise BadInput("runs no bgpd", where=place.node)
@@ -296,12 +295,12 @@ FAULTS: dict[str, FaultKind] = {
 
 
 def faults_help() -> tuple[tuple[str, str], ...]:
-    """Each fault with what it does."""
+    """Return each fault with its effect."""
     return tuple((f"{name} {kind.form}", kind.help) for name, kind in FAULTS.items())
 
 
 def break_lab(registry: Registry, name: str, fault: str, where: str) -> ActiveFault:
-    """Break something. Raises BadInput for what is no fault or not there, Refused where it is."""
+    """Inject a fault. Raises BadInput for an unknown fault or place, Refused if it is there."""
     kind = FAULTS.get(fault)
     if kind is None:
         raise BadInput(f"no fault is called {fault!r}", how=f"use one of: {', '.join(FAULTS)}")
@@ -327,7 +326,7 @@ def _break_node(
     made = wanted.model_copy(update={"removed": tuple(removed), "laid": tuple(laid)})
     _note(bench, (*known, made))
     if kind.begin is not None:
-        try:  # one command, all or nothing: where it is refused, nothing is broken
+        try:  # one command, all or nothing: if it is refused, nothing is broken
             kind.begin(bench, places[0])
         except RocefortError:
             _note(bench, known)
@@ -351,7 +350,7 @@ def _break_line(
 
 
 def _await_break(bench: LockedLab, made: ActiveFault) -> None:
-    """Wait for the command lines, which want the lock for their own work."""
+    """Wait for the command lines, which need the lock for their own work."""
     try:
         await_lines(bench.registry, bench.record, (made.fault, made.where), there=True)
     except RocefortError:
@@ -368,9 +367,9 @@ def _refuse_twice(bench: LockedLab, where: str, taken: Sequence[ActiveFault]) ->
 
 
 def mend_lab(registry: Registry, name: str) -> tuple[ActiveFault, ...]:
-    """Mend everything that was broken on purpose, the last first; gives what it was.
+    """Repair every injected fault, the last first, and return them.
 
-    What was broken off in the middle, too: a fault is noted before anything is done.
+    This includes faults of an interrupted injection: each is recorded before anything is done.
     """
     mended: list[ActiveFault] = []
     with patient_lock(registry, name):
@@ -394,20 +393,20 @@ def _repair_fault(bench: LockedLab, last: ActiveFault) -> None:
 
 
 def active_faults(registry: Registry, record: LabRecord) -> tuple[ActiveFault, ...]:
-    """What is broken on purpose in a lab."""
+    """Return the injected faults of a lab."""
     file = broken_file(registry, record)
     return BROKEN.validate_json(file.read_bytes()) if file.exists() else ()
 
 
 def require_mended(registry: Registry, record: LabRecord) -> None:
-    """Raise Refused where something is broken on purpose."""
+    """Raise Refused if a fault is injected."""
     if there := active_faults(registry, record):
         how = f"rocefort lab mend {record.name}"
         raise Refused(f"is broken on purpose: {there[0]}", where=record.name, how=how)
 
 
 def broken_file(registry: Registry, record: LabRecord) -> Path:
-    """Where it is noted what is broken on purpose."""
+    """Return the file of injected faults."""
     return registry.directory(record.id) / "broken.json"
 
 
@@ -421,12 +420,12 @@ def _bench(registry: Registry, name: str) -> LockedLab:
 
 
 def _lose_light(bench: LockedLab, cables: Sequence[VethPair], named: str) -> None:
-    """Take the light away before the ports are made anew.
+    """Set ports down before they are created again.
 
-    A kernel drops a route of several paths whole when one of its ports vanishes, and keeps the
-    others when it only goes down: as a switch does, whose ports do not vanish. The node that is
-    named goes first, for in two namespaces nothing happens at once: what it still sends by a port
-    whose far end is down is lost.
+    A kernel drops a route of several paths whole when one of its ports vanishes. It keeps the other
+    paths when the port only goes down, as a switch does, whose ports do not vanish. The given node
+    goes first, because two namespaces cannot change at once: packets that it still sends by a port
+    whose far end is down are lost.
     """
     ends: dict[str, list[str]] = {}
     for node, port in {end for cable in cables for end in cable.ends}:
@@ -449,7 +448,7 @@ def _lose_light(bench: LockedLab, cables: Sequence[VethPair], named: str) -> Non
 
 
 def _places(topology: Topology, kind: FaultKind, where: str) -> list[FaultPlace]:
-    """Read where a fault is to be. Raises BadInput."""
+    """Parse the places of a fault. Raises BadInput."""
     parts = [WHERE.fullmatch(part) for part in where.split(",")]
     wanted = 2 if kind.needs == "two ports" else 1
     if len(parts) != wanted or not all(parts):

@@ -1,4 +1,4 @@
-"""The life of FRR's daemons of one switch: files, start, what they make of their texts."""
+"""FRR daemons of one switch: files, start, and the check of their texts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.namespaces import run
 from rocefort.lab.twin.requirements import FRR
 
-END = b"\0\0\0"  # of an answer; one byte follows, 0 where the command was taken
+END = b"\0\0\0"  # of an answer; one byte follows, 0 if the command was accepted
 LIMIT_S = 60.0
 TAKEN = 0
 
 
 class DaemonSession:
-    """A session with one daemon; where: who it is, for errors."""
+    """A session with one daemon; where: its name, for errors."""
 
     def __init__(self, path: Path, where: str) -> None:
         self.where = where
@@ -49,7 +49,7 @@ class DaemonSession:
         self._socket.close()
 
     def ask(self, command: str) -> str:
-        """Answer to a command. Raises ServiceFailed where the daemon refuses it."""
+        """Return the answer to a command. Raises ServiceFailed if the daemon refuses it."""
         text, status = self._say(command)
         if status != TAKEN:
             said = text.strip().splitlines()
@@ -58,7 +58,7 @@ class DaemonSession:
         return text
 
     def read(self, command: str) -> Any:  # noqa: ANN401 - JSON
-        """Answer to a command that ends in `json`."""
+        """Return the answer to a command that ends in `json`."""
         return json.loads(self.ask(command) or "{}")
 
     def configure(self, lines: Iterable[str]) -> None:
@@ -86,30 +86,30 @@ class DaemonSession:
         return kept[:-4].decode(errors="replace"), kept[-1]
 
 
-USER = "frr"  # under which the daemons run: root does not work
-DESCRIPTORS = 1024  # a bgpd takes memory for each that it may have
-PATIENCE_S = 20.0  # of ending
-# FRR starts with the lines that it understands, and notes the others in its log only.
+USER = "frr"  # user of the daemons: root does not work
+DESCRIPTORS = 1024  # a bgpd allocates memory for each possible one
+PATIENCE_S = 20.0  # until a daemon ends
+# FRR starts with the lines that it understands, and reports the others in its log only.
 BAD_LINE = re.compile(r"(?P<what>[A-Z][^:]*) on config line (?P<line>\d+): (?P<text>.*)")
 
 
 @dataclass(frozen=True)
 class Daemons:
-    """The daemons of a switch; directory: of their files and sockets, lab: the lab's id."""
+    """Daemons of a switch; directory: of their files and sockets, lab: the lab's id."""
 
     lab: str
     switch: str
     directory: Path
 
     def prepare(self) -> None:
-        """Make the directory, which has to be the daemons' own."""
+        """Create the directory, owned by the daemons' user."""
         self.directory.mkdir(parents=True, exist_ok=True)
         shutil.chown(self.directory, USER, USER)
 
     def start(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Start daemons, in the namespace of the calling thread; zebra is there before the others.
+        """Start daemons, in the namespace of the calling thread, zebra first.
 
-        Raises ServiceFailed where one does not start, or does not understand a line.
+        Raises ServiceFailed if one does not start, or does not understand a line.
         """
         wanted = dict(texts)
         names = [name for name in DAEMONS if name in wanted]
@@ -160,11 +160,11 @@ class Daemons:
             raise ServiceFailed(what, where=f"{self.switch} {name}")
 
     def vty(self, name: str) -> DaemonSession:
-        """Command line of a daemon. Raises ServiceFailed if it does not run."""
+        """Open the command line of a daemon. Raises ServiceFailed if it does not run."""
         return DaemonSession(self.directory / f"{name}.vty", f"{self.switch} {name}")
 
     def stop(self, name: str) -> None:
-        """End a daemon, which takes its routes out of the kernel first."""
+        """End a daemon, which first removes its routes from the kernel."""
         path = self.directory / f"{name}.pid"
         until = monotonic() + PATIENCE_S
         if self.running(name):

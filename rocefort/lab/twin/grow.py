@@ -1,6 +1,6 @@
-"""A running lab gains nodes and cables; nothing that is there is touched.
+"""Growth of a running lab by nodes and cables; existing parts are not touched.
 
-    new = grown(lab.topology, planned)
+    new = grown_topology(lab.topology, planned)
     grow_lab(registry, record, new)
 
 A port of a switch that had a cable to nowhere, or none, gets the one that leads to the new node.
@@ -21,9 +21,9 @@ from rocefort.lab.twin.twin import neighbours_of
 
 
 def grown_topology(old: Topology, planned: Topology) -> Topology:
-    """A lab's topology with what a plan has more; switches that are there stay what they are.
+    """Return a lab's topology with the additions of a plan; existing switches do not change.
 
-    Raises Refused with everything of the lab that the plan has not, or has otherwise.
+    Raises Refused with every part of the lab that the plan lacks or changes.
     """
     if problems := list(_move_problems(old, planned)):
         raise Refused(problems=problems)
@@ -63,10 +63,10 @@ def _move_problems(old: Topology, planned: Topology) -> Iterator[Problem]:
 
 
 def grow_lab(registry: Registry, record: LabRecord, new: Topology) -> Topology:
-    """Make what a lab has more; gives what it was before.
+    """Create the additions of a topology; returns the old topology.
 
-    Whoever is killed here leaves a lab that says that it is not whole, and that `down` removes;
-    after an error it is what it was. Raises Refused where something is broken on purpose.
+    If the process is killed, the record is marked as not whole, and `down` removes the lab. After
+    an error the lab is as before. Raises Refused if a fault is injected.
     """
     raise_neighbour_limit(registry.root, neighbours_of(new))
     with patient_lock(registry, record.name):
@@ -85,7 +85,7 @@ def grow_lab(registry: Registry, record: LabRecord, new: Topology) -> Topology:
 
 
 def shrink_lab(registry: Registry, record: LabRecord, old: Topology) -> None:
-    """Take back what `grow_lab` has made."""
+    """Remove the additions of `grow_lab`."""
     with patient_lock(registry, record.name):
         new = registry.topology(record)
         registry.save(record.model_copy(update={"status": "changing"}))
@@ -93,7 +93,7 @@ def shrink_lab(registry: Registry, record: LabRecord, old: Topology) -> None:
 
 
 def _undo(bench: LockedLab, new: Topology) -> None:
-    """Remove all that is new, made or not, and put back what it took the place of."""
+    """Remove all new parts, created or not, and restore those that they replaced."""
     old, lab = bench.topology, bench.record.id
     known = set(old.nodes)
     fresh = {bench.builder.namespace(name) for name in new.nodes if name not in known}

@@ -1,4 +1,4 @@
-"""Servers of a lab that are Soft-RoCE guests: QEMU in the namespace of each, behind its cable."""
+"""Soft-RoCE guests as servers of a lab: QEMU in the namespace of each, behind its cable."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from rocefort.lab.twin.teardown import end_processes, namespace
 from rocefort.lab.twin.topology import GUEST_TAP, MANAGEMENT_TAP, Host, Topology
 
 MEMORY_MB = 256
-TAKES_MB = 360  # of this machine, with what QEMU needs itself
-LEAST_S, EACH_S = 90.0, 15.0  # to be ready: two busy cores boot sixteen in a minute or more
+TAKES_MB = 360  # of this machine, with the memory of QEMU itself
+LEAST_S, EACH_S = 90.0, 15.0  # until ready: two busy cores boot sixteen in a minute or more
 USER = "root"
 SSH = "ssh"
 POLL_S = 0.1
@@ -39,7 +39,7 @@ MEMORY = Path("/proc/meminfo")
 
 
 def prepare(wanted: Accel, say: Callable[[str], None], guests: int) -> tuple[Image, str]:
-    """What guests are booted from, and by what; before anything is made of a lab.
+    """Return the image and the accelerator of guests, before anything of a lab exists.
 
     Raises ServiceFailed for what is missing: QEMU, an image, memory.
     """
@@ -66,7 +66,7 @@ def _free_mb() -> int:
 
 
 def with_guests(topology: Topology, names: Collection[str]) -> Topology:
-    """A topology some of whose servers are guests. Raises BadInput for what is no server."""
+    """Return a topology with some servers as guests. Raises BadInput for an unknown server."""
     known = topology.by_host
     if strangers := [name for name in names if name not in known]:
         how = f"use all, or some of: {', '.join(known)}"
@@ -81,27 +81,27 @@ def with_guests(topology: Topology, names: Collection[str]) -> Topology:
 
 @dataclass(frozen=True)
 class Guests:
-    """The guests of one lab."""
+    """Guests of one lab."""
 
     registry: Registry
     record: LabRecord
 
     @property
     def directory(self) -> Path:
-        """Consoles, process ids, ports, known hosts; root's alone."""
+        """Folder of consoles, process ids, ports, known hosts; for root only."""
         return self.registry.directory(self.record.id) / "guests"
 
     @property
     def image(self) -> Image:
-        """What they were booted from. Raises ServiceFailed where it was removed since."""
-        directory = Path(self.record.image)  # whoever asks may have another cache: sudo does
+        """Image of the guests. Raises ServiceFailed if it was removed since the start."""
+        directory = Path(self.record.image)  # the caller may have another cache: sudo does
         found = Cache(directory.parent.parent).find(directory.name)
         if found is None:
             raise ServiceFailed("the guests' image is gone", where=self.record.image)
         return found
 
     def machine(self, host: Host) -> Machine:
-        """The machine of a server."""
+        """Return the machine of a server."""
         return Machine(
             name=host.name,
             address=host.links[0].addresses[0],
@@ -114,7 +114,7 @@ class Guests:
         )
 
     def start(self, hosts: Iterable[Host], image: Image) -> None:
-        """Start QEMU for servers; their namespaces and taps are there."""
+        """Start QEMU for servers whose namespaces and taps exist."""
         inside(
             (namespace(self.record.id, host.name), partial(self._start, host, image))
             for host in hosts
@@ -132,10 +132,10 @@ class Guests:
         end_processes(self.record.id, {namespace(self.record.id, name) for name in names})
 
     def wait(self, hosts: Sequence[Host]) -> float:
-        """Wait until all are ready; gives the seconds.
+        """Wait until all are ready; returns the seconds.
 
-        Raises ServiceFailed for the first that is not in time, with its last words; its console is
-        kept where the error says.
+        Raises ServiceFailed for the first that is late, with its last line; the error has the place
+        of its console log.
         """
         began = monotonic()
         until = began + LEAST_S + EACH_S * len(hosts)
@@ -159,9 +159,9 @@ class Guests:
 
     def _failure(self, machine: Machine, what: str) -> ServiceFailed:
         lines = _console_text(machine).split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
         kept, how = Cache().root / "consoles" / f"{self.record.name}-{machine.name}.log", ""
-        with suppress(OSError):  # a full disk is not what went wrong with the guest
+        with suppress(OSError):  # a full disk must not hide the error of the guest
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(_console_text(machine), encoding="utf-8")
             how = f"see {kept}"
@@ -172,26 +172,26 @@ class Guests:
         return self._ours(self.directory / name / "qemu.pid")
 
     def forwarded(self) -> bool:
-        """Whether the process runs that leads ports on loopback to them."""
+        """Whether the process that forwards ports on loopback to them runs."""
         return self._ours(pid_file(self.directory))
 
     def _ours(self, file: Path) -> bool:
-        """Whether the process of a file runs: the one that was started, not another of its number.
+        """Whether the process of a file runs, and not another one with its number.
 
-        It bears the lab's mark, which only a process of the lab does.
+        It has the lab's mark, as only processes of the lab do.
         """
         with suppress(OSError, ValueError):
             return is_marked(int(file.read_text(encoding="ascii")), self.record.id)
         return False
 
     def dead(self) -> list[str]:
-        """Guests whose QEMU does not run any more."""
+        """Return guests whose QEMU does not run any more."""
         return [name for name in self.record.guests if not self.running(name)]
 
     # --- how they are reached ---------------------------------------------------------------------
 
     def open(self) -> None:
-        """Let them be reached on loopback, and note their host key."""
+        """Forward ports on loopback to them, and record their host key."""
         ports = start_forwarding(self.registry, self.record, self.directory)
         key = self.image.host_key
         lines = [f"{MANAGEMENT[1]} {key}\n"]
@@ -200,18 +200,18 @@ class Guests:
 
     @property
     def known_hosts(self) -> Path:
-        """Their host keys, by every address that they are reached at."""
+        """Host keys, by every address of the guests."""
         return self.directory / "known_hosts"
 
     @property
     def ports(self) -> dict[str, int]:
-        """The port on loopback of each; empty before `open`."""
+        """Port on loopback of each guest; empty before `open`."""
         file = ports_file(self.directory)
         found: dict[str, int] = json.loads(file.read_text("utf-8")) if file.exists() else {}
         return found
 
     def ssh(self, command: Sequence[str]) -> list[str]:
-        """What runs a command in a guest, from the namespace of its server."""
+        """Return the command line that runs a command in a guest, from its server's namespace."""
         options = (
             *("BatchMode=yes", "StrictHostKeyChecking=yes", "LogLevel=ERROR"),
             *(f"UserKnownHostsFile={self.known_hosts}", "GlobalKnownHostsFile=none"),

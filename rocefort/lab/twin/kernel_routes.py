@@ -1,7 +1,7 @@
-"""The kernel's own tables of a namespace: the only place that tells where packets go.
+"""Routing tables of the kernel in a namespace: the only true source of forwarding.
 
-FRR's tables do not: after a link has flapped, `show ip route` of 8.4 lists paths that the kernel
-does not have.
+FRR's tables are not: after a link flap, `show ip route` of 8.4 lists paths that the kernel does not
+have.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Fib = dict[IPv4Network, Hops]
 
 
 def read_fib(text: str, protocols: Iterable[str] = ()) -> Fib:
-    """Next hops by prefix from `ip -j route`; none for what is connected, or dropped.
+    """Return next hops by prefix from `ip -j route`; none for connected or dropped prefixes.
 
     protocols: only routes of these, such as bgp; all by default.
     """
@@ -30,15 +30,15 @@ def read_fib(text: str, protocols: Iterable[str] = ()) -> Fib:
     }
 
 
-@lru_cache(maxsize=1 << 14)  # the same few, again and again, in hundreds of tables
+@lru_cache(maxsize=1 << 14)  # a few values repeat in hundreds of tables
 def prefix_of(text: str) -> IPv4Network:
-    """Prefix of a route, as `ip` or bgpd writes it."""
+    """Return the prefix of a route, as `ip` or bgpd writes it."""
     return IPv4Network("0.0.0.0/0" if text == "default" else text)
 
 
 @lru_cache(maxsize=1 << 14)
 def address_of(text: str) -> IPv4Address:
-    """A next hop."""
+    """Return a next hop."""
     return IPv4Address(text)
 
 
@@ -49,9 +49,9 @@ def _hops(row: dict[str, Any]) -> Iterable[IPv4Address]:
 
 
 def chosen_of(table: Mapping[str, Any], own: Collection[IPv4Network]) -> Fib:
-    """What bgpd wants in the kernel, of `show bgp ipv4 unicast json`.
+    """Return the routes that bgpd selected for the kernel, of `show bgp ipv4 unicast json`.
 
-    own: prefixes that the switch has from elsewhere, which wins.
+    own: prefixes that the switch has from another source, which wins.
     """
     found = {}
     for text, paths in table.get("routes", {}).items():

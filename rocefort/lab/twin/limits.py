@@ -1,8 +1,8 @@
-"""The one setting that all namespaces share: how many neighbours a kernel keeps.
+"""Neighbour limit of the kernel, the one setting that all namespaces share.
 
 Beyond net.ipv4.neigh.default.gc_thresh3 (1024 by default) new neighbours are refused: at 8 spines
-and 64 leaves BGP then took 146 s instead of 1. It is raised only where a lab needs more, and put
-back when the last lab has gone.
+and 64 leaves BGP then took 146 s instead of 1. The limit is raised only if a lab needs more, and
+restored when the last lab is removed.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 LIMITS = tuple(Path(f"/proc/sys/net/ipv4/neigh/default/gc_thresh{n}") for n in (1, 2, 3))
-KEPT = "neighbours"  # file with what was there before
+KEPT = "neighbours"  # file with the original limits
 
 
 def raise_neighbour_limit(root: Path, wanted: int) -> int | None:
-    """Let the kernel keep as many neighbours; gives the new limit where it had to be raised."""
+    """Raise the kernel's neighbour limit; returns the new limit if it was too low."""
     before = [int(path.read_text(encoding="ascii")) for path in LIMITS]
     if before[-1] >= wanted:
         return None
@@ -26,7 +26,7 @@ def raise_neighbour_limit(root: Path, wanted: int) -> int | None:
 
 
 def restore_neighbour_limit(root: Path) -> None:
-    """Put back what was there before the first lab that needed more."""
+    """Restore the limits before the first lab that needed more."""
     kept = root / KEPT
     if not kept.exists():
         return

@@ -1,4 +1,4 @@
-"""Network namespaces: threads that work inside them, so that no process is started to enter one."""
+"""Work inside network namespaces by threads, without a process to enter each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import TypeVar
 
 from rocefort.errors import ServiceFailed
 
-NETNS = Path("/run/netns")  # where `ip netns` keeps them
+NETNS = Path("/run/netns")  # folder of `ip netns`
 CLONE_NEWNET = 0x40000000
 MARK = "ROCEFORT_LAB"  # in the environment of every process that a lab starts
 T = TypeVar("T")
 
 
 def enter(namespace: str) -> None:
-    """Move the calling thread, and what it starts from now on, into a namespace."""
+    """Move the calling thread, and processes that it starts later, into a namespace."""
     descriptor = os.open(NETNS / namespace, os.O_RDONLY | os.O_CLOEXEC)
     try:
         _call("setns", descriptor, CLONE_NEWNET)
@@ -37,7 +37,7 @@ def _call(name: str, *arguments: int) -> None:
 
 
 def in_scratch_namespace(work: Callable[[], T]) -> T:
-    """Do something in a namespace that ends with it, even when this process is killed."""
+    """Run a function in a temporary namespace, which ends even when this process is killed."""
     done: list[T] = []
 
     def run() -> None:
@@ -48,14 +48,14 @@ def in_scratch_namespace(work: Callable[[], T]) -> T:
     thread.start()
     thread.join()
     if not done:
-        raise ServiceFailed("no network namespace could be made", how="run it with sudo")
+        raise ServiceFailed("no network namespace could be created", how="run it with sudo")
     return done[0]
 
 
 def inside(jobs: Iterable[tuple[str, Callable[[], T]]]) -> list[T]:
-    """Do jobs, each in a thread inside its namespace; all are done before the first error rises.
+    """Run jobs, each in a thread inside its namespace; all end before the first error rises.
 
-    The threads end here: the one that calls never leaves its own namespace.
+    The threads end here: the calling thread never leaves its own namespace.
     """
     workers = 2 * (os.cpu_count() or 1)
     with ThreadPoolExecutor(workers, thread_name_prefix="inside") as pool:
@@ -71,9 +71,9 @@ def _job(namespace: str, work: Callable[[], T]) -> T:
 def run(
     lab: str, arguments: Sequence[str], text: str = "", *, where: str = "", check: bool = True
 ) -> str:
-    """Run a command for a lab, in the namespace of the calling thread; gives what it printed.
+    """Run a command for a lab, in the namespace of the calling thread; returns its output.
 
-    Raises ServiceFailed with the first line of what it complained of.
+    Raises ServiceFailed with the first line of its error output.
     """
     done = subprocess.run(  # noqa: S603 - arguments are ours
         arguments, input=text, capture_output=True, text=True, check=False, env=marked(lab)
@@ -85,12 +85,12 @@ def run(
 
 
 def marked(lab: str) -> dict[str, str]:
-    """Environment of a lab's processes, by which `down` knows them."""
+    """Return the environment of a lab's processes; `down` finds them by it."""
     return {**os.environ, MARK: lab}
 
 
 def is_marked(process: int, lab: str) -> bool:
-    """Whether a process is a lab's; one that has ended is nobody's."""
+    """Whether a process is a lab's; false for one that has ended."""
     with suppress(OSError):
         marks = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
         return f"{MARK}={lab}".encode() in marks
@@ -98,7 +98,7 @@ def is_marked(process: int, lab: str) -> bool:
 
 
 def ip_batch(lab: str, lines: Iterable[str], *, where: str = "") -> None:
-    """Run lines of `ip -batch` in the namespace of the calling thread; stops at the first error."""
+    """Run lines of `ip -batch` in the calling thread's namespace; stops at the first error."""
     text = "\n".join(lines)
     if text:
         run(lab, ("ip", "-batch", "-"), text + "\n", where=where)
@@ -108,5 +108,5 @@ def set_sysctls(settings: Iterable[tuple[str, str]]) -> None:
     """Write sysctls of the calling thread's namespace."""
     for name, value in settings:
         path = Path("/proc/sys") / name.replace(".", "/")
-        if path.exists() or not name.startswith("net.ipv6."):  # a kernel without IPv6 is quiet
+        if path.exists() or not name.startswith("net.ipv6."):  # no error on a kernel without IPv6
             path.write_text(value, encoding="ascii")

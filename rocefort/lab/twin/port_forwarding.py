@@ -1,9 +1,9 @@
-"""The way to a lab's guests from outside: ports on loopback, each led to SSH of one guest.
+"""Forwarding of ports on loopback to SSH of a lab's guests.
 
     python -m rocefort.lab.twin.port_forwarding ROOT NAME PIPE
 
-A guest's management port is apart from the fabric, in the namespace of its server: what happens to
-the fabric ends no session. A process of the lab does it, so that `lab down` ends it.
+A guest's management port is not part of the fabric, but in the namespace of its server: changes in
+the fabric end no session. The forwarder is a process of the lab, so that `lab down` ends it.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from rocefort.lab.twin.teardown import namespace
 
 LOOPBACK = "127.0.0.1"
 SSH_PORT = 22
-PATIENCE_S = 30.0  # a guest whose CPU is emulated answers late
+PATIENCE_S = 30.0  # a guest with an emulated CPU answers late
 PIECE = 65536
 
 
 def ports_file(directory: Path) -> Path:
-    """The port on loopback of each guest, by name."""
+    """Return the file with the port on loopback of each guest, by name."""
     return directory / "ports.json"
 
 
 def pid_file(directory: Path) -> Path:
-    """Number of the process."""
+    """Return the file with the process id."""
     return directory / "forwarding.pid"
 
 
 def start_forwarding(registry: Registry, record: LabRecord, directory: Path) -> dict[str, int]:
-    """Start the process, and wait until it listens; gives the port of each guest."""
+    """Start the process, and wait until it listens; returns the port of each guest."""
     log = directory / "forwarding.log"
     standing = LabProcess(record.id, record.name, "the way to the guests", log)
     arguments = (str(registry.root), record.name, str(directory))
@@ -66,13 +66,13 @@ async def forward(lab: str, guests: Iterable[str], directory: Path, pipe: int) -
 
 
 async def _carry(inner: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Join one connection with the guest's; where that does not answer, end it."""
+    """Join one connection with the guest's; end it if the guest does not answer."""
     try:
         sock = await asyncio.to_thread(_socket_in, inner)
         async with asyncio.timeout(PATIENCE_S):
             await asyncio.get_running_loop().sock_connect(sock, (MANAGEMENT[1], SSH_PORT))
         there, back = await asyncio.open_connection(sock=sock)
-    except OSError:  # a timeout is one, too
+    except OSError:  # also a timeout
         writer.close()
         return
     try:
@@ -83,14 +83,14 @@ async def _carry(inner: str, reader: asyncio.StreamReader, writer: asyncio.Strea
 
 
 def _socket_in(inner: str) -> socket.socket:
-    """A socket that stays in a namespace, whichever thread uses it."""
+    """Return a socket that stays in a namespace, whichever thread uses it."""
     (found,) = inside([(inner, lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))])
     found.setblocking(False)
     return found
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    with suppress(OSError):  # the other side has gone
+    with suppress(OSError):  # the other side has closed
         while piece := await source.read(PIECE):
             target.write(piece)
             await target.drain()

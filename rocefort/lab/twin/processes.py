@@ -1,4 +1,4 @@
-"""Processes of a lab that stand until it is down: they bear its mark, and say when they do."""
+"""Background processes of a lab, marked with its id; they report when they are ready."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READY = "ready"
 
 @dataclass(frozen=True)
 class LabProcess:
-    """One process. lab: the id that it bears; name: the lab's; what: it is, in words."""
+    """One process. lab: the id in its mark; name: the lab's; what: its description in errors."""
 
     lab: str
     name: str
@@ -25,9 +25,9 @@ class LabProcess:
     log: Path
 
     def start(self, module: str, arguments: Sequence[str]) -> None:
-        """Start `python -m MODULE ARGUMENT .. PIPE`, and wait until it says `ready` on the pipe.
+        """Start `python -m MODULE ARGUMENT .. PIPE`, and wait for `ready` on the pipe.
 
-        Raises ServiceFailed with what it says in place of that.
+        Raises ServiceFailed with any other text on the pipe.
         """
         reading, writing = os.pipe()
         words = ["setsid", "--fork", sys.executable, "-m", module, *arguments, str(writing)]
@@ -52,6 +52,6 @@ class LabProcess:
 
 
 def say_ready(pipe: int) -> None:
-    """Say on the pipe that the process stands."""
+    """Report on the pipe that the process is ready."""
     os.write(pipe, READY.encode())
     os.close(pipe)

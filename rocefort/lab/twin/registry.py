@@ -1,4 +1,4 @@
-"""What is known of labs on this machine: a record each, written before anything is made of it."""
+"""Records of the labs on this machine; a record is written before its lab is created."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.lab.twin.topology import Topology
 from rocefort.models.base import Frozen, check_name
 
-ROOT = Path("/run/rocefort")  # gone with a reboot, as namespaces are
+ROOT = Path("/run/rocefort")  # removed by a reboot, as namespaces are
 LONGEST_LAB = 32
-# A child that a process was starting when it was killed has its lock until it executes its program:
-# 0.2 s were seen on a busy machine.
+# If a process is killed while it starts a child, the child has its lock until it executes its
+# program: 0.2 s were seen on a busy machine.
 CHILD_S = 2.0
 Status = Literal["starting", "up", "changing"]
 
@@ -31,7 +31,7 @@ class LabRecord(Frozen):
 
     guests: servers that QEMU runs, from an image (its directory), by TCG or KVM.
 
-    A lab that is not `up` while nobody holds its lock was left behind by a process that died.
+    A lab that is not `up`, and whose lock is free, was left behind by a process that died.
     """
 
     name: str
@@ -48,22 +48,22 @@ class LabRecord(Frozen):
 
 
 class Registry:
-    """The records under a directory; nothing that is not in one is ever touched."""
+    """Records under a directory; only what is in a record is ever touched."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
         self._labs = root / "labs"
 
     def names(self) -> tuple[str, ...]:
-        """Labs that there are, whole or left behind."""
+        """Return the names of all labs, whole or left behind."""
         return tuple(sorted(path.stem for path in self._labs.glob("*.json")))
 
     def directory(self, lab: str) -> Path:
-        """Where the files of a lab are, by its id: sockets have to have short paths."""
+        """Return the folder of a lab's files, by its id: sockets need short paths."""
         return self.root / "run" / lab
 
     def find(self, name: str) -> LabRecord:
-        """The record of a lab. Raises BadInput if there is none, naming those there are."""
+        """Return the record of a lab. Raises BadInput with the known labs if there is none."""
         try:
             text = self._path(name).read_text(encoding="utf-8")
             return LabRecord.model_validate_json(text)
@@ -78,7 +78,7 @@ class Registry:
     def begin(
         self, name: str, fabric: str, *, bfd: bool, frr: str, lacks: tuple[str, ...]
     ) -> LabRecord:
-        """Note a new lab; the caller holds its lock."""
+        """Record a new lab; the caller holds its lock."""
         record = LabRecord(
             name=name,
             id=secrets.token_hex(3),
@@ -97,7 +97,7 @@ class Registry:
         write_whole(self._path(record.name), record.model_dump_json(indent=1))
 
     def forget(self, record: LabRecord) -> None:
-        """Remove a record, after all that it stands for."""
+        """Remove a record, after all parts of its lab."""
         self._path(record.name).unlink(missing_ok=True)
         (self._labs / f"{record.name}.lock").unlink(missing_ok=True)
         for path in (self.root / "run", self._labs, self.root):
@@ -105,7 +105,7 @@ class Registry:
                 path.rmdir()
 
     def topology(self, record: LabRecord) -> Topology:
-        """What a lab consists of. Raises ServiceFailed where it was never whole."""
+        """Return the topology of a lab. Raises ServiceFailed if the lab was never whole."""
         path = self.directory(record.id) / "topology.json"
         try:
             return Topology.model_validate_json(path.read_text(encoding="utf-8"))
@@ -114,12 +114,12 @@ class Registry:
             raise ServiceFailed(f"lab {record.name} never came up whole", how=how) from None
 
     def save_topology(self, record: LabRecord, topology: Topology) -> None:
-        """Note what a lab consists of."""
+        """Write the topology of a lab."""
         write_whole(self.directory(record.id) / "topology.json", topology.model_dump_json())
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """Keep a lab to oneself. Raises Refused where another process works on it."""
+        """Lock a lab for one process. Raises Refused if another process works on it."""
         self._path(name)
         self._labs.mkdir(parents=True, exist_ok=True)
         path = self._labs / f"{name}.lock"
@@ -152,7 +152,7 @@ class Registry:
 
 
 def _flocked(file: IO[str]) -> bool:
-    """Lock a file; False where another process has it."""
+    """Lock a file; False if another process has it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -161,7 +161,7 @@ def _flocked(file: IO[str]) -> bool:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new one."""
+    """Write a file so that a reader gets the old text or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(".new")
     fresh.write_text(text, encoding="utf-8")

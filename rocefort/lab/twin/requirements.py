@@ -1,4 +1,4 @@
-"""What this machine must have for a twin, and what its kernel has of what a twin can use."""
+"""Requirements of a twin on this machine, and the optional features of its kernel."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rocefort.errors import Problem, ServiceFailed
 from rocefort.lab.twin.namespaces import in_scratch_namespace
 
 FRR = Path("/usr/lib/frr")
-FRR_VERSION = "8.4"  # with which every fact of the twin was found
+FRR_VERSION = "8.4"  # version of all tests of the twin
 INSTALL = "apt-get install -y --no-install-recommends frr nftables iproute2"
 TOOLS = ("ip", "nft")
 SEED = Path("/proc/sys/net/ipv4/fib_multipath_hash_seed")
-# What shows that a kernel has a feature: commands that must all work in an empty namespace.
+# Probes of kernel features: all commands of one must work in an empty namespace.
 PROBES = {
     "veth": ("ip link add pa type veth peer name pb",),
     "bridge": ("ip link add pc type bridge",),
@@ -40,9 +40,9 @@ WORDS = {
 
 
 def require_host(*, other_frr: bool = False) -> None:
-    """See that a twin can run here; other_frr: with whatever FRR there is.
+    """Check that a twin can run here; other_frr: with any version of FRR.
 
-    Raises ServiceFailed with all that is missing, each with what installs it.
+    Raises ServiceFailed with all that is missing, each with the command that installs it.
     """
     require_root()
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
@@ -53,7 +53,7 @@ def require_host(*, other_frr: bool = False) -> None:
 
 
 def require_root() -> None:
-    """See that this is Linux, and root: enough for what is asked of a lab that is up.
+    """Check that this is Linux, and root: enough for commands on a lab that is up.
 
     Raises ServiceFailed.
     """
@@ -76,7 +76,7 @@ def _frr_problems(other: bool) -> Iterator[Problem]:
 
 
 def frr_version() -> str:
-    """Version of the FRR that is installed, such as 8.4.4."""
+    """Return the version of the installed FRR, such as 8.4.4."""
     text = subprocess.run(  # noqa: S603 - a fixed path
         [str(FRR / "bgpd"), "--version"], capture_output=True, text=True, check=False
     ).stdout
@@ -85,7 +85,7 @@ def frr_version() -> str:
 
 
 def probe() -> dict[str, bool]:
-    """What this kernel has, by trying it in a namespace that nothing else sees."""
+    """Return the features of this kernel, tested in a temporary namespace."""
     have = in_scratch_namespace(lambda: {name: _works(name) for name in PROBES})
     return {**have, "hash_seed": SEED.exists()}
 
@@ -100,7 +100,7 @@ def _works(name: str) -> bool:
 
 
 def features_of(have: dict[str, bool]) -> Features:
-    """The features that plans are made for. Raises ServiceFailed without what every twin needs."""
+    """Return the features for plans. Raises ServiceFailed if the kernel lacks a required one."""
     lacking = [name for name in NEEDED if not have[name]]
     if lacking:
         how = "run a kernel that has them, such as Debian's linux-image-amd64"
@@ -109,5 +109,5 @@ def features_of(have: dict[str, bool]) -> Features:
 
 
 def lacks(have: dict[str, bool]) -> tuple[str, ...]:
-    """What the kernel lacks, and what of a fabric is left out for it, in words."""
+    """Return missing kernel features, and the parts of a fabric that are left out, as text."""
     return tuple(f"no {words}" for name, words in WORDS.items() if not have[name])

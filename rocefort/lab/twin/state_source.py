@@ -1,7 +1,7 @@
-"""What display commands show of a twin's switches: FRR, the kernel's tables, the cables there are.
+"""State of a twin's switches for display commands: FRR, the kernel's tables, the actual cables.
 
-What a kernel does not have (PFC, queues, AI-ECN, alarms' numbers) is what the simple model makes
-of it; the greeting of a login says so.
+The simple model supplies what a kernel does not have (PFC, queues, AI-ECN, alarm numbers); the
+greeting of a login states this.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ GREETING = (
     "What else it leaves out: docs/emulator.md, docs/lab-displays.md\n"
 )
 NOT_BY_A_KERNEL = ("loopback", "other")  # all loopbacks are one link; NULL0 is none
-ASN = re.compile(r"\d+")  # of a path; a set of them stands in braces
+ASN = re.compile(r"\d+")  # of a path; a set of them is in braces
 STATES = {"Established", "Idle", "Active", "Connect", "OpenSent", "OpenConfirm"}
 
 
 @dataclass
 class TwinStateSource(EmulatedState):
-    """`Behind` for the switches of a lab that is up; registry, lab: where and what it is."""
+    """`StateSource` for the switches of a lab that is up; registry, lab: its place and name."""
 
     registry: Registry = field(default_factory=Registry)
     lab: str = ""
@@ -61,7 +61,7 @@ class TwinStateSource(EmulatedState):
     _written: int = 0
 
     def twin(self) -> Twin:
-        """The lab as it is now; read anew when another process has changed it."""
+        """Return the lab as it is now; read again after another process has changed it."""
         record = self.registry.find(self.lab)
         written = (self.registry.directory(record.id) / "topology.json").stat().st_mtime_ns
         if self._twin is None or written != self._written:
@@ -75,7 +75,7 @@ class TwinStateSource(EmulatedState):
         return json.loads(text or "[]")
 
     def interfaces(self, switch: str) -> Sequence[InterfaceState]:
-        """Every interface as its link is in the kernel."""
+        """Return every interface with the state of its link in the kernel."""
         states = super().interfaces(switch)
         if not states:
             return ()
@@ -86,7 +86,7 @@ class TwinStateSource(EmulatedState):
         ]
 
     def queues(self, switch: str, interface: str) -> Sequence[QueueState]:
-        """Eight queues of a port, with what left it: see `rocefort.lab.twin.traffic.queues`."""
+        """Return eight queues of a port with sent packets (`rocefort.lab.twin.traffic.queues`)."""
         rows = super().queues(switch, interface)
         if not rows:
             return rows
@@ -102,19 +102,19 @@ class TwinStateSource(EmulatedState):
         ]
 
     def _plugged(self, switch: str) -> Cabling:
-        """The cables that are really there."""
+        """Return the actual cables."""
         topology = self.twin().topology
         ports = topology.by_switch[switch].ports.items()
         ends = ((name, far_end(topology, switch, port)) for name, port in ports)
         return {(switch, name): far for name, far in ends if far is not None}
 
     def ping(self, switch: str, echo: EchoRequest) -> Sequence[EchoReply | None]:
-        """What really came back, over the kernels' tables; also from servers."""
+        """Return real replies, over the kernels' tables; servers also reply."""
         device = kernel_name(echo.interface) if echo.interface else ""
         return self.twin().within(switch, partial(echoes, echo, device))
 
     def peers(self, switch: str) -> Sequence[PeerState]:
-        """BGP peers as bgpd has them; Idle where it does not run."""
+        """Return BGP peers with their state in bgpd; Idle if it does not run."""
         bgp = self.device(switch).bgp if switch in self.switches else None
         if bgp is None:
             return ()
@@ -129,7 +129,7 @@ class TwinStateSource(EmulatedState):
         return found
 
     def peer_age_s(self, switch: str, peer: str) -> int:
-        """Seconds since bgpd saw the session come up or go down."""
+        """Return the seconds since bgpd saw the session come up or go down."""
         row = self._summary(switch).get(peer, {}) if switch in self.switches else {}
         return int(row.get("peerUptimeMsec", 0)) // 1000
 
@@ -138,7 +138,7 @@ class TwinStateSource(EmulatedState):
         return peers
 
     def _bgp(self, switch: str, what: str) -> Mapping[str, Any]:
-        """Answer of bgpd; empty where it was killed: then no session is up."""
+        """Return the answer of bgpd; empty if it was killed: then no session is up."""
         try:
             with self.twin().daemons(switch).vty("bgpd") as vty:
                 answer: Mapping[str, Any] = vty.read(f"show bgp ipv4 unicast {what}")
@@ -147,7 +147,7 @@ class TwinStateSource(EmulatedState):
         return answer
 
     def routes(self, switch: str) -> Sequence[RouteState]:
-        """The kernel's table, with the switch's own addresses."""
+        """Return the kernel's table, with the switch's own addresses."""
         if switch not in self.switches:
             return ()
         rows = self._ip(switch, "-4", "route", "show")
@@ -168,13 +168,13 @@ class TwinStateSource(EmulatedState):
             r
             for r in table
             if r.protocol != "Direct"
-            or r.prefix.prefixlen == 32  # own addresses are in a table that is not asked for
+            or r.prefix.prefixlen == 32  # own addresses are in a table that is not read
             or r.prefix.network_address.is_loopback
             or r.prefix in own
         ]
 
     def bgp_paths(self, switch: str) -> Sequence[BgpPath]:
-        """Every way that bgpd has, also those that it does not use."""
+        """Return every path that bgpd has, also unused ones."""
         if switch not in self.switches or self.device(switch).bgp is None:
             return ()
         found = [
@@ -192,7 +192,7 @@ class TwinStateSource(EmulatedState):
         return sorted(found, key=lambda p: (p.prefix, not p.best, IPv4Address(p.next_hop)))
 
     def _internal(self, switch: str) -> set[IPv4Network]:
-        """Prefixes that came from peers of the own AS."""
+        """Return prefixes that came from peers of the switch's own AS."""
         bgp = self.device(switch).bgp
         if bgp is None or all(bgp.settings(peer).asn != bgp.asn for peer in bgp.peers):
             return set()
@@ -204,7 +204,7 @@ class TwinStateSource(EmulatedState):
 
 
 def far_end(topology: Topology, switch: str, port: str) -> tuple[str, str] | None:
-    """The other end of a cable by the other switch's own name of its port; None: no switch's."""
+    """Return the other end of a cable, its port by the switch's name; None: not a switch."""
     far = topology.far(switch, port)
     plan = topology.by_switch.get(far[0]) if far is not None else None
     if far is None or plan is None:
@@ -216,7 +216,7 @@ def far_end(topology: Topology, switch: str, port: str) -> tuple[str, str] | Non
 def _linked_state(
     state: InterfaceState, link: Mapping[str, Any] | None, device: Device
 ) -> InterfaceState:
-    """What the text says of an interface, as its link has it."""
+    """Return a configured interface with the state of its link."""
     if link is None or kind_of(state.name) in NOT_BY_A_KERNEL:
         return state
     lit = "LOWER_UP" in link["flags"] and link["operstate"] in ("UP", "UNKNOWN")
@@ -236,7 +236,7 @@ def _linked_state(
 
 
 def _counts(stats: Mapping[str, Mapping[str, int]], made: PortCounts) -> PortCounts:
-    """What the kernel has counted; made: what faults add to it."""
+    """Return the kernel's counters plus those of faults (`made`)."""
     received, sent = stats["rx"], stats["tx"]
     return replace(
         made,

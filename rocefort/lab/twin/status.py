@@ -1,4 +1,4 @@
-"""What a lab tells of itself: its state, and its tables."""
+"""Status of a lab, and its forwarding tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocefort.models.results.twin import LabRoute, LabSnapshot, LabStatus, Switc
 
 
 def status_of(name: str, registry: Registry | None = None) -> LabStatus:
-    """State of a lab, also of one that was broken off. Raises BadInput if there is none."""
+    """Return the status of a lab, also of an interrupted one. Raises BadInput if there is none."""
     registry = registry or Registry()
     record = registry.find(name)
     if record.status != "up":
@@ -51,7 +51,7 @@ def status_of(name: str, registry: Registry | None = None) -> LabStatus:
 
 
 def _guests(twin: Twin) -> tuple[str, ...]:
-    """Each guest with its address on loopback."""
+    """Return each guest with its address on loopback."""
     ports = twin.guests.ports
     return tuple(
         f"{name} by {twin.record.accel.upper()}, SSH at {LOOPBACK}:{ports.get(name, '-')}"
@@ -60,7 +60,7 @@ def _guests(twin: Twin) -> tuple[str, ...]:
 
 
 def _of_guests(twin: Twin) -> list[str]:
-    """What is wrong with the guests: they died, or the way to them did."""
+    """Return problems of the guests: they died, or their port forwarding did."""
     found = [f"guest {name} does not run" for name in twin.guests.dead()]
     if twin.record.guests and not twin.guests.forwarded():
         found.append("no guest can be reached: what forwards their ports does not run")
@@ -68,7 +68,7 @@ def _of_guests(twin: Twin) -> list[str]:
 
 
 def _of_lines(registry: Registry, record: LabRecord) -> list[str]:
-    """What is wrong with the command lines: they died, or the twin could not follow them."""
+    """Return problems of the command lines: they died, or the twin could not apply a change."""
     found = [
         f"{switch} runs what the twin does not: {why}"
         for switch, why in refusals(registry, record).items()
@@ -88,7 +88,7 @@ def _states(twin: Twin, dead: set[str]) -> dict[str, dict[str, str]]:
     for name in sorted(alive):
         try:
             found[name] = dict(twin.look([name])[name].sessions)
-        except ServiceFailed:  # it died while it was asked: its sessions have no answer
+        except ServiceFailed:  # it died during the query: its sessions have no answer
             found[name] = {}
     return found
 
@@ -106,7 +106,7 @@ def _bare(record: LabRecord, wrong: tuple[str, ...]) -> LabStatus:
 
 
 def snapshot_of(twin: Twin) -> LabSnapshot:
-    """Tables and sessions of every switch. Raises ServiceFailed where a bgpd has died."""
+    """Return tables and sessions of every switch. Raises ServiceFailed if a bgpd has died."""
     if dead := twin.dead():
         switch, daemon = dead[0]
         how = f"rocefort lab status {twin.record.name}"

@@ -1,7 +1,7 @@
-"""Removes what a lab has made, whatever state it is in: processes, namespaces, files, its record.
+"""Removal of a lab in any state: processes, namespaces, files, its record.
 
-What is removed is found by the lab's id alone, in the names of namespaces and in the environment
-of processes: a lab that was killed while it came up needs no list of what it had got to.
+The lab's id alone finds them, in the names of namespaces and in the environment of processes: a lab
+that was killed during its start needs no list of what it had created.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ PATIENCE_S = 20.0
 
 
 def namespace(lab: str, node: str) -> str:
-    """Name of a node's namespace, by the lab's id."""
+    """Return the name of a node's namespace, by the lab's id."""
     return f"rf-{lab}-{node}"
 
 
 def namespaces_of(lab: str) -> list[str]:
-    """Namespaces that a lab has."""
+    """Return the namespaces of a lab."""
     return sorted(path.name for path in NETNS.glob(f"rf-{lab}-*"))
 
 
 def reap(registry: Registry, record: LabRecord) -> None:
-    """Remove a lab; the caller holds its lock. Raises ServiceFailed where something is left."""
+    """Remove a lab; the caller holds its lock. Raises ServiceFailed if something remains."""
     end_processes(record.id)
     remove_namespaces(record.id, namespaces_of(record.id))
     shutil.rmtree(registry.directory(record.id), ignore_errors=True)
@@ -46,7 +46,7 @@ def reap(registry: Registry, record: LabRecord) -> None:
 
 
 def remove_namespaces(lab: str, names: list[str]) -> None:
-    """Remove namespaces, with all links in them; the half-made ones, too."""
+    """Remove namespaces, also incomplete ones, with all their links."""
     if names:
         ip_batch(lab, [f"netns del {name}" for name in names])
 
@@ -54,7 +54,7 @@ def remove_namespaces(lab: str, names: list[str]) -> None:
 def end_processes(lab: str, only: set[str] | None = None) -> None:
     """Kill the processes of a lab until none is left; only: those in these namespaces.
 
-    A process of it that is about to start another is killed, and then the other.
+    A process that is just starting another is killed first, and then the other.
     """
     until = time.monotonic() + PATIENCE_S
     while found := list(processes_of(lab, only)):
@@ -68,7 +68,7 @@ def end_processes(lab: str, only: set[str] | None = None) -> None:
 
 
 def processes_of(lab: str, only: set[str] | None = None) -> Iterator[int]:
-    """Processes that a lab has started, or that are in one of its namespaces."""
+    """Yield processes that a lab has started, or that are in one of its namespaces."""
     names = only if only is not None else set(namespaces_of(lab))
     inodes = {stat.st_ino for name in names if (stat := _stat(NETNS / name)) is not None}
     for path in Path("/proc").iterdir():

@@ -1,4 +1,4 @@
-"""What a twin consists of: plans of switches, hosts, and cables between their ports. Pure data."""
+"""Topology of a twin as data: plans of switches, hosts, and cables between their ports."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rocefort.errors import Problem, Refused
 from rocefort.models.base import Frozen
 from rocefort.models.network.network import End, Network, Server
 
-BACKSTAGE = "_lab"  # the namespace where ends of cables to nowhere are; no node has such a name
-MANAGEMENT_BRIDGE = "mgmt"  # there: all management ports meet in it
-# In the namespace of a server that is a guest: its port to the fabric, and its way out of it.
+BACKSTAGE = "_lab"  # namespace for ends of cables to nowhere; no node has such a name
+MANAGEMENT_BRIDGE = "mgmt"  # in the backstage: joins all management ports
+# In the namespace of a server that is a guest: its port to the fabric, and its management port.
 GUEST_BRIDGE, GUEST_TAP, MANAGEMENT_TAP = "guest", "tap0", "management"
 
 
@@ -32,7 +32,7 @@ class VethPair(Frozen):
 
 
 class Host(Frozen):
-    """A server: its links, its gateway, the switch that it is on; guest: QEMU has its address."""
+    """A server: its links, its gateway, its switch; guest: QEMU has its address."""
 
     name: str
     links: tuple[LinkState, ...]
@@ -43,7 +43,7 @@ class Host(Frozen):
 
 
 class Topology(Frozen):
-    """The whole twin."""
+    """Switches, hosts and cables of a twin."""
 
     name: str
     switches: tuple[SwitchPlan, ...] = ()
@@ -62,12 +62,12 @@ class Topology(Frozen):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Everything that has a namespace, the backstage last."""
+        """Every node with a namespace, the backstage last."""
         switches = (plan.name for plan in self.switches)
         return (*switches, *(host.name for host in self.hosts), BACKSTAGE)
 
     def far(self, node: str, port: str) -> tuple[str, str] | None:
-        """The other end of a cable."""
+        """Return the other end of a cable."""
         for cable in self.cables:
             if (node, port) in cable.ends:
                 return cable.ends[1] if cable.ends[0] == (node, port) else cable.ends[0]
@@ -75,7 +75,7 @@ class Topology(Frozen):
 
     @property
     def owners(self) -> dict[str, tuple[str, str]]:
-        """By address the switch that has it, and the kernel name of its link."""
+        """Switch and kernel name of the link, by address."""
         return {
             address.partition("/")[0]: (plan.name, link.name)
             for plan in self.switches
@@ -85,7 +85,7 @@ class Topology(Frozen):
 
     @property
     def sessions(self) -> dict[str, tuple[str, ...]]:
-        """By switch the peers that must come up: enabled here, and there for an own address."""
+        """Peers that must come up, by switch: enabled here, and configured at the other end too."""
         owners, plans = self.owners, self.by_switch
         own = {
             plan.name: {a.partition("/")[0] for link in plan.links for a in link.addresses}
@@ -102,7 +102,7 @@ class Topology(Frozen):
 
 
 def topology_of(network: Network, features: Features, *, bfd: bool = True) -> Topology:
-    """Plan a twin of a network. Raises Refused with everything that no twin can say."""
+    """Plan a twin of a network. Raises Refused with all settings that a twin cannot express."""
     problems: list[Problem] = []
     plans: list[SwitchPlan] = []
     for node in network.nodes:
@@ -152,7 +152,7 @@ def _host(network: Network, server: Server, features: Features) -> Host:
 
 
 def _host_ports(network: Network, server: Server, features: Features) -> dict[End, str]:
-    """Names of a server's own ports, by the port of the switch; one where nothing can bundle."""
+    """Return names of a server's own ports, by switch port; one port without bonding."""
     ends = server.ports
     if len(ends) > 1 and not features.bonding:
         device = network.by_name[server.port.device].device
@@ -165,7 +165,7 @@ def _host_ports(network: Network, server: Server, features: Features) -> dict[En
 def _cables(
     network: Network, plans: Mapping[str, SwitchPlan], features: Features
 ) -> Iterator[VethPair]:
-    """Every cable; a port that has none gets one that ends backstage, for its light to be on."""
+    """Every cable; a port that has none gets one that ends backstage, so that it has carrier."""
     tied: set[tuple[str, str]] = set()
     for cable in (*_fabric_cables(network), *_host_cables(network, features)):
         tied.update(cable.ends)
@@ -179,7 +179,7 @@ def _cables(
 
 
 def backstage_port(node: str, port: str) -> str:
-    """Name of the end that a port's cable to nowhere has there; m.. of management ports."""
+    """Return the name of the backstage end of a port's cable; m.. for management ports."""
     kind = "m" if port.startswith("MEth") else "v"
     return f"{kind}{sha256(f'{node} {port}'.encode()).hexdigest()[:12]}"
 

@@ -1,4 +1,4 @@
-"""Twin: one lab, brought up, looked at, changed and taken down."""
+"""Twin of one fabric: start, state, change and end."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from rocefort.lab.twin.topology import BACKSTAGE, Host, Topology, topology_of
 from rocefort.models.network.network import Network
 from rocefort.models.wording import count_of
 
-LIMIT_S = 120.0  # of converging; 8 spines and 64 leaves take some seconds where nothing else runs
-BFD_SESSIONS = 64  # on more, two cores are late with packets, and links seem dead that are not
+LIMIT_S = 120.0  # to converge; 8 spines and 64 leaves take some seconds on an idle machine
+BFD_SESSIONS = 64  # with more, two cores send packets late, and working links seem dead
 SPARE_NEIGHBOURS = 512
 T = TypeVar("T")
 Sessions = Mapping[str, tuple[str, ...]]
@@ -37,11 +37,12 @@ QUIET: Callable[[str], None] = lambda _: None  # noqa: E731 - a default
 
 @dataclass(frozen=True)
 class TwinOptions:
-    """How a lab is run.
+    """Options of a lab.
 
-    bfd: None: where there are few enough sessions. limit_s: to converge. expected: peers by switch
-    whose sessions are waited for; None: all that are configured at both ends. guests: servers that
-    QEMU runs; accel: by what. finish: what a lab has more, made before it counts as up.
+    bfd: None: used if there are few enough sessions. limit_s: to converge. expected: peers by
+    switch whose sessions are waited for; None: all that are configured at both ends. guests:
+    servers that QEMU runs; accel: its accelerator. finish: further setup before the lab counts as
+    up.
     """
 
     bfd: bool | None = None
@@ -55,7 +56,7 @@ class TwinOptions:
 
 @dataclass
 class Twin:
-    """A lab that is up. Made by `up` or `find`."""
+    """A lab that is up. Created by `up` or `find`."""
 
     registry: Registry
     record: LabRecord
@@ -73,8 +74,8 @@ class Twin:
     ) -> Self:
         """Bring a network up under a name, and wait until it has converged.
 
-        Raises ServiceFailed for what this machine lacks, Refused where a lab of that name is up;
-        then nothing is left behind. What a killed start has left under the name is removed first.
+        Raises ServiceFailed if this machine lacks a requirement, Refused if a lab of that name is
+        up; then nothing is left behind. Remains of a killed start under the name are removed first.
         """
         choice, registry = choice or TwinOptions(), registry or Registry()
         requirements.require_host(other_frr=choice.other_frr)
@@ -102,7 +103,7 @@ class Twin:
 
     @classmethod
     def find(cls, name: str, registry: Registry | None = None) -> Self:
-        """The lab of a name. Raises BadInput if there is none, ServiceFailed if it is not whole."""
+        """Return a lab by its name. Raises BadInput without one, ServiceFailed if not whole."""
         registry = registry or Registry()
         record = registry.find(name)
         return cls(registry, record, registry.topology(record))
@@ -127,17 +128,17 @@ class Twin:
             self.guests.open()
 
     def _mark_complete(self) -> None:
-        """Note that it is whole."""
+        """Record that the lab is whole."""
         self.record = self.record.model_copy(update={"status": "up"})
         self.registry.save(self.record)
 
     @property
     def guests(self) -> Guests:
-        """Its servers that are guests."""
+        """Servers that are guests."""
         return Guests(self.registry, self.record)
 
     def _boot(self, old: Topology, new: Topology) -> list[Host]:
-        """Start the guests that are new, have died, or are to be something else."""
+        """Start the guests that are new, dead, or changed."""
         booting = [
             host
             for host in new.hosts
@@ -155,12 +156,12 @@ class Twin:
         expected: Sessions | None = None,
         say: Callable[[str], None] = QUIET,
     ) -> None:
-        """Change the running lab into another network; what both have alike is not touched.
+        """Change the running lab into another network; equal parts are not touched.
 
-        expected: as in Choice, of the new network.
+        expected: as in TwinOptions, of the new network.
 
-        Raises Refused where the lab is not whole, ServiceFailed where a step fails: then the lab
-        is neither, and says so.
+        Raises Refused if the lab is not whole, ServiceFailed if a step fails: then the lab is in
+        between, and its record is marked so.
         """
         self.require_whole()
         requirements.require_host(other_frr=self.choice.other_frr)
@@ -176,7 +177,7 @@ class Twin:
             self._mark_complete()
 
     def require_whole(self) -> None:
-        """Raise Refused where a change of the lab was broken off."""
+        """Raise Refused if a change of the lab was interrupted."""
         if self.record.status != "up":
             how = f"rocefort lab down {self.record.name}, and up again"
             raise Refused(f"lab {self.record.name} is not whole: a change was broken off", how=how)
@@ -186,7 +187,7 @@ class Twin:
         take_down(self.record.name, self.registry)
 
     def converge(self, limit_s: float | None = None, gone: Collection[str] = ()) -> float:
-        """Wait until sessions are up and routes have come to rest; gives the seconds.
+        """Wait until sessions are up and routes are stable; returns the seconds.
 
         gone: pairs `switch peer` whose sessions are not waited for, after a failure.
         """
@@ -198,15 +199,15 @@ class Twin:
         return wait_settled(self, expected, limit_s or self.choice.limit_s)
 
     def look(self, names: Collection[str] | None = None) -> dict[str, KernelState]:
-        """What switches that speak BGP see now: their sessions, and the kernel's routes."""
+        """Return the state of switches that run BGP: their sessions, and the kernel's routes."""
         return self._of_speakers(self._look, names)
 
     def chosen(self) -> dict[str, Mapping[str, Any]]:
-        """BGP tables of all switches that have one, as bgpd writes them."""
+        """Return BGP tables of all switches that have one, as bgpd writes them."""
         return self._of_speakers(self._table)
 
     def own(self, switch: str) -> set[IPv4Network]:
-        """Subnets of a switch's own addresses, whether or not they are in use."""
+        """Return subnets of a switch's own addresses, in use or not."""
         links = self.topology.by_switch[switch].links
         return {IPv4Interface(text).network for link in links for text in link.addresses}
 
@@ -232,13 +233,13 @@ class Twin:
         return run(self.record.id, ("ip", "-j", "-4", "route", "show"))
 
     def fib(self, node: str, protocols: Sequence[str] = ()) -> Fib:
-        """Next hops by prefix in the kernel of a node; protocols: of these alone."""
+        """Return next hops by prefix in the kernel of a node; protocols: only of these."""
         return self.fibs([node], protocols)[node]
 
     def fibs(
         self, nodes: Sequence[str] | None = None, protocols: Sequence[str] = ()
     ) -> dict[str, Fib]:
-        """Tables of several nodes; by default of all switches."""
+        """Return tables of several nodes; by default of all switches."""
         names = list(self.topology.by_switch) if nodes is None else list(nodes)
         texts = inside((self._namespace(name), self._ip_route) for name in names)
         return {n: read_fib(text, protocols) for n, text in zip(names, texts, strict=True)}
@@ -250,17 +251,17 @@ class Twin:
         return self._builder.namespace(node)
 
     def within(self, node: str, work: Callable[[], T]) -> T:
-        """Do something in a thread inside the namespace of a node."""
+        """Run a function in a thread inside the namespace of a node."""
         return inside([(self._namespace(node), work)])[0]
 
     def run(self, node: str, command: Sequence[str], text: str = "") -> tuple[int, str]:
-        """Run a command inside a node: exit code, and what it printed on both streams."""
+        """Run a command inside a node: returns exit code, and output of both streams."""
         words = self.guests.ssh(command) if node in self.record.guests else command
         done = inside([(self._namespace(node), partial(self._run, words, text))])[0]
         return done.returncode, done.stdout
 
     def _run(self, command: Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(  # noqa: S603 - what the user asks for, in the lab
+        return subprocess.run(  # noqa: S603 - the user's command, in the lab
             list(command),
             input=text,
             stdout=subprocess.PIPE,
@@ -271,9 +272,9 @@ class Twin:
         )
 
     def execute(self, node: str, command: Sequence[str]) -> int:
-        """Run a command inside a node on the streams of this process; gives its exit code.
+        """Run a command inside a node on the streams of this process; returns its exit code.
 
-        `vtysh` is shown the node's daemons. Raises BadInput if there is no such command.
+        `vtysh` gets the node's daemons. Raises BadInput if there is no such command.
         """
         words = list(command)
         if words[0] == "vtysh" and node in self.topology.by_switch:
@@ -287,7 +288,7 @@ class Twin:
         return inside([(self._namespace(node), call)])[0]
 
     def daemons(self, switch: str) -> Daemons:
-        """The daemons of a switch, with their command lines."""
+        """Return the daemons of a switch, with their command lines."""
         self._namespace(switch)
         return self._builder.daemons(switch)
 
@@ -297,7 +298,7 @@ class Twin:
         self._builder.ip(node, lines)
 
     def dead(self) -> list[tuple[str, str]]:
-        """Daemons that were started and do not run any more: switch, daemon."""
+        """Return daemons that were started and do not run any more: switch, daemon."""
         return [
             (plan.name, name)
             for plan in self.topology.switches
@@ -315,7 +316,7 @@ def take_down(name: str, registry: Registry | None = None) -> None:
 
 
 def _clear(registry: Registry, name: str) -> None:
-    """Remove what a killed process has left under the name. Raises Refused for a lab that is up."""
+    """Remove the rest of a killed process under the name. Raises Refused for a lab that is up."""
     if name not in registry.names():
         return
     record = registry.find(name)
@@ -325,7 +326,7 @@ def _clear(registry: Registry, name: str) -> None:
 
 
 def _guests(choice: TwinOptions, say: Callable[[str], None]) -> dict[str, object]:
-    """What a record says of guests. Raises ServiceFailed where none can run."""
+    """Return the record's data of guests. Raises ServiceFailed if none can run."""
     if not choice.guests:
         return {}
     image, accel = prepare(choice.accel, say, len(choice.guests))
@@ -338,6 +339,6 @@ def _few_sessions(network: Network) -> bool:
 
 
 def neighbours_of(topology: Topology) -> int:
-    """About as many as can be: one at each end of each cable, and every management port's."""
+    """Return an upper estimate: one at each end of each cable, and every management port's."""
     managed = sum(link.name.startswith("MEth") for p in topology.switches for link in p.links)
     return 2 * len(topology.cables) + managed + SPARE_NEIGHBOURS

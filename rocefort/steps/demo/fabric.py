@@ -1,7 +1,7 @@
-"""The demonstration: the whole way on one fabric, from a page of YAML to confirmed switches.
+"""Demonstration of the whole workflow on one fabric, from a page of YAML to confirmed switches.
 
-Everything in it is the real thing, but for the switches (emulated CLIs over SSH) and the servers
-(SSH hosts that replay measured perftest output); it says so.
+Everything in it is real, except the switches (emulated CLIs over SSH) and the servers (SSH hosts
+that replay measured perftest output); the output states this.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class DemoWriter:
-    """Writes `head  text`, wrapped to the terminal beside its head."""
+    """Writer of `head  text`, wrapped to the terminal beside its head."""
 
     say: Say
 
     def __call__(self, head: str, text: str) -> None:
-        """Tell one thing."""
+        """Write one line of the demonstration."""
         for line in headed(f"{head:<{HEAD}}", text, width_of()):
             self.say(line)
 
 
 def expect(is_so: bool, what: str) -> None:
-    """Raise DeviceFailed where a step of a demonstration did not do what it shows."""
+    """Raise DeviceFailed if a step of a demonstration failed."""
     if not is_so:
         raise DeviceFailed(what, where="demo")
 
 
 def run_demo(fabric: Path, engine: engine_choice.Engine, service: Service | None, say: Say) -> None:
-    """Walk the whole way; raises RocefortError where a step fails."""
+    """Run all steps; raises RocefortError if one fails."""
     started = time.monotonic()
     tell = DemoWriter(say)
     derived = derive(fabric)
@@ -103,7 +103,7 @@ def _counts(report: Report) -> str:
     return (
         f"{count_of(counts[Severity.ERROR], 'error')}, "
         f"{count_of(counts[Severity.WARNING], 'warning')}, {counts[Severity.INFO]} info, "
-        f"{len(report.not_judged)} not judged for want of vendor facts"
+        f"{len(report.not_judged)} not judged because vendor facts are missing"
     )
 
 
@@ -126,7 +126,7 @@ def _verify(
 
 
 def own_profile(derived: DerivedNetwork) -> YamlPath:
-    """Where the fabric's file has its lossless profile; BadInput where it names a shipped one."""
+    """Return the place of the fabric's lossless profile in its file; BadInput for a shipped one."""
     own = ("profiles", "lossless", derived.fabric.lossless)
     if own not in derived.document.keys:
         raise BadInput(
@@ -138,7 +138,7 @@ def own_profile(derived: DerivedNetwork) -> YamlPath:
 
 
 def raise_thresholds(derived: DerivedNetwork, path: Path, tell: DemoWriter) -> Path:
-    """A copy of the fabric with higher thresholds, edited where they stand in the YAML."""
+    """Write a copy of the fabric with higher thresholds, edited in place in the YAML."""
     lossless, document = derived.lossless, derived.document
     own = own_profile(derived)
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
@@ -177,7 +177,7 @@ def _roll_out(fabric: Path, lab: Rehearsal, state: Path, tell: DemoWriter) -> Ro
 def _broken_gate(
     derived: DerivedNetwork, lab: Rehearsal, state: Path, tell: DemoWriter
 ) -> RolloutOutcome:
-    """The way back, with a gate that fails: UDP 4791 is blocked, and perftest still exits 0."""
+    """Plan the old thresholds with a failing gate: UDP 4791 is blocked, perftest exits 0."""
     lab.replay(BANDWIDTH, BROKEN_RUN)
     plan = _plan(Path(derived.document.file), lab.connections)
     tell("back", f"plan {plan.digest[:12]} to the old thresholds, while RoCE traffic is blocked")

@@ -1,8 +1,8 @@
-"""The demonstration of a rollout: waves, a change that is stopped, a controller that is killed.
+"""Demonstration of a rollout: waves, a change that is stopped, a controller that is killed.
 
 Plans and rollouts are processes of their own (`rocefort plan`, `apply`, `resume`) that reach the
-switches by SSH; the switches are emulated CLIs, the servers replay recorded perftest runs. What
-came of it is asked of the switches, never of the tool.
+switches by SSH. The switches are emulated CLIs, the servers replay recorded perftest runs. The
+switches, never the tool, show the result.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from rocefort.steps.lab.emulated_site import BANDWIDTH, GOOD, SCENERY, Rehearsal
 ROCEFORT = (sys.executable, "-c", "from rocefort.tasks import app; app()")
 KILLED_IN = 1  # the controller dies in the wave behind the canary
 Stop = Callable[[Event], bool]
-Ran = Mapping[str, Config]  # what each switch runs
+Ran = Mapping[str, Config]  # running configuration of each switch
 
 
 @dataclass
 class RolloutDemo:
-    """Where the demonstration plays."""
+    """State of the demonstration."""
 
     lab: Rehearsal
     state: Path
@@ -53,23 +53,23 @@ class RolloutDemo:
     say: Say
 
     def running(self) -> Ran:
-        """What every switch runs now."""
+        """Return the running configuration of every switch."""
         return {name: switch.running for name, switch in self.lab.switches.items()}
 
     def on_trial(self) -> dict[str, int]:
-        """Seconds left of every trial, by its switch."""
+        """Return the seconds left of every trial, by switch."""
         for switch in self.lab.switches.values():
             switch.tick()
         switches = self.lab.switches.items()
         return {name: switch.trial_left() for name, switch in switches if switch.trial}
 
     def file(self, name: str) -> str:
-        """The file of a plan."""
+        """Return the file of a plan."""
         return str(self.state / f"{name}.json")
 
 
 def run_rollout_demo(fabric: Path, say: Say) -> None:
-    """Roll out, fail, be killed and go on; raises DeviceFailed where a switch is not as it must."""
+    """Roll out, fail, kill and resume; raises DeviceFailed if a switch is in a wrong state."""
     started = time.monotonic()
     tell = DemoWriter(say)
     derived = derive(fabric)
@@ -89,7 +89,7 @@ def run_rollout_demo(fabric: Path, say: Say) -> None:
 
 
 def _in_waves(stage: RolloutDemo, fabric: Path) -> Ran:
-    """The change in all waves; gives what the switches then run."""
+    """Apply the change in all waves; returns the running configurations afterwards."""
     plan, before = _sealed(stage, "raise", fabric), stage.running()
     code = _controller(stage, "apply", "raise")
     new = stage.running()
@@ -102,7 +102,7 @@ def _in_waves(stage: RolloutDemo, fabric: Path) -> Ran:
 
 
 def _stopped_at_the_canary(stage: RolloutDemo, derived: DerivedNetwork, new: Ran) -> Plan:
-    """A change after which no RoCE traffic gets through: perftest then still ends with exit 0."""
+    """Apply a change that blocks RoCE traffic: perftest then still ends with exit 0."""
     stage.say("")
     fault = "back to the old thresholds; from now on no RoCE traffic gets through (UDP 4791)"
     stage.tell("fault", fault)
@@ -121,7 +121,7 @@ def _stopped_at_the_canary(stage: RolloutDemo, derived: DerivedNetwork, new: Ran
 
 
 def _killed_and_resumed(stage: RolloutDemo, plan: Plan, old: Ran, new: Ran) -> None:
-    """A controller that is killed while a wave is on trial, and the next one."""
+    """Kill a controller while a wave is on trial, and resume with another."""
     stage.say("")
     stage.tell("kill", "the same plan once more, with traffic; its controller will be killed")
     wave = plan.waves[min(KILLED_IN, len(plan.waves) - 1)]
@@ -160,7 +160,7 @@ def _sealed(stage: RolloutDemo, name: str, fabric: Path) -> Plan:
 
 
 def _controller(stage: RolloutDemo, verb: str, name: str, dies: Stop = lambda _: False) -> int:
-    """Carry a plan out in a process of its own, or until it is killed; gives its exit code."""
+    """Carry a plan out in a process of its own, or until it is killed; returns its exit code."""
     words = (verb, stage.file(name), "--connections", str(stage.lab.file), "--progress", "json")
     listener = WaveSummary(stage.tell)
     with (stage.state / "stderr").open("w+") as said:
@@ -179,7 +179,7 @@ def _controller(stage: RolloutDemo, verb: str, name: str, dies: Stop = lambda _:
 
 
 def _events(controller: subprocess.Popen[str]) -> Generator[Event, None, None]:
-    """What a controller says it does, while it does it."""
+    """Yield the events of a controller while it runs."""
     for line in controller.stdout or ():
         said = json.loads(line)
         if "phase" in said:
@@ -187,7 +187,7 @@ def _events(controller: subprocess.Popen[str]) -> Generator[Event, None, None]:
             yield event_of(said)
 
 
-# --- what the switches say ------------------------------------------------------------------------
+# --- state of the switches ------------------------------------------------------------------------
 
 
 def _commits(switch: EmulatedSwitch, plan: Plan) -> bool:
@@ -196,7 +196,7 @@ def _commits(switch: EmulatedSwitch, plan: Plan) -> bool:
 
 
 def _expect_at_rest(stage: RolloutDemo) -> None:
-    """Nothing on trial, in a candidate, or unsaved."""
+    """Check that nothing is on trial, in a candidate, or unsaved."""
     left = stage.on_trial()
     expect(not left, f"{', '.join(left)}: still on trial")
     for name, switch in stage.lab.switches.items():

@@ -1,8 +1,7 @@
-"""The demonstration of the twin: real BGP and kernels, a gate that decides, a fault, a rollback.
+"""Demonstration of the twin: real BGP and kernels, a gate, a fault, a rollback.
 
-Everything runs on this machine and is gone afterwards. Where QEMU is there, the gate is real RDMA
-between two guests; elsewhere packets of RoCE cross, and recorded runs are replayed by what becomes
-of them.
+Everything runs on this machine and is removed afterwards. With QEMU the gate is real RDMA between
+two guests. Without it packets of RoCE cross the twin, and their result selects the recorded runs.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ DESCRIPTION = "demonstrated"
 
 @dataclass(frozen=True)
 class TwinDemo:
-    """Where the demonstration plays."""
+    """State of the demonstration."""
 
     derived: DerivedNetwork
     twin: Twin
@@ -55,23 +54,23 @@ class TwinDemo:
 
     @property
     def access(self) -> Connections:
-        """How the lab is reached."""
+        """Connections of the lab."""
         file = connections_of(self.twin.registry, self.twin.record)
         if file is None:
             raise ServiceFailed("the command lines of the twin are gone", where="demo")
         return load_connections(file)
 
     def kernels(self) -> object:
-        """All BGP routes of all kernels, once they have come to rest."""
+        """Return all BGP routes of all kernels, once they are stable."""
         now = Twin.find(self.twin.record.name, self.twin.registry)
         now.converge()
         return now.fibs(protocols=["bgp"])
 
 
 def run_lab_demo(fabric: Path, say: Say) -> None:
-    """Bring up, roll out, break, roll back, mend; raises DeviceFailed where a step does not hold.
+    """Start, roll out, inject a fault, roll back, fix; raises DeviceFailed if a step fails.
 
-    Raises ServiceFailed where no twin can be run here; nothing is left behind.
+    Raises ServiceFailed if no twin can run here; nothing is left behind.
     """
     require_host()
     started = time.monotonic()
@@ -114,7 +113,7 @@ def _name() -> str:
 
 
 def left_of(registry: Registry, record: LabRecord) -> list[str]:
-    """What is there of a lab: its record, namespaces, processes, files."""
+    """Return the parts of a lab that exist: its record, namespaces, processes, files."""
     directory = registry.directory(record.id)
     return [
         *(name for name in registry.names() if name == record.name),
@@ -126,7 +125,7 @@ def left_of(registry: Registry, record: LabRecord) -> list[str]:
 
 @contextmanager
 def _twin(fabric: Path, servers: tuple[str, str], tell: DemoWriter) -> Iterator[Twin]:
-    """The lab, until the block ends."""
+    """Run the lab until the block ends."""
     guests, why = _guests(servers)
     begun = time.monotonic()
     try:
@@ -149,12 +148,12 @@ def _twin(fabric: Path, servers: tuple[str, str], tell: DemoWriter) -> Iterator[
 
 
 def _guests(servers: tuple[str, str]) -> tuple[str, str]:
-    """Servers that are to be guests; or none, and why."""
+    """Return the servers that become guests; or none, and the reason."""
     try:
         require_qemu()
         build_image(lambda _: None)
     except ServiceFailed as error:
-        replayed = "packets of RoCE cross, perftest is replayed by what becomes of them"
+        replayed = "packets of RoCE cross, and their result selects perftest's recording"
         return "", f"none: {error.problem}; {replayed}"
     return ",".join(servers), ""
 
@@ -173,7 +172,7 @@ def _converged(stage: TwinDemo) -> None:
 
 
 def _edited_text(derived: DerivedNetwork, servers: tuple[str, str]) -> str:
-    """The text of the fabric in which two servers have another description."""
+    """Return the text of the fabric in which two servers have another description."""
     document = derived.document
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
     for name in servers:
@@ -205,13 +204,13 @@ def _apply_plan(stage: TwinDemo, plan: Plan, journal: str) -> RolloutOutcome:
 
 
 def _stopped(stage: TwinDemo, fabric: Path, server: str) -> Plan:
-    """The way back while a server's port loses everything, which only the gate can see."""
+    """Roll back while a server's port loses everything, which only the gate can detect."""
     servers = stage.derived.network.servers or ()
     port = next(each.port for each in servers if each.name == server)
     where = f"{port.device}:{port.interface}"
     break_lab(stage.twin.registry, stage.twin.record.name, "silent-loss", where)
     stage.tell(
-        "fault", f"{where} loses every packet of {server} without a word, its light stays on"
+        "fault", f"{where} loses every packet of {server} without an error; its carrier stays up"
     )
     plan = _sealed(stage, fabric)
     applied = _apply_plan(stage, plan, "back")
@@ -225,6 +224,6 @@ def _stopped(stage: TwinDemo, fabric: Path, server: str) -> Plan:
 
 def _repair_and_apply(stage: TwinDemo, plan: Plan) -> None:
     mended = mend_lab(stage.twin.registry, stage.twin.record.name)
-    stage.tell("mended", f"{', '.join(map(str, mended))}; the same plan once more")
+    stage.tell("fixed", f"{', '.join(map(str, mended))}; the same plan once more")
     applied = _apply_plan(stage, plan, "again")
     expect(not applied.failure, f"the rollout stopped: {applied.failure}")

@@ -1,1 +1,1 @@
-"""Steps of a lab: emulated command lines, a twin of kernels and daemons, what is done to it."""
+"""Steps of the `lab` commands: emulated command lines, a twin, and experiments on it."""

@@ -1,4 +1,4 @@
-"""Steps of `lab chaos`: break a running lab by a seed, judge it after each step, and mend it."""
+"""Steps of `lab chaos`: inject seeded faults into a running lab, check it after each, fix them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from rocefort.steps.lab.network import (
     timers_of,
 )
 
-PATIENCE_S = 180.0  # beside the time that a silent peer has: BGP tries again every 120 s
+PATIENCE_S = 180.0  # added to the detection time of a silent peer: BGP tries again every 120 s
 FEWEST_CABLES = 2
-TWO = 0.4  # of the rounds break a second thing
+TWO = 0.4  # share of the rounds with a second fault
 Fault = tuple[str, str]
 Say = Callable[[Chaos], None]
 OF_NODES = ("node-down", "silent-node", "bgpd-killed")
 OF_PORTS = ("link-down", "silent-loss", "silent-loss=1", "ce-mark")
-# Alone in their round: on a slow or narrow port BGP may not get across what another fault changes.
+# Alone in their round: on a slow or narrow port BGP may not carry the changes of another fault.
 ALONE = ("wrong-cable", "wrong-mtu", "rate-limit")
 OF_LINES = (
     "refuse-line @vlan batch",
@@ -51,13 +51,13 @@ WITH_ANOTHER = (OF_NODES, OF_PORTS, OF_LINES)
 
 @dataclass(frozen=True)
 class FaultSampler:
-    """Draws faults of a fabric; the same seed draws the same ones, however long each takes."""
+    """Sampler of faults for a fabric; the same seed gives the same ones, at any speed."""
 
     network: Network
     random: Random
 
     def rounds(self) -> Iterator[tuple[Fault, ...]]:
-        """What is broken together, then mended; without end."""
+        """Yield faults that are injected together, then fixed; without end."""
         while True:
             first = self._fault(GROUPS)
             second = None
@@ -91,7 +91,7 @@ class FaultSampler:
         return fault, self.random.choice(own) + what
 
     def _touched(self, fault: Fault) -> set[str]:
-        """Switches at either end of what is broken."""
+        """Return the switches at either end of a fault."""
         node, _, port = fault[1].partition("=")[0].partition("@")[0].partition(":")
         far = {
             end.device
@@ -104,7 +104,7 @@ class FaultSampler:
 
 @dataclass
 class ChaosRun:
-    """A chaos that is under way; say: is told after each step."""
+    """A running chaos test; say: called after each step."""
 
     twin: Twin
     network: Network
@@ -115,7 +115,7 @@ class ChaosRun:
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def all(self, seed: int) -> None:
-        """Round by round, until the time is over, somebody stops it, or the law does not hold."""
+        """Run rounds until the time is over, the user stops it, or the law does not hold."""
         for faults in FaultSampler(self.network, Random(seed)).rounds():  # noqa: S311 - no secret
             if self.stop() or monotonic() - self.begun > self.chaos.minutes * 60:
                 return
@@ -134,7 +134,7 @@ class ChaosRun:
             self._judge(at, f"broken: {fault} {where}", broken)
         at = monotonic()
         mended = mend_lab(self.twin.registry, self.twin.record.name)
-        self._judge(at, f"mended: {count_of(len(mended), 'fault')}", ())
+        self._judge(at, f"fixed: {count_of(len(mended), 'fault')}", ())
 
     def _judge(self, at: float, done: str, broken: Sequence[ActiveFault]) -> None:
         limit = self.chaos.deadline_s
@@ -158,26 +158,26 @@ class ChaosRun:
         self.say(self.chaos)
 
     def repair(self) -> None:
-        """Leave nothing broken, and see that the lab is whole."""
+        """Fix all faults, and check that the lab is whole."""
         mend_lab(self.twin.registry, self.twin.record.name)
         if self.stop():
             self._add(stopped="asked to")
         verdict = await_law(self.twin, self.network, (), self.chaos.deadline_s)
         if not verdict.holds and not self.chaos.failed:
-            what = f"is mended and not whole: {verdict.opinions.differences[0]}"
+            what = f"is fixed and not whole: {verdict.opinions.differences[0]}"
             raise ServiceFailed(what, where=self.twin.record.name)
 
 
 def run_chaos(twin: Twin, seed: int, minutes: float, stop: Callable[[], bool], say: Say) -> Chaos:
-    """Break and mend a lab by a seed for some minutes; whatever happens, it ends mended.
+    """Inject seeded faults into a lab for some minutes, and fix all of them at the end.
 
-    Raises Refused where something is broken already, the lab has no command lines, or fewer than
-    two cables between switches, ServiceFailed where it is not whole at the begin.
+    Raises Refused if a fault is already there, the lab has no command lines, or fewer than two
+    cables between switches, ServiceFailed if it is not whole at the start.
     """
     require_mended(twin.registry, twin.record)
     network = running_network(twin)
     if len(network.links or ()) < FEWEST_CABLES:
-        what = "has fewer than two cables between switches: too few to swap or to lose"
+        what = "has fewer than two cables between switches: too few to swap or to unplug"
         raise Refused(what, where=twin.record.name)
     deadline = PATIENCE_S + detection_s(twin)
     first = await_law(twin, network, (), deadline)
@@ -201,7 +201,7 @@ def run_chaos(twin: Twin, seed: int, minutes: float, stop: Callable[[], bool], s
 
 
 class ChaosReporter:
-    """Says what is new in a chaos, and keeps the whole in a file, if there is to be one."""
+    """Reporter of new steps of a chaos test; it also writes them to a file, if one is given."""
 
     def __init__(self, say: Callable[[str], None], journal: Path | None) -> None:
         self.say = say
@@ -209,7 +209,7 @@ class ChaosReporter:
         self._told = -1
 
     def __call__(self, chaos: Chaos) -> None:
-        """Tell the steps that were not told yet."""
+        """Report the steps since the last call."""
         if self._told < 0:
             self.say("\n".join(chaos_head(chaos)))
             self._told = 0

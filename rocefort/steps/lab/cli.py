@@ -1,4 +1,4 @@
-"""Steps of `lab cli`: a fabric's command lines until somebody ends them."""
+"""Steps of `lab cli`: a fabric's command lines until the user ends them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from rocefort.steps.lab.options import LabOptions
 
 
 def run_lab(fabric: Path, state: Path, options: LabOptions, say: Callable[[str], None]) -> None:
-    """Run a lab until it is interrupted; it is said how each switch and server is reached."""
-    # Nothing of the design is held on to here: a fabric of 200 switches has 50 MB of it.
+    """Run a lab until it is interrupted; print the SSH command of each switch and server."""
+    # No part of the design is kept here: a fabric of 200 switches has 50 MB of it.
     with rehearse(*_designed(fabric), state, options) as rehearsal:
         write_blocks(_accesses(rehearsal.connections))
         _say_state(rehearsal, state, options, say)
         say(f"connections: {rehearsal.file}; passwords in {state}/*.secret; Ctrl-C ends the lab")
-        # A shell's background job ignores Ctrl-C's signal, so `kill` has to end the lab as well.
+        # A shell's background job ignores Ctrl-C's signal, so `kill` must also end the lab.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt):
             signal.pause()
 
 
 def _accesses(connections: Connections) -> Table:
-    """How each switch and server is reached."""
+    """Return the SSH command of each switch and server."""
     accesses = (*connections.devices, *connections.servers)
     rows = tuple((a.name, f"ssh -p {a.port} {a.user}@{a.host}") for a in accesses)
     return Table(columns("", ""), rows)
@@ -46,5 +46,11 @@ def _say_state(
 ) -> None:
     if rehearsal.restored:
         count, file = len(rehearsal.restored), state / STATE_FILE
-        what = "run what they had saved" if options.power_loss else "go on from where they were"
-        say(f"{count} of {len(rehearsal.switches)} switches {what}; without {file} they start anew")
+        what = (
+            "run their saved configuration"
+            if options.power_loss
+            else "continue from their last state"
+        )
+        say(
+            f"{count} of {len(rehearsal.switches)} switches {what}; without {file} they start again"
+        )

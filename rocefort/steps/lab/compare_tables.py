@@ -1,4 +1,4 @@
-"""Next hops by engines against those of a twin's kernels: compares tables that others read."""
+"""Comparison of next hops by engines with those of a twin's kernels."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Ties = Callable[[str, IPv4Network], Hops]
 
 @dataclass(frozen=True)
 class NextHopDifference:
-    """One prefix of one switch to which two opinions send packets by other next hops.
+    """A prefix of one switch with different next hops in two sources.
 
-    who: has the tables that were compared, and what they were compared with.
+    who: names of the two sources of tables.
     """
 
     switch: str
@@ -30,7 +30,7 @@ class NextHopDifference:
     who: tuple[str, str] = KERNEL_ENGINE
 
     def is_free_choice(self, ties: Hops) -> bool:
-        """Whether both have equally many next hops, all of which a tie-breaker may choose."""
+        """Whether both have equally many next hops, all from the set of a tie-breaker."""
         both = self.kernel | self.engine
         return bool(self.kernel) and len(self.kernel) == len(self.engine) and ties >= both
 
@@ -44,7 +44,7 @@ class NextHopDifference:
 
 @dataclass(frozen=True)
 class Opinions:
-    """How many (switch, prefix) were compared, and which differ."""
+    """Number of compared (switch, prefix) pairs, and the differing ones."""
 
     engine: str
     compared: int
@@ -62,8 +62,8 @@ def compare_tables(
 ) -> Opinions:
     """Compare kernels with an engine's answers, or with recorded ones, of these switches.
 
-    ties: next hops that only an arbitrary tie-breaker tells apart: where a switch may use fewer,
-    two opinions need to have equally many of them, not the same ones.
+    ties: next hops that only an arbitrary tie-breaker separates. If a switch may use fewer, two
+    sources need equally many of them, not the same ones.
     """
     none: Hops = frozenset()
     wanted = tables_of(state, tables)
@@ -83,7 +83,7 @@ def compare_tables(
 
 
 def tables_of(state: RoutingState, switches: Collection[str]) -> dict[str, dict[IPv4Network, Hops]]:
-    """An engine's answers as tables of these switches."""
+    """Return an engine's answers as tables of these switches."""
     found: dict[str, dict[IPv4Network, Hops]] = {name: {} for name in switches}
     for route in state.routes:
         if route.device in found:

@@ -1,4 +1,4 @@
-"""Steps of `lab spread`: how many flows take each equal path, and how many should."""
+"""Steps of `lab spread`: number of flows on each equal path, and the expected number."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rocefort.steps.lab.failover import ServerPair, pair_of
 from rocefort.steps.lab.network import running_network
 from rocefort.validators.routing.engine import analyse
 
-BOUND = 1e-6  # fair choices are that uneven in one of a million runs
+BOUND = 1e-6  # fair choices exceed it in one of a million runs
 TABLE = "rocefort_spread"
-PATIENCE_S = 10.0  # for the last packet to be counted
+PATIENCE_S = 10.0  # until the last packet is counted
 BURST = 100  # packets between two pauses
 
 
 @dataclass(frozen=True)
 class EqualPath:
-    """One equal path: the next hop, whose it is, and the port where packets come in."""
+    """One equal path: the next hop, its switch, and the port where packets come in."""
 
     hop: IPv4Address
     spine: str
@@ -41,8 +41,8 @@ class EqualPath:
 def measure_spread(twin: Twin, source: str | None, target: str | None, flows: int) -> FlowSpread:
     """Send one packet of each flow and count them where the equal paths end.
 
-    Raises BadInput for names that are no servers of different leaves, Refused where the engine
-    sees fewer than two equal paths.
+    Raises BadInput for names that are not servers of different leaves, Refused if the engine has
+    fewer than two equal paths.
     """
     network = running_network(twin)
     pair = pair_of(twin, network, source, target)
@@ -75,7 +75,7 @@ def measure_spread(twin: Twin, source: str | None, target: str | None, flows: in
 
 
 def paths_of(twin: Twin, state: RoutingState, pair: ServerPair) -> list[EqualPath]:
-    """The equal paths that the engine predicts from the source's leaf to the destination."""
+    """Return the equal paths that the engine predicts from the source's leaf to the destination."""
     address = IPv4Address(twin.topology.by_host[pair.target].address)
     routes = [r for r in state.routes if r.device == pair.near and address in r.prefix]
     best = max(routes, key=lambda route: route.prefix.prefixlen, default=None)
@@ -86,7 +86,7 @@ def paths_of(twin: Twin, state: RoutingState, pair: ServerPair) -> list[EqualPat
 
 
 def ask_leaf(twin: Twin, pair: ServerPair, flows: int) -> Counter[IPv4Address]:
-    """Flows by next hop, as the leaf's kernel says of each."""
+    """Return flows by next hop, as the leaf's kernel reports for each."""
     hosts, plan = twin.topology.by_host, twin.topology.by_switch[pair.near]
     source, target = hosts[pair.source].address, hosts[pair.target].address
     own = (
@@ -102,7 +102,7 @@ def ask_leaf(twin: Twin, pair: ServerPair, flows: int) -> Counter[IPv4Address]:
     )
     code, said = twin.run(pair.near, ["ip", "-j", "-batch", "-"], lines)
     if code != 0:
-        raise ServiceFailed(f"does not say where flows go: {said.strip()}", where=pair.near)
+        raise ServiceFailed(f"does not report next hops of flows: {said.strip()}", where=pair.near)
     rows = (json.loads(line)[0] for line in said.splitlines() if line.strip())
     return Counter(IPv4Address(row["gateway"]) for row in rows)
 
@@ -110,7 +110,7 @@ def ask_leaf(twin: Twin, pair: ServerPair, flows: int) -> Counter[IPv4Address]:
 def count(
     twin: Twin, pair: ServerPair, paths: Sequence[EqualPath], flows: int
 ) -> Counter[EqualPath]:
-    """Send the flows, one packet each, and count where they come in."""
+    """Send the flows, one packet each, and count them at their input ports."""
     hosts = twin.topology.by_host
     source, target = hosts[pair.source].address, hosts[pair.target].address
     spines: dict[str, list[EqualPath]] = {}
@@ -136,7 +136,7 @@ def count(
 def _install(twin: Twin, spine: str, rules: Sequence[str]) -> None:
     hook = "type filter hook prerouting priority -300; policy accept;"
     body = "\n".join((hook, *rules))
-    text = f"table ip {TABLE}\ndelete table ip {TABLE}\n"  # one that a killed run has left goes
+    text = f"table ip {TABLE}\ndelete table ip {TABLE}\n"  # replaces one of a killed run
     text += f"table ip {TABLE} {{\nchain seen {{\n{body}\n}}\n}}\n"
     code, said = twin.run(spine, ["nft", "-f", "-"], text)
     if code != 0:
@@ -155,7 +155,7 @@ def _packets_by_path(twin: Twin, spines: Mapping[str, Sequence[EqualPath]]) -> C
 
 
 def _send(address: str, flows: int) -> None:
-    """One packet from each source port, slowly enough for every queue."""
+    """Send one packet from each source port, slowly enough for every queue."""
     for number in range(flows):
         with socket(AF_INET, SOCK_DGRAM) as sender:
             sender.bind(("", ENTROPY_PORT + number))
@@ -165,7 +165,7 @@ def _send(address: str, flows: int) -> None:
 
 
 def chance_of(chi_square: float, freedom: int) -> float:
-    """Probability that a chi-square value is as large as this or larger, by chance.
+    """Return the probability that a chi-square value is as large as this or larger, by chance.
 
     The regularised upper incomplete gamma function Q(k/2, x/2), which has a closed form for whole
     k: Abramowitz and Stegun, 26.4.4 and 26.4.5.

@@ -1,7 +1,7 @@
 """The whole fabric of a Network on this machine: emulated switches, servers that replay runs.
 
-Joins the lab to the state behind it (`state_model.py`) and to the fleet (a connections file that
-`plan` and `apply` take like any site's).
+Joins the lab to its state source (`state_model.py`) and to the fleet (a connections file that
+`plan` and `apply` use like any site's).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rocefort.steps.lab.state_model import model_of
 
 BANDWIDTH, LATENCY = "ib_write_bw", "ib_write_lat"
 GOOD = {BANDWIDTH: "ib_write_bw.gbits", LATENCY: "ib_write_lat.iters"}
-# What takes the place of the model, and the deeds that carry on what the switches do.
+# Replacement of the model, and the audit log that also applies changes of the switches.
 Couple = Callable[[Mapping[str, EmulatedSwitch], EmulatedState], tuple[EmulatedState, AuditLog]]
 SPEED_NOTE = "replayed Soft-RoCE runs: correctness is judged, speed is not"
 EMULATED_NOTE = "emulated servers, figures of a model: correctness is judged, speed is not"
@@ -38,7 +38,7 @@ STATE_FILE = "switches.db"
 # A trial of 600 s then lasts 30 s, long enough for all checks on a busy machine, and BGP's hold
 # time of 30 s 1.5 s.
 UNWATCHED_SCALE = 10.0
-SCENERY = (  # what a demonstration says of it
+SCENERY = (  # note printed by a demonstration
     f"(the switches were emulated CLIs over SSH with timers {UNWATCHED_SCALE:g} times as fast, the "
     "RDMA runs replayed recordings)"
 )
@@ -46,18 +46,18 @@ SCENERY = (  # what a demonstration says of it
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """A running lab: its switches by name, its servers, and how to reach both."""
+    """A running lab: its switches by name, its servers, and connections to both."""
 
     switches: Mapping[str, EmulatedSwitch]
     hosts: RdmaHosts
     connections: Connections
     file: Path  # the connections as a file
-    model: EmulatedState  # the state behind the switches: faults are injected there
+    model: EmulatedState  # state of the switches: faults are injected there
     server: LabServer
-    restored: tuple[str, ...] = ()  # switches that go on from where they were
+    restored: tuple[str, ...] = ()  # switches that continue from their last state
 
     def replay(self, tool: str, sample: str) -> None:
-        """From now on every run of a tool gives this sample."""
+        """Replay this sample from now on for every run of a tool."""
         self.hosts.replay(read_sample(sample), tool)
 
 
@@ -69,11 +69,12 @@ def rehearse(
     options: LabOptions | None = None,
     couple: Couple | None = None,
 ) -> Iterator[Rehearsal]:
-    """Run a lab until the block ends; by default nothing but loopback is listened on.
+    """Run a lab until the block ends; by default it listens only on loopback.
 
-    texts: what each switch runs and has saved at the start. state: keys, known hosts, connections,
-    and what the switches keep where the options say so. options: None for a lab that nobody
-    watches, whose timers run faster than the wall clock. couple: puts something real behind them.
+    texts: running and saved configuration of each switch at the start. state: keys, known hosts,
+    connections, and the states of the switches if the options keep them. options: None for a lab
+    without a user, whose timers run faster than the wall clock. couple: replaces the model by a
+    real network.
     """
     chosen = options or LabOptions(time_scale=UNWATCHED_SCALE)
     faults = read_faults(chosen.faults, [node.name for node in network.nodes])
@@ -89,12 +90,12 @@ def rehearse(
             opened.enter_context(deeds)
         server = LabServer(switches, state, chosen.listen, behind=model, store=store, deeds=deeds)
         hosts = hosts_of(network, state, chosen.listen, len(switches))
-        if chosen.keep:  # a lab that a person drives: its servers take whole RDMA tests
+        if chosen.keep:  # a user drives this lab: its servers run whole RDMA tests
             roots = _rdma_roots(network, state / "rdma")
             hosts.settings = roots
             for root in roots.values():
                 opened.callback(root.kill_all)
-        del network, texts  # much memory, and no more needed: the switches run on
+        del network, texts  # much memory, and not needed any more
         opened.enter_context(run_in_thread(server))
         opened.enter_context(hosts.in_thread())
         connections = connections_of(server, hosts, state).model_copy(
@@ -108,7 +109,7 @@ def rehearse(
 
 
 def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: int) -> RdmaHosts:
-    """The servers; where ports are fixed, theirs follow those of the switches."""
+    """Return the servers; fixed ports of servers follow those of the switches."""
     addresses = {s.name: str(s.address.ip) for s in network.servers or ()}
     samples: dict[str, Sample] = {tool: read_sample(name) for tool, name in GOOD.items()}
     host, port = listen
@@ -117,7 +118,7 @@ def hosts_of(network: Network, state: Path, listen: tuple[str, int], switches: i
 
 
 def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:
-    """Servers that run emulated programs for real, under the guard that a run has."""
+    """Return servers that run emulated programs for real, under the guard of a run."""
     roots = {
         server.name: RdmaRoot(
             name=server.name,
@@ -139,11 +140,11 @@ def _rdma_roots(network: Network, state: Path) -> dict[str, RdmaRoot]:
 def _switches(
     network: Network, texts: Mapping[str, str], options: LabOptions, store: Store | None
 ) -> tuple[dict[str, EmulatedSwitch], tuple[str, ...]]:
-    """Every switch, and the names of those that a lab before has left a state of."""
+    """Return every switch, and the names of those with a stored state."""
     pool, switches, restored = Pool(), {}, []
     for node in network.nodes:
         known = store is not None and store.has_state(node.name)
-        # What it has saved comes from the state then: reading a start-up text takes its time.
+        # Its saved configuration then comes from the state: parsing a start-up text takes time.
         switch = switch_of(network, node.name, "" if known else texts[node.name], options, pool)
         if store is not None and store.restore(switch, pool):
             restored.append(node.name)
@@ -156,7 +157,7 @@ def _switches(
 def switch_of(
     network: Network, name: str, text: str, options: LabOptions, pool: Pool
 ) -> EmulatedSwitch:
-    """A switch that runs and has saved a text. Raises Refused where its family is not known."""
+    """Return a switch that runs and has saved a text. Raises Refused if its family is not known."""
     node = network.by_name[name]
     if node.family is None or node.hardware is None or node.software is None:
         raise Refused("its syntax family is not known", where=name, how="name its hardware")
@@ -175,7 +176,7 @@ def switch_of(
 
 
 def connections_of(server: LabServer, hosts: RdmaHosts, state: Path) -> Connections:
-    """How all of a server's switches and these servers are reached; passwords are files beside."""
+    """Return connections to a server's switches and these servers; passwords are separate files."""
     known_hosts = state / "all_known_hosts"
     known_hosts.write_text(server.known_hosts.read_text() + hosts.known_hosts_text)
     for user, password in ((server.user, server.password), (hosts.user, hosts.password)):

@@ -1,4 +1,4 @@
-"""Steps of `lab failover`: one fault after another under load, and how long flows lose packets."""
+"""Steps of `lab failover`: one fault after another under load, and the packet loss of flows."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rocefort.steps.lab.network import (
     timers_of,
 )
 
-QUIET_S = 1.0  # before a fault, and after routes have come to rest
+QUIET_S = 1.0  # before a fault, and after routes are stable
 NOTHING = "nothing"
-PATIENCE_S = 180.0  # to be whole again, beside the time that a silent peer has
-MOST_PACKETS_S = 20_000  # of all flows: more than this a sender in Python does not get out
+PATIENCE_S = 180.0  # until whole again, added to the detection time of a silent peer
+MOST_PACKETS_S = 20_000  # of all flows: a sender in Python reaches no more than this
 
 
 @dataclass(frozen=True)
 class ServerPair:
-    """Two servers on different leaves, and where a fault may be between them."""
+    """Two servers on different leaves, and the places of faults between them."""
 
     source: str
     target: str
@@ -44,7 +44,7 @@ class ServerPair:
 
 @dataclass(frozen=True)
 class FailoverOptions:
-    """What is measured: so many flows, packets a second of each, seconds for routes to rest."""
+    """Options of a measurement: flows, packets a second of each, limit for convergence."""
 
     flows: int = 16
     rate: int = 250
@@ -52,16 +52,16 @@ class FailoverOptions:
 
 
 def check_wish(wish: FailoverOptions) -> None:
-    """See that so many packets can be sent. Raises BadInput."""
+    """Check that so many packets can be sent. Raises BadInput."""
     if wish.flows * wish.rate > MOST_PACKETS_S:
         how = f"at most {MOST_PACKETS_S} packets/s, all flows together"
         raise BadInput(f"{wish.flows} flows of {wish.rate} packets/s", how=how)
 
 
 def pair_of(twin: Twin, network: Network, source: str | None, target: str | None) -> ServerPair:
-    """Two servers with a spine between them; by default the first that there are.
+    """Return two servers with a spine between them; by default the first ones.
 
-    Raises BadInput for names that are no servers of different leaves, Refused where the lab has no
+    Raises BadInput for names that are not servers of different leaves, Refused if the lab has no
     two such servers.
     """
     hosts = twin.topology.by_host
@@ -92,14 +92,14 @@ def speaks(host: Host) -> bool:
 
 
 def _uplinks(network: Network, leaf: str) -> list[tuple[str, str]]:
-    """Switches next to a leaf, each with the leaf's own port, in order."""
+    """Return switches next to a leaf, each with the leaf's own port, in order."""
     ends = far_ends(network)
     own = (end for end in sorted(ends, key=str) if end.device == leaf)
     return [(ends[end].device, end.interface) for end in own]
 
 
 def faults_between(pair: ServerPair) -> tuple[tuple[str, str, str], ...]:
-    """What is broken one after another: in words, the fault, its place."""
+    """Return the faults of a measurement: description, fault, place."""
     near, far = f"{pair.near}:{pair.near_port}", f"{pair.far}:{pair.far_port}"
     return (
         (NOTHING, "", "-"),
@@ -114,13 +114,13 @@ def faults_between(pair: ServerPair) -> tuple[tuple[str, str, str], ...]:
 
 
 def flows_of(twin: Twin, pairs: Sequence[tuple[str, str]], count: int) -> tuple[ProbeFlow, ...]:
-    """So many flows between pairs of servers."""
+    """Return `count` flows between pairs of servers."""
     hosts, lab = twin.topology.by_host, twin.record.id
     ends = [(namespace(lab, a), namespace(lab, b), hosts[b].address) for a, b in pairs]
     return flows_between(ends, count)
 
 
-def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, what is wished, and who is told
+def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, options, and callbacks
     twin: Twin,
     source: str | None,
     target: str | None,
@@ -128,9 +128,9 @@ def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, what is wished, and wh
     say: Callable[[str], None],
     stop: Callable[[], bool],
 ) -> Failover:
-    """Break one thing after another while flows run; each is mended, whatever happens.
+    """Inject one fault after another while flows run; each is fixed in any case.
 
-    Raises Refused where something is broken already, BadInput for more packets than can be sent.
+    Raises Refused if a fault is already there, BadInput for more packets than can be sent.
     """
     check_wish(wish)
     require_mended(twin.registry, twin.record)
@@ -166,7 +166,7 @@ class FailoverRun:
     stop: Callable[[], bool]
 
     def row(self, words: str, fault: str, where: str) -> FailoverRow:
-        """Break, wait until routes rest, mend, and wait until the lab is whole."""
+        """Inject a fault, wait until routes are stable, fix it, and wait until the lab is whole."""
         flows = flows_of(self.twin, [(self.pair.source, self.pair.target)], self.wish.flows)
         with running(self.twin.record.id, flows, self.wish.rate) as load:
             sleep(QUIET_S)
@@ -193,7 +193,7 @@ class FailoverRun:
 def row_of(
     what: tuple[str, str], load: FlowLoad, at: tuple[float, float], settled: float | None
 ) -> FailoverRow:
-    """What a fault did to the flows; at: when it was broken, and when it was mended."""
+    """Return the effect of a fault on the flows; at: times of the fault and of its fix."""
     during = [(flow, gap) for flow, gap in load.gaps if gap.begin_s < at[1]]
     over = all(gap.seconds is not None and gap.begin_s + gap.seconds < at[1] for _, gap in during)
     fault, where = what
@@ -209,7 +209,7 @@ def row_of(
 
 
 def longest_ms(gaps: Iterable[PacketGap]) -> float | None:
-    """The longest of some gaps; 0 without any, None where one did not end."""
+    """Return the longest of some gaps in ms; 0 without any, None if one did not end."""
     spans = [gap.seconds for gap in gaps]
     if None in spans:
         return None

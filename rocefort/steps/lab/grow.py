@@ -22,12 +22,12 @@ from rocefort.steps.lab.guests import lead_to_guests
 from rocefort.steps.lab.network import running_network
 from rocefort.validators.routing.external_peers import with_outside
 
-PATIENCE_S = 60.0  # for the command lines to listen for what is new
+PATIENCE_S = 60.0  # until the command lines listen for the new switches
 
 
 @dataclass(frozen=True)
 class TopologyGrowth:
-    """What a lab has more than before."""
+    """Additions to a lab."""
 
     switches: tuple[str, ...]
     servers: tuple[str, ...]
@@ -35,14 +35,14 @@ class TopologyGrowth:
 
 
 def grow_running(twin: Twin, fabric: Path) -> TopologyGrowth:
-    """Give a running lab what a fabric has more; new switches run their day 0, old ones go on.
+    """Add a fabric's new parts to a running lab; new switches run their day 0, old ones continue.
 
-    Raises Refused where the fabric has not all of the lab, something is broken, or the lab is not
-    whole, ServiceFailed where a step fails; the lab is then what it was before.
+    Raises Refused if the fabric lacks a part of the lab, a fault is injected, or the lab is not
+    whole, ServiceFailed if a step fails; the lab is then as before.
     """
     twin.require_whole()
     if not lines_run(twin.registry, twin.record):
-        what = "the command lines of its switches do not run, and new ones would have none"
+        what = "the command lines of its switches do not run; new switches would have none"
         raise Refused(what, where=twin.record.name, how="take it down and up again")
     wanted = subject_of(fabric, None).network
     now = running_network(twin)
@@ -53,7 +53,7 @@ def grow_running(twin: Twin, fabric: Path) -> TopologyGrowth:
     )
     new = grown_topology(twin.topology, planned)
     if new == twin.topology:
-        raise Refused("this fabric has nothing that the lab has not", where=twin.record.name)
+        raise Refused("this fabric adds nothing to the lab", where=twin.record.name)
     old = grow_lab(twin.registry, twin.record, new)
     try:
         _grow_lines(twin, network, texts)
@@ -67,7 +67,7 @@ def grow_running(twin: Twin, fabric: Path) -> TopologyGrowth:
 
 
 def day0_of(node: Node) -> str:
-    """What a new switch runs when somebody has made it reachable, and no more."""
+    """Return the day-0 configuration of a switch: it is reachable, and no more."""
     if node.family is None or node.hardware is None:
         raise Refused("its hardware is not known", where=node.name, how="name it in the fabric")
     dialect = dialect_of(node)
@@ -75,7 +75,7 @@ def day0_of(node: Node) -> str:
 
 
 def _grown_network(wanted: Network, now: Network, texts: dict[str, str]) -> Network:
-    """The larger fabric with what its switches run: old ones as they are, new ones their day 0."""
+    """Return the larger fabric with running configurations: old ones, or day 0 for new switches."""
     running = {node.name: node.device for node in now.nodes}
     fresh = {
         name: dialect_of(wanted.by_name[name]).parse(text, f"{name} (day 0)").device
@@ -88,7 +88,7 @@ def _grown_network(wanted: Network, now: Network, texts: dict[str, str]) -> Netw
 
 
 def _grow_lines(twin: Twin, network: Network, texts: dict[str, str]) -> None:
-    """Let the command lines know, and wait until they listen for what is new."""
+    """Notify the command lines, and wait until they listen for the new switches."""
     asked = grow_file(twin.registry, twin.record)
     said = grown_file(twin.registry, twin.record)
     said.unlink(missing_ok=True)
@@ -97,7 +97,7 @@ def _grow_lines(twin: Twin, network: Network, texts: dict[str, str]) -> None:
     while not said.exists():
         if monotonic() > until or not lines_run(twin.registry, twin.record):
             asked.unlink(missing_ok=True)
-            what = "the command lines do not take up what is new"
+            what = "the command lines do not add the new switches"
             raise ServiceFailed(what, where=twin.record.name, how="see `rocefort lab status`")
         sleep(0.02)
     if problem := said.read_text("utf-8"):

@@ -1,4 +1,4 @@
-"""Steps of `lab guest` and `lab up --guests`: the image, who is a guest, how guests are reached."""
+"""Steps of `lab guest` and `lab up --guests`: the image, choice of guests, their connections."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from rocefort.models.wording import count_of
 
 EVERY = "all"
 DEVICE, GID_INDEX = "rxe0", 1  # GID 0 is of the link-local address
-# A second: an emulated CPU answers late, and what is sent again would look lost.
+# A second: an emulated CPU answers late, and a repeated packet would count as lost.
 QP_TIMEOUT = 18
-CONNECT_S = 60.0  # an emulated CPU takes its time with keys
-NO_GUEST = "for no server of it, or of no other leaf, is a guest"
+CONNECT_S = 60.0  # an emulated CPU is slow with keys
+NO_GUEST = "because no server on it, or on another leaf, is a guest"
 NOTE = "Soft-RoCE guests under {accel}: correctness and counters are judged, speed is not"
 
 
 def guest_names(network: Network, asked: str) -> tuple[str, ...]:
-    """Servers that are to be guests: names with commas between them, or all."""
+    """Return the servers that become guests: names with commas between them, or all."""
     if asked == EVERY:
         return tuple(server.name for server in network.servers or ())
     return tuple(dict.fromkeys(word for part in asked.split(",") if (word := part.strip())))
 
 
 def build_image(say: Callable[[str], None]) -> Image:
-    """Build the image of guests, unless it is there; old ones that no lab runs go."""
+    """Build the image of guests, unless it exists; remove old ones that no lab uses."""
     image, cache, labs = build(say), Cache(), Registry()
     with cache.lock(say):
         in_use = {Path(labs.find(name).image) for name in labs.names()}
@@ -43,15 +43,15 @@ def build_image(say: Callable[[str], None]) -> Image:
 
 
 def speed_note(twin: Twin) -> str:
-    """Why speed is not judged on a lab's guests."""
+    """Return the reason that speed is not judged on a lab's guests."""
     return NOTE.format(accel=twin.record.accel.upper())
 
 
 def lead_to_guests(twin: Twin) -> Connections:
-    """Let a lab's connections file have its guests as its servers alone; again when it has grown.
+    """Write a lab's connections file with its guests as the only servers; again after a growth.
 
-    Other servers of the lab are namespaces: what they would print of RDMA is replayed, and no guest
-    can measure with them.
+    Other servers of the lab are namespaces: their RDMA output is replayed, and no guest can measure
+    with them.
     """
     guests = twin.guests
     directory = lines_directory(twin.registry, twin.record)

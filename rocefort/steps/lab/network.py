@@ -1,4 +1,4 @@
-"""What a lab runs as a Network, and what the embedded engine says of it with what is broken."""
+"""Network that a lab runs, and the embedded engine's prediction for it with injected faults."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ CROSSED = "wrong-cable"
 
 
 def running_network(twin: Twin) -> Network:
-    """The fabric of a lab with what its switches run now.
+    """Return the fabric of a lab with the running configurations of its switches.
 
     Raises Refused for a lab that was started without command lines.
     """
     file = network_file(twin.registry, twin.record)
     if not file.exists():
         how = "start it with `rocefort lab up`"
-        what = "it has no command lines, and so nobody knows what its switches run"
+        what = "it has no command lines, so its running configurations are not known"
         raise Refused(what, where=twin.record.name, how=how)
     network = Network.model_validate_json(file.read_bytes())
     newer = {
@@ -46,7 +46,7 @@ def running_network(twin: Twin) -> Network:
 
 
 def far_ends(network: Network) -> dict[End, End]:
-    """The other end of each cable between switches."""
+    """Return the other end of each cable between switches."""
     found = {}
     for link in network.links or ():
         found[link.a], found[link.b] = link.b, link.a
@@ -54,13 +54,13 @@ def far_ends(network: Network) -> dict[End, End]:
 
 
 def ends_of(where: str) -> list[End]:
-    """Ports that a fault's place names."""
+    """Return the ports in a fault's place."""
     places = (part.partition("=")[0].partition(":") for part in where.split(","))
     return [End(device=node, interface=port) for node, _, port in places]
 
 
 def failure_of(network: Network, broken: Sequence[ActiveFault]) -> Failure:
-    """What is lost to routing while these faults are there; most of them cost it nothing."""
+    """Return the routing failure of these faults; most of them cost routing nothing."""
     far, links, nodes = far_ends(network), [], []
     for one in broken:
         percent = int(one.where.partition("=")[2] or ALL) if one.fault == "silent-loss" else ALL
@@ -73,7 +73,7 @@ def failure_of(network: Network, broken: Sequence[ActiveFault]) -> Failure:
 
 
 def recabled(network: Network, broken: Sequence[ActiveFault]) -> Network:
-    """The fabric with its cables as they are plugged."""
+    """Return the fabric with its cables as they are plugged."""
     links = list(network.links or ())
     for one in broken:
         if one.fault == CROSSED:
@@ -88,7 +88,7 @@ def recabled(network: Network, broken: Sequence[ActiveFault]) -> Network:
 
 @dataclass(frozen=True)
 class PredictionCheck:
-    """Whether the kernels have what the engine predicts; seconds: how long it took them."""
+    """Whether the kernels match the engine's prediction; seconds: how long it took them."""
 
     opinions: Opinions
     seconds: float
@@ -100,7 +100,7 @@ class PredictionCheck:
 
     @property
     def nothing(self) -> Opinions:
-        """Of a law that nobody waited for."""
+        """Comparison of nothing, for a check that was stopped."""
         return replace(self.opinions, compared=0, differences=())
 
 
@@ -111,9 +111,9 @@ def await_law(
     deadline_s: float,
     stop: Callable[[], bool] = lambda: False,
 ) -> PredictionCheck:
-    """Wait until the kernels have what the engine predicts with these faults, twice in a row.
+    """Wait until the kernels match the engine's prediction with these faults, twice in a row.
 
-    stop: whether somebody does not want to wait any longer.
+    stop: whether the user has stopped the wait.
     """
     failure = failure_of(network, broken)
     solution = dense(recabled(network, broken), failure)
@@ -130,13 +130,13 @@ def await_law(
 
 
 def detection_s(twin: Twin) -> float:
-    """The longest that a peer may be silent before its routes go: BFD's time, or BGP's hold."""
+    """Return the longest silence of a peer until its routes go: BFD's time, or BGP's hold time."""
     return max((t.detection_s for t in timers_of(twin)), default=0.0)
 
 
 @dataclass(frozen=True)
 class SessionTimers:
-    """Of one session of a running bgpd. bfd: `3 x 300 ms`, empty without."""
+    """Timers of one session of a running bgpd. bfd: `3 x 300 ms`, empty without."""
 
     keepalive_s: float
     hold_s: float
@@ -149,7 +149,7 @@ class SessionTimers:
 
 
 def timers_of(twin: Twin) -> set[SessionTimers]:
-    """Timers in use, as bgpd and bfdd tell them."""
+    """Return the timers in use, from bgpd and bfdd."""
     found = set()
     for switch in twin.topology.sessions:
         with twin.daemons(switch).vty("bgpd") as vty:

@@ -1,4 +1,4 @@
-"""Steps of `lab opinions`: kernels, the embedded engine and Batfish, asked and compared."""
+"""Steps of `lab opinions`: comparison of kernels, the embedded engine and Batfish."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from rocefort.validators.verification.batfish_forks import ask_forks, replay_for
 WHOLE = "whole"
 DIGEST = re.compile(rb'"(snapshot|forked)_sha256":"([0-9a-f]{64})"')
 HEAD = 1000  # bytes of a recording that have its digest
-PATIENCE_S = 60.0  # beside the time that a silent peer has, and what BGP takes to try again
+PATIENCE_S = 60.0  # added to the detection time of a silent peer, and BGP's time to try again
 KERNEL, ENGINE, BATFISH = "kernel", "engine", "batfish"
 PAIRS = ((KERNEL, ENGINE), (KERNEL, BATFISH), (ENGINE, BATFISH))
 
 
 @dataclass
 class Batfish:
-    """Batfish's answers on a network: recorded for just this snapshot, or asked of a service."""
+    """Batfish's answers on a network: recorded for exactly this snapshot, or from a service."""
 
     recordings: dict[str, Path] = field(default_factory=dict)  # by digest of the snapshot
-    forks: dict[str, Path] = field(default_factory=dict)  # after its failures, by the same
+    forks: dict[str, Path] = field(default_factory=dict)  # after its failures, by the same digest
     service: Service | None = None
 
     @classmethod
     def of(cls, folder: Path | None, service: Service | None = None) -> Batfish:
-        """With all recordings under a folder. Raises BadInput where it has none."""
+        """Read all recordings under a folder. Raises BadInput if it has none."""
         found: dict[bytes, dict[str, Path]] = {b"snapshot": {}, b"forked": {}}
         for path in sorted(folder.rglob("*.json")) if folder else ():
             with path.open("rb") as file:
@@ -56,7 +56,7 @@ class Batfish:
     def on(
         self, network: Network, failure: Failure | None = None
     ) -> tuple[RoutingState, str] | None:
-        """Its answers and where they come from; None where nobody has them."""
+        """Return its answers and their source; None without any."""
         if failure is not None:
             return self.after(network, failure)
         if self.recordings:
@@ -69,7 +69,7 @@ class Batfish:
         return None
 
     def after(self, network: Network, failure: Failure) -> tuple[RoutingState, str] | None:
-        """The same for a fork of the network without what has failed: of routes alone."""
+        """Return the same for a fork of the network without the failed parts: only routes."""
         if self.forks:
             path = self.forks.get(snapshot_digest(snapshot_files(network)))
             state = None if path is None else replay_forks(network, path).after(network, failure)
@@ -89,7 +89,7 @@ def opinions_of(
     state: str = WHOLE,
     failure: Failure | None = None,
 ) -> OpinionRow:
-    """Compare the kernels of a lab that rests with the engines' answers on what it runs."""
+    """Compare the kernels of a converged lab with the engines' answers for its configurations."""
     solution = analyse(network) if failure is None else dense(network, failure)
     dead = () if failure is None else failure.nodes
     tables = twin.fibs([name for name in twin.topology.by_switch if name not in dead], ["bgp"])
@@ -104,7 +104,7 @@ def row_of(
     solution: Solution,
     other: tuple[RoutingState, str] | None,
 ) -> OpinionRow:
-    """Every two opinions on one state. other: what Batfish says, and where that comes from."""
+    """Return every two opinions on one state. other: Batfish's answer, and its source."""
     found = dict(_pairs(tables, solution, other[0] if other else None))
     first = [str(each) for opinions in found.values() for each in opinions.differences]
     return OpinionRow(
@@ -136,9 +136,9 @@ def lab_opinions(
     say: Callable[[str], None],
     stop: Callable[[], bool] = lambda: False,
 ) -> list[OpinionRow]:
-    """Opinions on a lab as it runs, and after each single failure, each mended afterwards.
+    """Return opinions on a lab as it runs, and after each single failure, each fixed afterwards.
 
-    Raises Refused where something is broken already.
+    Raises Refused if a fault is already there.
     """
     require_mended(twin.registry, twin.record)
     network = running_network(twin)
@@ -156,9 +156,9 @@ def lab_opinions(
 def after(
     twin: Twin, network: Network, batfish: Batfish, failure: Failure, deadline_s: float
 ) -> OpinionRow:
-    """Let something fail as light goes out, compare, and mend it, whatever happens.
+    """Inject a failure as a loss of carrier, compare, and fix it in any case.
 
-    Raises ServiceFailed where the lab is not whole again within the deadline.
+    Raises ServiceFailed if the lab is not whole again within the deadline.
     """
     try:
         broken = list(break_all(twin, failure))
@@ -168,7 +168,7 @@ def after(
         mend_lab(twin.registry, twin.record.name)
     whole = await_law(twin, network, (), deadline_s)
     if not whole.holds:
-        what = f"is mended and not whole: {whole.opinions.differences[0]}"
+        what = f"is fixed and not whole: {whole.opinions.differences[0]}"
         raise ServiceFailed(what, where=twin.record.name)
     return row
 

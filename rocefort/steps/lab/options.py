@@ -1,4 +1,4 @@
-"""How a lab is run: where it listens, how its switches behave, what goes wrong in it."""
+"""Options of a lab: listening address, behaviour of its switches, faults."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class LabOptions:
     candidate: CandidateMode = "own"
     faults: tuple[str, ...] = ()  # SWITCH:NAME@WHAT
     power_loss: bool = False  # of every switch, before the start
-    keep: bool = False  # whether switches go on from where they were
-    whole: bool = False  # lines that no command is known for stay in what a switch starts with
-    log: Path | None = None  # what the switches were told and did: rocefort.lab.switch.audit_log
+    keep: bool = False  # whether switches continue from their last state
+    whole: bool = False  # lines that match no command stay in the start-up configuration
+    log: Path | None = None  # audit log of the switches: rocefort.lab.switch.audit_log
     time_scale: float = 1.0  # how fast the timers of the switches run
 
 
 def read_listen(text: str, *, others: bool) -> tuple[str, int]:
-    """Read `127.0.0.1:2200`. others: an address that others reach is allowed.
+    """Parse `127.0.0.1:2200`. others: an address that others can reach is allowed.
 
     Raises BadInput; Refused for such an address without that.
     """
@@ -52,17 +52,15 @@ def read_listen(text: str, *, others: bool) -> tuple[str, int]:
         how = f"write 127.0.0.1:PORT or [::1]:PORT, the first port from {FIRST_PORT} to {LAST_PORT}"
         raise BadInput(f"{text!r} is no address and port", where="--listen", how=how)
     if not address.is_loopback and not others:
-        what = (
-            f"{address} can be reached by others, who may log in with a password that is no secret"
-        )
-        raise Refused(what, where="--listen", how="add --open-to-others if that is meant")
+        what = f"others can reach {address}, and log in with a password that is no secret"
+        raise Refused(what, where="--listen", how="add --open-to-others if that is intended")
     return str(address), port
 
 
 def read_faults(
     texts: Iterable[str], switches: Collection[str]
 ) -> list[tuple[str, LineFault | StateFault]]:
-    """Read faults, each with its switch; raises BadInput with every one that is in error."""
+    """Parse faults, each with its switch; raises BadInput with every wrong one."""
     problems: list[Problem] = []
     found = []
     for text in texts:
@@ -95,7 +93,7 @@ def inject(
     switches: Mapping[str, EmulatedSwitch],
     model: EmulatedState,
 ) -> None:
-    """Let faults begin; raises BadInput for a port that is not there."""
+    """Start faults; raises BadInput for an unknown port."""
     for name, fault in faults:
         if isinstance(fault, StateFault):
             model.inject(name, fault)
@@ -104,5 +102,5 @@ def inject(
 
 
 def faults_help() -> tuple[tuple[str, str], ...]:
-    """Every fault with what it does."""
+    """Return every fault with its effect."""
     return tuple(sorted({**FAULTS, **STATE_FAULTS}.items()))

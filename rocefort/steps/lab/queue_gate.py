@@ -1,8 +1,8 @@
-"""The gate between guests, with what the leaves counted: RoCE has to leave by RoCE's queue.
+"""RDMA gate between guests that also checks the leaves' queue counters for RoCE.
 
-perftest cannot tell: a packet in a wrong queue is delivered as long as nothing is crowded. What
-left each port by each queue is read on the command line of the leaves before and after; on a
-twin it is what the kernel counted by DSCP, put into queues by the map that the leaf runs.
+perftest cannot detect a wrong queue: a packet there is delivered as long as no queue is full.
+Packets sent by each port and queue are read on the command line of the leaves before and after. On
+a twin these are the kernel's counts by DSCP, put into queues by the leaf's running map.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from rocefort.models.rollout.plan import Gate
 from rocefort.rdma.run.gate import DEADLINE_S, run_gate
 from rocefort.rollout.controller.protocols import GateVerdict
 
-ENOUGH = 200  # packets of a test in one direction: more than what else leaves a port meanwhile
-UNDER_LOAD = "ROCEFORT_UNDER_LOAD"  # the lab in which `lab load` sends while a command runs
+ENOUGH = 200  # packets of a test in one direction: more than other traffic of a port meanwhile
+UNDER_LOAD = "ROCEFORT_UNDER_LOAD"  # name of the lab in which `lab load` sends while a command runs
 NOT_COUNTED = "RoCE's queue not judged: `rocefort lab load {}` sends meanwhile, and is counted too"
 Passed = Mapping[tuple[str, str], Mapping[int, int]]  # by leaf and port: packets by queue
 
 
 @dataclass(frozen=True, slots=True)
 class QueueVerdict:
-    """What the gate says."""
+    """Verdict of the gate."""
 
     passed: bool
     summary: str
@@ -38,12 +38,12 @@ class QueueVerdict:
 
 @dataclass(frozen=True)
 class QueueGate:
-    """Runs gates between servers that really send, and looks by which queues it left."""
+    """Gate between servers that really send, with a check of the queues that they use."""
 
     network: Network
 
     def __call__(self, nornir: Nornir, gate: Gate) -> GateVerdict:
-        """Run a gate and judge what perftest says, then what the leaves counted."""
+        """Run a gate and judge perftest's result, then the leaves' counters."""
         if lab := os.environ.get(UNDER_LOAD):
             ran = run_gate(nornir, gate, DEADLINE_S)
             return QueueVerdict(ran.passed, f"{ran.summary}; {NOT_COUNTED.format(lab)}")
@@ -65,7 +65,7 @@ class QueueGate:
 
 
 def wrong_queues(before: Passed, after: Passed, queue: int) -> Iterator[str]:
-    """A sentence on the ports of each leaf that most packets left by another queue."""
+    """Yield a sentence on the ports of each leaf that most packets left by another queue."""
     wrong: dict[tuple[str, int], dict[str, Counter[int]]] = defaultdict(dict)
     for (leaf, port), later in after.items():
         grown = Counter(later)
@@ -82,7 +82,7 @@ def wrong_queues(before: Passed, after: Passed, queue: int) -> Iterator[str]:
 
 
 def _passed_counts(nornir: Nornir, network: Network, leaves: Collection[str]) -> Passed:
-    """What left the RoCE ports of leaves by now. Raises DeviceFailed where one does not tell."""
+    """Return packets sent by the RoCE ports of leaves until now. Raises DeviceFailed."""
 
     def read(task: Task) -> Result:
         name = task.host.name
@@ -104,6 +104,6 @@ def _passed_counts(nornir: Nornir, network: Network, leaves: Collection[str]) ->
     for name, answer in answers.items():
         if answer.failed:
             why = str(answer.exception).splitlines()[0]
-            raise DeviceFailed(f"does not tell what left its queues: {why}", where=name)
+            raise DeviceFailed(f"does not report its queue counters: {why}", where=name)
         passed |= answer[0].result
     return passed

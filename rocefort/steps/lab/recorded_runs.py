@@ -1,7 +1,7 @@
-"""Which recorded perftest run a server of a twin replays: what packets like its own came to.
+"""Choice of the recorded perftest run that a server of a twin replays, by probe packets.
 
-A namespace has no RDMA, so what the programs print was recorded. Whether they print a good run, or
-that of a blocked path or of one with too small an MTU, is decided by packets that cross the twin.
+A namespace has no RDMA, so the programs' output is recorded. Probe packets that cross the twin
+decide on a good run, one of a blocked path, or one of a path with too small an MTU.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from rocefort.lab.twin.twin import Twin
 from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY
 
 TWIN_NOTE = (
-    "packets of RoCE cross the twin, and a recorded run is replayed by what becomes of them: "
+    "packets of RoCE cross the twin, and their result selects the recorded run:"
     "correctness is judged, speed is not"
 )
 BLOCKED = {BANDWIDTH: "fail.udp4791_blocked", LATENCY: "fail.udp4791_blocked_lat"}
 TOO_LONG = {BANDWIDTH: "fail.path_mtu_1500"}  # a latency run sends small packets, which get through
-PATIENCE_S = 3.0  # perftest sends again what is lost; sessions may still be coming back
+PATIENCE_S = 3.0  # perftest sends lost packets again; sessions may still be coming up
 
 
 @dataclass(frozen=True)
 class ReplayedByTwin:
-    """Chooses samples for the servers of one lab."""
+    """Choice of samples for the servers of one lab."""
 
     registry: Registry
     lab: str
 
     def choose(self, client: str, words: Sequence[str]) -> Sample | None:
-        """The sample of a client's run; None: a good one."""
+        """Return the sample of a client's run; None: a good one."""
         twin = Twin.find(self.lab, self.registry)
         server = next((h.name for h in twin.topology.hosts if h.address in words), None)
         if server is None or words[0] not in BLOCKED:

@@ -1,4 +1,4 @@
-"""BGP sessions of a lab as their timers need them: what both ends agree on, and what they hear."""
+"""BGP sessions of a lab for its hold timers: agreed values, and whether messages arrive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UPDATE_BYTES = 60  # of one prefix with attributes of its own: an UPDATE of RFC 
 
 
 def session_facts(solution: Solution, running: Mapping[str, Config]) -> Iterator[SessionFacts]:
-    """Every established session between two switches of the lab, once."""
+    """Yield every established session between two switches of the lab, once."""
     keys = {name: authentication(lines) for name, lines in running.items()}
     routes = Counter((r.device, hop) for r in solution.state.routes for hop in r.next_hops)
     for session in solution.sessions:
@@ -53,7 +53,7 @@ def _port(solution: Solution, session: ConfiguredSession) -> tuple[str, str]:
 
 
 def lonely_ends(solution: Solution) -> Iterator[PeerEnd]:
-    """Ends of which all is ready, and whose peer's address no switch has."""
+    """Yield ends that are ready, but whose peer's address is on no switch."""
     known = {
         address.ip
         for node in solution.underlay.network.nodes
@@ -68,12 +68,12 @@ def lonely_ends(solution: Solution) -> Iterator[PeerEnd]:
 
 
 def without_closed(device: Device, config: Config) -> Device:
-    """What a switch runs, with sessions that its text closes not enabled."""
+    """Return a Device with its closed sessions not enabled."""
     closed = closed_peers(config)
     if not closed or device.bgp is None:
         return device
     bgp = device.bgp
-    peers = tuple(  # on its own, for a group would enable it
+    peers = tuple(  # without its group, which would enable it
         p.model_copy(update={**vars(bgp.settings(p)), "active": False, "group": None})
         if closed & {str(p.address), p.group}
         else p

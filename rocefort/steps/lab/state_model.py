@@ -1,4 +1,4 @@
-"""What stands behind the switches of a lab: its model, joined to the embedded routing engine."""
+"""State source of a lab's switches: its model, joined to the embedded routing engine."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from rocefort.steps.lab.sessions import lonely_ends, session_facts, without_clos
 from rocefort.validators.routing.engine import analyse
 
 OWN_HOP = "0.0.0.0"  # noqa: S104 - what a BGP table shows; nothing listens there
-OUTSIDE = "outside"  # what the cables of exits lead to, which no lab runs
+OUTSIDE = "outside"  # far end of exit cables, which is outside of the lab
 
 
 def model_of(network: Network, switches: Mapping[str, EmulatedSwitch]) -> EmulatedState:
-    """The model of a fabric: cabled as designed, with the ports of its hardware."""
+    """Return the model of a fabric: cabled as designed, with the ports of its hardware."""
     return EmulatedState(
         switches,
         cabling=None if network.links is None else _cabling(network),
@@ -58,13 +58,13 @@ def _port(end: End) -> Port:
 
 @lru_cache(maxsize=256)
 def _ports(speeds: tuple[tuple[str, int | None], ...]) -> PortsOfSwitch:
-    """One table for all switches with the same ports."""
+    """Return one table for all switches with the same ports."""
     return {name: gbps * 1000 if gbps else None for name, gbps in speeds}
 
 
 def routing_of(network: Network) -> Routing:
-    """BGP as the embedded engine sees it, from what the switches of the lab run."""
-    # Without the designed devices: what runs takes their place, and both would be much memory.
+    """Return BGP as computed by the embedded engine, from the running configurations of the lab."""
+    # Without the designed devices: the running ones replace them, and both would be much memory.
     nodes = {
         node.name: node.model_copy(update={"device": Device(name=node.name)})
         for node in network.nodes
@@ -93,14 +93,14 @@ def routing_of(network: Network) -> Routing:
                 sessions=tuple(session_facts(solution, running)),
                 lonely=frozenset(lonely_ends(solution)),
             )
-        except (Refused, BadInput):  # what runs is not modelled: nothing is claimed to be up
+        except (Refused, BadInput):  # not modelled: no session is reported as up
             return no_routing(running, dead)
 
     return routed
 
 
 def _node_without(node: Node, dead: frozenset[Port]) -> Node:
-    """The node with its ports shut that have no working cable."""
+    """Return the node with its ports shut that have no working cable."""
     own = {interface for switch, interface in dead if switch == node.name}
     if not own:
         return node
@@ -114,10 +114,10 @@ def _node_without(node: Node, dead: frozenset[Port]) -> Node:
 
 
 def _paths(network: Network, switch: str) -> list[BgpPath]:
-    """The BGP table of a switch: what it announces itself, and every way that it uses.
+    """Return the BGP table of a switch: its own prefixes, and every path that it uses.
 
-    A next hop announces its own best way, so that and its AS are the path. A MED does not go on to
-    the next AS but one (RFC 4271), and the origin of a `network` is 0.
+    A next hop announces its own best path, so that and its AS are the path. A MED is not sent
+    beyond the next AS (RFC 4271), and the origin of a `network` is 0.
     """
     solution = analyse(network)
     far = {session.peer: session.far[0] for session in solution.sessions
@@ -144,7 +144,7 @@ def _routed(
     peers: dict[str, list[PeerState]] = {node.name: [] for node in network.nodes}
     routes: dict[str, list[BgpRoute]] = {node.name: [] for node in network.nodes}
     for route in state.routes:
-        if route.device in routes:  # others: the other end of an exit, which no lab runs
+        if route.device in routes:  # others: the other end of an exit, outside of the lab
             routes[route.device].append(BgpRoute(route.prefix, route.next_hops))
     for session in state.sessions:
         if session.device in peers:

@@ -1,4 +1,4 @@
-"""Steps of `lab up` and of what a lab is asked afterwards."""
+"""Steps of `lab up` and of the commands on a lab that is up."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def bring_up(
     say: Callable[[str], None],
     guests: str = "",
 ) -> Twin:
-    """Bring a fabric's twin up with its command lines, and say what it leaves out.
+    """Bring a fabric's twin up with its command lines, and report what it leaves out.
 
-    guests: servers that QEMU runs, beside those of the choice: names with commas, or all.
+    guests: servers that QEMU runs, besides those of the choice: names with commas, or all.
     """
     require_host(other_frr=choice.other_frr)
     subject = subject_of(fabric, None)
@@ -51,7 +51,7 @@ def bring_up(
         twin = Twin.up(network, name or network.name, chosen, say=say)
     except OSError as error:
         what = f"cannot come up: {error.strerror}"
-        how = "see that /run is not full; nothing is left"
+        how = "check that /run is not full; nothing is left behind"
         raise ServiceFailed(what, where=name or network.name, how=how) from None
     say(f"note: {speed_note(twin) if twin.record.guests else TWIN_NOTE}")
     for note in notes_of(twin):
@@ -60,9 +60,9 @@ def bring_up(
 
 
 def expected_sessions(network: Network) -> dict[str, tuple[str, ...]] | None:
-    """Peers by switch whose sessions the embedded engine sees up; None where it refuses.
+    """Return peers by switch whose sessions the embedded engine predicts as up; None if it refuses.
 
-    A fabric with a fault comes up, too: its sessions that cannot are not waited for.
+    A fabric with a fault also comes up: sessions that cannot come up are not waited for.
     """
     try:
         state = solve(network)
@@ -76,7 +76,7 @@ def expected_sessions(network: Network) -> dict[str, tuple[str, ...]] | None:
 
 
 def notes_of(twin: Twin) -> list[str]:
-    """What the twin does not do of what the texts say, each once, with how many switches say it."""
+    """Return configured features that the twin leaves out, with the number of switches."""
     found: dict[str, list[str]] = {}
     for plan in twin.topology.switches:
         for note in plan.notes:
@@ -88,7 +88,7 @@ def notes_of(twin: Twin) -> list[str]:
 
 
 def the_lab(name: str | None) -> str:
-    """The lab that is meant: the only one, where none is named."""
+    """Return the given lab, or the only one if none is given."""
     names = Registry().names()
     if name is not None or len(names) == 1:
         return name or names[0]
@@ -98,7 +98,7 @@ def the_lab(name: str | None) -> str:
 
 
 def find_lab(name: str | None) -> Twin:
-    """A lab that can be worked in. Raises ServiceFailed without root."""
+    """Return a lab to work in. Raises ServiceFailed without root."""
     require_root()
     return Twin.find(the_lab(name))
 
@@ -110,31 +110,31 @@ def end_lab(name: str) -> None:
 
 
 def all_labs() -> list[LabStatus]:
-    """State of every lab on this machine."""
+    """Return the status of every lab on this machine."""
     require_root()
     return [status_of(name) for name in Registry().names()]
 
 
 def one_lab(name: str | None) -> LabStatus:
-    """State of one lab."""
+    """Return the status of one lab."""
     require_root()
     return status_of(the_lab(name))
 
 
 def break_one(name: str, fault: str, where: str) -> ActiveFault:
-    """Break something in a lab on purpose."""
+    """Inject a fault into a lab."""
     require_root()
     return break_lab(Registry(), name, fault, where)
 
 
 def require_all(what: str) -> None:
-    """See that everything is to be mended. Raises BadInput for a part of it."""
+    """Check that everything is to be fixed. Raises BadInput for a part of it."""
     if what != "all":
-        how = "leave it out, or write all: cables that hang together are put back together"
-        raise BadInput(f"{what!r} cannot be mended alone", how=how)
+        how = "leave it out, or write all: faults that share cables are fixed together"
+        raise BadInput(f"{what!r} cannot be fixed alone", how=how)
 
 
 def repair_faults(name: str) -> tuple[ActiveFault, ...]:
-    """Mend what was broken in a lab on purpose; the routes may take a while to come back."""
+    """Fix all injected faults of a lab; the routes may take a while to come back."""
     require_root()
     return mend_lab(Registry(), name)

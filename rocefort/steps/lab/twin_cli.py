@@ -1,9 +1,9 @@
-"""The command lines of a twin's switches: a process of the lab that stands until it is down.
+"""Process that serves the command lines of a twin's switches until the lab is down.
 
     python -m rocefort.steps.lab.twin_cli ROOT NAME PIPE
 
-It bears the lab's mark, so that `lab down` ends it however the lab was left. What it is started
-with is a file in the lab's directory; it says `ready` on the pipe, or why it cannot start.
+It has the lab's mark, so that `lab down` ends it in any state of the lab. Its input is a file in
+the lab's directory. It writes `ready` to the pipe, or the reason that it cannot start.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from rocefort.steps.lab.options import LabOptions
 from rocefort.steps.lab.recorded_runs import ReplayedByTwin
 from rocefort.steps.lab.twin_cli_grow import grow_lines
 
-WATCH_S = 0.1  # at the latest a trial's end reaches the kernel so much later
+WATCH_S = 0.1  # longest delay until the end of a trial reaches the kernel
 
 
 def start_lines(
     registry: Registry, record: LabRecord, network: Network, texts: Mapping[str, str]
 ) -> Path:
-    """Start the command lines of a lab, and wait until they listen; gives the connections file.
+    """Start the command lines of a lab, and wait until they listen; returns the connections file.
 
-    Raises ServiceFailed with what the process says.
+    Raises ServiceFailed with the error of the process.
     """
     state = lines_directory(registry, record)
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -87,11 +87,11 @@ def serve(registry: Registry, record: LabRecord, pipe: int) -> None:
 
 
 def follow_faults(faults: LineFaults, server: LabServer) -> None:
-    """Let what is broken of the command lines be in force, and say so."""
+    """Put faults of the command lines in force, and report them."""
     if faults.changed():
         server.call(faults.follow)
     for name in tuple(faults.renew):
-        with suppress(ServiceFailed):  # its port is taken for a moment: the next look tries again
+        with suppress(ServiceFailed):  # its port is in use for a moment: the next call tries again
             server.reopen(name)
             faults.renew.discard(name)
     if faults.untold and not faults.renew:
@@ -104,7 +104,7 @@ def couple_twin(
     switches: Mapping[str, EmulatedSwitch],
     model: EmulatedState,
 ) -> tuple[EmulatedState, AuditLog]:
-    """Put a lab that is up behind its switches, which begin with what it runs."""
+    """Connect switches to a lab that is up; they begin with its configurations."""
     state = lines_directory(registry, record)
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     for switch in switches.values():

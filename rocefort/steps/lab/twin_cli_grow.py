@@ -1,4 +1,4 @@
-"""The process of a lab's command lines takes up more switches and servers while it runs."""
+"""Addition of switches and servers to the command-line process of a running lab."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rocefort.steps.lab.state_model import model_of
 def grow_lines(
     lab: Rehearsal, registry: Registry, record: LabRecord, opened: ExitStack, greeting: str
 ) -> None:
-    """Take up what a file asks for, if there is one, and say how it went; opened: ends it."""
+    """Add the parts of a growth file, if there is one, and write the result; opened: ends them."""
     asked = grow_file(registry, record)
     if not asked.exists():
         return
@@ -54,7 +54,7 @@ def _grow(
     fresh = tuple(s for s in network.servers or () if s.name not in servers)
     added = network.model_copy(update={"servers": fresh})
     hosts = hosts_of(added, file.parent, ("127.0.0.1", 0), 0)
-    hosts.choose = lab.hosts.choose  # what they replay is chosen as by the others
+    hosts.choose = lab.hosts.choose  # replayed runs are chosen as for the others
     with ExitStack() as more:
         more.enter_context(hosts.in_thread())
         lab.server.add(switches)
@@ -70,14 +70,14 @@ def _connections(
     known: Connections,
     switches: Mapping[str, EmulatedSwitch],
 ) -> Connections:
-    """The file as it is, whoever else has written it, with what is new."""
+    """Return the present file, by any writer, with the new parts added."""
     file = known.known_hosts
     lines = dict.fromkeys(file.read_text("utf-8").splitlines())
     every = connections_of(lab.server, hosts, lab.file.parent)
     lines |= dict.fromkeys(every.known_hosts.read_text("utf-8").splitlines())
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     devices = tuple(device for device in every.devices if device.name in switches)
-    servers = () if known.servers_note else every.servers  # guests measure with guests alone
+    servers = () if known.servers_note else every.servers  # guests measure only with guests
     return known.model_copy(
         update={
             "devices": (*known.devices, *devices),

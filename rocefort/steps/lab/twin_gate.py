@@ -1,6 +1,6 @@
-"""The gate of a rehearsed wave: real RDMA between guests, packets of RoCE between namespaces.
+"""Gate of a rehearsed wave: real RDMA between guests, packets of RoCE between namespaces.
 
-Speed is never judged: that is for hardware.
+Speed is never judged: that needs hardware.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from rocefort.rdma.run.gate import run_gate
 from rocefort.rollout.controller.protocols import GateVerdict
 from rocefort.steps.lab.queue_gate import QueueGate, QueueVerdict
 
-PATIENCE_S = 5.0  # sessions may still be coming back
-REPLAY_S = 10.0  # what is replayed hangs at once or never: no need to wait as long as for RDMA
+PATIENCE_S = 5.0  # sessions may still be coming up
+REPLAY_S = 10.0  # a replay hangs at once or never: no need to wait as long as for RDMA
 
 
 @dataclass(frozen=True)
 class TwinGate:
-    """Runs the gates of a plan on one twin; note: why speed is not judged there."""
+    """Gates of a plan on one twin; note: reason that speed is not judged there."""
 
     network: Network
     twin: Twin
     note: str
 
     def __call__(self, nornir: Nornir, gate: Gate) -> GateVerdict:
-        """Measure what can be measured of a gate."""
+        """Run a gate as far as the twin can measure it."""
         guests = set(self.twin.record.guests)
         pairs = self._of_guests(gate) if guests else gate.pairs
         others = [p for p in gate.pairs if guests and guests.isdisjoint((p.client, p.server))]
@@ -56,7 +56,7 @@ class TwinGate:
         return QueueGate(self.network)(nornir, gate) if guests else run_gate(nornir, gate, REPLAY_S)
 
     def _of_guests(self, gate: Gate) -> tuple[GatePair, ...]:
-        """Pairs of guests that reach every leaf of the gate's servers on which there is one."""
+        """Return pairs of guests that reach every leaf of the gate's servers with a guest."""
         servers = self.network.servers or ()
         asked = {name for pair in gate.pairs for name in (pair.client, pair.server)}
         leaves = {server.port.device for server in servers if server.name in asked}
@@ -64,7 +64,7 @@ class TwinGate:
         return plan_pairs(self.network.model_copy(update={"servers": guests}), leaves)
 
     def _lost(self, pairs: Sequence[GatePair], traffic_class: int) -> str:
-        """The first pair of namespaces between which packets of RoCE do not get through."""
+        """Return the first pair of namespaces between which packets of RoCE are lost."""
         names = [name for pair in pairs for name in (pair.client, pair.server)]
         both = [way for p in pairs for way in ((p.client, p.server), (p.server, p.client))]
         full = {pair: pair_length(self.twin, pair) for pair in both}

@@ -1,4 +1,4 @@
-"""Something is done to a lab while flows run: which packets were lost, which sessions reset."""
+"""Run of a command on a lab under load, with the lost packets and reset sessions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SessionCounts:
-    """Of a session, as its bgpd counts it: how often it came up and was lost, how long it is up."""
+    """Counters of a session in its bgpd: times established and lost, and its uptime."""
 
     established: int
     dropped: int
     up_ms: int
 
     def goes_on(self, later: SessionCounts | None) -> bool:
-        """Whether it is the same session later."""
+        """Whether it is still the same session later."""
         return (
             later is not None
             and (self.established, self.dropped) == (later.established, later.dropped)
@@ -37,9 +37,9 @@ class SessionCounts:
 
 
 def under_load(twin: Twin, wish: FailoverOptions, work: Callable[[], T]) -> tuple[UnderLoad, T]:
-    """Do something while flows run between all servers; a flow goes to a server of another leaf.
+    """Run a function while flows run between all servers, each to a server of another leaf.
 
-    Raises Refused where no two servers are on different leaves, BadInput for too many packets.
+    Raises Refused if no two servers are on different leaves, BadInput for too many packets.
     """
     check_wish(wish)
     flows = flows_of(twin, pairs_of(twin), wish.flows)
@@ -64,7 +64,7 @@ def under_load(twin: Twin, wish: FailoverOptions, work: Callable[[], T]) -> tupl
 
 
 def pairs_of(twin: Twin) -> list[tuple[str, str]]:
-    """Each server with the next one that is on another leaf. Raises Refused without any."""
+    """Return each server with the next one on another leaf. Raises Refused without any."""
     hosts = [host for host in twin.topology.hosts if speaks(host)]
     found = []
     for number, host in enumerate(hosts):
@@ -78,7 +78,7 @@ def pairs_of(twin: Twin) -> list[tuple[str, str]]:
 
 
 def lives_of(twin: Twin) -> dict[str, SessionCounts]:
-    """Every session that is up: `leaf01 to 10.1.0.0`."""
+    """Return every session that is up: `leaf01 to 10.1.0.0`."""
     found = {}
     for switch in twin.topology.by_switch:
         if "bgpd" not in twin.topology.by_switch[switch].texts:
@@ -92,13 +92,13 @@ def lives_of(twin: Twin) -> dict[str, SessionCounts]:
 
 
 def run_command(words: Sequence[str], lab: str) -> int:
-    """Run a command of this machine; gives its exit code. Raises BadInput if there is none.
+    """Run a command of this machine; returns its exit code. Raises BadInput if there is none.
 
-    lab: its name, which the command and all that it starts know: a gate that counts what leaves
-    ports must not take the load for its own packets.
+    lab: its name, passed to the command and its children: a gate that counts packets of ports must
+    not count the load as its own.
     """
     known = {**os.environ, UNDER_LOAD: lab}
     try:
-        return subprocess.call(list(words), env=known)  # noqa: S603 - what the user asks for
+        return subprocess.call(list(words), env=known)  # noqa: S603 - the user's command
     except OSError as error:
         raise BadInput(f"{words[0]!r} cannot be run: {error.strerror}") from None

@@ -63,7 +63,7 @@ LOST = """\
     0 packet(s) received
     100.00% packet loss"""
 CANNOT = "Error: This emulator cannot ping it: "
-SERVER = f"{CANNOT}who has 10.7.0.9 behind Vlanif10 of leaf01 is not modelled."
+SERVER = f"{CANNOT}the owner of 10.7.0.9 behind Vlanif10 of leaf01 is not modelled."
 WRONG = "Error: Wrong parameter found at '^' position."
 
 

@@ -1,10 +1,10 @@
-"""UDP flows between servers of a lab, as RoCEv2 has them: which packets are lost, and how long.
+"""UDP flows between servers of a lab, like RoCEv2: lost packets, and the length of each gap.
 
     python -m rocefort.lab.twin.traffic.flows     the flows as JSON on stdin, and then a line to end
 
-Every flow has its own source port and sends at a steady rate to UDP 4791; a packet bears its number
-and when it was sent, so that a sender or a receiver that has to wait for the machine loses nothing.
-It runs in a process of its own: what else is done in the meantime does not disturb it.
+Every flow has its own source port and sends at a steady rate to UDP 4791. A packet has its number
+and its send time, so that a delay of the machine at either end loses nothing. The flows run in a
+process of their own, so that other work does not disturb them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from rocefort.errors import ServiceFailed
 from rocefort.lab.twin.namespaces import enter, marked
 from rocefort.models.device.packet_filters import ENTROPY_PORT, ROCE_PORT
 
-PACKET = struct.Struct("!8sIIQ")  # whose it is, flow, number, nanoseconds of the sender's clock
+PACKET = struct.Struct("!8sIIQ")  # owner, flow, number, nanoseconds of the sender's clock
 PADDING = bytes(64)
 BUFFER_BYTES = 1 << 26  # of a receiver: some seconds of all flows
 SO_RCVBUFFORCE = 33
-DRAIN_S = 0.5  # what is under way arrives
+DRAIN_S = 0.5  # until packets in flight arrive
 PATIENCE_S = 30.0
 READY = "ready"
-Deed = Callable[[str, Event], None]  # in a namespace; the event is set when it has begun
+Deed = Callable[[str, Event], None]  # runs in a namespace; the event is set when it has begun
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class ProbeFlow:
 
 @dataclass(frozen=True)
 class PacketGap:
-    """Packets of a flow that did not come, from the last before them to the first after.
+    """Missing packets of a flow, from the last one before them to the first one after.
 
-    begin_s: when the last before was sent, on the machine's monotonic clock; seconds: None: none
+    begin_s: send time of the last one before, on the machine's monotonic clock; seconds: None: none
     came after.
     """
 
@@ -62,7 +62,7 @@ class PacketGap:
 
 @dataclass(frozen=True)
 class FlowResult:
-    """What came of one flow."""
+    """Result of one flow."""
 
     sent: int
     received: int
@@ -71,7 +71,7 @@ class FlowResult:
 
 @dataclass
 class FlowLoad:
-    """Flows that run; results are there when they have ended."""
+    """Running flows; results are there when they have ended."""
 
     flows: tuple[ProbeFlow, ...]
     rate: int
@@ -79,7 +79,7 @@ class FlowLoad:
 
     @property
     def lost(self) -> int:
-        """Packets of all flows that did not come."""
+        """Missing packets of all flows."""
         return sum(one.sent - one.received for one in self.heard)
 
     @property
@@ -91,15 +91,15 @@ class FlowLoad:
 def flows_between(
     pairs: Sequence[tuple[str, str, str]], count: int, first: int = ENTROPY_PORT
 ) -> tuple[ProbeFlow, ...]:
-    """So many flows, one after another of the pairs; pair: both namespaces, and the address."""
+    """Return `count` flows, over the pairs in turn; pair: both namespaces, and the address."""
     return tuple(ProbeFlow(*pairs[number % len(pairs)], first + number) for number in range(count))
 
 
 @contextmanager
 def running(lab: str, flows: Sequence[ProbeFlow], rate: int) -> Iterator[FlowLoad]:
-    """Let flows run while the block does; rate: packets a second of each flow.
+    """Run flows while the block runs; rate: packets a second of each flow.
 
-    lab: its id. Raises ServiceFailed where they do not start.
+    lab: its id. Raises ServiceFailed if they do not start.
     """
     load = FlowLoad(tuple(flows), rate)
     spec = json.dumps({"flows": [asdict(flow) for flow in flows], "rate": rate})
@@ -130,12 +130,12 @@ def _send_text(process: subprocess.Popen[str], text: str) -> None:
 def _await_ready(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018 - pipes
     if process.stdout.readline().strip() != READY:
-        said = process.stderr.read().strip().splitlines() or ["it says nothing"]
+        said = process.stderr.read().strip().splitlines() or ["no output"]
         raise ServiceFailed(f"the flows do not start: {said[-1]}")
 
 
 def _results(process: subprocess.Popen[str]) -> tuple[FlowResult, ...]:
-    """End the flows, and read what came of them."""
+    """End the flows, and read their results."""
     try:
         text, said = process.communicate("\n", timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
@@ -151,7 +151,7 @@ def _results(process: subprocess.Popen[str]) -> tuple[FlowResult, ...]:
 
 @dataclass
 class FlowWorker:
-    """The flows in their own process."""
+    """The flows, in their own process."""
 
     flows: tuple[ProbeFlow, ...]
     rate: int
@@ -159,7 +159,7 @@ class FlowWorker:
     stop: Event = field(default_factory=Event)
     deaf: Event = field(default_factory=Event)
     sent: list[int] = field(default_factory=list)
-    came: list[list[tuple[int, int]]] = field(default_factory=list)  # number, when it was sent
+    came: list[list[tuple[int, int]]] = field(default_factory=list)  # number, send time
     failed: list[str] = field(default_factory=list)
 
     def run(self) -> list[FlowResult]:
@@ -215,7 +215,7 @@ class FlowWorker:
                     continue
                 if len(packet) == PACKET.size + len(PADDING):
                     word, flow, number, sent = PACKET.unpack_from(packet)
-                    if word == self.word:  # others may send to this port, too
+                    if word == self.word:  # other programs may send to this port
                         self.came[flow].append((number, sent))
 
     def _send(self, namespace: str, ready: Event) -> None:
@@ -227,13 +227,13 @@ class FlowWorker:
             for number, sender in sockets:
                 words = number, self.sent[number], time.monotonic_ns()
                 self.sent[number] += 1
-                # What the kernel refuses (no route, no space) is sent and does not come.
+                # A packet that the kernel refuses (no route, no space) counts as sent and missing.
                 with suppress(OSError):
                     packet = PACKET.pack(self.word, *words) + PADDING
                     sender.send(packet, socket.MSG_DONTWAIT)
             due += pause
             late = time.monotonic() - due
-            due = due if late < 1 else time.monotonic()  # after a long wait it goes on as before
+            due = due if late < 1 else time.monotonic()  # no burst after a long wait
             time.sleep(max(0.0, -late))
         for _, sender in sockets:
             sender.close()
@@ -247,7 +247,7 @@ def _sender(flow: ProbeFlow) -> socket.socket:
 
 
 def gaps_of(sent: int, came: Sequence[tuple[int, int]]) -> FlowResult:
-    """Gaps in what came of a flow, in the order in which it was sent; a packet comes once."""
+    """Return the gaps in the received packets of a flow, by send order; a packet comes once."""
     gaps = []
     for (last, then), (number, now) in pairwise(came):
         if number > last + 1:
@@ -261,7 +261,7 @@ def gaps_of(sent: int, came: Sequence[tuple[int, int]]) -> FlowResult:
 
 
 def main() -> None:
-    """Run the flows that stdin names, and print what came of each."""
+    """Run the flows of stdin, and print the result of each."""
     spec = json.loads(sys.stdin.readline())
     work = FlowWorker(tuple(ProbeFlow(**flow) for flow in spec["flows"]), spec["rate"])
     sys.stdout.write(json.dumps([asdict(one) for one in work.run()]))

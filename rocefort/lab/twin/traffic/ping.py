@@ -1,7 +1,7 @@
-"""A real ping out of a namespace: ICMP echo requests on a raw socket, and what comes back.
+"""A real ping out of a namespace: ICMP echo requests on a raw socket, and their replies.
 
-Requests follow each other at once, and nothing is waited for longer than 2 s: the command line of
-the whole lab stands still meanwhile, and what answers here does so within milliseconds.
+Requests follow each other at once, and no wait is longer than 2 s: the command lines of the whole
+lab are blocked meanwhile, and replies here take milliseconds.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ TTL_AT = 8  # octet of an IPv4 header
 
 
 def echoes(echo: EchoRequest, device: str = "") -> Sequence[EchoReply | None]:
-    """Send all requests in the caller's namespace, out of a device if one is named.
+    """Send all requests in the caller's namespace, out of a device if one is given.
 
-    Raises BadInput where the kernel refuses the source or the device.
+    Raises BadInput if the kernel refuses the source or the device.
     """
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as link:
@@ -35,7 +35,7 @@ def echoes(echo: EchoRequest, device: str = "") -> Sequence[EchoReply | None]:
                 link.bind((str(echo.source), 0))
             return _exchange(link, echo)
     except OSError as error:
-        raise BadInput(f"the kernel says: {error.strerror or error}") from None
+        raise BadInput(f"the kernel reports: {error.strerror or error}") from None
 
 
 def _exchange(link: socket.socket, echo: EchoRequest) -> Sequence[EchoReply | None]:
@@ -46,7 +46,7 @@ def _exchange(link: socket.socket, echo: EchoRequest) -> Sequence[EchoReply | No
         try:
             link.sendto(request(identity, number, echo.size), (str(echo.host), 0))
         except OSError:
-            continue  # no way there: it is lost, as one that nobody answers
+            continue  # no route: lost, as one without a reply
         sent[number] = time.monotonic()
         _receive_answers(link, identity, sent, came, 0.0)
     wait = min(echo.timeout_ms / 1000, LONGEST_WAIT_S)
@@ -61,7 +61,7 @@ def _receive_answers(
     came: dict[int, EchoReply],
     wait_s: float,
 ) -> None:
-    """Take answers until all are there or the time is over; without one only those waiting."""
+    """Receive replies until all are there or the time is over; without a wait only queued ones."""
     end = time.monotonic() + wait_s
     while len(came) < len(sent):
         link.settimeout(max(end - time.monotonic(), 0.000_1))
@@ -76,7 +76,7 @@ def _receive_answers(
 
 
 def answered(packet: bytes, identity: int) -> int | None:
-    """The number of the request that an IPv4 packet answers; None: it is something else."""
+    """Return the number of the request that an IPv4 packet answers; None: another packet."""
     start = (packet[0] & 15) * 4
     if len(packet) < start + HEADER.size:
         return None
@@ -85,14 +85,14 @@ def answered(packet: bytes, identity: int) -> int | None:
 
 
 def request(identity: int, number: int, size: int) -> bytes:
-    """An echo request with some octets of data."""
+    """Return an echo request with some octets of data."""
     data = bytes(index & 255 for index in range(size))
     bare = HEADER.pack(REQUEST, 0, 0, identity, number) + data
     return HEADER.pack(REQUEST, 0, checksum(bare), identity, number) + data
 
 
 def checksum(octets: bytes) -> int:
-    """RFC 1071."""
+    """Return the checksum of RFC 1071."""
     padded = octets + b"\0" * (len(octets) % 2)
     total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:

@@ -1,8 +1,8 @@
-"""Which queues of a switch packets have left by: kernels count, the switch's own map decides.
+"""Packets sent by each queue of a switch, from kernel counters and the switch's priority map.
 
-A kernel has no queues of this kind. nftables counts what leaves each port, by the port where it
-came in and by its DSCP; into which queue that belongs says what the switch runs: the trust of the
-port where it came in, and the diffserv domain there.
+A kernel has no such queues. nftables counts packets that leave each port, by input port and DSCP.
+The switch's configuration maps them to a queue: the trust of the input port, and its diffserv
+domain.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from rocefort.models.device.priorities import PHB_QUEUE, default_queue
 
 TABLE = "queues"
 WAYS = ("in", "out")
-BEHIND_FAULTS = 10  # priority of a chain: what a fault drops was never there
+BEHIND_FAULTS = 10  # priority of a chain: packets dropped by a fault are not counted
 UNTAGGED = 0  # queue of a packet without an 802.1p priority
-OWN = 6  # queue of what a switch sends itself
+OWN = 6  # queue of packets from the switch itself
 NAMED = {"be": 0, "df": 0, "lephb": 1, "va": 44, "ef": 46}  # nftables, beside csN and afNN
 Counts = Mapping[int, tuple[int, int]]  # by queue: packets, bytes
 
 
 @dataclass(frozen=True)
 class PortCount:
-    """What has left a port: where it came in (empty: the switch's own), with which DSCP."""
+    """Packets that have left a port, by input port (empty: from the switch itself) and DSCP."""
 
     port: str
     came_in: str
@@ -40,7 +40,7 @@ class PortCount:
 
 
 def queues_of(twin: Twin, switch: str, device: Device) -> Mapping[str, Counts]:
-    """By kernel name of a port, what has left it by each queue since this was first asked."""
+    """Return sent packets by kernel name of a port and by queue, since the first call."""
     found: dict[str, dict[int, tuple[int, int]]] = {}
     for row in _new_counts(twin, switch):
         counts = found.setdefault(row.port, {})
@@ -51,7 +51,7 @@ def queues_of(twin: Twin, switch: str, device: Device) -> Mapping[str, Counts]:
 
 
 def queue_of(device: Device, came_in: str, dscp: int) -> int:
-    """Queue into which a switch puts a packet; came_in: kernel name of a port of it."""
+    """Return the queue of a packet; came_in: kernel name of the input port."""
     if not came_in:
         return OWN
     port = next((i for i in device.interfaces if kernel_name(i.name) == came_in), None)
@@ -65,12 +65,12 @@ def queue_of(device: Device, came_in: str, dscp: int) -> int:
 
 
 def _new_counts(twin: Twin, switch: str) -> Iterator[PortCount]:
-    """Read the counters; the first time, and after a port was made anew, they begin."""
-    cables = [c for c in twin.topology.cables if BACKSTAGE not in (c.a, c.b)]  # lead somewhere
+    """Read the counters; the first call, and one after a port was created again, starts them."""
+    cables = [c for c in twin.topology.cables if BACKSTAGE not in (c.a, c.b)]  # not to nowhere
     ports = sorted({port for cable in cables for node, port in cable.ends if node == switch})
     rows = _raw_counters(twin, switch)
     there = {row["chain"]["name"] for row in rows if "chain" in row}
-    if there != {f"{way}_{port}" for way in WAYS for port in ports}:  # one goes with its port
+    if there != {f"{way}_{port}" for way in WAYS for port in ports}:  # a chain goes with its port
         code, said = twin.run(switch, ["nft", "-f", "-"], _rules(ports))
         if code != 0:
             raise ServiceFailed(f"queues cannot be counted: {said.strip()}", where=switch)
@@ -85,13 +85,13 @@ def _of_set(port: str, ports: list[str], elements: Collection[Any]) -> Iterator[
     for each in elements:
         mark, dscp = each["elem"]["val"]["concat"]
         counter = each["elem"]["counter"]
-        # Else the switch sent it: a kernel marks some of its own answers with numbers of no port.
+        # Else the switch sent it: a kernel marks some of its own replies with other numbers.
         came_in = ports[mark - 1] if 0 < mark <= len(ports) else ""
         yield PortCount(port, came_in, dscp_number(dscp), counter["packets"], counter["bytes"])
 
 
 def dscp_number(word: str | int) -> int:
-    """Number of a DSCP that nftables may write by its name."""
+    """Return the number of a DSCP, which nftables may write as a name."""
     if isinstance(word, int):
         return word
     if word.startswith("cs"):
@@ -110,7 +110,7 @@ def _raw_counters(twin: Twin, switch: str) -> list[dict[str, Any]]:
 
 
 def _rules(ports: list[str]) -> str:
-    """Rules that note where a packet comes in, and count it where it leaves."""
+    """Return rules that mark packets by input port, and count them at output."""
     parts = [f"table netdev {TABLE} {{}}\ndelete table netdev {TABLE}\ntable netdev {TABLE} {{"]
     for number, port in enumerate(ports):
         at = f'device "{port}" priority {BEHIND_FAULTS};'

@@ -1,8 +1,8 @@
-"""Packets like those of RDMA between the servers of a lab: between which of them they arrive.
+"""Probe packets like those of RDMA between the servers of a lab, to test which pairs have a path.
 
-They are UDP to port 4791 with the marks and the sizes of RoCEv2, must not be fragmented, and come
-from several source ports, so that they take several of the equal paths. Sockets are made in the
-servers' namespaces; whoever has them may use them from anywhere.
+They are UDP to port 4791 with the marks and the sizes of RoCEv2 and must not be fragmented. They
+come from several source ports, so that they take several of the equal paths. Sockets are created in
+the servers' namespaces, and can be used from any other.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from rocefort.lab.twin.teardown import namespace
 from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.packet_filters import ROCE_PORT
 
-FLOWS = 8  # source ports of each pair: over two spines one is missed once in 128 pairs
+FLOWS = 8  # source ports of each pair: with two spines one is missed once in 128 pairs
 HEADERS = 60  # IP, UDP, BTH, RETH and the check sum of a RoCEv2 packet
 ROCE_MTUS = (4096, 2048, 1024, 512, 256)
-SMALL = 64  # bytes: fits through everything
-QUIET_S = 0.3  # after the last packet; on the whole twin none is on its way for so long
-BATCH = 64  # packets between two looks: no queue of a kernel fills
-IP_MTU_DISCOVER, PROBE = 10, 3  # do not fragment, whatever is known of the path
+SMALL = 64  # bytes: fits through every MTU
+QUIET_S = 0.3  # after the last packet; in a twin no packet takes so long
+BATCH = 64  # packets before a read: no queue of a kernel fills
+IP_MTU_DISCOVER, PROBE = 10, 3  # do not fragment, and ignore the known path MTU
 RCVBUFFORCE, BUFFER = 33, 1 << 23
-SEEN = struct.Struct("!8sHI")  # whose packet it is, of which stream, its number
+SEEN = struct.Struct("!8sHI")  # owner of a packet, its stream, its number
 Pair = tuple[str, str]  # servers: from, to
 
 
 def roce_length(mtu: int) -> int:
-    """Length of the largest packet that RDMA sends where ports have this MTU."""
+    """Return the length of the largest RDMA packet for an MTU of the ports."""
     return HEADERS + next((size for size in ROCE_MTUS if size + HEADERS <= mtu), ROCE_MTUS[-1])
 
 
 def pair_length(twin: Twin, pair: Pair) -> int:
-    """The same between two servers of a lab."""
+    """Return the largest RDMA packet between two servers of a lab."""
     links = [twin.topology.by_host[name].links for name in pair]
     return roce_length(min(link.mtu or 1500 for each in links for link in each))
 
 
 @dataclass
 class RoceProbes:
-    """Sockets of servers; senders: one a flow, receivers: see all that reaches a server."""
+    """Sockets of servers; senders: one a flow, receivers: get all packets to a server."""
 
     addresses: Mapping[str, str]
     senders: Mapping[str, Sequence[socket.socket]]
@@ -56,7 +56,7 @@ class RoceProbes:
     word: bytes = field(default_factory=partial(urandom, 8))
 
     def anew(self) -> Self:
-        """The same sockets, which see nothing any more of what was sent before."""
+        """Return the same sockets, which ignore all packets sent before."""
         return replace(self, word=urandom(8))
 
     def send(self, pair: Pair, flow: int, seen: tuple[int, int], length: int) -> None:
@@ -68,7 +68,7 @@ class RoceProbes:
             return
 
     def arrived(self, wait_s: float) -> Iterator[tuple[str, int, int]]:
-        """Receiver, stream and number of packets that are there, or come within a time."""
+        """Yield receiver, stream and number of packets that are there, or come within a time."""
         by_number = {each.fileno(): (name, each) for name, each in self.receivers.items()}
         poll = select.poll()
         for number in by_number:
@@ -91,7 +91,7 @@ class RoceProbes:
 def wires(
     twin: Twin, servers: Collection[str], traffic_class: int, flows: int = FLOWS
 ) -> Iterator[RoceProbes]:
-    """Sockets in the namespaces of servers, until the block ends."""
+    """Open sockets in the namespaces of servers, until the block ends."""
     with ExitStack() as opened:
         names = list(dict.fromkeys(servers))
         make = partial(_sockets, traffic_class, flows)
@@ -108,7 +108,7 @@ def wires(
 
 
 def _sockets(traffic_class: int, flows: int) -> tuple[socket.socket, list[socket.socket]]:
-    # Raw: beside whatever else listens at the port, such as another of these.
+    # Raw: works beside other listeners of the port, such as another of these.
     receiver = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
     receiver.setblocking(False)
     receiver.setsockopt(socket.SOL_SOCKET, RCVBUFFORCE, BUFFER)
@@ -125,7 +125,7 @@ def _sockets(traffic_class: int, flows: int) -> tuple[socket.socket, list[socket
 def not_delivered(
     found: RoceProbes, pairs: Sequence[Pair], length: int | Mapping[Pair, int], patience_s: float
 ) -> list[Pair]:
-    """Pairs of which a flow does not arrive; what is lost is sent again for a while."""
+    """Return pairs with a flow that does not arrive; lost packets are sent again for a while."""
     found = found.anew()
     flows = range(min((len(each) for each in found.senders.values()), default=0))
     left = {(number, flow) for number in range(len(pairs)) for flow in flows}

@@ -1,4 +1,4 @@
-"""The way of a flow through a lab, as each kernel on it decides: `ip route get`, hop by hop."""
+"""Path of a flow through a lab, as each kernel on it decides: `ip route get`, hop by hop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_HOPS = 32
 
 @dataclass(frozen=True)
 class TracePoint:
-    """A node, and the kernel name of the link by which a packet came in; empty: it starts here."""
+    """A node, and the kernel name of a packet's input link; empty: the flow starts here."""
 
     node: str
     link: str = ""
@@ -61,7 +61,7 @@ def trace(twin: Twin, source: str, destination: str, port: int = ENTROPY_PORT) -
 def _ask(
     twin: Twin, place: TracePoint, source: IPv4Address, target: IPv4Address, port: int
 ) -> dict[str, Any] | str:
-    """What the kernel does with the flow; in words where it does not send it on."""
+    """Return the kernel's decision for the flow; the reason as text if it drops it."""
     words = ["ip", "-j", "route", "get", str(target), "from", str(source)]
     words += ["iif", place.link] if place.link else []
     words += ["ipproto", "udp", "sport", str(port), "dport", str(ROCE_PORT)]
@@ -73,7 +73,7 @@ def _ask(
 
 
 def _end(topology: Topology, text: str) -> tuple[str, IPv4Address]:
-    """A node and its address, by its name or by that address; of a switch its first loopback."""
+    """Return a node and its address, by name or address; a switch has its first loopback."""
     addresses = _addresses(topology)
     for node, owned in addresses.items():
         if text == node and owned:
@@ -103,7 +103,7 @@ def _switch_name(topology: Topology, node: str, link: str) -> str:
 
 
 def _beyond(topology: Topology, node: str, link: str, address: str) -> TracePoint | None:
-    """Where a packet comes in that leaves by a link, for an address there."""
+    """Return the input of a packet that leaves by a link, for an address there."""
     plan = topology.by_switch.get(node)
     links = plan.links if plan else topology.by_host[node].links
     members = [each.name for each in links if each.master == link]
@@ -117,7 +117,7 @@ def _beyond(topology: Topology, node: str, link: str, address: str) -> TracePoin
 
 
 def _incoming(topology: Topology, node: str, port: str) -> str:
-    """The link that has the addresses for a port: itself, or what it was joined to."""
+    """Return the link that has the addresses for a port: itself, or its master."""
     plan = topology.by_switch.get(node)
     links = {each.name: each for each in (plan.links if plan else topology.by_host[node].links)}
     while port in links and (master := links[port].master) in links:
