@@ -1,1 +1,1 @@
-"""The steps that commands are made of: they join rooms that do not know each other."""
+"""Steps of the commands; they join packages that do not import each other."""

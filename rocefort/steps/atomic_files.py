@@ -1,4 +1,4 @@
-"""Files that only make sense together: all of a set are put in place, or none of it."""
+"""Write a set of files atomically: all of them, or none."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rocefort.errors import BadInput
 
 
 def put_together(files: Mapping[str, str], directory: Path) -> list[Path]:
-    """Write text files by name into a directory; where one cannot be, the earlier set stays.
+    """Write text files by name into a directory; if one fails, the earlier set stays.
 
-    A directory that is not there yet appears with all of them at once. Raises BadInput.
+    A new directory appears with all files at once. Raises BadInput.
     """
     try:
         if directory.exists():
@@ -31,7 +31,7 @@ def put_together(files: Mapping[str, str], directory: Path) -> list[Path]:
 
 
 def _replace(files: Mapping[str, str], directory: Path) -> None:
-    """Put a set in the place of an earlier one, which comes back where that fails."""
+    """Replace an earlier set of files; restore it if that fails."""
     for name in files:
         if (directory / name).is_dir():
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))

@@ -1,4 +1,4 @@
-"""Stop at a boundary: signals become a wish that is asked for, not an exception anywhere."""
+"""Handle SIGINT, SIGTERM and SIGHUP: as a flag to poll, or as an exception that cleans up."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _handled_signals() -> list[signal.Signals]:
-    """Those that are not ignored."""
+    """Return the signals that are not ignored."""
     return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C, TERM or HUP came; they end nothing until the block does.
+    """Yield a function that reports whether Ctrl-C, TERM or HUP came; the block continues.
 
-    So no session is cut in the middle of a line, however often somebody presses the keys. A signal
-    that is ignored already (nohup) stays so, and outside the main thread nothing is changed.
+    So no session is cut in the middle of a line, even if Ctrl-C is pressed repeatedly. A signal
+    that is already ignored (nohup) stays ignored. Outside the main thread nothing changes.
     """
     asked = threading.Event()
     with signals_handled_by(_handled_signals(), lambda _number, _frame: asked.set()):
@@ -32,9 +32,9 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def raise_on_signals(what: str) -> Iterator[None]:
-    """End the block where Ctrl-C, TERM or HUP comes, by an exception, so that it cleans up.
+    """Raise ServiceFailed in the block on Ctrl-C, TERM or HUP, so that it cleans up.
 
-    what: who is interrupted. Within `stop_on_signals` the signals are a wish again.
+    what: name of the interrupted step. An inner `stop_on_signals` only sets its flag.
     """
 
     def interrupted(number: int, _frame: object) -> None:

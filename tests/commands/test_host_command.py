@@ -304,7 +304,7 @@ def test_servers_without_an_access_are_named_and_asked_for_ones_must_have_one(
     ran = rocefort(*words)
     assert ran.code == 0
     assert (
-        "10 servers not asked, without an access: transfer01, k8sgn09, daisycn01, daisygn02, "
+        "10 servers not checked, without a connection: transfer01, k8sgn09, daisycn01, daisygn02, "
         "daisygn01, storage01, readout01, readout02, readout03, readout04" in ran.words
     )
     ran = rocefort(*words, "--server", "storage01")

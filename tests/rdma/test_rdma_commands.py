@@ -215,7 +215,7 @@ def test_no_test_runs_outside_its_window(
     lab.fabric = edit_heps(("  latency_us: 3.72 ", f'  window: "{window}"\n  latency_us: 3.72 '))
     code, _, err = rocefort(*arguments(lab))
     assert code == 4
-    assert f"and RDMA tests run {window}; wait, or change rdma.window" in err
+    assert f"and RDMA tests run {window}; wait for the window, or change rdma.window" in err
     assert sum(len(root.calls) for root in lab.roots.values()) == 0
 
 

@@ -168,7 +168,7 @@ RUN_FAULTS: list[tuple[str, dict[str, Any], Suite, str]] = [
         "not-mounted",
         {"k8sgn12": {"faults": ("not-mounted",)}},
         Suite.STORAGE,
-        "k8sgn12 fio: not run: k8sgn12: mountpoint -q /mnt says no: is the storage mounted?",
+        "k8sgn12 fio: not run: k8sgn12: mountpoint -q /mnt failed: is the storage mounted?",
     ),
 ]
 
@@ -199,7 +199,7 @@ def test_two_runs_at_once_do_not_share_a_server(open_lab: Callable[..., Any]) ->
         Suite.WRITE, tuple(lab.roots), RdmaPlanOptions(duration_s=4), switches=False
     )
     two = RdmaRequest(Suite.WRITE, ("k8sgn08", "k8sgn12"), switches=False)
-    busy = "k8sgn12: another RDMA run holds it; wait for it, or end it with `rdma stop`"
+    busy = "k8sgn12: another RDMA run uses it; wait for it, or end it with `rdma stop`"
     with (
         open_fleet(network, lab.access) as nornir,
         hold_servers(nornir, ["k8sgn12"], "other") as hold,

@@ -363,8 +363,8 @@ def test_a_slower_run_ends_with_1_where_that_is_asked(
     assert rocefort(*published, "--exit-code") == (
         2,
         "",
-        "rocefort: --exit-code: heps-paper is published, and no measure of a regression; compare "
-        "with an earlier run\n",
+        "rocefort: --exit-code: heps-paper holds published figures, which cannot judge a "
+        "regression; compare with an earlier run\n",
     )
 
 
@@ -382,8 +382,7 @@ def test_too_few_pairs_and_too_short_a_history_are_said(make: Make, past: RdmaHi
         "k8sgn12 -> daisygn01 ib_write_bw of 65536 bytes: 94.50 Gb/s, now 96.39 (+2.0%)",
         "k8sgn08 -> k8sgn09 ib_write_lat of 2 bytes: 3.68 us, now 3.75 (+2.0%)",
         "k8sgn12 -> daisygn01 ib_write_lat of 2 bytes: 3.68 us, now 3.75 (+2.0%)",
-        "no history of its own that is long enough: 4 of 4 kinds of runs, 5 good ones before it "
-        "are needed",
+        "too short a history: 4 of 4 kinds of runs, 5 earlier good ones are needed",
     )
 
 
@@ -391,8 +390,8 @@ def test_runs_of_two_suites_have_nothing_in_common(make: Make, past: RdmaHistory
     make(Suite.FAILOVER, past=past)
     now = make(Suite.WRITE, past=past, day=1)
     assert compare_with(past, now.id, "20261120-220500-c0de").lines == (
-        "nothing that both have measured under the same load",
-        "not compared: 4 runs that only the first has, 2 that only the other has",
+        "no pair was measured in both runs under the same load",
+        "not compared: 4 runs only in the first, 2 only in the other",
     )
 
 

@@ -1,7 +1,7 @@
-"""Both ends of one run over SSH: the server first, then its client, both with deadlines.
+"""Run both ends of one test over SSH: the server first, then its client, both with deadlines.
 
-The one way in which programs run on two servers, for the gate of a rollout as for every suite.
-Whatever happens to the one end, nothing is left of the other.
+The gate of a rollout and every suite use this module. If one end fails, the other end is ended
+and leaves no process.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from rocefort.fleet.ssh_exec import CommandResult, SshExec
 from rocefort.rdma.parse.outcome import Outcome
 from rocefort.rdma.parse.perftest import cause_of
 
-LISTEN_S = 5.0  # how long a server may take until it listens
+LISTEN_S = 5.0  # longest time until a server listens
 RETRY_S = 0.05
-LAST_WORDS_S = 1.0  # for a server whose client has failed to say why
-CLOCK_TRIES = 4  # on a busy machine perftest may fail to time its own clock: nothing was measured
-NOT_LISTENING = ("Connection refused", "unable to connect")  # of iperf3
+LAST_WORDS_S = 1.0  # time for a server to print the cause after its client has failed
+CLOCK_TRIES = 4  # on a busy machine perftest may fail to calibrate its clock: nothing was measured
+NOT_LISTENING = ("Connection refused", "unable to connect")  # messages of iperf3
 
 
 @dataclass(frozen=True)
 class EndCommands:
-    """The command line of each end; server empty: the program has none."""
+    """Command line of each end; server is empty for a program without one."""
 
     client: str
     server: str = ""
@@ -30,7 +30,7 @@ class EndCommands:
 
 @dataclass(frozen=True)
 class BothOutputs:
-    """What both ends left; server None: there is none, or it was ended as its client failed."""
+    """Outputs of both ends; server is None if there was none, or if its client failed."""
 
     client: CommandResult
     server: CommandResult | None
@@ -39,10 +39,10 @@ class BothOutputs:
 def run_ends(
     commands: EndCommands, here: SshExec, there: SshExec | None, deadline_s: float, run: str
 ) -> BothOutputs:
-    """Run a client, and its server where it has one; raises DeviceFailed where a session is lost.
+    """Run a client, and its server if it has one; raises DeviceFailed if a session is lost.
 
-    deadline_s: of the client, held by its server itself and by this side. run: its mark. What found
-    no clock to measure by is run again.
+    deadline_s: deadline of the client, enforced on its host and by this side. run: mark of the
+    processes. A run whose clock could not be calibrated is repeated.
     """
     for _ in range(CLOCK_TRIES):
         both = _run_once(commands, here, there, deadline_s, run)
@@ -58,7 +58,7 @@ def _run_once(
 ) -> BothOutputs:
     if not commands.server or there is None:
         return BothOutputs(here.run(commands.client, deadline_s, run), None)
-    # The server waits longer than its client may run, so that the client's end is seen first.
+    # The server waits longer than its client may run, so the client ends first.
     server = there.start(commands.server, deadline_s + LISTEN_S, run)
     try:
         listening_until = time.monotonic() + LISTEN_S
@@ -73,7 +73,7 @@ def _run_once(
             time.sleep(RETRY_S)
         succeeded = client.exit_code == 0
         end = server.wait(deadline_s if succeeded else LAST_WORDS_S)
-        # A server that is ended because its client failed says nothing about itself.
+        # The output of a server that was ended because its client failed is no evidence.
         return BothOutputs(client, None if end.timed_out and not succeeded else end)
     finally:
         if server.running():
@@ -81,7 +81,7 @@ def _run_once(
 
 
 def _is_refused(client: CommandResult) -> bool:
-    """Whether a client found nobody listening, which a moment later may be otherwise."""
+    """Return whether the server did not listen yet, so that a retry may succeed."""
     cause = cause_of(client.stderr)
     if cause is not None:
         return cause[0] is Outcome.NO_SERVER

@@ -1,7 +1,7 @@
-"""A plan carried out: round by round, all runs of a round at once, by Nornir over SSH.
+"""Execute a plan round by round, with all runs of a round in parallel, by Nornir over SSH.
 
-What one server does, or fails to do, costs its own runs only; each says what happened. Nothing of a
-run outlives it: every command has its deadline on the server and ends with its SSH channel.
+A failure of one server affects only its own runs; each reports its cause. No process outlives its
+run: every command has a deadline on the server and ends with its SSH channel.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from rocefort.rdma.parse.outcome import MEANING, Outcome
 from rocefort.rdma.plan.command_lines import argv, ends_fit, precheck
 from rocefort.rdma.run.client_server import BothOutputs, EndCommands, run_ends
 
-EXTRA_S = 20.0  # beyond a duration: connecting, registering memory, printing
-ITERATIONS_S = 60.0  # of a run over messages
+EXTRA_S = 20.0  # in addition to a duration: connecting, registering memory, printing
+ITERATIONS_S = 60.0  # deadline of a run over a number of messages
 STORAGE_EXTRA_S = 120.0  # fio lays out its file first
 MPI_S = 900.0
 PRECHECK_S = 10.0
@@ -40,11 +40,11 @@ POLL_S = 0.2
 
 @dataclass(frozen=True)
 class RunConditions:
-    """Under which a plan is carried out.
+    """Conditions under which a plan is executed.
 
-    run: its id. note: why speed is not judged on these servers. stopped: whether somebody asked to
-    stop. deadline_s: of every run, in place of its own. lost: servers that are no longer held.
-    now: aware, the clock of this machine.
+    run: its id. note: the reason if speed is not judged on these servers. stopped: whether the user
+    requested a stop. deadline_s: deadline of every run, in place of its own. lost: servers that
+    are no longer locked. now: aware, the clock of this machine.
     """
 
     rdma: Rdma
@@ -58,7 +58,7 @@ class RunConditions:
 
 @dataclass(frozen=True)
 class RunResult:
-    """One run: what was measured, and what its ends printed."""
+    """Measurement of one run, and the outputs of its ends."""
 
     measurement: Measurement
     raw: tuple[RawEnd, ...] = ()
@@ -67,10 +67,10 @@ class RunResult:
 def execute(
     nornir: Nornir, plan: RdmaPlan, terms: RunConditions
 ) -> Iterator[tuple[Round, list[RunResult]]]:
-    """Carry a plan out and give what each round gave, as it ends.
+    """Execute a plan and yield the results of each round when it ends.
 
-    nornir: a fleet with the servers in it. A round that nobody may begin any more, for the window
-    has closed or somebody asked to stop, is given as not measured.
+    nornir: a fleet with the servers in it. The runs of a round that may not begin, because the
+    window has closed or a stop was requested, are not measured.
     """
     for each in plan.rounds:
         if terms.stopped():
@@ -84,7 +84,7 @@ def execute(
 
 
 def _in_window(each: Round, terms: RunConditions) -> bool:
-    """Whether a round begins and ends in the window."""
+    """Return whether a round begins and ends in the window."""
     window, begins = terms.rdma.window, terms.now()
     if window is None:
         return True
@@ -95,7 +95,7 @@ def _in_window(each: Round, terms: RunConditions) -> bool:
 
 @contextmanager
 def _ending_with(nornir: Nornir, stopped: Callable[[], bool]) -> Iterator[None]:
-    """Close the servers' sessions when somebody asks to stop: what runs there ends with them."""
+    """Close the servers' sessions when a stop is requested; their commands end with them."""
     done = threading.Event()
 
     def watch() -> None:
@@ -118,7 +118,7 @@ def _ending_with(nornir: Nornir, stopped: Callable[[], bool]) -> Iterator[None]:
 def _run_round(
     nornir: Nornir, plan: RdmaPlan, each: Round, terms: RunConditions
 ) -> list[RunResult]:
-    """All runs of a round at once; every client has one run in it."""
+    """Run all runs of a round in parallel; every client has one run in it."""
     by_client = {run.client: run for run in each.runs}
 
     def measure(task: Task) -> RunResult:
@@ -160,9 +160,9 @@ def _run_result(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: RunConditio
 def _run_ends(
     nornir: Nornir, run: RdmaRun, commands: EndCommands, terms: RunConditions
 ) -> BothOutputs | str:
-    """What both ends left, or why nothing was run."""
+    """Return the outputs of both ends, or the reason why nothing was run."""
     if gone := [name for name in run.servers if name in terms.lost()]:
-        return f"{gone[0]} is held no longer: `rdma stop` was asked, or its session is gone"
+        return f"{gone[0]} is no longer locked: `rdma stop` was run, or its session is lost"
     for name in (run.client, run.server if commands.server else run.client):
         if name not in nornir.inventory.hosts:
             return f"{name} is not in the inventory"
@@ -174,12 +174,12 @@ def _run_ends(
     if first is not None:
         checked = here.run(join(first), PRECHECK_S, terms.run)
         if checked.exit_code != 0:
-            return f"{run.client}: {join(first)} says no: is the storage mounted?"
+            return f"{run.client}: {join(first)} failed: is the storage mounted?"
     return run_ends(commands, here, there, _deadline_s(run, terms), terms.run)
 
 
 def _deadline_s(run: RdmaRun, terms: RunConditions) -> float:
-    """How long a run may take; one that prints as it goes ends by its deadline alone."""
+    """Return the deadline of a run; a run with `--run_infinitely` ends only by its deadline."""
     if run.every_s is not None:
         return float(run.duration_s or EXTRA_S)
     if terms.deadline_s is not None:

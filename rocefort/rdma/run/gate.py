@@ -1,4 +1,4 @@
-"""The RDMA gate of a rollout: perftest between servers on different leaves, strictly judged."""
+"""RDMA gate of a rollout: perftest between servers on different leaves, strictly judged."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from rocefort.rdma.plan.gate import TOOLS, rounds_of
 from rocefort.rdma.run.client_server import EndCommands, run_ends
 
 DEADLINE_S = 30.0
-RUN = "gate"  # what `rdma stop` finds on a server
+RUN = "gate"  # mark of its processes, which `rdma stop` ends
 
 
 class PairResult(Frozen):
-    """One tool between one pair: a number only where the outcome is `measured`."""
+    """Result of one tool between one pair; figures only if the outcome is `measured`."""
 
     pair: GatePair
     tool: Program
@@ -37,28 +37,28 @@ class PairResult(Frozen):
 
 
 class GateResult(Frozen):
-    """All measurements of a gate, in the order of its pairs."""
+    """All results of a gate, in the order of its pairs."""
 
     results: tuple[PairResult, ...]
     speed_judged: bool = True
 
     @property
     def passed(self) -> bool:
-        """Whether everything was measured and nothing was too slow; nothing run has not passed."""
+        """Whether every pair was measured and none was too slow; False without results."""
         return bool(self.results) and all(
             r.verdict is MeasurementVerdict.PASSED for r in self.results
         )
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence a measurement."""
+        """One sentence per measurement."""
         if not self.results:
             return ("no pair of servers to measure between",)
         return tuple(result.sentence for result in self.results)
 
     @property
     def summary(self) -> str:
-        """What was measured, or everything that did not pass."""
+        """Summary of the figures, or the sentences of all that did not pass."""
         if not self.passed:
             failed = [
                 r.sentence for r in self.results if r.verdict is not MeasurementVerdict.PASSED
@@ -74,10 +74,10 @@ class GateResult(Frozen):
 
 
 def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> GateResult:
-    """Run both tools between all pairs and judge them; never raises for what a server does.
+    """Run both tools between all pairs and judge them; a server's failure raises nothing.
 
     nornir: a fleet with the servers in it. Pairs that share no server run at the same time.
-    deadline_s: for one run of one tool, held by each server itself and by this side.
+    deadline_s: for one run of one tool, enforced on each server and by this side.
     """
     results: dict[tuple[GatePair, Program], PairResult] = {}
     for batch in rounds_of(gate.pairs):
@@ -90,7 +90,7 @@ def run_gate(nornir: Nornir, gate: Gate, deadline_s: float = DEADLINE_S) -> Gate
 
 
 def expectation(gate: Gate, pair: GatePair) -> Expectation:
-    """What a pair must reach: a share of its slower port, the latency across the spines."""
+    """Return the bounds of a pair: a fraction of its slower port, and latency across the spines."""
     slower = min(pair.client_rate_gbps, pair.server_rate_gbps)
     return Expectation(
         min_gbps=gate.line_rate_fraction * slower,
@@ -101,7 +101,7 @@ def expectation(gate: Gate, pair: GatePair) -> Expectation:
 
 
 def perftest_command(host: Host, tool: Program, gate: Gate, server_address: str = "") -> str:
-    """The command line of one end; without an address it is the server's."""
+    """Return the command line of one end; without an address, that of the server."""
     amount = (
         f"-n {gate.latency_iterations}"
         if tool.measures_latency

@@ -1,4 +1,4 @@
-"""Counters of NICs: `rdma statistic show` and `ethtool -S`, read on all servers at once."""
+"""Read NIC counters with `rdma statistic show` and `ethtool -S`, on all servers in parallel."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from rocefort.rdma.plan.scripts import COUNTERS
 DEADLINE_S = 30.0
 COUNTER = re.compile(r"\s+(?P<name>[^:]+?)\s*:\s*(?P<value>-?\d+)\s*")
 
-Reading = tuple[tuple[NicCounters, ...], tuple[str, ...]]  # counters, and what was not read
+# Counters, and a sentence for each part that was not read.
+Reading = tuple[tuple[NicCounters, ...], tuple[str, ...]]
 
 
 def read_nics(nornir: Nornir, servers: Sequence[str]) -> Reading:
-    """Counters of all NICs that RDMA uses, and a sentence on what could not be read."""
+    """Read the counters of all NICs that RDMA uses, with a sentence for each unread part."""
 
     def read(task: Task) -> Reading:
         name = task.host.name
@@ -43,7 +44,7 @@ def read_nics(nornir: Nornir, servers: Sequence[str]) -> Reading:
 
 
 def read_counters(text: str, server: str) -> Reading:
-    """What one server printed; raises TableError for an answer that breaks off."""
+    """Parse the output of one server; raises TableError for an incomplete answer."""
     found: list[NicCounters] = []
     lacking: list[str] = []
     for section in read_sections(text):
@@ -59,7 +60,7 @@ def read_counters(text: str, server: str) -> Reading:
 
 
 def read_rdma_statistic(text: str, server: str) -> tuple[NicCounters, ...]:
-    """Read `rdma statistic show`, text or `-j`; raises TableError where it is neither."""
+    """Read `rdma statistic show`, text or `-j`; raises TableError for other text."""
     if not text.strip():
         raise TableError(Outcome.NO_TABLE, "rdma statistic: no link")
     if text.lstrip().startswith("["):
@@ -82,7 +83,7 @@ def _json(text: str, server: str) -> tuple[NicCounters, ...]:
 
 
 def _link(line: str, server: str) -> NicCounters:
-    """`link rxe0/1 sent_pkts 0 rcvd_pkts 0 ..`: names and values by turns."""
+    """Parse `link rxe0/1 sent_pkts 0 rcvd_pkts 0 ..`: names and values alternate."""
     words = line.split()
     names, values = words[2::2], words[3::2]
     if words[0] != "link" or len(words) < 2 or len(names) != len(values):

@@ -1,7 +1,7 @@
-"""Servers held for one run at a time, and everything of ours on them ended by one command.
+"""Lock servers for one run at a time, and end all processes of Rocefort on them.
 
-The lock of a server is a file lock that a process there holds; it goes with that process, and the
-process with the SSH channel, so that no run that died keeps a server.
+A process on the server has a file lock. The lock ends with that process, and the process ends with
+the SSH channel. So a run that died does not keep a server locked.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from rocefort.models.results.rdma_result import EndedProcesses
 from rocefort.rdma.plan.scripts import BUSY, HELD, HOLD, STOP
 
 LONGEST_S = 86_400.0
-HOLD_S = 10.0  # how long a lock may take
+HOLD_S = 10.0  # longest time to get a lock
 POLL_S = 0.02
 STOP_S = 20.0
 
 
 @dataclass
 class ServerHold:
-    """Servers held for a run. refused: those that could not be, each with the reason."""
+    """Servers locked for a run. refused: servers that could not be locked, with the reason."""
 
     refused: dict[str, str] = field(default_factory=dict)
     keepers: dict[str, RemoteCommand] = field(default_factory=dict)
 
     def lost(self) -> frozenset[str]:
-        """Servers that are held no longer: `rdma stop` was asked, or their session is gone."""
+        """Servers that are no longer locked: `rdma stop` was run, or their session is lost."""
         return frozenset(name for name, keeper in self.keepers.items() if not keeper.running())
 
 
 @contextmanager
 def hold_servers(nornir: Nornir, servers: Sequence[str], run: str) -> Iterator[ServerHold]:
-    """Hold servers for a run until the block ends."""
+    """Lock servers for a run until the block ends."""
     found = ServerHold()
     with ExitStack() as opened:
 
@@ -68,17 +68,17 @@ def _hold(task: Task, run: str) -> tuple[RemoteCommand | None, str]:
         if not keeper.running():
             done = keeper.wait(1.0)
             if done.exit_code == BUSY:
-                return None, "another RDMA run holds it; wait for it, or end it with `rdma stop`"
-            return None, f"it cannot be held for a run: {done.complaint}"
+                return None, "another RDMA run uses it; wait for it, or end it with `rdma stop`"
+            return None, f"it cannot be locked for a run: {done.complaint}"
         if time.monotonic() > deadline:
             keeper.kill()
-            return None, f"it could not be held within {HOLD_S:g} s"
+            return None, f"it could not be locked within {HOLD_S:g} s"
         time.sleep(POLL_S)
     return keeper, ""
 
 
 def stop_all(nornir: Nornir, servers: Sequence[str]) -> tuple[EndedProcesses, ...]:
-    """End all that any run of ours has started on these servers, whoever started it."""
+    """End all processes that any run has started on these servers, by any user."""
 
     def stop(task: Task) -> EndedProcesses:
         name = task.host.name

@@ -1,1 +1,1 @@
-"""Steps of RDMA tests and of the servers that run them."""
+"""Steps of the commands `rdma` and `host`."""

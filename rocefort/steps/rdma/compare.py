@@ -1,4 +1,4 @@
-"""Steps of `rdma compare`: a run beside published figures, or beside another run."""
+"""Steps of `rdma compare`: compare a run with published figures, or with another run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from rocefort.rdma.judge.verdicts import GoodRuns, measured_words
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A comparison in words: what it is of, what holds for all of it, and line by line.
+    """A comparison as text: title, notes on the whole, and lines.
 
-    slower: whether any of it is a regression; None: nothing says what would be one.
+    slower: whether a line is a regression; None: no criterion for a regression exists.
     """
 
     title: str
@@ -36,14 +36,14 @@ class RunComparison:
 
 
 def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = False) -> RunComparison:
-    """A run beside a reference that ships, or beside another run; raises BadInput.
+    """Compare a run with a reference in the package, or with another run; raises BadInput.
 
-    judged: whether it must be told what is a regression, as of a published figure none is.
+    judged: whether regressions must be judged, which a reference does not allow.
     """
     result = past.load(run)
     if other in reference_names():
         if judged:
-            what = f"{other} is published, and no measure of a regression"
+            what = f"{other} holds published figures, which cannot judge a regression"
             raise BadInput(what, where="--exit-code", how="compare with an earlier run")
         return _with_reference(result, other)
     if all(other not in (line.id, LAST) for line in past.runs()):
@@ -104,7 +104,7 @@ Key = tuple[Program, str, int | None, str]
 
 @dataclass(frozen=True)
 class _ComparisonLine:
-    """One line of the comparison; slower: it is a regression."""
+    """One line of the comparison; slower: whether it is a regression."""
 
     sentence: str
     slower: bool = False
@@ -113,11 +113,11 @@ class _ComparisonLine:
 def _comparison_lines(
     result: RdmaResult, earlier: RdmaResult, good: GoodRuns
 ) -> Iterator[_ComparisonLine]:
-    """All pairs together, then each against its own history; what only one run has is counted."""
+    """Yield lines: all pairs together, each pair against its history, then unmatched runs."""
     then, now = _by_key(earlier), _by_key(result)
     both = [key for key in now if key in then]
     if not both:
-        yield _ComparisonLine("nothing that both have measured under the same load")
+        yield _ComparisonLine("no pair was measured in both runs under the same load")
     for program in dict.fromkeys(key[0] for key in both):
         yield _together(program, [(key, then[key], now[key]) for key in both if key[0] is program])
     short = 0
@@ -128,13 +128,13 @@ def _comparison_lines(
             yield _pair_line(before, after, past)
     if short:
         yield _ComparisonLine(
-            f"no history of its own that is long enough: {short} of {len(both)} kinds of runs, "
-            f"{LEAST_HISTORY} good ones before it are needed"
+            f"too short a history: {short} of {len(both)} kinds of runs, {LEAST_HISTORY} earlier "
+            "good ones are needed"
         )
     alone = sum(len(now[key]) for key in now if key not in then)
     gone = sum(len(then[key]) for key in then if key not in now)
     if alone or gone:
-        said = f"{alone} runs that only the first has, {gone} that only the other has"
+        said = f"{alone} runs only in the first, {gone} only in the other"
         yield _ComparisonLine(f"not compared: {said}")
 
 
@@ -150,7 +150,7 @@ def _by_key(result: RdmaResult) -> dict[Key, list[Measurement]]:
 def _together(
     program: Program, both: list[tuple[Key, list[Measurement], list[Measurement]]]
 ) -> _ComparisonLine:
-    """One test over the pairs; all values of a pair stand in the same order on both sides."""
+    """Return one test over all pairs; values of a pair are in the same order on both sides."""
     before: dict[str, list[float]] = {}
     now: dict[str, list[float]] = {}
     for (_, pair, *_), theirs, ours in both:
@@ -162,7 +162,7 @@ def _together(
 
 
 def _pair_line(before: Measurement, after: Measurement, good: Sequence[float]) -> _ComparisonLine:
-    """One pair: how far it is from then, and against its own history where that is long enough."""
+    """Compare one pair with the earlier run, and with its history if that is long enough."""
     then, now = before.value or 0.0, after.value or 0.0
     higher = not after.run.program.measures_latency
     past = regression(good, [now], higher_is_better=higher)

@@ -1,4 +1,4 @@
-"""Steps of `rdma run`: from a fabric to a judged run in the history; everything on servers ends."""
+"""Steps of `rdma run`: plan, measure, judge and store a run; also `rdma plan` and `rdma stop`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RdmaRequest:
-    """What a person asks of a run. servers: named on the command line; drained: said to be so."""
+    """Request for a run. servers, drained: names from the command line."""
 
     suite: Suite
     servers: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class RdmaRequest:
 
 
 class HistoryNotWritten(ServiceFailed):
-    """A run was measured and judged, and its history could not be written: here it is."""
+    """A run was measured and judged, but not written to the history; `result` contains it."""
 
     def __init__(self, error: ServiceFailed, result: RdmaResult) -> None:
         super().__init__(problems=error.problems)
@@ -69,17 +69,17 @@ class HistoryNotWritten(ServiceFailed):
 
 @dataclass(frozen=True)
 class RunDialogue:
-    """How a run talks to a person: what it says as it goes, and whether it is to stop."""
+    """Callbacks of a run: `say` prints progress, `stopped` reports a requested stop."""
 
     say: Say
     stopped: Callable[[], bool] = lambda: False
 
 
 def make_plan(fabric: Path, asked: RdmaRequest, access: Connections | None = None) -> RdmaPlan:
-    """The plan of a run; without an access as far as the design alone says it, and nobody is asked.
+    """Return the plan of a run; without connections it is made from the design alone.
 
-    With one the servers are asked what they have, as for a run, and none is loaded or held. Raises
-    what `run_tests` raises before it measures, but for the window.
+    With connections, the servers are probed as for a run; none is loaded or locked. Raises the
+    errors that `run_tests` raises before it measures, except those of the window.
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
@@ -100,10 +100,10 @@ def run_tests(
     kept: Path,
     talk: RunDialogue,
 ) -> RdmaResult:
-    """Probe, plan, measure, judge and keep one run.
+    """Probe, plan, measure, judge and store one run.
 
-    Raises Refused before any server is loaded that must not be, DeviceFailed where none can be,
-    HistoryNotWritten, with the run in it, where it is all done and cannot be kept.
+    Raises Refused before it loads a server that must not be loaded, DeviceFailed if no server can
+    be loaded, and HistoryNotWritten, with the run, if the finished run cannot be stored.
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
@@ -145,7 +145,7 @@ def _servers(derived: DerivedNetwork, names: Sequence[str]) -> tuple[Server, ...
 
 
 def new_id() -> str:
-    """An id that no other run has: when it began, and some chance."""
+    """Return an unused run id: time and random digits."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
@@ -155,7 +155,7 @@ def _refuse_outside(window: str | None, fabric: str) -> None:
         raise Refused(
             f"it is {now:%H:%M}, and RDMA tests run {window}",
             where=fabric,
-            how="wait, or change rdma.window",
+            how="wait for the window, or change rdma.window",
         )
 
 
@@ -168,7 +168,7 @@ def _server_probes(
 
 
 def _useless(probed: dict[str, ServerProbe], busy: dict[str, str]) -> tuple[str, ...]:
-    """Servers that are left out, each with the reason."""
+    """Return the reason for each server that is left out."""
     return (*(each.why for each in probed.values() if each.host is None), *busy.values())
 
 
@@ -178,7 +178,7 @@ def _plan(
     probed: dict[str, ServerProbe],
     busy: dict[str, str],
 ) -> RdmaPlan:
-    """The plan of the servers that can measure; DeviceFailed where too few are left of them."""
+    """Return the plan of the servers that can measure; raises DeviceFailed if too few remain."""
     hosts = [p.host for p in probed.values() if p.host is not None and p.server not in busy]
     network, rdma = derived.network, derived.fabric.rdma
     try:
@@ -205,7 +205,7 @@ def _beginning(run: str, plan: RdmaPlan) -> list[str]:
 
 @dataclass(frozen=True)
 class _PreparedRun:
-    """A plan on its servers, with the switches between them where they are to be read."""
+    """A plan with its servers; switches: whether to read the counters of switches too."""
 
     nornir: Nornir
     derived: DerivedNetwork
@@ -213,7 +213,7 @@ class _PreparedRun:
     switches: bool
 
     def carry_out(self, terms: RunConditions, say: Say) -> tuple[RdmaResult, list[RawEnd]]:
-        """All rounds between two readings of the counters."""
+        """Execute all rounds between two readings of the counters."""
         before = self._counters()
         began, measurements, raw = datetime.now(UTC), list[Measurement](), list[RawEnd]()
         for each, rans in execute(self.nornir, self.plan, terms):
@@ -247,7 +247,7 @@ def _round_line(number: int, rounds: int, note: str, rans: Sequence[RunResult]) 
 
 @dataclass(frozen=True)
 class _Counters:
-    """All counters at one moment, and what could not be read."""
+    """All counters at one time, and a sentence for each unread part."""
 
     nics: tuple[NicCounters, ...]
     switches: tuple[SwitchCounters, ...]
@@ -271,7 +271,7 @@ def _counter_verdicts(
 def stop_everything(
     fabric: Path, access: Connections, servers: Sequence[str]
 ) -> tuple[EndedProcesses, ...]:
-    """End all that any run has started on servers that can be logged in to, by default on all."""
+    """End all processes of runs on servers that can be logged in to; by default on all of them."""
     network = derive(fabric).network
     known = [access_.name for access_ in access.servers]
     problems = [
@@ -291,7 +291,7 @@ T = TypeVar("T")
 
 
 def leaves_and_spines(network: Network, servers: Sequence[str]) -> tuple[str, ...]:
-    """Switches that traffic between these servers may pass."""
+    """Return the switches that traffic between these servers may use."""
     leaves = {s.port.device for s in network.servers or () if s.name in servers}
     met = {
         end.device
@@ -306,7 +306,7 @@ def leaves_and_spines(network: Network, servers: Sequence[str]) -> tuple[str, ..
 def read_switches(
     nornir: Nornir, network: Network, switches: Sequence[str]
 ) -> tuple[SwitchCounters, ...]:
-    """Read switches at once; what one does not tell is None in its counters."""
+    """Read switches in parallel; a counter that a switch does not report is None."""
 
     def read(task: Task) -> SwitchCounters:
         name = task.host.name
@@ -335,7 +335,7 @@ def _counters(driver: Any, network: Network, name: str) -> SwitchCounters:  # no
 
 
 def _reading_or_none(read: Callable[[], T]) -> T | None:
-    """What a reading gives; None where the release does not know it, or shows it otherwise."""
+    """Return a reading; None if the release lacks the command, or prints another form."""
     try:
         return read()
     except (CommandErrorException, RocefortError):

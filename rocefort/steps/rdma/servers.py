@@ -1,4 +1,4 @@
-"""Steps of `host`: what each server must have, as files, and whether the servers have it."""
+"""Steps of `host`: write the files that each server needs, and check the servers."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ UNREADABLE = "HST101"
 
 @dataclass(frozen=True)
 class HostCheck:
-    """Judged servers. left: servers that nobody asked, for they have no access."""
+    """Report on servers. left: servers that were not queried, because no connection is given."""
 
     report: Report
     left: tuple[str, ...]
 
     @property
     def exit_code(self) -> int:
-        """3 where a server could not be read, 1 for another error."""
+        """3 if a server could not be read, 1 for another error."""
         if any(finding.rule == UNREADABLE for finding in self.report.findings):
             return 3
         return int(self.report.failed)
 
     @property
     def note(self) -> str:
-        """A sentence on the servers that nobody asked; empty: none."""
+        """Sentence on the servers that were not queried; empty: none."""
         if not self.left:
             return ""
         names = ", ".join(self.left)
-        return f"{count_of(len(self.left), 'server')} not asked, without an access: {names}"
+        return f"{count_of(len(self.left), 'server')} not checked, without a connection: {names}"
 
 
 def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[DerivedNetwork, dict[str, HostPlan]]:
-    """A fabric with the plans of some servers, by default all; raises BadInput for a wrong name."""
+    """Return a fabric and plans of servers, by default of all; raises BadInput for a wrong name."""
     derived = derive(fabric)
     plans = host_plans(derived)
     names = chosen_names("--server", servers, plans, f"no server {{!r}} in {derived.network.name}")
@@ -60,14 +60,14 @@ def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[DerivedNetwork, dict
 
 
 def rendered_text(plan: HostPlan) -> str:
-    """All files of a server after each other, each under its name."""
+    """Return all files of a server as one text, each below a line with its name."""
     return "".join(f"##### {name}\n{text}" for name, text in host_files(plan).items())
 
 
 def write_hosts(plans: Mapping[str, HostPlan], out: Path) -> list[str]:
-    """Write one directory a server; returns sentences: on each, and on what was left out.
+    """Write one directory per server; return sentences on each, and on parts left out.
 
-    What holds for several servers is one sentence.
+    A sentence that applies to several servers is listed once.
     """
     lines, told = [], dict[str, list[str]]()
     for name, plan in plans.items():
@@ -95,9 +95,9 @@ def _executable(path: Path) -> None:
 
 
 def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> HostCheck:
-    """Ask servers over SSH and judge what they say; changes nothing there.
+    """Query servers over SSH and check their answers; changes nothing there.
 
-    Raises BadInput before a server is asked: for a name that the fabric, or the connections, lack.
+    Raises BadInput before the query for a name that is not in the fabric, or in the connections.
     """
     derived, plans = plans_of(fabric, servers)
     known = {server.name for server in access.servers}
@@ -115,7 +115,7 @@ def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> 
 def observe_hosts(
     nornir: Nornir, plans: Mapping[str, HostPlan], deadline_s: float
 ) -> tuple[HostSeen, ...]:
-    """Read servers at once; what fails on one is in its HostSeen, never raised."""
+    """Read servers in parallel; a failure of one is in its HostSeen, never raised."""
 
     def read(task: Task) -> HostSeen:
         plan = plans[task.host.name]
@@ -129,7 +129,7 @@ def observe_hosts(
 
 
 def reader_command(plan: HostPlan) -> str:
-    """The one command that a server is asked with."""
+    """Return the command that reads a server."""
     return f"sh -c {quote(reader_of(plan))}"
 
 

@@ -1,4 +1,4 @@
-"""Steps of `rdma show|history|export`: what is kept, shown."""
+"""Steps of `rdma show|history|export`: output of stored runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 def pair_history(past: RdmaHistory, pair: str) -> list[tuple[str, str, str, str]]:
-    """All values between two servers, either way, the oldest first; raises BadInput for none."""
+    """List all values between two servers, both directions, the oldest first; or BadInput."""
     names = [name.strip() for name in pair.split(",")]
     if len(names) != 2:
         raise BadInput(f"{pair!r} is not a pair", where="--pair", how="write two: k8sgn08,k8sgn12")
@@ -39,13 +39,13 @@ def pair_history(past: RdmaHistory, pair: str) -> list[tuple[str, str, str, str]
 
 
 def exported(past: RdmaHistory, result: RdmaResult, form: str, *, raw: bool) -> str:
-    """A run as JSON or CSV; raises BadInput for raw outputs in CSV."""
+    """Return a run as JSON or CSV; raises BadInput for raw outputs in CSV."""
     if form == "json":
         outputs = tuple(past.outputs(result.id)) if raw else ()
         content = RdmaExport(**dict(result), outputs=outputs)
         return content.model_dump_json(indent=1, exclude=None if raw else {"outputs"}) + "\n"
     if raw:
-        raise BadInput("--raw as CSV", how="what programs printed goes into JSON: --format json")
+        raise BadInput("--raw as CSV", how="use --format json: only JSON contains raw outputs")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -58,7 +58,7 @@ def exported(past: RdmaHistory, result: RdmaResult, form: str, *, raw: bool) -> 
 def _csv_rows(
     result: RdmaResult, each: Measurement, round_: int | None
 ) -> Iterator[tuple[object, ...]]:
-    """One row a run; of MPI one a size. What a run printed over time goes into JSON alone."""
+    """Yield one row per run, for MPI one per size; values over time are only in the JSON."""
     run = each.run
     of_run = (result.id, result.began.isoformat(), result.plan.fabric, result.plan.suite.value)
     what = (*of_run, round_, run.program.value, run.detail, run.pair)
@@ -73,7 +73,7 @@ def _csv_rows(
 
 
 def write_page(past: RdmaHistory, result: RdmaResult, path: Path) -> None:
-    """The page of a run, with the values of its pairs up to it, under the same load."""
+    """Write the page of a run, with earlier values of its pairs under the same load."""
     series = []
     shapes = result.plan.shapes
     measured = [m for m in result.measurements if m.value is not None]
