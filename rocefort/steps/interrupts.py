@@ -25,9 +25,9 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
     So no session is cut in the middle of a line, even if Ctrl-C is pressed repeatedly. A signal
     that is already ignored (nohup) stays ignored. Outside the main thread nothing changes.
     """
-    asked = threading.Event()
-    with signals_handled_by(_handled_signals(), lambda _number, _frame: asked.set()):
-        yield asked.is_set
+    stop_requested = threading.Event()
+    with signals_handled_by(_handled_signals(), lambda _number, _frame: stop_requested.set()):
+        yield stop_requested.is_set
 
 
 @contextmanager

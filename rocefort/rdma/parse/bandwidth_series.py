@@ -77,8 +77,8 @@ def outage(series: Sequence[Point], failed_at_s: float | None = None) -> Outage:
     before = before if failed_at_s is not None else list(series[:BASE_POINTS])
     after = series[len(before) :]
     if len(before) < BASE_POINTS or not after:
-        said = f"{len(before)} points before the failure, {len(after)} after it"
-        raise TableError(Outcome.MISSING_ROW, said)
+        counts = f"{len(before)} points before the failure, {len(after)} after it"
+        raise TableError(Outcome.MISSING_ROW, counts)
     usual = median(point.gbps for point in before)
     if usual <= 0:
         raise TableError(Outcome.ZERO_BANDWIDTH, "no data arrived before the failure")

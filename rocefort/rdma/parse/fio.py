@@ -89,11 +89,15 @@ def _n(part: Mapping[str, Any], key: str) -> float:
     return float(value)
 
 
-def _agree(said: str, value: float, computed: float) -> None:
+def _agree(text: str, value: float, computed: float) -> None:
     if abs(value - computed) > SLACK * max(value, computed):
-        raise TableError(Outcome.SUMS, f"{said}, but {computed:.2f} by its own count and time")
+        raise TableError(Outcome.SUMS, f"{text}, but {computed:.2f} by its own count and time")
 
 
 def _percentile(latency: Mapping[str, Any], key: str) -> float | None:
-    found = latency.get("percentile")
-    return _n(found, key) / 1000 if isinstance(found, Mapping) and key in found else None
+    percentiles = latency.get("percentile")
+    return (
+        _n(percentiles, key) / 1000
+        if isinstance(percentiles, Mapping) and key in percentiles
+        else None
+    )

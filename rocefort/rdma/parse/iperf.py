@@ -47,8 +47,8 @@ def read_iperf(text: str) -> IperfResult:
     if not isinstance(report, Mapping):
         raise TableError(Outcome.NOT_JSON, text[:60])
     if error := report.get("error"):
-        known = any(words in str(error) for words in NO_SERVER)
-        raise TableError(Outcome.NO_SERVER if known else Outcome.TOOL_ERROR, str(error))
+        is_server_missing = any(words in str(error) for words in NO_SERVER)
+        raise TableError(Outcome.NO_SERVER if is_server_missing else Outcome.TOOL_ERROR, str(error))
     end = _part(report, "end")
     sent, received = _part(end, "sum_sent"), _part(end, "sum_received")
     streams = end.get("streams")
@@ -98,11 +98,11 @@ def _intervals(report: Mapping[str, Any]) -> list[Interval]:
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         raise TableError(Outcome.MISSING_ROW, "no intervals")
     sums = [_part(row, "sum") for row in rows]
-    found = [
+    intervals = [
         Interval(_number(s, "start"), _number(s, "end"), _number(s, "bits_per_second") / 1e9)
         for s in sums
     ]
-    times = [at for each in found for at in (each.start_s, each.end_s)]
-    if not found or times != sorted(times):
+    times = [at for each in intervals for at in (each.start_s, each.end_s)]
+    if not intervals or times != sorted(times):
         raise TableError(Outcome.SUMS, "intervals do not follow each other")
-    return found
+    return intervals

@@ -75,12 +75,14 @@ def read_json(text: str, *, gbits: bool = True, sizes: int = 1) -> PerftestTable
 
 def _sections(text: str) -> dict[str, Section]:
     try:
-        found = json.loads(text, parse_float=str, parse_int=str, parse_constant=no_number)
+        sections = json.loads(text, parse_float=str, parse_int=str, parse_constant=no_number)
     except ValueError:
         return _old_sections(text)
-    if not isinstance(found, Mapping) or not all(isinstance(v, Mapping) for v in found.values()):
+    if not isinstance(sections, Mapping) or not all(
+        isinstance(v, Mapping) for v in sections.values()
+    ):
         raise TableError(Outcome.NOT_JSON, text[:60])
-    return {name: {k: str(v) for k, v in part.items()} for name, part in found.items()}
+    return {name: {k: str(v) for k, v in part.items()} for name, part in sections.items()}
 
 
 def _old_sections(text: str) -> dict[str, Section]:

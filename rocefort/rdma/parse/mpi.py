@@ -58,8 +58,8 @@ def read_osu(text: str, last_bytes: int | None = None) -> MpiTable:
 
 
 def _osu_columns(header: str) -> tuple[tuple[str, ...], bool]:
-    found = OSU_HEADER.fullmatch(header)
-    rest = re.split(r"\s{2,}", found["rest"].strip()) if found and found["rest"].strip() else []
+    match = OSU_HEADER.fullmatch(header)
+    rest = re.split(r"\s{2,}", match["rest"].strip()) if match and match["rest"].strip() else []
     validated = rest[-1:] == ["Validation"]
     extra = tuple(rest[:-1] if validated else rest)
     if extra not in OSU_EXTRA:

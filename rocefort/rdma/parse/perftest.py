@@ -89,8 +89,8 @@ class PerftestOutcome:
         """The outcome, the side and the deciding line as a sentence."""
         if self.outcome is Outcome.MEASURED:
             return MEANING[self.outcome]
-        said = f" ({self.side}: {self.line!r})" if self.line else f" ({self.side})"
-        return f"{self.outcome}: {MEANING[self.outcome]}{said if self.side else ''}"
+        position = f" ({self.side}: {self.line!r})" if self.line else f" ({self.side})"
+        return f"{self.outcome}: {MEANING[self.outcome]}{position if self.side else ''}"
 
 
 def judge(tool: Program, client: CommandResult, server: CommandResult | None) -> PerftestOutcome:

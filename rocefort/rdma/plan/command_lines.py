@@ -44,10 +44,10 @@ MOST_PER_S = 2**31 - 1  # perftest computes messages per second in an int
 
 def version_of(text: str) -> Version:
     """Parse the output of `--version`: `Version: 6.06` is (6, 6); raises BadInput otherwise."""
-    found = VERSION.fullmatch(text.strip())
-    if found is None:
+    match = VERSION.fullmatch(text.strip())
+    if match is None:
         raise BadInput(f"{text.strip()[:40]!r} is no version of perftest")
-    return int(found["major"]), int(found["minor"])
+    return int(match["major"]), int(match["minor"])
 
 
 def ends_fit(client: RdmaHost, server: RdmaHost) -> tuple[Outcome, str] | None:
@@ -60,8 +60,8 @@ def ends_fit(client: RdmaHost, server: RdmaHost) -> tuple[Outcome, str] | None:
                 f"{host.name} has {host.perftest}, 5.60 or later is supported",
             )
     if len(set(versions.values())) > 1:
-        said = f"{client.name} has {client.perftest}, {server.name} has {server.perftest}"
-        return Outcome.VERSIONS_DIFFER, said
+        versions_text = f"{client.name} has {client.perftest}, {server.name} has {server.perftest}"
+        return Outcome.VERSIONS_DIFFER, versions_text
     return None
 
 

@@ -33,12 +33,12 @@ def plan_pairs(network: Network, devices: Collection[str] | None = None) -> tupl
     everything = devices is None or not spines.isdisjoint(devices)
     candidates = _candidates(network.servers or ())
     leaves = dict.fromkeys(server.port.device for server in candidates)
-    wanted = [leaf for leaf in leaves if everything or leaf in (devices or ())]
-    open_leaves = dict.fromkeys(wanted)
+    required_leaves = [leaf for leaf in leaves if everything or leaf in (devices or ())]
+    open_leaves = dict.fromkeys(required_leaves)
     pairs = []
-    for leaf in wanted:
-        if leaf in open_leaves and (found := _best_pair(leaf, candidates, open_leaves)):
-            client, server = found
+    for leaf in required_leaves:
+        if leaf in open_leaves and (pair := _best_pair(leaf, candidates, open_leaves)):
+            client, server = pair
             open_leaves.pop(leaf)
             open_leaves.pop(server.port.device, None)
             pairs.append(_gate_pair(client, server))

@@ -73,13 +73,13 @@ def _undrained(each: ServerProbe, ask: Ask) -> str:
             return f"is the Kubernetes node {name}, which takes new pods"
         pods = ask("get", "pods", "--all-namespaces", f"--field-selector=spec.nodeName={name}")
     except OSError as error:
-        said = error.strerror or error
-        return f"is a Kubernetes node, and its drain cannot be confirmed ({said})"
-    left = [pod["metadata"]["name"] for pod in pods.get("items", []) if _works(pod)]
-    if not left:
+        cause = error.strerror or error
+        return f"is a Kubernetes node, and its drain cannot be confirmed ({cause})"
+    pod_names = [pod["metadata"]["name"] for pod in pods.get("items", []) if _works(pod)]
+    if not pod_names:
         return ""
-    more = f" and {len(left) - MOST} more" if len(left) > MOST else ""
-    return f"is the Kubernetes node {name}, on which pods run: {', '.join(left[:MOST])}{more}"
+    more = f" and {len(pod_names) - MOST} more" if len(pod_names) > MOST else ""
+    return f"is the Kubernetes node {name}, on which pods run: {', '.join(pod_names[:MOST])}{more}"
 
 
 def _works(pod: Any) -> bool:  # noqa: ANN401 - JSON

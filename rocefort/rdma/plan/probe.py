@@ -75,18 +75,18 @@ class ProbeSection:
 
 def read_sections(text: str) -> tuple[ProbeSection, ...]:
     """Split a script's output into sections; raises TableError if its end is missing."""
-    found: list[tuple[str, str, list[str]]] = []
+    sections: list[tuple[str, str, list[str]]] = []
     for line in text.splitlines():
         head = SECTION.fullmatch(line)
         if head is not None:
-            found.append((head["name"], head["what"] or "", []))
-        elif found:
-            found[-1][2].append(line)
+            sections.append((head["name"], head["what"] or "", []))
+        elif sections:
+            sections[-1][2].append(line)
         else:
             raise TableError(Outcome.UNKNOWN_LINE, line)
-    if not found or found[-1][0] != "end":
+    if not sections or sections[-1][0] != "end":
         raise TableError(Outcome.UNTERMINATED_TABLE, "the answer breaks off")
-    return tuple(ProbeSection(name, what, tuple(lines)) for name, what, lines in found[:-1])
+    return tuple(ProbeSection(name, what, tuple(lines)) for name, what, lines in sections[:-1])
 
 
 def probe(
@@ -119,19 +119,19 @@ def _server_probe(task: Task, server: Server, perftest: bool) -> ServerProbe:
         outcome = Outcome.TIMED_OUT if done.timed_out else Outcome.EXIT_CODE
         return _useless(server, outcome, done.complaint)
     try:
-        found = read_probe(
+        probed = read_probe(
             server, done.stdout, task.host["rdma_device"], task.host["gid_index"], perftest=perftest
         )
     except TableError as flaw:
         return _useless(server, flaw.outcome, flaw.line)
-    if found.host is None:
-        return found
+    if probed.host is None:
+        return probed
     timeout = {"qp_timeout": task.host.data.get("qp_timeout")}
-    return replace(found, host=found.host.model_copy(update=timeout))
+    return replace(probed, host=probed.host.model_copy(update=timeout))
 
 
-def _useless(server: Server, outcome: Outcome, said: str) -> ServerProbe:
-    return ServerProbe(server.name, why=f"{server.name}: {outcome}: {MEANING[outcome]} ({said})")
+def _useless(server: Server, outcome: Outcome, detail: str) -> ServerProbe:
+    return ServerProbe(server.name, why=f"{server.name}: {outcome}: {MEANING[outcome]} ({detail})")
 
 
 def read_probe(
@@ -181,8 +181,8 @@ def read_probe(
     )
 
 
-def _version(said: str, *, perftest: bool) -> str | None:
-    words = said.strip()
+def _version(output: str, *, perftest: bool) -> str | None:
+    words = output.strip()
     try:
         version_of(words)
     except BadInput:
@@ -190,19 +190,19 @@ def _version(said: str, *, perftest: bool) -> str | None:
             return None
         absent = "not found" in words or not words
         outcome = Outcome.NO_PERFTEST if absent else Outcome.UNKNOWN_LINE
-        said = re.sub(r"^\S*sh: (line )?\d+: ", "", words.splitlines()[0] if words else "")
-        raise TableError(outcome, said) from None
+        output = re.sub(r"^\S*sh: (line )?\d+: ", "", words.splitlines()[0] if words else "")
+        raise TableError(outcome, output) from None
     return words.removeprefix("Version:").strip()
 
 
 def conditions(probed: Sequence[ServerProbe]) -> dict[str, str]:
     """Collect the servers' conditions by name, for a comparison with published figures."""
-    found: dict[str, str] = {}
+    conditions_by_name: dict[str, str] = {}
     facts = [each.facts for each in probed if each.host is not None]
     for name in dict.fromkeys(name for each in facts for name in each):
         values = {each.get(name, "not known") for each in facts}
-        found[name] = ", ".join(sorted(values))
-    return found
+        conditions_by_name[name] = ", ".join(sorted(values))
+    return conditions_by_name
 
 
 # --- choice of a server's GID index: RoCE v2, with its address in its segment -----------------
@@ -225,15 +225,15 @@ def read_gids(text: str) -> tuple[Gid, ...]:
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         raise TableError(Outcome.NO_DEVICE, "no GID of any RDMA device")
-    found = []
+    gids = []
     for line in lines:
         row = GID_ROW.fullmatch(line)
         if row is None:
             raise TableError(Outcome.UNKNOWN_LINE, line)
         address = IPv6Address(row["gid"]).ipv4_mapped
-        place = (row["device"], int(row["port"]), int(row["index"]))
-        found.append(Gid(*place, address, row["type"], row["interface"]))
-    return tuple(found)
+        key = (row["device"], int(row["port"]), int(row["index"]))
+        gids.append(Gid(*key, address, row["type"], row["interface"]))
+    return tuple(gids)
 
 
 def choose_gid(gids: Iterable[Gid], address: IPv4Address, device: str | None = None) -> Gid:
@@ -241,12 +241,14 @@ def choose_gid(gids: Iterable[Gid], address: IPv4Address, device: str | None = N
 
     device: restricts the search; None: any device.
     """
-    known = [gid for gid in gids if device is None or gid.device == device]
-    if device is not None and not known:
+    candidates = [gid for gid in gids if device is None or gid.device == device]
+    if device is not None and not candidates:
         raise TableError(Outcome.NO_DEVICE, device)
-    fit = [gid for gid in known if gid.address == address]
+    fit = [gid for gid in candidates if gid.address == address]
     chosen = next((gid for gid in fit if gid.type == V2), None)
     if chosen is None:
-        there = ", ".join(f"{g.device} {g.index} {g.address} {g.type}" for g in known if g.address)
-        raise TableError(Outcome.BAD_GID, f"no {V2} GID has {address}; there: {there or 'none'}")
+        listed = ", ".join(
+            f"{g.device} {g.index} {g.address} {g.type}" for g in candidates if g.address
+        )
+        raise TableError(Outcome.BAD_GID, f"no {V2} GID has {address}; there: {listed or 'none'}")
     return chosen

@@ -19,8 +19,8 @@ def tournament(players: Sequence[T]) -> Iterator[list[tuple[T, T]]]:
         circle.append(None)  # the player opposite to it rests
     half = len(circle) // 2
     for _ in range(len(circle) - 1):
-        found = zip(circle[:half], reversed(circle[half:]), strict=True)
-        pairs = [(a, b) for a, b in found if a is not None and b is not None]
+        opposites = zip(circle[:half], reversed(circle[half:]), strict=True)
+        pairs = [(a, b) for a, b in opposites if a is not None and b is not None]
         yield [_ordered(players, a, b) for a, b in sorted(tuple(sorted(p)) for p in pairs)]
         circle.insert(1, circle.pop())
 
@@ -38,11 +38,11 @@ def disjoint_rounds(
     while rest:
         busy: set[Hashable] = set()
         taken: list[T] = []
-        left: list[T] = []
+        later: list[T] = []
         for item in rest:
-            wanted = set(uses(item))
-            (left if busy & wanted else taken).append(item)
-            if not busy & wanted:
-                busy |= wanted
+            used = set(uses(item))
+            (later if busy & used else taken).append(item)
+            if not busy & used:
+                busy |= used
         yield taken
-        rest = left
+        rest = later

@@ -64,12 +64,12 @@ ours() {{
     files=$(grep -lszxF "ROCEFORT_ROOT=$ROCEFORT_ROOT" $files)
   for file in $files; do pid=${{file#/proc/}}; echo "${{pid%/environ}}"; done
 }}
-told=
+ended=
 for pid in $(ours); do
   what=$(tr '\\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")
-  kill -TERM "$pid" 2>/dev/null && echo "$pid $what" && told=yes
+  kill -TERM "$pid" 2>/dev/null && echo "$pid $what" && ended=yes
 done
-[ -n "$told" ] || exit 0
+[ -n "$ended" ] || exit 0
 for again in 1 2 3 4 5 6 7 8 9 10; do [ -z "$(ours)" ] && exit 0; sleep 0.2; done
 for pid in $(ours); do kill -KILL "$pid" 2>/dev/null; done
 sleep 0.2

@@ -40,11 +40,11 @@ class Wiring:
                 "its links are not known", where=self.network.name, how="plan from a fabric file"
             )
         spines = {node.name for node in self.network.role(Role.SPINE)}
-        found: dict[str, list[Uplink]] = {}
+        uplinks: dict[str, list[Uplink]] = {}
         for link in self.network.links:
             for uplink in self._uplinks_of(link, spines):
-                found.setdefault(uplink.leaf.device, []).append(uplink)
-        return {leaf: tuple(links) for leaf, links in found.items()}
+                uplinks.setdefault(uplink.leaf.device, []).append(uplink)
+        return {leaf: tuple(links) for leaf, links in uplinks.items()}
 
     def _uplinks_of(self, link: Link, spines: set[str]) -> Iterator[Uplink]:
         for leaf, spine in ((link.a, link.b), (link.b, link.a)):
@@ -94,7 +94,7 @@ class _Share:
     """A port or cable that several flows may use: its capacity and their total demand in Gb/s."""
 
     capacity: float
-    asked: float
+    demand: float
     where: str
 
 
@@ -108,12 +108,12 @@ def with_reach(
     member of its bond.
     """
     flows = [_flow(run, servers) for run in runs]
-    asked: Counter[str] = Counter()
+    demand: Counter[str] = Counter()
     for run, (source, sink) in zip(runs, flows, strict=True):
-        for place in _places(run, source, sink):
-            asked[place] += int(_rate(run, source, sink) * 1000)
+        for resource in _resources(run, source, sink):
+            demand[resource] += int(_rate(run, source, sink) * 1000)
     return [
-        _reaching(run, source, sink, wiring, asked)
+        _reaching(run, source, sink, wiring, demand)
         for run, (source, sink) in zip(runs, flows, strict=True)
     ]
 
@@ -129,30 +129,30 @@ def _rate(run: RdmaRun, source: Server, sink: Server) -> float:
     return rate if run.limit_gbps is None else min(rate, run.limit_gbps)
 
 
-def _places(run: RdmaRun, source: Server, sink: Server) -> list[str]:
+def _resources(run: RdmaRun, source: Server, sink: Server) -> list[str]:
     if run.program.measures_latency:
         return []
-    places = [f"out {source.name}", f"in {sink.name}"]
+    resources = [f"out {source.name}", f"in {sink.name}"]
     if source.port.device != sink.port.device:
-        places += [f"up {source.port.device}", f"down {sink.port.device}"]
-    return places
+        resources += [f"up {source.port.device}", f"down {sink.port.device}"]
+    return resources
 
 
 def _reaching(
-    run: RdmaRun, source: Server, sink: Server, wiring: Wiring, asked: Counter[str]
+    run: RdmaRun, source: Server, sink: Server, wiring: Wiring, demand: Counter[str]
 ) -> RdmaRun:
     if run.program.measures_latency:
         return run
     rate = _rate(run, source, sink)
-    shares = list(_shares(run, source, sink, wiring, asked))
+    shares = list(_shares(run, source, sink, wiring, demand))
     if unknown := next((share for share in shares if not share.capacity), None):
         why = f"the speed of {unknown.where} is not known"
         return run.model_copy(update={"reach_gbps": None, "reach_why": why})
-    tight = min(shares, key=lambda share: min(1.0, share.capacity / share.asked))
-    fraction = min(1.0, tight.capacity / tight.asked)
+    tight = min(shares, key=lambda share: min(1.0, share.capacity / share.demand))
+    fraction = min(1.0, tight.capacity / tight.demand)
     if fraction < 1:
         why = (
-            f"this round needs {tight.asked:g} Gb/s on {tight.where}, which has "
+            f"this round needs {tight.demand:g} Gb/s on {tight.where}, which has "
             f"{tight.capacity:g} Gb/s"
         )
     elif run.limit_gbps is not None and rate == run.limit_gbps:
@@ -165,7 +165,7 @@ def _reaching(
 
 
 def _shares(
-    run: RdmaRun, source: Server, sink: Server, wiring: Wiring, asked: Counter[str]
+    run: RdmaRun, source: Server, sink: Server, wiring: Wiring, demand: Counter[str]
 ) -> Iterator[_Share]:
     words = {
         "out": (source.flow_gbps, f"the port of {source.name}"),
@@ -173,6 +173,6 @@ def _shares(
         "up": (wiring.slowest_gbps(source.port.device), f"one uplink of {source.port.device}"),
         "down": (wiring.slowest_gbps(sink.port.device), f"one uplink of {sink.port.device}"),
     }
-    for place in _places(run, source, sink):
-        capacity, where = words[place.split(" ", maxsplit=1)[0]]
-        yield _Share(float(capacity or 0), asked[place] / 1000, where)
+    for resource in _resources(run, source, sink):
+        capacity, where = words[resource.split(" ", maxsplit=1)[0]]
+        yield _Share(float(capacity or 0), demand[resource] / 1000, where)

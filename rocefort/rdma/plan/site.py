@@ -48,20 +48,22 @@ class Site:
     @cached_property
     def servers(self) -> dict[str, Server]:
         """Usable servers by name, in the network's order; raises BadInput for an unusable one."""
-        wanted = {host.name for host in self.hosts}
-        known = {server.name: server for server in self.network.servers or ()}
+        usable = {host.name for host in self.hosts}
+        by_name = {server.name: server for server in self.network.servers or ()}
         problems = [
-            Problem(self.network.name, f"no server {name}", f"known: {', '.join(known) or 'none'}")
-            for name in sorted(wanted - known.keys())
+            Problem(
+                self.network.name, f"no server {name}", f"known: {', '.join(by_name) or 'none'}"
+            )
+            for name in sorted(usable - by_name.keys())
         ]
         problems += [
             Problem(self.network.name, f"{name} does not support RoCE", "leave it out")
-            for name in sorted(wanted & known.keys())
-            if not known[name].roce
+            for name in sorted(usable & by_name.keys())
+            if not by_name[name].roce
         ]
         if problems:
             raise BadInput(problems=problems)
-        return {name: server for name, server in known.items() if name in wanted}
+        return {name: server for name, server in by_name.items() if name in usable}
 
     @property
     def lossless(self) -> LosslessIntent:
@@ -87,10 +89,10 @@ class Site:
     @cached_property
     def by_leaf(self) -> dict[str, list[Server]]:
         """Usable servers by leaf."""
-        found: dict[str, list[Server]] = {}
+        servers: dict[str, list[Server]] = {}
         for server in self.servers.values():
-            found.setdefault(server.port.device, []).append(server)
-        return found
+            servers.setdefault(server.port.device, []).append(server)
+        return servers
 
     def require(self, least: int, suite: Suite) -> None:
         """Refuse a suite that has too few servers."""
@@ -144,14 +146,14 @@ class Site:
 
     def duration_s(self, usual: int = 10) -> int:
         """Return the duration of a bandwidth run; raises BadInput if it is too short to measure."""
-        wanted = self.options.duration_s or usual
-        if wanted < LEAST_DURATION_S:
+        duration_s = self.options.duration_s or usual
+        if duration_s < LEAST_DURATION_S:
             raise BadInput(
-                f"a bandwidth run of {wanted} s",
+                f"a bandwidth run of {duration_s} s",
                 how=f"use at least {LEAST_DURATION_S} s: perftest leaves out a quarter at both "
                 "ends",
             )
-        return wanted
+        return duration_s
 
     def are_separate(self, one: Server, other: Server) -> bool:
         """Return whether two servers are two machines; one machine's own traffic uses no switch."""
@@ -180,28 +182,28 @@ class Site:
 
 
 def allowed_servers(
-    network: Network, rdma: Rdma, named: Collection[str] | None = None
+    network: Network, rdma: Rdma, chosen: Collection[str] | None = None
 ) -> tuple[str, ...]:
     """Return the servers that may be loaded: those on the command line, or those in the fabric.
 
     Raises Refused if neither lists a server, BadInput for a name that the fabric lacks.
     """
-    wanted = tuple(named or rdma.servers)
-    if not wanted:
+    names = tuple(chosen or rdma.servers)
+    if not names:
         raise Refused(
             "no server is listed for RDMA tests",
             where=network.name,
             how="list them under rdma.servers, or name them with --servers",
         )
-    known = {server.name for server in network.servers or ()}
-    if strangers := [name for name in wanted if name not in known]:
+    available = {server.name for server in network.servers or ()}
+    if strangers := [name for name in names if name not in available]:
         raise BadInput(
             problems=[
-                Problem(network.name, f"no server {name}", f"known: {', '.join(sorted(known))}")
+                Problem(network.name, f"no server {name}", f"known: {', '.join(sorted(available))}")
                 for name in strangers
             ]
         )
-    return tuple(dict.fromkeys(wanted))
+    return tuple(dict.fromkeys(names))
 
 
 def numbered(rounds: Iterable[Round]) -> tuple[Round, ...]:
@@ -210,15 +212,15 @@ def numbered(rounds: Iterable[Round]) -> tuple[Round, ...]:
     Port numbers continue from round to round, so a port that is not free yet is not reused soon.
     Two names of one machine do not collide either.
     """
-    given = 0
-    found = []
+    assigned = 0
+    numbered_rounds = []
     for number, each in enumerate(rounds, 1):
         runs = []
         for index, run in enumerate(each.runs, 1):
-            port = FIRST_PORT + given % PORTS
-            given += 1
+            port = FIRST_PORT + assigned % PORTS
+            assigned += 1
             runs.append(run.model_copy(update={"id": f"{number:03}.{index:02}", "port": port}))
         if len(runs) > PORTS:
             raise BadInput(f"{len(runs)} runs at the same time", how=f"{PORTS} at most")
-        found.append(each.model_copy(update={"number": number, "runs": tuple(runs)}))
-    return tuple(found)
+        numbered_rounds.append(each.model_copy(update={"number": number, "runs": tuple(runs)}))
+    return tuple(numbered_rounds)

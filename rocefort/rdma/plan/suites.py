@@ -50,9 +50,9 @@ def _resting(site: Site, plan: RdmaPlan) -> Iterator[str]:
     """Report servers that a suite over all servers leaves out."""
     if plan.suite in FEW or not plan.rounds:
         return
-    named = {name for run in plan.runs for name in run.servers}
-    if left := [name for name in site.servers if name not in named]:
-        yield f"in no pair, because their leaf is in one already: {', '.join(left)}"
+    used_names = {name for run in plan.runs for name in run.servers}
+    if unused := [name for name in site.servers if name not in used_names]:
+        yield f"in no pair, because their leaf is in one already: {', '.join(unused)}"
 
 
 # --- pairs across the spines ----------------------------------------------------------------------
@@ -187,8 +187,8 @@ def _sweep(site: Site) -> RdmaPlan:
     site.require(2, Suite.SWEEP)
     near, far = _near_and_far(site)
     rounds = [
-        site.round([_sized(site, program, pair, size)], f"{program}, {size} bytes, {place}")
-        for place, pair in (("within a leaf", near), ("across the spines", far))
+        site.round([_sized(site, program, pair, size)], f"{program}, {size} bytes, {path}")
+        for path, pair in (("within a leaf", near), ("across the spines", far))
         if pair is not None
         for program in site.options.programs or (Program.WRITE_LAT, Program.WRITE_BW)
         for size in SIZES

@@ -127,22 +127,22 @@ def _run_round(
         return RunResult(ran.measurement.model_copy(update={"at": at}), ran.raw)
 
     answers = on_hosts(nornir, by_client, measure)
-    found = []
+    results = []
     for run in each.runs:
         if by_client[run.client] is not run:
-            found.append(_not_run(run, f"{run.client} has another run in this round"))
+            results.append(_not_run(run, f"{run.client} has another run in this round"))
         elif run.client in answers:
-            found.append(answers[run.client])
+            results.append(answers[run.client])
         else:
-            found.append(_not_run(run, f"{run.client} is not in the inventory"))
-    return found
+            results.append(_not_run(run, f"{run.client} is not in the inventory"))
+    return results
 
 
 def _run_result(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: RunConditions) -> RunResult:
     hosts = plan.by_host
-    if run.program.is_perftest and (unfit := ends_fit(hosts[run.client], hosts[run.server])):
-        outcome, said = unfit
-        return RunResult(not_measured(run, outcome, f"{outcome}: {MEANING[outcome]} ({said})"))
+    if run.program.is_perftest and (mismatch := ends_fit(hosts[run.client], hosts[run.server])):
+        outcome, versions = mismatch
+        return RunResult(not_measured(run, outcome, f"{outcome}: {MEANING[outcome]} ({versions})"))
     try:
         server = join(argv(run, "server", hosts)) if run.program.has_server else ""
         commands = EndCommands(join(argv(run, "client", hosts)), server)
@@ -153,8 +153,8 @@ def _run_result(nornir: Nornir, plan: RdmaPlan, run: RdmaRun, terms: RunConditio
         return _not_run(run, str(error))
     if isinstance(both, str):
         return _not_run(run, both)
-    found = read_run(run, both.client, both.server, expectation(run, terms.rdma, terms.note))
-    return RunResult(found, tuple(_raw(run, commands, both)))
+    result = read_run(run, both.client, both.server, expectation(run, terms.rdma, terms.note))
+    return RunResult(result, tuple(_raw(run, commands, both)))
 
 
 def _run_ends(

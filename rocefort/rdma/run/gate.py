@@ -164,7 +164,7 @@ def _not_run(why: str) -> PerftestOutcome:
 def _pair_result(
     pair: GatePair, tool: Program, judgement: PerftestOutcome, expected: Expectation
 ) -> PairResult:
-    verdict, said = _verdict(judgement, expected)
+    verdict, sentence = _verdict(judgement, expected)
     return PairResult(
         pair=pair,
         tool=tool,
@@ -172,7 +172,7 @@ def _pair_result(
         gbps=judgement.gbps,
         latency_us=judgement.latency_us,
         verdict=verdict,
-        sentence=f"{pair.client} -> {pair.server} {tool}: {said}",
+        sentence=f"{pair.client} -> {pair.server} {tool}: {sentence}",
     )
 
 

@@ -33,30 +33,30 @@ def read_nics(nornir: Nornir, servers: Sequence[str]) -> Reading:
             done = ssh_exec.session(task.host, task.nornir.config).run(COUNTERS, DEADLINE_S)
             return read_counters(done.stdout, name)
         except RocefortError as error:
-            said = str(error).removeprefix(f"{name}: ")
+            cause = str(error).removeprefix(f"{name}: ")
         except TableError as flaw:
-            said = flaw.line
-        return (), (f"{name}: its counters were not read: {said}",)
+            cause = flaw.line
+        return (), (f"{name}: its counters were not read: {cause}",)
 
     answers = on_hosts(nornir, servers, read).values()
-    found = tuple(one for counters, _ in answers for one in counters)
-    return found, tuple(sentence for _, unread in answers for sentence in unread)
+    counters = tuple(one for server_counters, _ in answers for one in server_counters)
+    return counters, tuple(sentence for _, unread in answers for sentence in unread)
 
 
 def read_counters(text: str, server: str) -> Reading:
     """Parse the output of one server; raises TableError for an incomplete answer."""
-    found: list[NicCounters] = []
+    counters: list[NicCounters] = []
     lacking: list[str] = []
     for section in read_sections(text):
         try:
             if section.name == "statistic":
-                found += read_rdma_statistic(section.text, server)
+                counters += read_rdma_statistic(section.text, server)
             else:
-                found.append(read_ethtool(section.text, server, section.what))
+                counters.append(read_ethtool(section.text, server, section.what))
         except TableError as flaw:
             what = "rdma statistic" if section.name == "statistic" else f"ethtool -S {section.what}"
             lacking.append(f"{server}: {what} was not read: {flaw.line or flaw.outcome}")
-    return tuple(found), tuple(lacking)
+    return tuple(counters), tuple(lacking)
 
 
 def read_rdma_statistic(text: str, server: str) -> tuple[NicCounters, ...]:
@@ -70,7 +70,7 @@ def read_rdma_statistic(text: str, server: str) -> tuple[NicCounters, ...]:
 
 def _json(text: str, server: str) -> tuple[NicCounters, ...]:
     links = load_report(text)
-    found = []
+    counters = []
     for link in links if isinstance(links, list) else ():
         if not isinstance(link, dict) or "ifname" not in link or "port" not in link:
             raise TableError(Outcome.UNKNOWN_LINE, str(link)[:60])
@@ -78,8 +78,8 @@ def _json(text: str, server: str) -> tuple[NicCounters, ...]:
         if not all(isinstance(v, int) for v in values.values()):
             raise TableError(Outcome.UNKNOWN_LINE, str(link)[:60])
         name = f"{link['ifname']}/{link['port']}"
-        found.append(NicCounters(server=server, link=name, values=values))
-    return tuple(found)
+        counters.append(NicCounters(server=server, link=name, values=values))
+    return tuple(counters)
 
 
 def _link(line: str, server: str) -> NicCounters:
@@ -101,8 +101,8 @@ def read_ethtool(text: str, server: str, interface: str) -> NicCounters:
         raise TableError(Outcome.NO_TABLE, lines[0] if lines else "ethtool -S: nothing")
     values: dict[str, int] = {}
     for line in lines[1:]:
-        found = COUNTER.fullmatch(line)
-        if found is None:
+        match = COUNTER.fullmatch(line)
+        if match is None:
             raise TableError(Outcome.UNKNOWN_LINE, line)
-        values[found["name"]] = int(found["value"])
+        values[match["name"]] = int(match["value"])
     return NicCounters(server=server, link=interface, values=values)

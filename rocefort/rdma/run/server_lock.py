@@ -42,20 +42,20 @@ class ServerHold:
 @contextmanager
 def hold_servers(nornir: Nornir, servers: Sequence[str], run: str) -> Iterator[ServerHold]:
     """Lock servers for a run until the block ends."""
-    found = ServerHold()
+    locked = ServerHold()
     with ExitStack() as opened:
 
         def hold(task: Task) -> str:
             keeper, why = _hold(task, run)
             if keeper is not None:
                 opened.callback(keeper.kill)
-                found.keepers[task.host.name] = keeper
+                locked.keepers[task.host.name] = keeper
             return why
 
         for name, why in on_hosts(nornir, servers, hold).items():
             if why:
-                found.refused[name] = f"{name}: {why}"
-        yield found
+                locked.refused[name] = f"{name}: {why}"
+        yield locked
 
 
 def _hold(task: Task, run: str) -> tuple[RemoteCommand | None, str]:

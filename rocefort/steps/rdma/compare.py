@@ -47,18 +47,18 @@ def compare_with(past: RdmaHistory, run: str, other: str, *, judged: bool = Fals
             raise BadInput(what, where="--exit-code", how="compare with an earlier run")
         return _with_reference(result, other)
     if all(other not in (line.id, LAST) for line in past.runs()):
-        known = ", ".join(reference_names())
-        how = f"a reference ({known}), or a run of `rdma history`"
+        references = ", ".join(reference_names())
+        how = f"a reference ({references}), or a run of `rdma history`"
         raise BadInput(f"nothing to compare with is called {other!r}", where="--with", how=how)
     earlier = past.load(other)
     if earlier.id == result.id:
         raise BadInput(f"run {result.id} cannot be compared with itself", where="--with")
-    told = tuple(_comparison_lines(result, earlier, past.good(result)))
+    lines = tuple(_comparison_lines(result, earlier, past.good(result)))
     return RunComparison(
         f"run {result.id} beside run {earlier.id} of {earlier.began:%Y-%m-%d %H:%M} UTC",
         tuple(_unlike(result, earlier)),
-        tuple(each.sentence for each in told),
-        slower=any(each.slower for each in told),
+        tuple(each.sentence for each in lines),
+        slower=any(each.slower for each in lines),
     )
 
 
@@ -134,17 +134,17 @@ def _comparison_lines(
     alone = sum(len(now[key]) for key in now if key not in then)
     gone = sum(len(then[key]) for key in then if key not in now)
     if alone or gone:
-        said = f"{alone} runs only in the first, {gone} only in the other"
-        yield _ComparisonLine(f"not compared: {said}")
+        counts = f"{alone} runs only in the first, {gone} only in the other"
+        yield _ComparisonLine(f"not compared: {counts}")
 
 
 def _by_key(result: RdmaResult) -> dict[Key, list[Measurement]]:
-    found: dict[Key, list[Measurement]] = {}
+    measurements: dict[Key, list[Measurement]] = {}
     for each in result.measurements:
         if each.value:
             key = (*each.key, result.plan.shapes.get(each.run.id, ""))
-            found.setdefault(key, []).append(each)
-    return found
+            measurements.setdefault(key, []).append(each)
+    return measurements
 
 
 def _together(
@@ -157,8 +157,8 @@ def _together(
         for one, other in zip(theirs, ours, strict=False):
             before.setdefault(pair, []).append(one.value or 0.0)
             now.setdefault(pair, []).append(other.value or 0.0)
-    found = paired(before, now, higher_is_better=not program.measures_latency)
-    return _ComparisonLine(f"{program}, {found.sentence}", bool(found.slower))
+    comparison = paired(before, now, higher_is_better=not program.measures_latency)
+    return _ComparisonLine(f"{program}, {comparison.sentence}", bool(comparison.slower))
 
 
 def _pair_line(before: Measurement, after: Measurement, good: Sequence[float]) -> _ComparisonLine:

@@ -75,7 +75,7 @@ class RunDialogue:
     stopped: Callable[[], bool] = lambda: False
 
 
-def make_plan(fabric: Path, asked: RdmaRequest, access: Connections | None = None) -> RdmaPlan:
+def make_plan(fabric: Path, request: RdmaRequest, access: Connections | None = None) -> RdmaPlan:
     """Return the plan of a run; without connections it is made from the design alone.
 
     With connections, the servers are probed as for a run; none is loaded or locked. Raises the
@@ -83,21 +83,21 @@ def make_plan(fabric: Path, asked: RdmaRequest, access: Connections | None = Non
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
-    names = allowed_servers(derived.network, rdma, asked.servers)
+    names = allowed_servers(derived.network, rdma, request.servers)
     if access is not None:
         with open_fleet(derived.network, access) as nornir:
-            probed = _server_probes(nornir, _servers(derived, names), asked)
-        plan = _plan(derived, asked, probed, {})
+            probed = _server_probes(nornir, _servers(derived, names), request)
+        plan = _plan(derived, request, probed, {})
         return plan.model_copy(update={"unmeasured": (*plan.unmeasured, *_useless(probed, {}))})
     hosts = [RdmaHost(name=name, device=UNPROBED, gid_index=0) for name in names]
-    return plan_suite(derived.network, rdma, asked.suite, hosts, asked.options)
+    return plan_suite(derived.network, rdma, request.suite, hosts, request.options)
 
 
 def run_tests(
     fabric: Path,
     access: Connections,
-    asked: RdmaRequest,
-    kept: Path,
+    request: RdmaRequest,
+    history_path: Path,
     talk: RunDialogue,
 ) -> RdmaResult:
     """Probe, plan, measure, judge and store one run.
@@ -107,25 +107,25 @@ def run_tests(
     """
     derived = derive(fabric)
     rdma = derived.fabric.rdma
-    names = allowed_servers(derived.network, rdma, asked.servers)
+    names = allowed_servers(derived.network, rdma, request.servers)
     _refuse_outside(rdma.window, derived.network.name)
     with (
-        run_store.open_history(kept, make=True) as past,
+        run_store.open_history(history_path, make=True) as past,
         open_fleet(derived.network, access) as nornir,
     ):
         run = new_id()
-        probed = _server_probes(nornir, _servers(derived, names), asked)
+        probed = _server_probes(nornir, _servers(derived, names), request)
         with hold_servers(
             nornir, [n for n, p in probed.items() if p.host is not None], run
         ) as hold:
             busy = hold.refused
-            plan = _plan(derived, asked, probed, busy)
+            plan = _plan(derived, request, probed, busy)
             for line in _beginning(run, plan):
                 talk.say(line)
             terms = RunConditions(
-                rdma, run, access.speed_note, talk.stopped, asked.deadline_s, hold.lost
+                rdma, run, access.speed_note, talk.stopped, request.deadline_s, hold.lost
             )
-            bench = _PreparedRun(nornir, derived, plan, switches=asked.switches)
+            bench = _PreparedRun(nornir, derived, plan, switches=request.switches)
             result, raw = bench.carry_out(terms, talk.say)
             facts = conditions([probed[host.name] for host in plan.hosts])
             facts |= {"servers": access.speed_note} if access.speed_note else {}
@@ -160,11 +160,11 @@ def _refuse_outside(window: str | None, fabric: str) -> None:
 
 
 def _server_probes(
-    nornir: Nornir, servers: Sequence[Server], asked: RdmaRequest
+    nornir: Nornir, servers: Sequence[Server], request: RdmaRequest
 ) -> dict[str, ServerProbe]:
-    found = probe(nornir, servers, perftest=asked.suite not in WITHOUT_PERFTEST)
-    refuse_undrained(found.values(), asked.drained)
-    return found
+    probed = probe(nornir, servers, perftest=request.suite not in WITHOUT_PERFTEST)
+    refuse_undrained(probed.values(), request.drained)
+    return probed
 
 
 def _useless(probed: dict[str, ServerProbe], busy: dict[str, str]) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def _useless(probed: dict[str, ServerProbe], busy: dict[str, str]) -> tuple[str,
 
 def _plan(
     derived: DerivedNetwork,
-    asked: RdmaRequest,
+    request: RdmaRequest,
     probed: dict[str, ServerProbe],
     busy: dict[str, str],
 ) -> RdmaPlan:
@@ -182,7 +182,7 @@ def _plan(
     hosts = [p.host for p in probed.values() if p.host is not None and p.server not in busy]
     network, rdma = derived.network, derived.fabric.rdma
     try:
-        plan = plan_suite(network, rdma, asked.suite, hosts, asked.options)
+        plan = plan_suite(network, rdma, request.suite, hosts, request.options)
     except BadInput as error:
         lacking = _useless(probed, busy)
         if not lacking:
@@ -257,15 +257,19 @@ class _Counters:
 def _counter_verdicts(
     derived: DerivedNetwork, before: _Counters, after: _Counters, seconds: float
 ) -> list[DerivedVerdict]:
-    lossless, most = derived.network.lossless, derived.fabric.rdma.pause_rate_pps
+    lossless, limit_pps = derived.network.lossless, derived.fabric.rdma.pause_rate_pps
     lacking = dict.fromkeys((*before.lacking, *after.lacking))
-    found = [DerivedVerdict(subject="counters", ok=None, sentence=sentence) for sentence in lacking]
+    verdicts_of_counters = [
+        DerivedVerdict(subject="counters", ok=None, sentence=sentence) for sentence in lacking
+    ]
     if lossless is None:
-        return found
+        return verdicts_of_counters
     queue = lossless.queue
-    found += judge_nics(before.nics, after.nics, seconds, queue, most)
-    found += judge_switches(before.switches, after.switches, seconds, queue, most)
-    return found
+    verdicts_of_counters += judge_nics(before.nics, after.nics, seconds, queue, limit_pps)
+    verdicts_of_counters += judge_switches(
+        before.switches, after.switches, seconds, queue, limit_pps
+    )
+    return verdicts_of_counters
 
 
 def stop_everything(
@@ -273,16 +277,18 @@ def stop_everything(
 ) -> tuple[EndedProcesses, ...]:
     """End all processes of runs on servers that can be logged in to; by default on all of them."""
     network = derive(fabric).network
-    known = [access_.name for access_ in access.servers]
+    accessible = [server.name for server in access.servers]
     problems = [
-        Problem("--servers", f"no entry for {name} in {access.place}", f"known: {', '.join(known)}")
+        Problem(
+            "--servers", f"no entry for {name} in {access.place}", f"known: {', '.join(accessible)}"
+        )
         for name in servers
-        if name not in known
+        if name not in accessible
     ]
     if problems:
         raise BadInput(problems=problems)
     with open_fleet(network, access) as nornir:
-        return stop_all(nornir, [name for name in known if name in servers or not servers])
+        return stop_all(nornir, [name for name in accessible if name in servers or not servers])
 
 
 EXPECTED = (RocefortError, OSError, ConnectionException)

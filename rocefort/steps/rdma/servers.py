@@ -30,10 +30,10 @@ UNREADABLE = "HST101"
 
 @dataclass(frozen=True)
 class HostCheck:
-    """Report on servers. left: servers that were not queried, because no connection is given."""
+    """Report on servers. unchecked: servers that were not queried for lack of a connection."""
 
     report: Report
-    left: tuple[str, ...]
+    unchecked: tuple[str, ...]
 
     @property
     def exit_code(self) -> int:
@@ -45,10 +45,12 @@ class HostCheck:
     @property
     def note(self) -> str:
         """Sentence on the servers that were not queried; empty: none."""
-        if not self.left:
+        if not self.unchecked:
             return ""
-        names = ", ".join(self.left)
-        return f"{count_of(len(self.left), 'server')} not checked, without a connection: {names}"
+        names = ", ".join(self.unchecked)
+        return (
+            f"{count_of(len(self.unchecked), 'server')} not checked, without a connection: {names}"
+        )
 
 
 def plans_of(fabric: Path, servers: Sequence[str]) -> tuple[DerivedNetwork, dict[str, HostPlan]]:
@@ -69,7 +71,7 @@ def write_hosts(plans: Mapping[str, HostPlan], out: Path) -> list[str]:
 
     A sentence that applies to several servers is listed once.
     """
-    lines, told = [], dict[str, list[str]]()
+    lines, servers_of = [], dict[str, list[str]]()
     for name, plan in plans.items():
         paths = write_files(host_files(plan), out / name)
         _executable(out / name / SCRIPT)
@@ -77,8 +79,8 @@ def write_hosts(plans: Mapping[str, HostPlan], out: Path) -> list[str]:
         sentences = [f"left out: {sentence}" for sentence in plan.left_out]
         sentences += [f"assumed or not confirmed: {sentence}" for sentence in plan.unconfirmed]
         for sentence in sentences:
-            told.setdefault(sentence, []).append(name)
-    for sentence, names in told.items():
+            servers_of.setdefault(sentence, []).append(name)
+    for sentence, names in servers_of.items():
         every = len(names) == len(plans) > 1
         who = f"all {len(names)} servers" if every else ", ".join(names)
         lines.append(f"{who}: {sentence}")
@@ -100,11 +102,11 @@ def check_servers(fabric: Path, access: Connections, servers: Sequence[str]) -> 
     Raises BadInput before the query for a name that is not in the fabric, or in the connections.
     """
     derived, plans = plans_of(fabric, servers)
-    known = {server.name for server in access.servers}
-    if lacking := [name for name in plans if name not in known]:
-        if servers or not known:
+    accessible = {server.name for server in access.servers}
+    if lacking := [name for name in plans if name not in accessible]:
+        if servers or not accessible:
             raise BadInput(problems=[access.lacks_server(name) for name in lacking])
-        plans = {name: plan for name, plan in plans.items() if name in known}
+        plans = {name: plan for name, plan in plans.items() if name in accessible}
     with open_fleet(derived.network, access) as nornir:
         seen = observe_hosts(nornir, plans, access.command_timeout_s)
     reading = HostsSeen(fabric=derived.network.name, hosts=seen)

@@ -26,11 +26,11 @@ def pair_history(past: RdmaHistory, pair: str) -> list[tuple[str, str, str, str]
     names = [name.strip() for name in pair.split(",")]
     if len(names) != 2:
         raise BadInput(f"{pair!r} is not a pair", where="--pair", how="write two: k8sgn08,k8sgn12")
-    wanted = {f"{names[0]} -> {names[1]}", f"{names[1]} -> {names[0]}"}
+    pairs = {f"{names[0]} -> {names[1]}", f"{names[1]} -> {names[0]}"}
     rows = []
     for line in reversed(past.runs()):
         for each in past.load(line.id).measurements:
-            if each.run.pair in wanted and each.value is not None:
+            if each.run.pair in pairs and each.value is not None:
                 what = f"{label(each.run)} {each.run.size_bytes or ''}".strip()
                 rows.append((line.id, line.suite, what, figure(each)))
     if not rows:
@@ -79,8 +79,12 @@ def write_page(past: RdmaHistory, result: RdmaResult, path: Path) -> None:
     measured = [m for m in result.measurements if m.value is not None]
     for each in {(*m.key, shapes.get(m.run.id, "")): m for m in measured}.values():
         program, pair, size = each.key
-        kept = past.series(program.value, pair, size, shapes.get(each.run.id, ""))
-        points = tuple((k.run, k.began, k.value, k.good) for k in kept if k.began <= result.began)
+        earlier = past.series(program.value, pair, size, shapes.get(each.run.id, ""))
+        points = tuple(
+            (value.run, value.began, value.value, value.good)
+            for value in earlier
+            if value.began <= result.began
+        )
         if len({run for run, *_ in points}) > 1:
             what = label(each.run)
             series.append(
