@@ -1,4 +1,4 @@
-"""What tests of several rooms share: the reference fabric, derived once, and edited copies."""
+"""Fixtures of several folders: the reference fabric, derived once, edited copies and labs."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from rocefort.paths import INVENTORY
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`make golden` writes the golden files anew."""
-    parser.addoption("--golden-update", action="store_true", help="write golden files anew")
+    """Add the option of `make golden`, which rewrites the golden files."""
+    parser.addoption("--golden-update", action="store_true", help="rewrite the golden files")
 
 
 def pytest_collection() -> None:
-    """Keep the garbage collector away: what collection makes lives until the end."""
+    """Disable the garbage collector: objects of the collection stay until the end."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Let it run again, over what the tests make, as seldom as in a command."""
+    """Enable it for objects of the tests, as rarely as in a command."""
     gc.freeze()
     gc.enable()
     collect_seldom()
@@ -38,14 +38,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish() -> None:
-    """Look once more for what is unreachable; pytest looks five times after it."""
+    """Collect unreachable objects once more; pytest collects five times afterwards."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_tree_of_commands() -> Iterator[None]:
-    """Keep Typer's tree of commands: a process that runs many builds it once."""
+    """Build Typer's tree of commands once per process, not for every command."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
         yield
@@ -53,7 +53,7 @@ def _one_tree_of_commands() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _columns() -> Iterator[None]:
-    """Fold the output of commands at 80 columns, on any terminal; in a pipe it would not be."""
+    """Fold the output of commands at 80 columns, on any terminal and in a pipe."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "80")
         yield
@@ -61,7 +61,7 @@ def _columns() -> Iterator[None]:
 
 @pytest.fixture
 def golden_update(request: pytest.FixtureRequest) -> bool:
-    """Whether golden files are written instead of compared."""
+    """Return whether golden files are written instead of compared."""
     return bool(request.config.getoption("--golden-update"))
 
 
@@ -77,25 +77,25 @@ AccessTo = Callable[..., Connections]
 
 @pytest.fixture(scope="session")
 def heps() -> DerivedNetwork:
-    """The HEPS fabric."""
+    """Return the HEPS fabric."""
     return derive(HEPS)
 
 
 @pytest.fixture
 def heps_file() -> Path:
-    """The HEPS fabric's file."""
+    """Return the file of the HEPS fabric."""
     return HEPS
 
 
 @pytest.fixture
 def edit_heps(tmp_path: Path) -> EditHeps:
-    """Write a copy of HEPS with pieces of its YAML replaced, each of which must occur once."""
+    """Write a copy of HEPS with pieces of its YAML replaced; each piece must occur once."""
     return _editor(HEPS.read_text(encoding="utf-8"), tmp_path)
 
 
 @pytest.fixture(scope="session")
 def hall_text() -> str:
-    """HEPS's hall2 alone: both spines, leaf07 and leaf08 with a server each."""
+    """Return HEPS's hall2 alone: both spines, leaf07 and leaf08 with a server each."""
     text = HEPS.read_text(encoding="utf-8")
     for first, kept in (
         ("  - id: 1\n    name: leaf01\n", "  - id: 7\n    name: leaf07\n"),
@@ -107,13 +107,13 @@ def hall_text() -> str:
 
 @pytest.fixture
 def edit_hall(hall_text: str, tmp_path: Path) -> EditHeps:
-    """As edit_heps, of its hall2 alone."""
+    """Write an edited copy as edit_heps does, of hall2 alone."""
     return _editor(hall_text, tmp_path)
 
 
 @pytest.fixture(scope="session")
 def hall(hall_text: str, tmp_path_factory: pytest.TempPathFactory) -> DerivedNetwork:
-    """HEPS's hall2, derived."""
+    """Return HEPS's hall2, derived."""
     path = tmp_path_factory.mktemp("hall") / "fabric.yaml"
     path.write_text(hall_text, encoding="utf-8")
     return derive(path)
@@ -123,7 +123,7 @@ def hall(hall_text: str, tmp_path_factory: pytest.TempPathFactory) -> DerivedNet
 def hall_shared(
     hall: DerivedNetwork, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SharedLab]:
-    """Four emulated switches and two servers over real SSH, for all tests of a worker."""
+    """Run four emulated switches and two servers over real SSH, for all tests of a worker."""
     yield from _shared(hall, tmp_path_factory.mktemp("hall"))
 
 
@@ -131,7 +131,7 @@ def hall_shared(
 def heps_shared(
     heps: DerivedNetwork, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SharedLab]:
-    """As hall_shared, of all HEPS: for what needs ten switches or mixed leaves."""
+    """Run the lab of all HEPS, for tests that need ten switches or mixed leaves."""
     yield from _shared(heps, tmp_path_factory.mktemp("heps"))
 
 
@@ -146,7 +146,7 @@ def _shared(derived: DerivedNetwork, state: Path) -> Iterator[SharedLab]:
 
 @pytest.fixture
 def edit_heps_without_nics(tmp_path: Path) -> EditHeps:
-    """As edit_heps, of a HEPS that does not tell how its NICs are set."""
+    """Write an edited copy as edit_heps does, of a HEPS without NIC profiles."""
     text = HEPS.read_text(encoding="utf-8")
     return _editor(re.sub(r"    nic: .*\n|congestion_control: .*\n", "", text), tmp_path)
 
@@ -166,7 +166,7 @@ def _editor(text: str, directory: Path) -> EditHeps:
 
 @pytest.fixture
 def access_to(monkeypatch: pytest.MonkeyPatch) -> AccessTo:
-    """The connections of a fabric whose servers are emulated; at its switches nobody listens."""
+    """Return connections of a fabric with emulated servers; its switches do not listen."""
     monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
 
     def access(

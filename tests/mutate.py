@@ -1,4 +1,4 @@
-"""Does a test notice? Flips one comparison or `and`/`or` of validators/ at a time: `make mutate`.
+"""Mutation tests of validators/: flip one comparison or `and`/`or` at a time (`make mutate`).
 
 Works in a temporary copy and never touches the tree. Exit code 1 when a mutant survives.
 """
@@ -23,7 +23,7 @@ from queue import SimpleQueue
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = ("rocefort", "models", "validators", "templates", "inventory", "napalm_cloudengine")
 TESTS = ("tests/validators", "tests/hosts")
-SLOW = {"agreement", "batfish"}  # folders of it that judge engines, not rules
+SLOW = {"agreement", "batfish"}  # folders with tests of engines, not of rules
 FLIPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -38,12 +38,12 @@ FLIPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
-LOOPS = 3  # a mutant that runs so many times longer than no mutant loops, which is noticed
+LOOPS = 3  # a mutant that takes this many times longer loops; it counts as killed
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One flip: the number of the operator in its file, and what it reads like."""
+    """One flip: the number of the operator in its file, and its text."""
 
     file: str
     line: int
@@ -56,7 +56,7 @@ class Mutant:
 
 
 def flippable(tree: ast.Module) -> Iterator[tuple[ast.expr, int]]:
-    """Expressions with an operator to flip, each with the operator's place in it."""
+    """Yield expressions with an operator to flip, and the operator's index in each."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BoolOp):
             yield node, 0
@@ -73,30 +73,30 @@ def flip(node: ast.expr, place: int) -> None:
 
 
 def mutants(file: str, source: str) -> Iterator[Mutant]:
-    """All mutants of a module."""
+    """List all mutants of a module."""
     for number, (node, place) in enumerate(flippable(ast.parse(source))):
         before = ast.unparse(node)
         flip(node, place)
         after = ast.unparse(node)
-        flip(node, place)  # back again: the next one is alone, too
+        flip(node, place)  # restored, so that each mutant has one flip
         yield Mutant(file, node.lineno, number, before, after)
 
 
 def all_mutants(files: Sequence[str] = ()) -> Iterator[Mutant]:
-    """Mutants of these modules, or of all of validators/."""
+    """List the mutants of these modules, or of all of validators/."""
     for module in files or sorted(str(path.relative_to(ROOT)) for path in _modules()):
         yield from mutants(module, (ROOT / module).read_text(encoding="utf-8"))
 
 
 def mutated(source: str, number: int) -> str:
-    """The source with one operator flipped."""
+    """Return the source with one operator flipped."""
     tree = ast.parse(source)
     flip(*list(flippable(tree))[number])
     return ast.unparse(tree)
 
 
 def sample(found: Sequence[Mutant], size: int | None, seed: int) -> list[Mutant]:
-    """Some mutants by chance, in the order of the files; all where no size is given."""
+    """Draw some mutants at random, in the order of the files; all if no size is given."""
     if size is None or size >= len(found):
         return list(found)
     chosen = random.Random(seed).sample(range(len(found)), size)
@@ -104,7 +104,7 @@ def sample(found: Sequence[Mutant], size: int | None, seed: int) -> list[Mutant]
 
 
 def copy_tree(to: Path) -> Path:
-    """A copy of what the tests of validators need, links kept as links."""
+    """Copy the files that tests of validators need; links stay links."""
     for name in (*COPIED, "tests"):
         shutil.copytree(
             ROOT / name, to / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
@@ -117,13 +117,13 @@ def copy_tree(to: Path) -> Path:
 def survives(
     tree: Path, tests: Sequence[str], mutant: Mutant | None, seconds: float | None
 ) -> bool:
-    """Whether the tests pass in a copy with a mutant, or without one; None waits for their end."""
+    """Return whether the tests pass in a copy, with a mutant or without; None: no time limit."""
     file = tree / mutant.file if mutant else None
     source = file.read_text(encoding="utf-8") if file else ""
     if file and mutant:
         file.write_text(mutated(source, mutant.number), encoding="utf-8")
     stem = Path(mutant.file).stem if mutant else ""
-    first = sorted(tests, key=lambda test: stem not in test)  # they notice most
+    first = sorted(tests, key=lambda test: stem not in test)  # they kill most
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *first]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
@@ -139,7 +139,7 @@ def survives(
 
 
 def tests_of(paths: Sequence[str]) -> list[str]:
-    """The test files to run, rules first: they are quick and notice most."""
+    """List the test files to run, rules first: they are quick and kill most mutants."""
     if paths:
         return list(paths)
     found = (path for folder in TESTS for path in (ROOT / folder).rglob("test_*.py"))
@@ -147,7 +147,7 @@ def tests_of(paths: Sequence[str]) -> list[str]:
 
 
 def run(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Mutant]:
-    """Try every mutant, print each outcome, and give those that survived."""
+    """Try every mutant, print each outcome, and return those that survived."""
     with tempfile.TemporaryDirectory(prefix="rocefort-mutate-") as where:
         free: SimpleQueue[Path] = SimpleQueue()
         for job in range(jobs):
@@ -155,7 +155,7 @@ def run(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Mutan
         first = free.get()
         begin = time.monotonic()
         if not survives(first, tests, None, None):
-            sys.exit("the tests fail without any mutant; mend them first")
+            sys.exit("the tests fail without any mutant; fix them first")
         seconds = LOOPS * (time.monotonic() - begin)
         free.put(first)
 
@@ -191,7 +191,7 @@ def main() -> int:
 
 
 def _modules() -> Iterator[Path]:
-    """Modules whose tests need no service; what asks Batfish is tested against recordings."""
+    """List modules whose tests need no service; queries to Batfish are tested with recordings."""
     files = (ROOT / "validators").rglob("*.py")
     return (f for f in files if "batfish" not in str(f) and not f.name.startswith("engine_"))
 

@@ -1,4 +1,4 @@
-"""The table of figures that `make soak` keeps does not pass a failed run for a good one."""
+"""Figures of `make soak`: a failed run is marked in the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mutation script itself: what it flips, one at a time, and that a sample is repeatable."""
+"""Mutation script: it flips one operator at a time, and a sample is repeatable."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_sample_is_the_same_every_time(mutate: ModuleType) -> None:
 def test_the_tests_of_the_rules_notice_what_is_flipped(
     mutate: ModuleType, effort: str, record_property: Callable[[str, object], None]
 ) -> None:
-    """Some mutants mean the same as what they were: one of the small sample may survive."""
+    """Some mutants are equivalent to the original: one of the small sample may survive."""
     found = list(mutate.all_mutants())
     size, seed = (40, random.randrange(10_000)) if effort == "soak" else (8, 1)
     left = mutate.run(mutate.sample(found, size, seed), mutate.tests_of(()), jobs=2)

@@ -1,4 +1,4 @@
-"""`make size` counts code, and neither what is written about it nor a linked folder twice."""
+"""`make size` counts code without comments and docstrings, and a linked folder once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of words finds what it is for, where it is, and nothing in code."""
+"""Check of words: it reports unwanted words with their position, and nothing in code."""
 
 from __future__ import annotations
 

@@ -45,10 +45,10 @@ class Complaint(NamedTuple):
 
 
 def complaints(path: Path) -> Iterator[Complaint]:
-    """Everything in one file."""
+    """Yield all complaints on one file."""
     text = path.read_text(encoding="utf-8")
     if not UNWANTED.search(text) and not OPENINGS.search(text):
-        return  # most files: parsing is what costs
+        return  # most files; parsing is slow
     if path.suffix == ".py":
         tree = ast.parse(text)
         yield from (

@@ -1,4 +1,4 @@
-"""One HEPS server with its plan, its rendered script and a scratch root with real files."""
+"""One HEPS server with its plan, its rendered script and a scratch root of real files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ K8SGN08 = f"  - name: k8sgn08\n    leaf: leaf01\n{LONE}"
 
 
 def factory_root(path: Path, plan: HostPlan, **options: Any) -> HostRoot:
-    """A server as it comes, with every file that its plan wants to set."""
+    """Return a server in factory state, with every file that its plan sets."""
     nic = plan.nic
     wanted = (*nic.switches, *nic.parameters) if nic else ()
     settings: dict[str, Any] = {
@@ -37,7 +37,7 @@ def factory_root(path: Path, plan: HostPlan, **options: Any) -> HostRoot:
 
 @dataclass
 class Site:
-    """A server's plan, its files, and ways to run what is rendered for it."""
+    """A server's plan and files, with methods that run its rendered script."""
 
     derived: DerivedNetwork
     plan: HostPlan
@@ -65,7 +65,7 @@ MakeSite = Callable[..., Site]
 
 @pytest.fixture
 def make_site(tmp_path: Path) -> MakeSite:
-    """Make a site of a fabric file; options are those of HostRoot."""
+    """Build a site of a fabric file; options are those of HostRoot."""
 
     def make(fabric: Path | DerivedNetwork, server: str = "k8sgn08", **options: Any) -> Site:
         derived = fabric if isinstance(fabric, DerivedNetwork) else derive(fabric)
@@ -79,13 +79,13 @@ def make_site(tmp_path: Path) -> MakeSite:
 
 @pytest.fixture
 def site(heps: DerivedNetwork, make_site: MakeSite) -> Site:
-    """A HEPS server as it comes from the factory."""
+    """Return a HEPS server in factory state."""
     return make_site(heps)
 
 
 @pytest.fixture
 def bonded(edit_heps: Callable[..., Path]) -> Path:
-    """HEPS with k8sgn08 on two ports of leaf01, its interfaces named."""
+    """Return HEPS with k8sgn08 bonded to two ports of leaf01, with interface names."""
     bond = (
         "    bond: {ports: [100GE1/0/2, 100GE1/0/3]}\n    segment: compute\n"
         "    nic: connectx-dscp34\n"

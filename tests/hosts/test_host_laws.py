@@ -1,4 +1,4 @@
-"""Laws: what is rendered for any valid profile, applied, is clean; no name becomes a command."""
+"""Laws: any valid profile, rendered and applied, passes the check; no name becomes a command."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ DCQCN = st.builds(
     Dcqcn,
     kind=st.just("dcqcn"),
     increase_timer_us=optional(st.integers(0, 1_000_000)),
-    byte_counter_bytes=optional(st.integers(0, 1_000_000_000)),  # the NIC takes 32767 at most
+    byte_counter_bytes=optional(st.integers(0, 1_000_000_000)),  # the NIC accepts 32767 at most
     recovery_stages=optional(st.integers(1, 31)),
-    alpha_divisor_log2=optional(st.integers(0, 31)),  # 10 and 11 are taken
+    alpha_divisor_log2=optional(st.integers(0, 31)),  # the NIC accepts 10 and 11
     clamp_target_rate=optional(st.booleans()),
     alpha_kept_of_1024=optional(st.integers(0, 1024)),
     cnp_interval_us=optional(st.integers(0, 1_000_000)),
@@ -110,7 +110,7 @@ def _with(
     dscps: Any,
     queue: int,
 ) -> DerivedNetwork:
-    """HEPS with other profiles."""
+    """Return HEPS with other profiles."""
     assert heps.network.hosts is not None
     assert heps.network.lossless is not None
     profile = NicProfile(adapter="connectx", dscp2prio=mapped, controlled_priorities=controlled)

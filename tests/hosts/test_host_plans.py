@@ -1,4 +1,4 @@
-"""What each server must have: what of it follows from where, and what is left out in words."""
+"""Plans of servers: the source of each setting, and sentences on parts left out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GENERIC = "RoCE v2 as default and its traffic class are set"
 
 
 def own_nic(profile: str) -> tuple[tuple[str, str], ...]:
-    """Give transfer01 a NIC profile of its own, of an adapter of its own."""
+    """Give transfer01 a separate NIC profile and adapter."""
     nic = (
         f"{OWN}  nic:\n    ours: {{adapter: ours, trust: dscp}}\n  adapter:\n    ours: {profile}\n"
     )
@@ -30,7 +30,7 @@ def own_nic(profile: str) -> tuple[tuple[str, str], ...]:
 
 
 def named(**names: str) -> str:
-    """An adapter with the names of mlx5 where none is given."""
+    """Return an adapter, by default with the names of mlx5."""
     mlx5 = {
         "trust": "mlnx_qos/trust",
         "dscp2prio": "mlnx_qos/dscp2prio",
@@ -110,7 +110,7 @@ def test_the_leafs_words_count_whatever_the_nic_profile_says(edit_heps: EditHeps
     assert (nic.priorities, nic.paused) == ({34: 4, 48: 6}, (4,))
     assert (plan["transfer01"].traffic_class, plan["transfer01"].mtu) == (138, 9000)
     on = {file.path: file.value for file in nic.switches if "rp/enable" in file.path}
-    assert on == {f"roce_rp/enable/{n}": 1 for n in range(8)}  # as its profile wants it
+    assert on == {f"roce_rp/enable/{n}": 1 for n in range(8)}  # as in its profile
 
 
 def test_with_pauses_alone_congestion_control_is_off(edit_heps: EditHeps) -> None:
@@ -122,13 +122,13 @@ def test_with_pauses_alone_congestion_control_is_off(edit_heps: EditHeps) -> Non
 
 
 def test_a_value_that_is_no_word_is_refused_also_behind_the_models(heps: DerivedNetwork) -> None:
-    """The second door: a plan that somebody builds without validation."""
+    """A plan built without validation is refused when it is rendered."""
     plan = host_plans(heps)["transfer01"]
     for values in ({"sysctl": {"net.core.rmem_max": "1; reboot"}}, {"rdma_device": "$(reboot)"}):
         broken = HostPlan.model_construct(**(dict(plan) | values))
         for render in (host_files, reader_of):
             if render is reader_of and "sysctl" in values:
-                continue  # a reader takes names of parameters, no values
+                continue  # a reader gets names of parameters, no values
             with pytest.raises(BadInput, match="cannot stand in a script"):
                 render(broken)
 

@@ -1,4 +1,4 @@
-"""What servers print, read strictly: forms that are published, and texts that do not add up."""
+"""Strict reading of server outputs: published forms, and contradictory texts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def plan(heps: DerivedNetwork) -> HostPlan:
 
 
 def text_of(**changed: tuple[int, list[str]] | None) -> str:
-    """A reading with sections changed, or left out."""
+    """Return a reading with sections changed or left out."""
     sections: dict[str, tuple[int, list[str]] | None] = {
         "addresses": (0, [ADDRESS]),
         "interface": (0, ["ens1"]),
@@ -204,6 +204,6 @@ def test_a_line_of_another_is_told(line: str) -> None:
 
 
 def test_what_a_tool_prints_cannot_be_a_section(plan: HostPlan) -> None:
-    """A line that looks like the end stays a line of its section."""
+    """A line that looks like the end is a line of its section."""
     seen = read_host(plan, text_of(mode=(0, ["@end 0"])))
     assert (seen.failed, seen.roce_mode, seen.roce_tos) == ("", "@end 0", 138)

@@ -1,4 +1,4 @@
-"""Every rule on servers: what it says of a reading, word for word, and of one that is well."""
+"""Every rule on servers: its findings on a faulty reading word for word, and none on a good one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ APPLY = "run rocefort-host --apply there (rocefort host render)"
 
 
 def well(plan: HostPlan) -> HostSeen:
-    """What a server says that has all that its plan asks for."""
+    """Return the reading of a server that satisfies its plan."""
     names = plan.interfaces or ("ens1",)
     nics = tuple(_nic(plan, name) for name in names)
     main, bond = plan.main or "ens1", plan.bond
@@ -76,7 +76,7 @@ def _nic(plan: HostPlan, name: str) -> NicSeen:
 
 @dataclass
 class Case:
-    """A reading under change, and what the rules say of it."""
+    """A changed reading, and the findings of the rules on it."""
 
     derived: DerivedNetwork
     plan: HostPlan

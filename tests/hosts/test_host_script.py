@@ -1,4 +1,4 @@
-"""The rendered script, really run on real files: it shows, then sets, then has nothing to do."""
+"""Runs of the rendered script on real files: it shows changes, sets them, and is idempotent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVERY_HEPS = (
 
 
 def changes(calls: list[str]) -> list[str]:
-    """Calls that change something."""
+    """Return the calls that change a setting."""
     return [call for call in calls if CHANGING.fullmatch(call)]
 
 
@@ -82,7 +82,7 @@ def test_interrupts_that_stay_within_the_node_are_left_where_they_are(site: Any)
 
 
 def test_a_value_that_the_driver_keeps_otherwise_is_told(site: Any) -> None:
-    """mlnx_qos that takes --pfc, and shows what it showed before."""
+    """mlnx_qos accepts --pfc, and then shows the earlier value."""
     tool = site.root.root / "bin/mlnx_qos"
     text = tool.read_text(encoding="utf-8")
     tool.write_text(text.replace("""tr ',' ' ' >"$at/pfc" ;;""", "cat >/dev/null ;;"))
@@ -94,7 +94,7 @@ def test_a_value_that_the_driver_keeps_otherwise_is_told(site: Any) -> None:
 
 
 def test_a_value_that_is_set_and_can_no_longer_be_read_is_told(site: Any) -> None:
-    """ethtool that takes -G, and then knows no ring."""
+    """ethtool accepts -G, and then shows no ring."""
     tool = site.root.root / "bin/ethtool"
     text = tool.read_text(encoding="utf-8")
     after = 'echo "$4" >"$state/ring_$3.$2" && echo exit 1 >"$0" ;;'
@@ -259,7 +259,7 @@ def test_an_interface_that_is_not_there_is_one_line(make_site: Any, bonded: Path
 def test_a_port_that_has_an_address_is_not_cut_off_in_a_bond(
     make_site: Any, bonded: Path, port: str, address: str
 ) -> None:
-    """Whoever is logged in over it would lose the server."""
+    """Otherwise a user who is logged in over it would lose the server."""
     site = make_site(bonded, interfaces=PORTS)
     has = address.replace("its own", str(site.plan.address))
     site.root.write("state/addresses", f"eno1 192.0.2.1/24\n{port} {has}")
@@ -348,7 +348,7 @@ def test_without_names_a_bond_is_not_made_and_that_is_told(make_site: Any, bonde
 
 @pytest.fixture(scope="module")
 def criticised() -> dict[str, str]:
-    """What the critic said of each text; texts that differ in names and numbers alone are one."""
+    """Return shellcheck's output by text; texts that differ only in names and numbers are one."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Emulated servers that run what they are told, over real SSH, and the connections to them."""
+"""Labs of emulated servers that run commands over real SSH, with connections to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOUR = ("k8sgn08", "k8sgn09", "k8sgn12", "daisygn01")  # on four leaves
 
 @dataclass
 class RdmaLab:
-    """Servers, by name, and how they are reached."""
+    """Servers by name, and the connections to them."""
 
     roots: Mapping[str, RdmaRoot]
     hosts: RdmaHosts
@@ -36,7 +36,7 @@ class RdmaLab:
 
     @property
     def processes(self) -> dict[str, list[str]]:
-        """What still runs on each server that runs anything."""
+        """Processes that still run, by server."""
         found = {name: list(root.processes().values()) for name, root in self.roots.items()}
         return {name: commands for name, commands in found.items() if commands}
 
@@ -48,7 +48,7 @@ OpenLab = Callable[..., RdmaLab]
 def open_lab(
     heps: DerivedNetwork, heps_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[OpenLab]:
-    """Open a lab of some servers: faults by server, other fields of a server by its name."""
+    """Open a lab of some servers, with faults and other fields by server name."""
     monkeypatch.setenv("SERVER_PASSWORD", "emulated-only")
     with ExitStack() as opened:
 

@@ -1,4 +1,4 @@
-"""Every file of the samples by itself: what its text or JSON alone can say, as a table."""
+"""Outcome of each sample file alone, text or JSON, as a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILES = sorted(
     for path in PERFTEST_RUNS.iterdir()
     if path.name.endswith((".client.txt", ".server.txt", ".client.json", ".server.json"))
 )
-OTHER = {  # all other files hold a table that adds up; read as if `--report_gbits` was said
+OTHER = {  # all other files hold a consistent table; read as with `--report_gbits`
     "no-table": (
         "fail.bad_host.client.txt",
         "fail.bad_option.client.txt",

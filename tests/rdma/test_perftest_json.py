@@ -1,4 +1,4 @@
-"""Every JSON report of the samples says what its text says; everything else is named, no number."""
+"""Each JSON report of the samples gives the figures of its text, or an outcome without figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocefort.rdma.parse.text_table import PerftestTable, read_table
 REPORTS = sorted(
     path.name
     for path in PERFTEST_RUNS.glob("*.json")
-    if not path.name.startswith("tc_")  # of `tc -s`, no report of perftest
+    if not path.name.startswith("tc_")  # output of `tc -s`, not of perftest
 )
 GOOD = (PERFTEST_RUNS / "ib_write_bw.json.gbits.client.json").read_text()
 SIZES = 23  # of `-a`
@@ -46,7 +46,7 @@ def test_a_report_says_what_the_last_row_of_the_text_says(name: str) -> None:
 
 
 def modern(text: str) -> str:
-    """The same report as 24.01 writes it."""
+    """Return the same report in the form of 24.01."""
     quoted = re.sub(r"^([\w.]+) ?:", r'"\1":', text, flags=re.MULTILINE)
     words = re.sub(r": ([A-Za-z]\w*)", r': "\1"', quoted)
     return re.sub(r",\n\}", "\n}", words)

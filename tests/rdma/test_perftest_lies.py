@@ -1,4 +1,4 @@
-"""One cell of a good table changed at a time: none of these is ever a measurement."""
+"""A good table with one cell changed is never a measurement."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def outcome(tool: Program, client: str, server: str) -> Outcome:
 
 
 def changed(text: str, cell: int, word: str) -> str:
-    """The table with another word in one cell of its row."""
+    """Return the table with another word in one cell of its row."""
     lines = text.splitlines(keepends=True)
     at = 1 + next(n for n, line in enumerate(lines) if "#bytes" in line)
     cells = lines[at].split()
@@ -65,7 +65,7 @@ def test_a_cell_that_is_no_figure_of_perftest(
     client, server = ends(name)
     assert outcome(tool, client, server) is Outcome.MEASURED
     for cell in range(cells):
-        if (cell, word) != (0, "0"):  # a size: held against the one that was asked for
+        if (cell, word) != (0, "0"):  # a size is compared with the requested one
             assert outcome(tool, changed(client, cell, word), server) is not Outcome.MEASURED, cell
 
 
@@ -94,7 +94,7 @@ def test_a_figure_that_cannot_be(
 
 
 def places(report: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container of a report with each of its keys."""
+    """Yield every container of a report with each of its keys."""
     for key in list(report if isinstance(report, dict) else range(len(report))):
         yield report, key
         if isinstance(report[key], dict | list):
@@ -123,7 +123,7 @@ def test_a_broken_report_is_a_flaw_and_never_a_crash(file: str, reader: Any, wor
 
 
 def vars_of(found: Any) -> list[tuple[float, ...]]:
-    """The figures that are used."""
+    """Return the figures that are used."""
     results = found if isinstance(found, tuple) else (found,)
     names = ("received_gbps", "sent_gbps", "seconds", "iops", "gbps", "mean_us")
     return [tuple(getattr(r, name) for name in names if hasattr(r, name)) for r in results]

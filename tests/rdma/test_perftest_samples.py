@@ -1,4 +1,4 @@
-"""Every recorded perftest run has exactly one outcome, and only `measured` has a number."""
+"""Every recorded perftest run has exactly one outcome, and only `measured` has figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEASURED = {  # Gb/s, or us on average
     "ecn.tclass104": 0.52,
     "ecn.tclass106": 0.28,
     "ecn.tclass106_ce20pct": 0.43,
-    "fail.duration_vs_iters": 0.33,  # perftest lets the client's option rule
+    "fail.duration_vs_iters": 0.33,  # perftest uses the client's option
     "fail.mtu_option_mismatch": 0.073608,  # the ends agree on the smaller MTU
     "ib_read_bw.gbits": 0.63,
     "ib_read_lat.iters": 373.20,
@@ -105,7 +105,7 @@ FAILED = {  # outcome, side, the line that decides
 
 
 def ends(name: str) -> tuple[Program, CommandResult, CommandResult | None]:
-    """The recorded run: which tool its client ran, and what both ends left."""
+    """Return the tool of a recorded run, and the outputs of both ends."""
     meta = (PERFTEST_RUNS / f"{name}.meta.txt").read_text()
     tool = re.search(r"^client\(.*?(ib_\w+)", meta, re.MULTILINE)
     client = end(name, "client", meta)

@@ -1,4 +1,4 @@
-"""Both ends' command lines: whole, and only with options that the version has."""
+"""Command lines of both ends are complete, and have only options of the version."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def test_command_line(side: str, more: dict[str, object], line: str) -> None:
         (None, 40.0, "--rate_limit=40 --rate_units=g --rate_limit_type=SW --burst_size=16"),
         (2, 34.0, "--rate_limit=34 --rate_units=g --rate_limit_type=SW --burst_size=128"),
         (65536, 0.004, "--rate_limit=0.004 --rate_units=g --rate_limit_type=SW --burst_size=7"),
-        (2, 40.0, ""),  # 2.5e9 messages a second: perftest's int overflows, no NIC sends so many
+        (2, 40.0, ""),  # 2.5e9 messages per second overflow perftest's int; no NIC sends so many
     ],
 )
 def test_a_limit_holds_for_all_qps_together_in_bursts_of_a_mebibyte(
     size: int | None, limit: float, options: str
 ) -> None:
-    for qps in (1, 8):  # perftest's limiter is one for all of them
+    for qps in (1, 8):  # perftest has one limiter for all QPs
         line = words("client", size_bytes=size, limit_gbps=limit, qps=qps)
         assert line.partition(" -D 10")[2].removesuffix("10.65.2.10").strip() == options
 
@@ -118,7 +118,7 @@ def test_mpi_over_the_rdma_devices() -> None:
     assert " ".join(argv(run, "client", alike)) == (
         f"{start}IMB-MPI1 -npmin 2 -iter 100 -msglog 0:20 Alltoall"
     )
-    reduced = run.model_copy(update={"collective": "allreduce"})  # EANTC's goes to 4 MiB
+    reduced = run.model_copy(update={"collective": "allreduce"})  # EANTC's table goes to 4 MiB
     assert " ".join(argv(reduced, "client", alike)).endswith("-msglog 0:22 Allreduce")
     osu = run.model_copy(update={"program": Program.OSU})
     assert " ".join(argv(osu, "client", alike)) == f"{start}osu_alltoall -m 1:1048576 -i 100 -f"

@@ -1,4 +1,4 @@
-"""`rocefort rdma` as a person runs it: plan, run, show, compare, history, export, refusals."""
+"""Commands of `rocefort rdma`: plan, run, show, compare, history, export, refusals."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def test_a_kubernetes_node_is_refused_unless_drained(
         refuse_undrained(probed, ask=ask)
     how = "drain it: kubectl drain k8sgn08; or leave it out"
     assert str(caught.value) == f"k8sgn08: {why}; {how}"
-    refuse_undrained(probed, ["k8sgn08"], ask)  # somebody says that it is drained
+    refuse_undrained(probed, ["k8sgn08"], ask)  # the user declares it as drained
 
 
 def test_kubectl_is_asked_on_this_machine(

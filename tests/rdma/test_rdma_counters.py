@@ -1,4 +1,4 @@
-"""Counters as they are printed, and what they may do during a test."""
+"""Readers of counters, and the rules for their growth during a test."""
 
 from __future__ import annotations
 

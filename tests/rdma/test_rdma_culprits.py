@@ -1,4 +1,4 @@
-"""Slow pairs are explained by what they share and good pairs do not, and by nothing else."""
+"""Slow pairs are explained only by elements that they share and good pairs do not use."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from rocefort.rdma.plan.shared_links import Wiring
 NETWORK = derive(INVENTORY / "heps" / "fabric.yaml").network
 WIRING = Wiring(NETWORK)
 SERVERS: dict[str, Server] = {server.name: server for server in NETWORK.servers or ()}
-MANY = 8  # QPs: both spines, surely enough
+MANY = 8  # QPs, enough to use both spines almost certainly
 
 
 def mesh(broken: set[str], qps: int = MANY) -> list[Measurement]:
-    """All pairs, slow where their way goes through a broken element."""
+    """Return all pairs, slow if a broken element is in their path."""
     found = []
     for one, other in combinations(SERVERS, 2):
         elements = pair_components(WIRING, SERVERS[one], SERVERS[other], MANY).all
@@ -53,7 +53,7 @@ def culprits(broken: set[str], qps: int = MANY) -> SlowComponents:
     [
         ({"leaf01"}, "21 slow pairs pass through leaf01"),
         ({"server k8sgn12 or its cables"}, "11 slow pairs pass through server k8sgn12 or its cables"),
-        # Every pair that leaves the leaf uses both cables: which one it is, their counters tell.
+        # Every pair that leaves the leaf uses both cables; only their counters show the faulty one.
         (
             {"cable leaf03 100GE1/0/25 - spine01 100GE1/1/3"},
             "20 slow pairs pass through one of cable leaf03 100GE1/0/25 - spine01 100GE1/1/3,"
@@ -73,7 +73,7 @@ def test_faults_of_a_mesh(broken: set[str], sentence: str) -> None:
 
 
 def test_one_flow_clears_no_spine() -> None:
-    """With one QP a good pair may have gone by the other spine."""
+    """With one QP, a good pair may have used the other spine."""
     one, other = SERVERS["k8sgn12"], SERVERS["k8sgn09"]
     single, many = pair_components(WIRING, one, other, 1), pair_components(WIRING, one, other, MANY)
     assert {"spine01", "spine02"} <= single.possible

@@ -1,4 +1,4 @@
-"""The gate over real SSH: good pairs pass, every bad run fails it in words, nothing stays behind."""
+"""Gate over real SSH: good pairs pass, a bad run fails with its cause, no process remains."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAIR = "k8sgn12 -> k8sgn08"
 
 @dataclass
 class Site:
-    """What a gate needs."""
+    """Servers, connections and network of a gate."""
 
     hosts: RdmaHosts
     nornir: Nornir
@@ -112,7 +112,7 @@ def test_gate_of_the_plan(heps: DerivedNetwork) -> None:
 
 
 def without(network: Network, *leaves: str) -> Network:
-    """The network with no server on these leaves."""
+    """Return the network without servers on these leaves."""
     servers = tuple(s for s in network.servers or () if s.port.device not in leaves)
     return network.model_copy(update={"servers": servers})
 

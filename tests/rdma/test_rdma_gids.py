@@ -1,4 +1,4 @@
-"""The right GID index: RoCE v2, the address of the segment."""
+"""Choice of the GID index: RoCE v2, with the address of the segment."""
 
 from __future__ import annotations
 

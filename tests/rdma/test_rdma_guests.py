@@ -1,4 +1,4 @@
-"""What servers with an emulated CPU need of a run: time, another try, and counters read fairly."""
+"""Runs on servers with an emulated CPU: longer deadlines, retries, counters without loss."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ BEFORE = (_read("a"), _read("b"))
     [(100, 100, None), (100, 99, False), (0, 0, False)],
 )
 def test_a_timer_that_ran_out_is_no_loss(sent: int, received: int, ok: bool | None) -> None:
-    """Judged as before where a packet is missing, or where nothing shows that none is."""
+    """A missing packet, or no proof that all arrived, is judged as before."""
     after = (
         _read("a", sent_pkts=sent, rcvd_pkts=40, completer_retry_err=3),
         _read("b", sent_pkts=40, rcvd_pkts=received, duplicate_request=3),

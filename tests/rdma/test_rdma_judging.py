@@ -1,4 +1,4 @@
-"""Runs against the fabric's expectations, pairs against each other, and against the past."""
+"""Verdicts on runs by the fabric's expectations, on spreads of pairs, and on their history."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_a_long_history_is_drawn_from_and_gives_the_same_verdict_again() -> None
 def test_how_often_noise_alone_is_called_a_regression(
     noise: float, good_runs: int, most: int
 ) -> None:
-    """Of 1000 single values, as the module says."""
+    """The rates for 1000 single values are those in the module's docstring."""
     chance = random.Random(4791)
 
     def draw() -> float:

@@ -1,4 +1,4 @@
-"""The controller killed at ten points of a run: a real process over SSH, and no server keeps any."""
+"""Controllers killed at ten points of a run over SSH leave no process on a server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from rocefort.rdma.judge.run_store import open_history
 
-# Forks a controller for each line of words: all of them by one import, which takes two seconds.
+# Forks a controller for each line of words. All share one import, which takes two seconds.
 FORKS = """
 import json, os, sys
 import rocefort.commands.rdma, rocefort.fleet.nornir_session, rocefort.fleet.ssh_exec, rocefort.steps.rdma.run
@@ -36,15 +36,15 @@ for line in sys.stdin:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 PATIENCE_S = 60.0
-LOOK_S = 0.1  # between two looks at all processes, which cost time
-ENDED_S = 12.0  # TERM, two seconds, KILL; and a machine that has other work
-# When so many commands have been started on all servers: asking them, holding them, counters
-# before, bandwidth, latency, counters after.
+LOOK_S = 0.1  # between two scans of all processes, which are slow
+ENDED_S = 12.0  # TERM, two seconds, KILL; longer on a busy machine
+# Number of commands started on all servers at each point: probes, locks, counters before,
+# bandwidth, latency, counters after.
 POINTS = (1, 3, 5, 8, 10, 12, 14, 16, 19, 22)
 
 
 class Controller:
-    """A process of its own that runs RDMA tests."""
+    """Controller of RDMA tests in a separate process."""
 
     def __init__(self, forks: subprocess.Popen[bytes], lab: Any) -> None:
         command = ["rocefort", "rdma", "run", str(lab.fabric), "--connections", str(lab.file)]
@@ -58,27 +58,27 @@ class Controller:
         self.pid = self._number(PATIENCE_S)
 
     def _number(self, patience_s: float) -> int:
-        assert select.select([self.said], [], [], patience_s)[0], "it says nothing"
+        assert select.select([self.said], [], [], patience_s)[0], "it prints nothing"
         return int(self.said.readline())
 
     def send_signal(self, number: int) -> None:
         os.kill(self.pid, number)
 
     def wait(self, patience_s: float = PATIENCE_S) -> int:
-        """Its exit code."""
+        """Wait for its end and return its exit code."""
         if self.code is None:
             self.code = self._number(patience_s)
         return self.code
 
     def kill(self) -> None:
-        """End it, unless it has ended."""
+        """Kill it if it still runs."""
         with suppress(ProcessLookupError):
             self.send_signal(signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[subprocess.Popen[bytes]]:
-    """What controllers are forked from."""
+    """Process that controllers are forked from."""
     words = [sys.executable, "-c", FORKS]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as made:
         yield made
@@ -118,7 +118,7 @@ def test_nothing_is_left_on_any_server(
         running.kill()
         assert running.wait() == -signal.SIGKILL
     assert wait_until(lambda: lab.processes == {}, ENDED_S, LOOK_S), lab.processes
-    if point > 8:  # from here on the servers are held
+    if point > 8:  # from this point on the servers are locked
         assert len(before) == 4
     assert not list((next(iter(lab.roots.values())).wire).glob("tcp-*"))
     record_property("kills", 1)
@@ -147,7 +147,7 @@ def test_stop_ends_everything_of_ours_and_nothing_else(
         assert (code, err) == (0, "")
         ended = [line.split(":")[0] for line in out.splitlines() if "of ours ended" in line]
         assert ended == [*lab.roots]
-        assert running.wait(PATIENCE_S) == 3  # it says what was not measured
+        assert running.wait(PATIENCE_S) == 3  # it lists the runs that were not measured
         assert stranger.poll() is None
     finally:
         running.kill()

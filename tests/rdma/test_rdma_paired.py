@@ -1,4 +1,4 @@
-"""One run beside another: a test over the pairs, exact, and the words that a person reads."""
+"""Comparison of two runs: the exact test over the pairs, and its sentences."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_pairs_of_one_run_alone_do_not_count() -> None:
 
 
 def test_the_published_example_of_the_signed_rank_test() -> None:
-    """Wilcoxon 1945 on Darwin's maize: one-sided 0.0206 (two-sided 0.0413, as R says)."""
+    """Wilcoxon 1945 on Darwin's maize: one-sided 0.0206 (two-sided 0.0413, as in R)."""
     differences = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     assert signed_rank(differences) == pytest.approx(0.0206, abs=0.0001)
 

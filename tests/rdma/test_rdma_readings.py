@@ -1,4 +1,4 @@
-"""Every program's output through one door: a figure only where nothing is off."""
+"""`read_run` for the outputs of every program: figures only for a run without faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published figures ship with their sources, and are set against ours with what keeps them apart."""
+"""Published figures have sources, and are compared with ours under the conditions that differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole runs over real SSH on emulated servers: every suite, every fault, nothing left behind."""
+"""Whole runs over real SSH on emulated servers: every suite, every fault, no process remains."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_every_suite_is_measured_whole(
 def test_a_sweep_subtracts_the_switch(
     open_lab: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At its ends, and where it sends less often; that a plan has all sizes: test_rdma_suites."""
+    """Smallest and largest sizes, and the first with fewer messages; others: test_rdma_suites."""
     sizes = (2, 8192, 16384, 2**23)
     monkeypatch.setattr(suites, "SIZES", sizes)
     lab = open_lab(("k8sgn08", "transfer01", "k8sgn12"))
@@ -89,7 +89,7 @@ def test_failover_says_what_was_lost(open_lab: Callable[..., Any]) -> None:
     )
 
 
-# Each: what is wrong, on k8sgn12 alone, and the one line that says so. The rest is measured.
+# Each: a fault of k8sgn12 alone, and the line that reports it. The other runs are measured.
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "unreachable",

@@ -1,4 +1,4 @@
-"""What is kept, shown: tables of every suite, a run beside another, a history that is not there."""
+"""Output of stored runs: tables of every suite, comparisons of runs, a missing history."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def usual(run: RdmaRun) -> float:
 
 @pytest.fixture
 def make(heps: DerivedNetwork) -> Make:
-    """A run of the seven servers, so many days after the first."""
+    """Store a run of the seven servers, some days after the first."""
     network, rdma = heps.network, heps.fabric.rdma
     hosts = [RdmaHost(name=n, device="mlx5_0", gid_index=3, perftest="6.06") for n in SEVEN]
 
@@ -401,7 +401,7 @@ def published(result: RdmaResult, reference: str, name: str) -> str:
 
 
 def test_of_a_sweep_the_nearest_runs_stand_beside_the_paper(make: Make) -> None:
-    """Not the median over all sizes and both ways."""
+    """It is not the median over all sizes and both paths."""
     found = published(make(Suite.SWEEP), "heps-paper", "ib_write_lat average")
     assert found.startswith("ib_write_lat average: 3.72 us, here 3.68 (99%, median of 1); ")
     assert "within a leaf" not in found

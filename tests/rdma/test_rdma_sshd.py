@@ -1,6 +1,6 @@
-"""Servers behind a real sshd, as root and without rights: a run, its faults, a killed controller.
+"""Servers with a real sshd, for root and for a user: a run, its faults, a killed controller.
 
-What answers are the replaying programs, or Debian's own perftest on a machine that has no RDMA.
+The programs replay recordings, or are Debian's perftest on a machine without RDMA.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from rocefort.steps.rdma.run import RdmaRequest, RunDialogue, run_tests
 from rocefort.steps.rdma.servers import check_servers
 
 PAIR = ("k8sgn08", "k8sgn12")
-PATIENCE_S = 60.0  # a machine that has other work
-UID = 1000  # of the user without rights
+PATIENCE_S = 60.0  # for a busy machine
+UID = 1000  # of the unprivileged user
 SSHD = shutil.which("sshd") or next((p for p in ("/usr/sbin/sshd",) if Path(p).exists()), None)
 OWN_MOUNTS = "mount -t tmpfs none /run && mkdir -m 755 /run/sshd && "
 OWN_USERS = "mount --bind {} /etc/passwd && exec "
@@ -56,7 +56,7 @@ def _code(words: list[str]) -> int:
 
 @dataclass
 class Daemon:
-    """One sshd of one server."""
+    """The sshd of one server."""
 
     port: int
     process: subprocess.Popen[bytes]
@@ -64,7 +64,7 @@ class Daemon:
 
 @dataclass
 class Bench:
-    """Servers behind sshd, and the connections that lead there."""
+    """Servers with sshd, and the connections to them."""
 
     roots: dict[str, RdmaRoot]
     access: Connections
@@ -84,7 +84,7 @@ class Bench:
 
 
 class Gate:
-    """Starts an sshd with a configuration of its own, for one user, with one key."""
+    """Starter of an sshd with a separate configuration, for one user, with one key."""
 
     def __init__(self, directory: Path, opened: ExitStack, *, rights: bool) -> None:
         self.directory, self.opened, self.rights = directory, opened, rights
@@ -100,11 +100,11 @@ class Gate:
         (directory / "passwd").write_text(
             f"root:x:0:0::{directory}:/bin/bash\n{own}sshd:x:{UID + 1}:65534::/run/sshd:/bin/false\n"
         )
-        # What a login shell says by itself is none of a program's words.
+        # Output of a login shell is no output of the program.
         (directory / ".bashrc").write_text("echo .bashrc: no such colour >&2\n")
 
     def start(self, environment: Mapping[str, str]) -> Daemon:
-        """An sshd that sets this environment; waits until it listens."""
+        """Start an sshd that sets this environment, and wait until it listens."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         given = " ".join(f'"{name}={value}"' for name, value in environment.items())
@@ -133,7 +133,7 @@ class Gate:
         return Daemon(port, process)
 
     def give(self, place: Path) -> None:
-        """A directory with all below it to the user that logs in."""
+        """Give a directory, with all below it, to the user that logs in."""
         for each in (place, *place.rglob("*")):
             if not self.rights:
                 os.chown(each, UID, UID, follow_symlinks=False)
@@ -158,7 +158,7 @@ def until(holds: Callable[[], bool]) -> bool:
     while not holds():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.1)  # to look at all processes takes a while itself
+        time.sleep(0.1)  # a scan of all processes is slow
     return True
 
 
@@ -191,8 +191,8 @@ def connections(
 @contextmanager
 def opened_gate(at: Path, *, rights: bool) -> Iterator[Gate]:
     if SSHD is None or not _mounts():
-        pytest.skip("no sshd of one's own here: needs openssh-server, root and unshare(1)")
-    for place in (at, *at.parents):  # a user without rights must reach its servers
+        pytest.skip("needs openssh-server, root and unshare(1)")
+    for place in (at, *at.parents):  # the unprivileged user must have access
         if place.stat().st_uid == os.getuid() and place != Path("/"):
             place.chmod(place.stat().st_mode | 0o055)
     with ExitStack() as opened:

@@ -1,4 +1,4 @@
-"""Plans from the design: schedules as laws, suites as the sentences and numbers that they promise."""
+"""Plans of suites: properties of schedules, and the rounds and sentences of each suite."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hosts_of(network: Network, *names: str) -> list[RdmaHost]:
 
 
 def crowd(places: list[int], gbps: int = 100) -> Network:
-    """HEPS's switches with a server for each place, on leaf PLACE."""
+    """Return HEPS's switches with a server for each place, on leaf PLACE."""
     servers = tuple(
         Server(
             name=f"s{n:03}",
@@ -129,7 +129,7 @@ def test_a_covering_plan_uses_every_path_with_the_fewest_pairs(places: list[int]
     assert made.coverage.uncovered == ()
     for each in made.rounds:
         busy = [at[name] for run in each.runs for name in run.servers]
-        assert len(busy) == len(set(busy))  # a leaf has one flow: nothing on its way is shared
+        assert len(busy) == len(set(busy))  # one flow per leaf: no link is shared
         assert all(run.reach_gbps == 100 for run in each.runs)
 
 

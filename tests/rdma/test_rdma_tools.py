@@ -1,4 +1,4 @@
-"""iperf3, fio, OSU, IMB and rows over time: good ones are read, each bad one has its name."""
+"""Readers of iperf3, fio, OSU, IMB and rows over time: good reports, and an outcome per fault."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_refused_iperf3_has_no_figure_whatever_its_exit_code() -> None:
 
 
 def edited(source: str, *path: str | int, value: object) -> str:
-    """The JSON text with one value changed, None: removed."""
+    """Return the JSON text with one value changed; None removes it."""
     report = json.loads(source)
     part: Any = report
     for key in path[:-1]:
@@ -221,7 +221,7 @@ ROW = " 65536      {n:<10} 0.00               {gbps:<7.2f}   \t\t   {mpps:.6f}\n
 
 
 def growing(*gbps: float, cut: str = "") -> str:
-    """A good run's preamble with rows as perftest prints them with --run_infinitely."""
+    """Return the output of a good run with rows in the form of --run_infinitely."""
     sample = (PERFTEST_RUNS / "ib_write_bw.gbits.client.txt").read_text()
     head = sample[: sample.index(" 65536")]
     rows = (ROW.format(n=int(g * 1000), gbps=g, mpps=g * 1000 / 65536 / 8) for g in gbps)
@@ -245,9 +245,9 @@ def test_rows_over_time_with_an_outage() -> None:
 def test_an_outage_that_does_not_end_and_one_that_never_was() -> None:
     dead = outage(read_series(growing(92, 92, 92, 46, 45), every_s=1))
     assert dead.recovered_s is None
-    assert dead.down_s == 1  # the half itself, 46 of 92, is not below it
+    assert dead.down_s == 1  # exactly half, 46 of 92, is no outage
     edge = outage(read_series(growing(100, 100, 100, 95, 49.9, 50, 95), every_s=1))
-    assert (edge.down_s, edge.recovered_s) == (1, 2)  # from 95 of 100 on it is as before
+    assert (edge.down_s, edge.recovered_s) == (1, 2)  # 95 of 100 has recovered
     assert dead.sentence.endswith("the rate did not recover")
     calm = outage(read_series(growing(92, 92, 92, 91, 92), every_s=1))
     assert calm.sentence == "92.00 Gb/s throughout, at worst 91.00"
