@@ -35,7 +35,7 @@ def interfaces(scope: Scope) -> Iterator[Interface]:
 
 
 def _fabric_ports(scope: Scope) -> Iterator[Interface]:
-    made: dict[Hashable, Interface] = {}  # one of each kind, of which the others are copies
+    templates: dict[Hashable, Interface] = {}  # one of each kind; the others are copies of it
     for joint in scope.joints:
         own, far = joint.ends(scope.switch)
         at = f"interfaces[{own.port}]"
@@ -44,7 +44,7 @@ def _fabric_ports(scope: Scope) -> Iterator[Interface]:
         transceivers.note_cable(scope, own.port, joint.kind, joint.kind_path)
         lossless.note_port(scope, own.port)
         kind = scope.speed_gbps(own.port), joint.kind
-        if kind not in made:
+        if kind not in templates:
             fields = {
                 "name": own.port,
                 "routed": True,
@@ -53,9 +53,9 @@ def _fabric_ports(scope: Scope) -> Iterator[Interface]:
                 **transceivers.port_fields(scope, own.port, joint.kind),
                 **lossless.port(scope, own.port),
             }
-            made[kind] = Interface.model_validate(fields)
+            templates[kind] = Interface.model_validate(fields)
         description = f"to {far.switch.name} {far.port}"
-        yield made[kind].like(name=own.port, description=description, addresses=(own.address,))
+        yield templates[kind].like(name=own.port, description=description, addresses=(own.address,))
 
 
 def _vlanifs(scope: Scope) -> Iterator[Interface]:
@@ -79,7 +79,7 @@ def _vlanifs(scope: Scope) -> Iterator[Interface]:
 
 
 def _server_ports(scope: Scope) -> Iterator[Interface]:
-    made: dict[Hashable, Interface] = {}  # one of each kind, of which the others are copies
+    templates: dict[Hashable, Interface] = {}  # one of each kind; the others are copies of it
     vlans = {s.name: s.vlan for s in scope.fabric.segments}
     for index, server in scope.servers:
         name, vlan = eth_trunks.carrier(scope.hardware, server), vlans[server.segment]
@@ -101,10 +101,10 @@ def _server_ports(scope: Scope) -> Iterator[Interface]:
             cable, path = transceivers.server_kind(scope.fabric, index, server)
             _note_physical(scope, server, name, cable, path)
             kind = vlan, scope.speed_gbps(name), cable, server.roce
-            if kind not in made:
+            if kind not in templates:
                 fields = {**edge, **_physical(scope, server, name, cable)}
-                made[kind] = Interface.model_validate(fields)
-            carrier = made[kind]
+                templates[kind] = Interface.model_validate(fields)
+            carrier = templates[kind]
         yield carrier.like(name=name, description=server.description or f"to {server.name}")
 
 

@@ -47,18 +47,18 @@ class Notes:
         """Remember that no text says the value at a path."""
         self.assumed.setdefault(path, why)
 
-    def majority(self, what: str, said: Mapping[str, T]) -> T | None:
-        """What most switches say, by their names; of a tie the first. None: nobody says anything.
+    def majority(self, what: str, values: Mapping[str, T]) -> T | None:
+        """Return the most common value of switches, by name; of a tie the first. None: no value.
 
         One sentence for all that differ.
         """
-        counts = Counter(said.values())
+        counts = Counter(values.values())
         if not counts:
             return None
         taken = counts.most_common(1)[0][0]
         if len(counts) > 1:
             others = (
-                f"{_words(value)} on {_names([n for n, v in said.items() if v == value])}"
+                f"{_words(value)} on {_names([n for n, v in values.items() if v == value])}"
                 for value in counts
                 if value != taken
             )
@@ -94,8 +94,8 @@ def _words(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(_words(item) for item in value if item is not None) or "nothing"
     if isinstance(value, Frozen):
-        said = {n: getattr(value, n) for n in sorted(value.model_fields_set)}
-        return " ".join(f"{n} {_words(item)}" for n, item in said.items() if item is not None)
+        fields = {n: getattr(value, n) for n in sorted(value.model_fields_set)}
+        return " ".join(f"{n} {_words(item)}" for n, item in fields.items() if item is not None)
     return str(value)
 
 

@@ -82,8 +82,12 @@ def _static_profile(
             of_speed.setdefault(row.gbps, {})[row.switch] = row.thresholds
     taken = {
         gbps: agreed
-        for gbps, said in of_speed.items()
-        if (agreed := notes.majority(f"drop profile {drop_profile_name(name, int(gbps))}", said))
+        for gbps, by_switch in of_speed.items()
+        if (
+            agreed := notes.majority(
+                f"drop profile {drop_profile_name(name, int(gbps))}", by_switch
+            )
+        )
     }
     missing = [str(speed) for speed in speeds if str(speed) not in taken]
     if shipped := library.get("ecn", name):

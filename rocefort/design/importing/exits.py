@@ -148,8 +148,8 @@ def _name(source: SwitchText, way: ExitPort, place: int, taken: Collection[str])
     routes = (r for r in source.device.static_routes if r.next_hop == way.peer)
     route = next((r.description for r in routes if r.vrf is None), None)
     port = way.port.description
-    for said in (policy["name"] if policy else None, route, port):
-        name = (said or "").removeprefix(EXIT)
+    for text in (policy["name"] if policy else None, route, port):
+        name = (text or "").removeprefix(EXIT)
         if NAME.fullmatch(name) and ".." not in name and len(name) <= LONGEST and name not in taken:
             return name
     return f"{way.leaf}-exit{place + 1}"[-LONGEST:].lstrip("-._")

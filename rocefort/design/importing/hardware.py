@@ -95,8 +95,8 @@ class UsedPorts:
 def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogue) -> None:
     """Raise BadInput for facts of switches that are not there, and for models nobody knows."""
     problems: list[Problem] = []
-    for option, said in (("hardware", facts.hardware), ("software", facts.software)):
-        for name in said:
+    for option, values in (("hardware", facts.hardware), ("software", facts.software)):
+        for name in values:
             if name not in names:
                 what = f"{option} of {name}, of which there is no text"
                 problems.append(Problem("", what, nearest(name, names)))
@@ -185,9 +185,9 @@ def _speaks(device: Device, family: Family) -> bool:
 def _explains(device: Device, family: Family) -> bool:
     """Whether a family has deadlock timers without a line, where a text with PFC has no line."""
     pfc = device.pfc
-    said = pfc.detect_ms is not None or any(profile.timers for profile in pfc.profiles)
-    known = family.deadlock_default_ms is not None or family.deadlock_default_time is not None
-    return said or known or not pfc.profiles
+    has_line = pfc.detect_ms is not None or any(profile.timers for profile in pfc.profiles)
+    default = family.deadlock_default_ms is not None or family.deadlock_default_time is not None
+    return has_line or default or not pfc.profiles
 
 
 def _nothing_fits(

@@ -130,14 +130,14 @@ def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> D
 def _deadlock(survey: Survey, queue: int) -> Data:
     """Timers by family; the common ones are those of a family that has them in milliseconds."""
     notes = survey.notes
-    said: dict[str, dict[str, tuple[int | None, ...]]] = {}
+    by_family: dict[str, dict[str, tuple[int | None, ...]]] = {}
     families: dict[str, Family] = {}
     for source in survey.switches:
         family = survey.models[source.name].family
         families[family.name] = family
-        said.setdefault(family.name, {})[source.name] = _timers(source.device.pfc, queue)
+        by_family.setdefault(family.name, {})[source.name] = _timers(source.device.pfc, queue)
     rows: dict[str, Data] = {}
-    for name, by_switch in said.items():
+    for name, by_switch in by_family.items():
         timers = notes.majority(f"deadlock timers of {name}", by_switch) or (None,) * 5
         rows[name] = _family(families[name], timers)
     times = [(r["detect_ms"], r["recovery_ms"]) for r in rows.values() if "detect_ms" in r]

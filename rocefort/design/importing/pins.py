@@ -56,15 +56,15 @@ def _pins(
     if address is not None and allocation.management(fabric, switch).ip != address.ip:
         pins["management"] = address.ip
     if isinstance(switch, Leaf):
-        said = gateways(source)
-        found = {
-            segment.name: said[segment.vlan].addresses[0]
+        by_vlan = gateways(source)
+        pinned_gateways = {
+            segment.name: by_vlan[segment.vlan].addresses[0]
             for segment in fabric.segments
-            if segment.vlan in said
+            if segment.vlan in by_vlan
             and segment.name in switch.segments
-            and allocation.gateway(segment, switch) != said[segment.vlan].addresses[0]
+            and allocation.gateway(segment, switch) != by_vlan[segment.vlan].addresses[0]
         }
-        pins |= {"gateways": found} if found else {}
+        pins |= {"gateways": pinned_gateways} if pinned_gateways else {}
     return pins
 
 
@@ -100,19 +100,19 @@ def _servers(fabric: Fabric, data: Data, survey: Survey) -> Iterator[Data]:
     used: set[IPv4Address] = set()
     for server, row in zip(fabric.servers, data["servers"], strict=True):
         hardware = survey.models[server.leaf].hardware
-        made = {key: row[key] for key in row if key != "cable" or row[key] != common}
+        data_row = {key: row[key] for key in row if key != "cable" or row[key] != common}
         if server.bond is not None:
             alone = server.bond.model_copy(update={"id": None})
             if allocation.trunk_id(server, alone, hardware) == server.bond.id:
-                made["bond"] = {k: v for k, v in row["bond"].items() if k != "id"}
-        said = gateways(survey.graph.sources[server.leaf])[segments[server.segment].vlan or 0]
-        gateway = said.addresses[0]
+                data_row["bond"] = {k: v for k, v in row["bond"].items() if k != "id"}
+        vlanif = gateways(survey.graph.sources[server.leaf])[segments[server.segment].vlan or 0]
+        gateway = vlanif.addresses[0]
         address = allocation.server_address(server, gateway, hardware).ip
         if not _usable(address, gateway) or address in used:
             address = _free(gateway, used)
-            made["address"] = address
+            data_row["address"] = address
         used.add(address)
-        yield made
+        yield data_row
 
 
 def _usable(address: IPv4Address, gateway: IPv4Interface) -> bool:

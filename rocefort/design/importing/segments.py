@@ -66,12 +66,12 @@ def segments_of(survey: Survey, space: AddressSpace) -> list[Data]:
 
 def _name(vlan: int, served: Mapping[str, Interface], taken: set[str]) -> str:
     """The name in the gateways' descriptions, where one is there and of no other VLAN."""
-    said = Counter(
+    described = Counter(
         interface.description.removeprefix(GATEWAY)
         for interface in served.values()
         if interface.description and interface.description.startswith(GATEWAY)
     )
-    for name, _ in said.most_common():
+    for name, _ in described.most_common():
         if nameable(name) and name not in taken and name != "management":
             return name
     return f"vlan{vlan}"

@@ -101,10 +101,10 @@ def _ports(one: AccessInterface) -> Data:
 
 def _name(one: AccessInterface, taken: Collection[str]) -> str:
     """`to NAME` or `NAME` of the description; else one of leaf and port."""
-    said = (one.interface.description or "").removeprefix(TO)
+    described = (one.interface.description or "").removeprefix(TO)
     place = re.sub(r"[^A-Za-z0-9]+", "-", one.interface.name)
     fallback = f"{one.leaf}-{place}"[-LONGEST_NAME:].lstrip("-._")
-    for name in (said, fallback):
+    for name in (described, fallback):
         if NAME.fullmatch(name) and ".." not in name and name.lower() not in taken:
             return name
     number = next(n for n in range(2, 10**6) if f"{fallback[:50]}-{n}".lower() not in taken)
