@@ -60,7 +60,7 @@ CASES: list[tuple[tuple[tuple[str, str], ...], tuple[str, ...]]] = [
     (
         own_nic(named(trust="dcb/trust", paused_priorities="dcb/pfc")),
         (
-            "trust, dscp2prio, PFC and DCQCN are left as they are: how ours is told trust and "
+            "trust, dscp2prio, PFC and DCQCN are left as they are: how ours sets trust and "
             f"paused_priorities is not known here; {GENERIC}",
         ),
     ),

@@ -1,1 +1,1 @@
-"""From a Fabric to a Network: checks of the intent, and every part of a Device."""
+"""Derive a Network from a Fabric: checks of the intent, and every part of a Device."""

@@ -1,4 +1,4 @@
-"""Routing parts of a Device: BGP with its group and peers, and what a switch announces."""
+"""Derive the routing of a Device: BGP with its group, peers and announced prefixes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from rocefort.models.device.bgp import (
 )
 from rocefort.models.fabric.nodes import Leaf, Switch
 
-LOCAL = "LOCAL"  # prefix list: what a leaf announces
-FABRIC = "FABRIC"  # prefix list: what a spine announces, by pool so that it does not grow
+LOCAL = "LOCAL"  # prefix list of a leaf: its own prefixes
+FABRIC = "FABRIC"  # prefix list of a spine: whole pools, so that growth does not change it
 EXPORT = "EXPORT"
 # Indexes of prefix list entries; a segment's is its VLAN, 2 to 4094.
 OWN, SPINES, LEAVES = 1, 1, 4095
 
 
 def bgp(scope: Scope) -> Bgp:
-    """The BGP process: one group towards the other role, one peer a link."""
+    """BGP process: one group for the other role, one peer for each link."""
     routing, switch, context = scope.fabric.routing, scope.switch, scope.context
     leaf, group = isinstance(switch, Leaf), _group(switch)
     scope.note("bgp", *scope.path, "id")
@@ -35,7 +35,7 @@ def bgp(scope: Scope) -> Bgp:
     _note_group(scope, f"bgp.groups[{group}]")
     if routing.authentication:
         scope.note(f"bgp.groups[{group}].password", "routing", "authentication")
-    # Over border leaves the AS paths to the outside differ: spines share them, and leaves after.
+    # AS paths to the outside differ between border leaves; spines and leaves use all of them.
     if relaxed := (leaf and context.spines_differ) or bool(context.exits):
         scope.note("bgp.as_path_relax", "routing")
     loopback = allocation.loopback(scope.fabric, switch)
@@ -74,7 +74,7 @@ def _group(switch: Switch) -> str:
 
 
 def _note_group(scope: Scope, group: str) -> None:
-    """Timers of a group of peers, each from its own line."""
+    """Note the sources of a group's timers, each with its own line."""
     scope.note(group, "routing")
     for timer in ("keepalive_s", "hold_s", "bfd"):
         scope.note(f"{group}.{timer}", "routing", timer)
@@ -84,7 +84,7 @@ def _note_group(scope: Scope, group: str) -> None:
 
 
 def _fabric_peers(scope: Scope) -> Iterator[BgpPeer]:
-    """The peers at the other ends of its links, copies of one but for what they differ in."""
+    """Yield the peers at the far ends of its links; they are copies of one, for speed."""
     one = BgpPeer(address=IPv4Address(0), group=_group(scope.switch), active=True)
     for joint in scope.joints:
         _, far = joint.ends(scope.switch)
@@ -99,7 +99,7 @@ def _fabric_peers(scope: Scope) -> Iterator[BgpPeer]:
 
 
 def announced_prefixes(scope: Scope) -> PrefixList:
-    """What may leave a switch: a leaf's own prefixes; on a spine whole pools."""
+    """Prefix list of announcements: a leaf's own prefixes, or on a spine whole pools."""
     scope.note("prefix_lists", "pools")
     if isinstance(scope.switch, Leaf):
         own = IPv4Network(allocation.loopback(scope.fabric, scope.switch))
@@ -127,6 +127,6 @@ def announced_prefixes(scope: Scope) -> PrefixList:
 
 
 def export_policy(switch: Switch) -> RoutePolicy:
-    """The route-policy of the group: the switch's one prefix list."""
+    """Route-policy of the group, with the switch's one prefix list."""
     listed = LOCAL if isinstance(switch, Leaf) else FABRIC
     return RoutePolicy(name=EXPORT, nodes=(PolicyNode(node=10, match_prefix_list=listed),))

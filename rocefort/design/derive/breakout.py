@@ -1,8 +1,8 @@
-"""Split ports of a fabric: what can be split, which names are there then, which links they take.
+"""Split ports of a fabric: checks, names of the parts, and the links on them.
 
-The parts of a port keep its name: 100GE1/0/1 split 4*25GE is 100GE1/0/1:1 to :4. A part's place is
-a function of its port and its number alone, so what others do moves nothing (law 3): among fabric
-ports all first parts and whole ports come first, then all second parts, and so on.
+The parts of a port keep its name: 100GE1/0/1 split 4*25GE is 100GE1/0/1:1 to :4. The index of a
+part is a function of its port and its number only, so splits of other ports do not change it (law
+3). Among fabric ports all first parts and whole ports come first, then all second parts, and so on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocefort.models.wording import listing
 
 
 def breakout_problems(context: Context) -> Iterator[Problem]:
-    """Ports that a switch does not have, that it cannot split so, or that it splits twice."""
+    """Yield problems of split ports: missing, not splittable in this way, or split twice."""
     for path, switch in context.switches():
         hardware = context.catalogue.hardware.get(switch.hardware)
         if switch.breakout and hardware is not None:
@@ -47,7 +47,7 @@ def _switch(
 
 
 def _cannot(hardware: Hardware, port: str, split_type: str) -> tuple[str, str] | None:
-    """(what, how) where a model cannot split a port in a way."""
+    """Return (what, how) if a model cannot split a port in this way."""
     if port not in hardware.port_names():
         return f"{hardware.model} has no port {port}", f"its ports: {', '.join(hardware.ports)}"
     known = hardware.splits_of(port)
@@ -57,13 +57,13 @@ def _cannot(hardware: Hardware, port: str, split_type: str) -> tuple[str, str] |
         what = f"{port} of {hardware.model} cannot be split {split_type}"
         return what, f"it can be split {' or '.join(known)}"
     return (
-        f"nothing says that {port} of {hardware.model} can be split",
+        f"no source states that {port} of {hardware.model} can be split",
         "leave it whole, or add it to rocefort.breakout of the hardware's file, with the source",
     )
 
 
 def port_problem(hardware: Hardware, switch: Switch, port: str) -> tuple[str, str] | None:
-    """(what, how) where a switch has no such port, or has it only whole, or only in parts."""
+    """Return (what, how) if a switch has no such port, has it only whole, or only in parts."""
     whole = whole_port(port)
     if whole not in hardware.port_names():
         return f"{hardware.model} has no port {port}", _matching_part(hardware, switch, port)
@@ -84,7 +84,7 @@ def port_problem(hardware: Hardware, switch: Switch, port: str) -> tuple[str, st
 
 
 def outward_port_problem(hardware: Hardware, leaf: Switch, port: str) -> tuple[str, str] | None:
-    """(what, how) where a leaf has no such port, or keeps it for spines."""
+    """Return (what, how) if a leaf has no such port, or reserves it for spines."""
     wrong = port_problem(hardware, leaf, port)
     if wrong is None and whole_port(port) in hardware.fabric_port_names():
         return (
@@ -95,7 +95,7 @@ def outward_port_problem(hardware: Hardware, leaf: Switch, port: str) -> tuple[s
 
 
 def _matching_part(hardware: Hardware, switch: Switch, port: str) -> str:
-    """A part under the name of its own speed is meant for one under the name of its port."""
+    """Suggest the part with the port's name for one with the name of its own speed."""
     place, _, part = port.partition("GE")[2].partition(":")
     for whole, split_type in switch.splits.items():
         name = f"{whole}:{part}"
@@ -105,7 +105,7 @@ def _matching_part(hardware: Hardware, switch: Switch, port: str) -> str:
 
 
 def splits(scope: Scope) -> tuple[PortSplit, ...]:
-    """The splits of a switch."""
+    """Splits of a switch."""
     for ports in scope.switch.breakout:
         for name in expand_ports(ports):
             scope.note(f"splits[{name}]", *scope.path, "breakout", ports)

@@ -1,4 +1,4 @@
-"""Whether the AS plan holds for all that the fabric may ever grow to: ranges, collisions, pins."""
+"""Check the AS plan for the whole reserved capacity: ranges, collisions, pins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAST_PRIVATE = BLOCKS[-1]
 
 @dataclass(frozen=True)
 class AsnRange:
-    """AS numbers that the reserved capacity takes for one role: base + 1 to base + count."""
+    """AS numbers of one role in the reserved capacity: base + 1 to base + count."""
 
     role: str
     field: str  # of `routing`
@@ -26,7 +26,7 @@ class AsnRange:
 
     @property
     def numbers(self) -> range:
-        """All of them."""
+        """All numbers of the range."""
         return (
             range(self.base + 1, self.base + self.count + 1)
             if self.count
@@ -41,7 +41,7 @@ class AsnRange:
 
 
 def check_as_numbers(context: Context) -> Iterator[Problem]:
-    """Problems of the AS plan, each with the numbers."""
+    """Yield problems of the AS plan, each with the numbers."""
     spans = _spans(context)
     for span in spans:
         yield from _range(context, span)
@@ -50,7 +50,7 @@ def check_as_numbers(context: Context) -> Iterator[Problem]:
 
 
 def reserved_for(context: Context, number: int) -> AsnRange | None:
-    """The role for whose switches, now or later, an AS number is kept."""
+    """Range of the role that an AS number is reserved for, now or later; None: no role."""
     return next((span for span in _spans(context) if number in span.numbers), None)
 
 
@@ -98,7 +98,7 @@ def _collision(context: Context, spines: AsnRange, leaves: AsnRange) -> Iterator
 
 
 def _pins(context: Context, spans: tuple[AsnRange, AsnRange]) -> Iterator[Problem]:
-    """A pin is a number that a switch may have, and reserved for no other switch."""
+    """Yield problems of pins: refused numbers, and numbers reserved for another switch."""
     by_place = {(isinstance(switch, Leaf), switch.id): switch for _, switch in context.switches()}
     for path, switch in context.switches():
         asn = switch.pins.asn
@@ -120,7 +120,7 @@ def _pins(context: Context, spans: tuple[AsnRange, AsnRange]) -> Iterator[Proble
 def _asn_conflicts(
     span: AsnRange, asn: int, switch: Switch, by_place: Mapping[tuple[bool, int], Switch]
 ) -> Iterator[str]:
-    """What a number is reserved for, where that is not the switch itself."""
+    """Yield what a number is reserved for, except the switch itself."""
     leaves, leaf = span.field == "leaf_asn_base", isinstance(switch, Leaf)
     if asn not in span.numbers:
         return

@@ -1,4 +1,4 @@
-"""Whether the reserved capacity fits: links of each pair, ports of the hardware, addresses."""
+"""Check the reserved capacity: links of each pair, ports of the hardware, addresses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def links_of(fabric: Fabric, leaf: Leaf) -> int:
 
 
 def capacity_problems(context: Context) -> Iterator[Problem]:
-    """Everything for which the capacity is too small, or that is too small for the capacity."""
+    """Yield problems of a capacity that is too small, or of resources too small for it."""
     yield from _in_use(context)
     yield from _pins(context)
     yield from _ports(context)
@@ -58,7 +58,7 @@ def _pins(context: Context) -> Iterator[Problem]:
 
 
 def _ports(context: Context) -> Iterator[Problem]:
-    """Ports of each hardware for its peers: one problem for all switches that are the same."""
+    """Yield problems of too few ports for peers: one for all switches that are the same."""
     capacity, told = context.fabric.capacity, set()
     for path, switch in context.switches():
         hardware = context.catalogue.hardware.get(switch.hardware)
@@ -84,7 +84,7 @@ def too_few_ports(  # noqa: PLR0913, PLR0917 - what there is, and what is wanted
     each: int,
     ports: int,
 ) -> tuple[str, str]:
-    """(what, how) of a hardware whose ports are too few for its peers, `word`, and `each` links."""
+    """Return (what, how) of hardware with too few ports for `each` links to its peers, `word`."""
     what = (
         f"{hardware.model} has {count_of(ports, 'fabric port')}, enough for {ports // each} {word} "
         f"with {count_of(each, 'link')} to each; the reserved capacity is {peers} {word}"
@@ -94,7 +94,7 @@ def too_few_ports(  # noqa: PLR0913, PLR0917 - what there is, and what is wanted
 
 
 def larger_hardware(known: Mapping[str, Hardware], hardware: Hardware, needed: int) -> str:
-    """Models with so many fabric ports of the same speed, as words of a sentence."""
+    """Return models with so many fabric ports of the same speed, as text."""
     larger = [
         other.model
         for other in known.values()

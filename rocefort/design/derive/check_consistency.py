@@ -1,4 +1,4 @@
-"""Whether a Fabric is consistent with itself and with the hardware facts, before derivation."""
+"""Check a Fabric for consistency in itself and with the hardware facts, before derivation."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from rocefort.models.hardware.hardware import Family
 
 
 def check_intent(context: Context) -> None:
-    """Raise BadInput with every inconsistency of this stage.
+    """Raise BadInput with all inconsistencies of this stage.
 
-    What a rule can say is left to the rule. A check stays, whatever rules say, where derivation or
-    rendering fails without it (TOP003, ADR004 and PFC001 say the same of texts), where no switch
-    takes the lines, which a waiver would let through (LAG001, ECN004, TOP011), or where it is for
-    the whole reserved capacity and the rule for the switches of today (ADR001, ADR002, TOP006).
+    Rules check the rest. A check is here, besides a rule, for one of three reasons. Derivation or
+    rendering fails without it (TOP003, ADR004 and PFC001 check the same in texts). No switch takes
+    the lines, and a waiver would allow them (LAG001, ECN004, TOP011). It checks the whole reserved
+    capacity, and the rule only the present switches (ADR001, ADR002, TOP006).
     """
     parts = (
         _switches,
@@ -61,9 +61,9 @@ def check_intent(context: Context) -> None:
 
 def _switches(context: Context) -> Iterator[Problem]:
     capacity = context.fabric.capacity
-    # Switches and servers are hosts to all tools, told apart by name alone.
+    # Switches and servers are hosts for all tools, identified by name only.
     names: list[tuple[YamlPath, str]] = [(path, s.name) for path, s in context.switches()]
-    elsewhere = dual_homed(context)  # told as what it is
+    elsewhere = dual_homed(context)  # bond_problems reports it
     servers = enumerate(context.fabric.servers)
     names += [(("servers", i), s.name) for i, s in servers if i not in elsewhere]
     yield from repeated(context, names, "name", "name")
@@ -111,7 +111,7 @@ def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Prob
 def repeated(
     owner: Context | ProfileUse, items: Iterable[tuple[YamlPath, str]], field: str, word: str
 ) -> Iterator[Problem]:
-    """Items whose value of `field` an earlier item of the list has; `word` names it."""
+    """Yield problems of items with the `field` of an earlier item; `word`: name of the field."""
     seen: dict[str, YamlPath] = {}
     for path, value in items:
         if value in seen:
@@ -125,7 +125,7 @@ def repeated(
 
 
 def _timers(context: Context) -> Iterator[Problem]:
-    """Deadlock timers must be written in the form that each family in use has."""
+    """Yield problems of deadlock timers in a unit that a family in use does not have."""
     if not context.has_lossless:
         return
     used: dict[str, Switch] = {}
@@ -161,14 +161,14 @@ def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator
         detect_ms, recovery_ms = times_ms(deadlock, family)
         yield profile.problem(
             place,
-            f"{name} cannot say {detect_ms} and {recovery_ms} ms: it counts intervals of "
+            f"{name} cannot express {detect_ms} and {recovery_ms} ms: it counts intervals of "
             f"{family.deadlock_intervals_ms} ms",
             f"give times that are multiples of one of them, here or in by_family.{name}",
         )
 
 
 def _thresholds(context: Context) -> Iterator[Problem]:
-    """No switch can be told an xon above its xoff: most take it as an offset below."""
+    """Yield the problem of an xon above xoff: most switches take xon as an offset below xoff."""
     if not context.has_lossless:
         return
     lossless = context.lossless
@@ -279,7 +279,7 @@ def _servers(context: Context) -> Iterator[Problem]:
 
 
 def _conflicting_servers(one: ServerIntent, other: ServerIntent) -> str:
-    """Two servers with the same port, or one that has it twice in its bond."""
+    """Return names of two servers with the same port, or of one bond that has it twice."""
     return f"the bond of {one.name}" if one is other else f"{one.name} and {other.name}"
 
 
@@ -297,7 +297,7 @@ def _server_port(
             path,
             f"{server.name} has a NIC of {server.speed_gbps} Gb/s, {server.leaf} {port} is "
             f"a port of {speed} Gb/s",
-            "use a port of the NIC's speed, or mend speed_gbps",
+            "use a port of the NIC's speed, or fix speed_gbps",
         )
 
 
@@ -349,7 +349,7 @@ def _access(context: Context) -> Iterator[Problem]:
 
 
 def _roles(context: Context) -> Iterator[Problem]:
-    """Roles and subscriptions are told apart, and a user's role is there."""
+    """Yield problems of duplicate roles and subscriptions, and of users with an unknown role."""
     security = context.fabric.security
     named = [(("security", "roles", i), role.name) for i, role in enumerate(security.roles)]
     yield from repeated(context, named, "name", "role")
@@ -368,7 +368,7 @@ def _roles(context: Context) -> Iterator[Problem]:
 
 
 def _rdma(context: Context) -> Iterator[Problem]:
-    """Servers that are kept for RDMA tests are servers, and their ports are lossless."""
+    """Yield problems of servers for RDMA tests: unknown, or without a lossless port."""
     known = {server.name: server for server in context.fabric.servers}
     for index, name in enumerate(context.fabric.rdma.servers):
         path = ("rdma", "servers", index)
@@ -387,7 +387,7 @@ def _rollout(context: Context) -> Iterator[Problem]:
 
 
 def _waivers(context: Context) -> Iterator[Problem]:
-    """A waiver's device is a switch; rules know whether there is such a rule."""
+    """Yield problems of waivers for unknown switches; the registry of rules checks rule ids."""
     names = [switch.name for _, switch in context.switches()]
     for index, waiver in enumerate(context.fabric.waivers):
         if waiver.device is not None and waiver.device not in names:

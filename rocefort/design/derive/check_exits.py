@@ -1,4 +1,4 @@
-"""Whether exits and the management gateway fit the rest of the fabric, before derivation."""
+"""Check exits and the management gateway against the rest of the fabric, before derivation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Placed = tuple[YamlPath, Leaf, ExitIntent]
 
 
 def check_border(context: Context) -> None:
-    """Raise BadInput with every clash; `check_intent` has passed before."""
+    """Raise BadInput with all conflicts; `check_intent` must have passed."""
     parts = (_gateway, _unique, _ports, _addresses, _outside, _routes)
     problems = list(chain.from_iterable(part(context) for part in parts))
     if problems:

@@ -1,4 +1,4 @@
-"""Whether what was pinned and what was allocated fit together: ports, subnets, addresses."""
+"""Check pinned and allocated values for overlaps: ports, subnets, addresses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocefort.models.fabric.nodes import Leaf
 
 
 def check_fit(context: Context, joints: Sequence[LeafSpineLink]) -> None:
-    """Raise BadInput with every clash; `check_intent` has passed before."""
+    """Raise BadInput with all conflicts; `check_intent` must have passed."""
     parts = (
         _ports(context, joints),
         _speeds(context, joints),
@@ -33,7 +33,7 @@ def check_fit(context: Context, joints: Sequence[LeafSpineLink]) -> None:
 
 
 def _ports(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
-    """Each port takes one cable. (Two servers on one port are told before.)"""
+    """Yield ports with two cables. (`check_intent` reports two servers on one port.)"""
     servers = context.fabric.servers
     used: dict[tuple[str, str], LeafSpineLink | str]
     used = {(s.leaf, port): f"server {s.name}" for s in servers for port in s.ports}
@@ -52,7 +52,7 @@ def _ports(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Proble
 
 
 def _field(joint: LeafSpineLink, name: str) -> YamlPath:
-    """The pin's field; for what was allocated the leaf."""
+    """Return the path of the pin's field; for allocated values that of the leaf."""
     return (*joint.path, name) if joint.path[0] == "links" else joint.path
 
 
@@ -68,7 +68,7 @@ def _speeds(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Probl
 
 
 def _subnets(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
-    """No subnet of a link or behind a gateway overlaps another, pinned or allocated."""
+    """Yield overlaps of subnets of links and gateways, pinned or allocated."""
     found = [(joint.subnet, str(joint), _field(joint, "subnet")) for joint in joints]
     for path, switch in context.switches():
         for segment, gateway in context.gateways(switch):
@@ -81,11 +81,11 @@ def _subnets(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Prob
 def _overlaps(
     context: Context, found: list[tuple[IPv4Network, str, YamlPath]]
 ) -> Iterator[Problem]:
-    """In order of first address, what overlaps anything overlaps the one that ends last."""
+    """Yield overlaps: by first address, compare each subnet with the one that ends last."""
     last: tuple[IPv4Network, str, YamlPath] | None = None
     for item in sorted(found, key=_in_order):
         if last is not None and item[0].network_address <= last[0].broadcast_address:
-            # The pin of the two is at fault; of two pins the second.
+            # The problem is that of the pin; with two pins that of the second.
             late, early = sorted((item, last), key=_pinned, reverse=True)
             yield context.problem(
                 late[2],
@@ -97,7 +97,7 @@ def _overlaps(
 
 
 def _in_order(item: tuple[IPv4Network, str, YamlPath]) -> tuple[int, int, str]:
-    """As networks compare, then by name: numbers compare faster."""
+    """Return a sort key as that of networks, then the name; numbers compare faster."""
     return int(item[0].network_address), item[0].prefixlen, item[1]
 
 
@@ -131,6 +131,6 @@ def _servers(context: Context) -> Iterator[Problem]:
 
 
 def _usable(address: IPv4Interface, network: IPv4Network) -> bool:
-    """Whether a host may have the address: in the network, and not its first or last."""
+    """Whether a host may have the address: in the network, but not its first or last."""
     first = int(network.network_address)
     return first < int(address) < first + network.num_addresses - 1

@@ -1,4 +1,4 @@
-"""Whether every profile that a fabric names is there, is of the right kind, and fits the others."""
+"""Check the profiles of a fabric: each exists, has the right kind, and fits the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
 from rocefort.models.fabric.ecn import LONGEST_ECN_PROFILE, StaticEcn, drop_profile_name
 
-# Keys of a profile that name another one: kind of the profile, key, kind of what it names.
+# Keys of a profile that name another one: kind of the profile, key, kind of the other.
 REFERENCES = (
     ("lossless", "ecn", "ecn"),
     ("congestion_control", "lossless", "lossless"),
@@ -20,7 +20,7 @@ REFERENCES = (
 
 
 class _Use(NamedTuple):
-    """A place in the fabric that names a profile."""
+    """Reference to a profile in the fabric."""
 
     kind: str
     name: str
@@ -28,7 +28,7 @@ class _Use(NamedTuple):
 
 
 def profile_problems(context: Context) -> Iterator[Problem]:
-    """Every name that is given twice, means nothing, or means a profile of another kind."""
+    """Yield problems of names: duplicate, unknown, or of a profile of another kind."""
     for key, chosen in context.own_profiles.known.items():
         if first := context.shipped.known.get(key):
             yield given_twice(chosen, first)
@@ -65,7 +65,7 @@ def _references(context: Context, chosen: ProfileUse) -> Iterator[Problem]:
 
 
 def _too_long(chosen: ProfileUse) -> Iterator[Problem]:
-    """The name of a static ECN profile begins that of drop profiles, which is short."""
+    """Yield the problem of a long name: static ECN profiles are a prefix of drop profile names."""
     if isinstance(chosen.profile, StaticEcn) and len(chosen.name) > LONGEST_ECN_PROFILE:
         yield chosen.problem(
             (),
@@ -76,7 +76,7 @@ def _too_long(chosen: ProfileUse) -> Iterator[Problem]:
 
 
 def _made_for(context: Context) -> Iterator[Problem]:
-    """Congestion control answers the marks of one lossless profile: of the fabric's, then."""
+    """Yield the problem of congestion control for another lossless profile than the fabric's."""
     name = context.fabric.congestion_control
     chosen = context.profiles.get("congestion_control", name) if name else None
     wanted = getattr(chosen.profile, "lossless", None) if chosen else None

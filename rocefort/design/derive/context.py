@@ -1,4 +1,4 @@
-"""A whole fabric with the hardware facts that it names, and the places of what it says."""
+"""Context of a derivation: the fabric, its hardware facts, and the positions of its values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Placed = tuple[YamlPath, Switch]
 
 @dataclass(eq=False)
 class Context:
-    """A fabric with its hardware; the tables are filled while Devices are derived."""
+    """Fabric with its hardware; derivation of Devices fills the tables."""
 
     loaded: LoadedFabric
     catalogue: Catalogue
@@ -40,20 +40,20 @@ class Context:
 
     @property
     def fabric(self) -> Fabric:
-        """The intent."""
+        """Intent of the fabric."""
         return self.loaded.fabric
 
     def note(self, device: str, field_path: str, *path: str | int) -> None:
-        """Remember that a field of a device came from a YAML path."""
+        """Note a YAML path as the source of a device's field."""
         self.table[f"{device}/{field_path}"] = self.loaded.document.key_at(path)
 
     def note_lossless(self, device: str, field_path: str, *path: str | int) -> None:
-        """Remember that a field of a device came from a path of the lossless profile."""
+        """Note a path of the lossless profile as the source of a device's field."""
         self.table[f"{device}/{field_path}"] = self.lossless_chosen.key_at(path)
 
     @property
     def sources(self) -> Sources:
-        """All that was noted."""
+        """All noted sources."""
         return Sources(SideTable(self.table, self.ports, self.lossless_places))
 
     @cached_property
@@ -63,12 +63,12 @@ class Context:
 
     @cached_property
     def profiles(self) -> Library:
-        """All profiles that the fabric may name."""
+        """All profiles that the fabric can use."""
         return self.shipped.joined(self.own_profiles)
 
     @cached_property
     def lossless_chosen(self) -> ProfileUse:
-        """The fabric's lossless profile with its place."""
+        """Lossless profile of the fabric with its position."""
         chosen = self.profiles.get("lossless", self.fabric.lossless)
         if chosen is None:  # check_intent refuses it
             raise LookupError(self.fabric.lossless)
@@ -76,7 +76,7 @@ class Context:
 
     @cached_property
     def lossless(self) -> Lossless:
-        """The fabric's lossless profile."""
+        """Lossless profile of the fabric."""
         profile = self.lossless_chosen.profile
         if not isinstance(profile, Lossless):
             raise TypeError(f"{profile!r} among the lossless profiles")
@@ -84,12 +84,12 @@ class Context:
 
     @property
     def has_lossless(self) -> bool:
-        """Whether the fabric names a lossless profile that there is."""
+        """Whether the fabric's lossless profile exists."""
         return self.profiles.get("lossless", self.fabric.lossless) is not None
 
     @cached_property
     def lossless_places(self) -> Mapping[str, Position]:
-        """Where what is below a lossless port comes from, by its path there."""
+        """Positions of the sources of a lossless port's fields, by path below the port."""
         key_at = self.lossless_chosen.key_at
         found = {
             ".thresholds": key_at(("xoff_kbytes",)),
@@ -107,12 +107,12 @@ class Context:
         return found
 
     def note_ecn(self, device: str, field_path: str, *path: str | int) -> None:
-        """Remember that a field of a device came from a path of the ECN profile."""
+        """Note a path of the ECN profile as the source of a device's field."""
         self.table[f"{device}/{field_path}"] = self.ecn_chosen.key_at(path)
 
     @cached_property
     def ecn_chosen(self) -> ProfileUse:
-        """The ECN profile that the lossless profile names, with its place."""
+        """ECN profile of the lossless profile, with its position."""
         chosen = self.profiles.get("ecn", self.lossless.ecn)
         if chosen is None:  # check_intent refuses it
             raise LookupError(self.lossless.ecn)
@@ -120,18 +120,18 @@ class Context:
 
     @cached_property
     def ecn(self) -> StaticEcn | AiEcnProfile:
-        """The fabric's ECN profile."""
+        """ECN profile of the fabric."""
         profile = self.ecn_chosen.profile
         if not isinstance(profile, StaticEcn | AiEcnProfile):
             raise TypeError(f"{profile!r} among the ECN profiles")
         return profile
 
     def at(self, path: YamlPath) -> Position:
-        """Where the value at a YAML path stands."""
+        """Return the position of the value at a YAML path."""
         return self.loaded.document.at(path)
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
-        """One problem at a YAML path."""
+        """Return a problem at a YAML path."""
         return self.loaded.problem(path, what, how)
 
     def switches(self) -> Iterator[Placed]:
@@ -153,11 +153,11 @@ class Context:
         return self.catalogue.hardware[switch.hardware]
 
     def fabric_ports(self, switch: Switch) -> tuple[str, ...]:
-        """Ports of a switch that take leaf-spine links, by place."""
+        """Ports of a switch for leaf-spine links, by index."""
         return self.hardware(switch).fabric_places(switch.splits)
 
     def speed_gbps(self, switch: Switch, port: str) -> int | None:
-        """Speed of a port, or of a part of one that is split."""
+        """Speed of a port, or of a part of a split one, Gb/s."""
         return self.hardware(switch).speed_gbps(port, switch.splits.get(whole_port(port)))
 
     def family(self, switch: Switch) -> Family:
@@ -169,22 +169,22 @@ class Context:
 
     @cached_property
     def spines_differ(self) -> bool:
-        """Whether paths over different spines have different AS numbers, now or as it grows."""
+        """Whether paths over different spines have different AS numbers, now or after growth."""
         numbers = {allocation.asn(self.fabric, spine) for spine in self.fabric.spines}
         return self.fabric.routing.spine_asns == "each" or len(numbers) > 1
 
     @cached_property
     def exits(self) -> tuple[ExitIntent, ...]:
-        """Of all leaves."""
+        """Exits of all leaves."""
         return tuple(exit_ for leaf in self.fabric.leaves for exit_ in leaf.exits)
 
     @cached_property
     def segment_acls(self) -> Mapping[str, FilterAcl]:
-        """What the policy says of each segment's packets, by segment: the same on every leaf."""
+        """ACLs of the policy, by segment; they are the same on every leaf."""
         return segment_acls(self.fabric.security.policy, self.fabric.segments)
 
     def out_of_band(self) -> SegmentIntent:
-        """The management segment: the one without a VLAN."""
+        """Management segment: the one without a VLAN."""
         return allocation.out_of_band(self.fabric)
 
     def management(self, switch: Switch) -> IPv4Interface:
@@ -192,7 +192,7 @@ class Context:
         return allocation.management(self.fabric, switch)
 
     def gateways(self, switch: Switch) -> Sequence[tuple[SegmentIntent, IPv4Interface]]:
-        """Segments that a leaf serves, each with its gateway; none on a spine."""
+        """Segments of a leaf, each with its gateway; a spine has none."""
         return self._gateways.get(switch.name, ())
 
     @cached_property

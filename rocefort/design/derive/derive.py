@@ -1,4 +1,4 @@
-"""Fabric -> Network: one Device a switch, links, servers, and where every value came from."""
+"""Derive a Network from a Fabric: Devices, links, servers, and the source of every value."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from rocefort.models.network.network import Network, Reserved, Segment, Sources
 
 @dataclass(frozen=True)
 class DerivedNetwork:
-    """A Network and the side table of where its values came from."""
+    """Network with the side table of the sources of its values."""
 
     network: Network
     sources: Sources
     fabric: Fabric
     document: Document
-    lossless: Lossless  # the profile that the fabric names
+    lossless: Lossless  # the fabric's profile
 
 
 def derive(name: Path) -> DerivedNetwork:
@@ -41,9 +41,9 @@ def derive(name: Path) -> DerivedNetwork:
 def derive_loaded(
     loaded: LoadedFabric, catalogue: Catalogue, profiles: Library | None = None
 ) -> DerivedNetwork:
-    """Derive the Network of a loaded fabric; raises BadInput where it contradicts itself.
+    """Derive the Network of a loaded fabric; raises BadInput with its contradictions.
 
-    profiles: those that the fabric may name beside its own; by default those that ship.
+    profiles: library besides the fabric's own profiles; by default that of Rocefort.
     """
     context = Context(loaded, catalogue, shipped=profiles or shipped_profiles())
     check_intent(context)

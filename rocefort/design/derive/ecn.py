@@ -1,4 +1,4 @@
-"""ECN parts of a Device: AI-ECN, or drop profiles by speed and the ports that mark by them."""
+"""Derive ECN of a Device: AI-ECN, or drop profiles by speed and the ports that mark by them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocefort.models.units import KBYTE
 
 
 def ai_ecn(context: Context, device: str) -> AiEcn:
-    """AI-ECN on the lossless queue, where the profile chooses it."""
+    """AI-ECN on the lossless queue, if the profile has that kind."""
     profile = context.ecn
     if not isinstance(profile, AiEcnProfile):
         return AiEcn()
@@ -28,7 +28,7 @@ def ai_ecn(context: Context, device: str) -> AiEcn:
 
 
 def rows(scope: Scope, port: str) -> tuple[QueueMarking, ...]:
-    """How a port that RoCE passes marks the lossless queue by static thresholds of its speed."""
+    """Marking of the lossless queue on a RoCE port, by static thresholds for its speed."""
     context, gbps = scope.context, scope.speed_gbps(port)
     if gbps is None or not isinstance(context.ecn, StaticEcn):
         return ()
@@ -37,7 +37,7 @@ def rows(scope: Scope, port: str) -> tuple[QueueMarking, ...]:
 
 
 def drop_profiles(scope: Scope, interfaces: Iterable[Interface]) -> tuple[DropProfile, ...]:
-    """The drop profiles that the ports of a switch name, one a speed."""
+    """Drop profiles that the ports of a switch use, one for each speed."""
     ecn = scope.context.ecn
     if not isinstance(ecn, StaticEcn):
         return ()
@@ -69,7 +69,7 @@ def _limits(thresholds: EcnThresholds) -> DropLimits:
 
 
 def speed_problems(context: Context, joints: Sequence[LeafSpineLink]) -> Iterator[Problem]:
-    """Speeds of RoCE ports for which the ECN profile has no thresholds, one problem each."""
+    """Yield a problem for each speed of RoCE ports without thresholds in the ECN profile."""
     profile = context.ecn
     if not isinstance(profile, StaticEcn):
         return

@@ -1,7 +1,7 @@
-"""Bonds of servers: their Eth-Trunks, and what cannot be bundled.
+"""Bonds of servers: their Eth-Trunks, and checks of their ports.
 
-The number of an Eth-Trunk is a function of the bond's first port on the leaf (law 3), not of any
-list's order.
+The number of an Eth-Trunk is a function of the bond's first port on the leaf (law 3). The order of
+lists does not change it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from rocefort.models.wording import listing
 
 
 def port_paths(server: ServerIntent) -> Iterator[tuple[YamlPath, str]]:
-    """Each port of a server with its path below the server."""
+    """Yield each port of a server with its path below the server."""
     for place, port in enumerate(server.ports):
         yield ("bond", "ports", place) if server.bond else ("port",), port
 
 
 def carrier(hardware: Hardware, server: ServerIntent) -> str:
-    """The interface of a leaf that carries the server's VLAN: its port or its Eth-Trunk."""
+    """Return the leaf's interface with the server's VLAN: its port or its Eth-Trunk."""
     if server.bond is None:
         return server.ports[0]
     return trunk_name(allocation.trunk_id(server, server.bond, hardware))
 
 
 def bond_problems(context: Context) -> Iterator[Problem]:
-    """What no switch can bundle, or only two could (M-LAG)."""
+    """Yield problems of bonds that no switch supports, or that need two switches (M-LAG)."""
     leaves = {leaf.name: leaf for leaf in context.fabric.leaves}
     found = [
         (("servers", index), server, server.bond)
@@ -68,7 +68,7 @@ def _bond(
 
 
 def dual_homed(context: Context) -> tuple[int, ...]:
-    """Servers that bond ports of another leaf than they do in an earlier place of the list."""
+    """Indexes of servers with a bond that an earlier row has on another leaf."""
     bonded = {server.name for server in context.fabric.servers if server.bond is not None}
     first: dict[str, str] = {}
     return tuple(
@@ -79,7 +79,7 @@ def dual_homed(context: Context) -> tuple[int, ...]:
 
 
 def trunk_problems(context: Context) -> Iterator[Problem]:
-    """Two bonds of a leaf with one number; every port is known to exist before."""
+    """Yield problems of bonds with the same number on a leaf; ports are already checked."""
     leaves = {leaf.name: leaf for leaf in context.fabric.leaves}
     used: dict[tuple[str, int], str] = {}
     for index, server in enumerate(context.fabric.servers):

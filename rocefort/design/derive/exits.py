@@ -1,7 +1,7 @@
-"""Exits of border leaves: ports, peers, policies, and what they add to every switch's lists.
+"""Derive exits of border leaves: ports, peers, policies, and entries in every switch's lists.
 
-Growth moves nothing: an index is built of the permanent ids of the exit and of what it accepts, a
-segment's is its VLAN, and the default route has one of its own.
+Growth changes no index. An index follows from the permanent ids of the exit and of the accepted
+prefix. That of a segment is its VLAN, and the default route has one of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf, SegmentIntent, Switch
 from rocefort.models.network.exits import Exit, PrefixRange
 
-# Behind the indexes of pools and VLANs, in a leaf's and in a spine's list.
+# Above the indexes of pools and VLANs, in a leaf's and in a spine's list.
 DEFAULT_INDEX, FIRST_ACCEPTED = 5000, 10000
 NOTHING = PrefixEntry(
     index=DEFAULT_INDEX, action="deny", prefix=DEFAULT_ROUTE, greater_equal=0, less_equal=32
@@ -28,7 +28,7 @@ NOTHING = PrefixEntry(
 
 
 def exits_of(switch: Switch) -> tuple[ExitIntent, ...]:
-    """Exits of a switch; only leaves have any."""
+    """Exits of a switch; only leaves have exits."""
     return switch.exits if isinstance(switch, Leaf) else ()
 
 
@@ -49,7 +49,7 @@ def policy_name(exit_: ExitIntent, way: str) -> str:
 
 
 def exits(context: Context) -> Iterator[Exit]:
-    """All exits as rules see them."""
+    """Yield all exits, in the form for rules."""
     for leaf in context.fabric.leaves:
         for exit_ in leaf.exits:
             yield Exit(
@@ -72,7 +72,7 @@ def exits(context: Context) -> Iterator[Exit]:
 
 
 def ports(scope: Scope) -> Iterator[Interface]:
-    """Ports to the outside; one that is not lossless ends PFC and the fabric's priorities.
+    """Yield ports to the outside; a port that is not lossless has no PFC and no priority map.
 
     Otherwise packets from outside could enter the lossless queue by their DSCP, and a pause from
     outside could stop the fabric.
@@ -100,7 +100,7 @@ def ports(scope: Scope) -> Iterator[Interface]:
 
 
 def peers(scope: Scope) -> Iterator[BgpPeer]:
-    """BGP peers outside, each with a policy in both directions."""
+    """Yield external BGP peers, each with a policy in both directions."""
     for index, exit_ in enumerate(exits_of(scope.switch)):
         if exit_.asn is None:
             continue
@@ -119,7 +119,7 @@ def peers(scope: Scope) -> Iterator[BgpPeer]:
 
 
 def _originated(scope: Scope) -> dict[IPv4Network, None]:
-    """Whole segments that a border leaf announces; those it has on a gateway need no route."""
+    """Whole segments that a border leaf originates; those on its gateways need no route."""
     exits_here = exits_of(scope.switch)
     wanted = (s for exit_ in exits_here for s in announced_segments(scope.fabric, exit_))
     connected = {gateway.network for _, gateway in scope.gateways} if exits_here else ()
@@ -127,13 +127,13 @@ def _originated(scope: Scope) -> dict[IPv4Network, None]:
 
 
 def networks(scope: Scope) -> tuple[IPv4Network, ...]:
-    """What a border leaf originates beside its own: whole segments, and a static default."""
+    """Prefixes that a border leaf originates besides its own: whole segments, static default."""
     static = any(exit_.default == "static" for exit_ in exits_of(scope.switch))
     return (*_originated(scope), *((DEFAULT_ROUTE,) if static else ()))
 
 
 def static_routes(scope: Scope) -> Iterator[StaticRoute]:
-    """Routes that make what is announced: a segment's unused addresses end here."""
+    """Yield static routes of announced segments; packets to unused addresses are dropped here."""
     if not exits_of(scope.switch):
         return
     scope.note("static_routes", *scope.path, "exits")
@@ -147,9 +147,9 @@ def static_routes(scope: Scope) -> Iterator[StaticRoute]:
 
 
 def passed_on(scope: Scope) -> Iterator[PrefixEntry]:
-    """What comes in from outside, in the list of what a switch announces inside.
+    """Yield prefixes from outside that a switch announces inside the fabric.
 
-    A border leaf passes on what its own exits let in; a spine what any exit does.
+    A border leaf announces those of its own exits; a spine those of all exits.
     """
     is_leaf = isinstance(scope.switch, Leaf)
     mine = exits_of(scope.switch) if is_leaf else scope.context.exits
@@ -171,7 +171,7 @@ def _accepted(exit_: ExitIntent, base: int) -> Iterator[PrefixEntry]:
 
 
 def prefix_lists(scope: Scope) -> Iterator[PrefixList]:
-    """What may come in and go out at each exit with BGP; an empty list denies everything."""
+    """Yield prefix lists of both directions at exits with BGP; without entries they deny all."""
     for exit_ in exits_of(scope.switch):
         if exit_.asn is None:
             continue
@@ -187,7 +187,7 @@ def prefix_lists(scope: Scope) -> Iterator[PrefixList]:
 
 
 def route_policies(switch: Switch) -> Iterator[RoutePolicy]:
-    """The route-policies of each exit with BGP."""
+    """Yield the route-policies of each exit with BGP."""
     for exit_ in exits_of(switch):
         for way in ("IN", "OUT") if exit_.asn else ():
             name = policy_name(exit_, way)

@@ -1,4 +1,4 @@
-"""What each server must have, so that it agrees with its leaf port."""
+"""Derive the intended settings of each server, so that they match its leaf port."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocefort.models.network.network import LosslessIntent, Network, Server
 from rocefort.models.network.servers import PRIORITIES, HostBond, HostPlan, NicFile, NicSettings
 from rocefort.models.wording import listing
 
-# How mlx5's driver and tools are told; an adapter that calls one otherwise is left alone in it.
+# Names of settings in mlx5's driver and tools; an adapter with other names is left unchanged.
 MLX5 = {
     "trust": "mlnx_qos/trust",
     "dscp2prio": "mlnx_qos/dscp2prio",
@@ -29,14 +29,14 @@ GENERIC = "RoCE v2 as default and its traffic class are set"
 
 
 def host_plans(derived: DerivedNetwork) -> dict[str, HostPlan]:
-    """What each server must have, by name, so that it agrees with its leaf port.
+    """Return the intended settings of each server, by name.
 
-    Queue, DSCP, MTU and bond are those of the fabric, whatever a NIC profile says: where the two
-    differ, HST001 to HST006 tell. Raises BadInput where RoCE's queue and DSCP are not known.
+    Queue, DSCP, MTU and bond are those of the fabric, not of a NIC profile. If the two differ,
+    HST001 to HST006 report it. Raises BadInput if RoCE's queue and DSCP are unknown.
     """
     network = derived.network
     if network.lossless is None or network.hosts is None:
-        raise BadInput("what RoCE gets is not known", where=network.name, how="name a fabric file")
+        raise BadInput("RoCE settings are unknown", where=network.name, how="name a fabric file")
     intents = {server.name: server for server in derived.fabric.servers}
     keys = [k for k in ("roce_dscp", "cnp_dscp") if not derived.lossless.is_confirmed(k)]
     guessed = (f"{listing(keys)} of lossless profile {network.hosts.lossless}",) if keys else ()
@@ -50,7 +50,7 @@ def host_plans(derived: DerivedNetwork) -> dict[str, HostPlan]:
 
 @dataclass(frozen=True)
 class _Planner:
-    """One server with all that its plan follows from."""
+    """Server with all inputs of its plan."""
 
     network: Network
     hosts: Hosts
@@ -136,7 +136,7 @@ class _Planner:
             yield f"{listing(keys)} of host profile {self.hosts.tuning_name}"
 
     def _nic(self) -> tuple[NicSettings | None, list[str], list[str]]:
-        """What the NIC is told, what is left out, and what of it nobody confirms."""
+        """Return settings of the NIC, sentences on left out ones, and on unconfirmed ones."""
         if not self.server.roce:
             return None, ["its port is not lossless: nothing of RoCE is set (servers.roce)"], []
         profile = self.hosts.nics.get(self.server.nic or "")
@@ -151,8 +151,8 @@ class _Planner:
         foreign = [key for key, name in MLX5.items() if _name(adapter, key) != name]
         if foreign:
             why = (
-                f"trust, dscp2prio, PFC and DCQCN are left as they are: how {profile.adapter} is "
-                f"told {listing(foreign)} is not known here; {GENERIC}"
+                f"trust, dscp2prio, PFC and DCQCN are left as they are: how {profile.adapter} sets "
+                f"{listing(foreign)} is not known here; {GENERIC}"
             )
             return None, [why], []
         return self._mlx5(profile, adapter)
@@ -188,7 +188,7 @@ class _Planner:
         return tuple(sorted(pfc.queues)) if pfc else (self.lossless.queue,)
 
     def _switches(self, profile: NicProfile) -> Iterator[NicFile]:
-        """On what priorities the NIC slows down at marks, and tells others to."""
+        """Yield files that enable DCQCN by priority: reaction (rp) and notification (np)."""
         reaction = self.hosts.congestion
         if reaction is None:
             return
@@ -219,7 +219,7 @@ def _name(adapter: Adapter, key: str) -> str | None:
 
 
 def _path(adapter: Adapter, name: str, key: str, value: int, left_out: list[str]) -> str | None:
-    """The file that sets a key; None, with a sentence in left_out, where there is none."""
+    """Return the file that sets a key; None, with a sentence in left_out, if there is none."""
     parameter = adapter.parameters.get(key)
     if parameter is None:
         left_out.append(f"{key} is left as it is: what {name} calls it is not known")

@@ -1,4 +1,4 @@
-"""Leaf-spine links with both their ends worked out, from pins and by allocation."""
+"""Derive leaf-spine links with both ends, from pins and allocation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rocefort.models.fabric.nodes import LinkPin, Switch
 from rocefort.models.network.network import End, Link
 
 FABRIC_CABLE: YamlPath = ("cables", "fabric")
-UNPINNED = LinkPin(spine="any", leaf="any")  # what nobody gives by hand
+UNPINNED = LinkPin(spine="any", leaf="any")  # a link without a pin
 
 
 @dataclass(frozen=True, slots=True)
 class LeafSpineEnd:
-    """One end of a link."""
+    """End of a leaf-spine link."""
 
     switch: Switch
     port: str
@@ -31,7 +31,7 @@ class LeafSpineEnd:
 
 @dataclass(frozen=True, slots=True)
 class LeafSpineLink:
-    """One leaf-spine link."""
+    """Leaf-spine link."""
 
     spine: LeafSpineEnd
     leaf: LeafSpineEnd
@@ -41,16 +41,16 @@ class LeafSpineLink:
     number: int = 1  # among the links of its leaf and spine
     kind: CableKind | None = None
     kind_path: YamlPath = FABRIC_CABLE
-    authentication: Authentication | None = None  # of its session alone
+    authentication: Authentication | None = None  # of its session only
 
     def ends(self, switch: Switch) -> tuple[LeafSpineEnd, LeafSpineEnd]:
-        """(own end, far end) as a switch of the link sees it."""
+        """Return (own end, far end) from the view of a switch of the link."""
         own_spine = switch.name == self.spine.switch.name
         return (self.spine, self.leaf) if own_spine else (self.leaf, self.spine)
 
     @property
     def link(self) -> Link:
-        """The cable as rules see it."""
+        """Cable, in the form for rules."""
         a, b = (End(device=e.switch.name, interface=e.port) for e in (self.spine, self.leaf))
         medium = self.kind.medium if self.kind else None
         return Link(a=a, b=b, cable_m=self.cable_m, medium=medium)
@@ -61,7 +61,7 @@ class LeafSpineLink:
 
 
 def joints_of(context: Context) -> Iterator[LeafSpineLink]:
-    """Every leaf-spine link, leaf by leaf: to each spine as often as the leaf has it."""
+    """Yield every leaf-spine link, leaf by leaf, with the leaf's number of links to each spine."""
     fabric = context.fabric
     pins = {(p.spine, p.leaf, p.number): (index, p) for index, p in enumerate(fabric.links)}
     spines = [(spine, context.fabric_ports(spine)) for spine in fabric.spines]

@@ -1,4 +1,4 @@
-"""Lossless parts of a Device: priority map, PFC with its deadlock timers, AI-ECN, thresholds."""
+"""Derive lossless parts of a Device: priority map, PFC, deadlock timers, AI-ECN, thresholds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rocefort.models.network.network import LosslessIntent
 
 
 def intent(context: Context) -> LosslessIntent:
-    """What no text says: what RoCE is meant to get."""
+    """Intended treatment of RoCE, which no text contains."""
     lossless = context.lossless
     for name in ("queue", "roce_dscp", "cnp_dscp"):
         context.note_lossless("", f"lossless.{name}", name)
@@ -47,7 +47,7 @@ def intent(context: Context) -> LosslessIntent:
 
 
 def domain(context: Context, device: str) -> DiffservDomain:
-    """Only what differs from the default map: a switch saves nothing else."""
+    """Priority map with only differences from the default map, as a switch saves it."""
     lossless = context.lossless
     wanted = dict.fromkeys((d for d in DSCPS if default_queue(d) == lossless.queue), 0)
     wanted[lossless.cnp_dscp] = lossless.cnp_queue
@@ -63,7 +63,7 @@ def domain(context: Context, device: str) -> DiffservDomain:
 
 
 def port(scope: Scope, name: str) -> dict[str, object]:
-    """Fields of an Interface that RoCE passes."""
+    """Fields of an Interface with RoCE traffic."""
     lossless = scope.context.lossless
     threshold = PfcThreshold(
         queue=lossless.queue,
@@ -80,12 +80,12 @@ def port(scope: Scope, name: str) -> dict[str, object]:
 
 
 def note_port(scope: Scope, name: str) -> None:
-    """Remember that RoCE passes a port: where that comes from is the same for all such ports."""
+    """Note a port with RoCE traffic; the sources of its fields are the same for all such ports."""
     scope.context.ports.append(f"{scope.switch.name}/interfaces[{name}]")
 
 
 def pfc(scope: Scope) -> Pfc:
-    """PFC of the whole switch, with the timers in the form that its family has."""
+    """PFC of the whole switch, with the timers in the unit of its family."""
     lossless, family = scope.context.lossless, scope.family
     given = lossless.deadlock.of_family(family.name)
     place = ("deadlock", *(("by_family", str(family.name)) if given else ()))
@@ -119,14 +119,14 @@ def pfc(scope: Scope) -> Pfc:
 
 
 def _own_time(given: DeadlockTimers | None, part: str) -> str:
-    """The key by which a family has its own time; empty: the common one holds."""
+    """Return the key of a family's own time; empty: the common time applies."""
     keys = (f"{part}_time", f"{part}_ms")
     return next((key for key in keys if getattr(given, key, None) is not None), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Multiples:
-    """Deadlock timers of a family that counts; without an interval its default holds."""
+    """Deadlock timers as multiples of an interval; None: the family's default interval."""
 
     interval_ms: int | None
     detect: int
@@ -134,7 +134,7 @@ class Multiples:
 
 
 def times_ms(deadlock: Deadlock, family: Family) -> tuple[int, int]:
-    """(detection, recovery) in milliseconds: the family's own where given, else the common."""
+    """Return (detection, recovery) in milliseconds: the family's own if given, else the common."""
     given = deadlock.of_family(family.name)
     detect_ms, recovery_ms = (given.detect_ms, given.recovery_ms) if given else (None, None)
     return (
@@ -144,10 +144,10 @@ def times_ms(deadlock: Deadlock, family: Family) -> tuple[int, int]:
 
 
 def multiples(deadlock: Deadlock, family: Family) -> Multiples | None:
-    """Timers as a family counts them: as given, or in the smallest interval that says both times.
+    """Return timers as multiples: as given, or of the smallest interval that fits both times.
 
-    Where no interval says both, they are counted in the smallest: one is then outside its range,
-    and rule PFC004 reports it. None: the unit is not known, or the times are no multiples of it.
+    If no interval fits both, the smallest one is used. Then one timer is outside its range, and
+    rule PFC004 reports it. None: the unit is unknown, or the times are no multiples of it.
     """
     given = deadlock.of_family(family.name)
     if given is not None and given.detect_time is not None:

@@ -1,4 +1,4 @@
-"""Management of a switch: who may log in and from where, NETCONF, syslog, SNMPv3."""
+"""Derive management of a switch: users, access, NETCONF, syslog, SNMPv3 and telemetry."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from rocefort.models.device.users import (
 )
 
 ACCESS_ACL = 2000  # the first basic ACL
-RULE_STEP = 5  # a switch's own step, V300R023C00 `step`
-EVERYTHING = "iso"  # root of the tree of SNMP objects, and the name of the view that shows it
+RULE_STEP = 5  # default step of a switch, V300R023C00 `step`
+EVERYTHING = "iso"  # root of the SNMP object tree, and the name of the view with all of it
 SNMP_GROUP = "monitoring"
 
 
 def vrfs(context: Context, device: str) -> tuple[Vrf, ...]:
-    """The routing table of the management port, if it has one of its own."""
+    """VRF of the management port, if it has one."""
     name = context.fabric.management.vrf
     context.note(device, "vrfs", "management")
     return () if name is None else (Vrf(name=name, ipv4=True),)
 
 
 def static_routes(context: Context, device: str) -> tuple[StaticRoute, ...]:
-    """The management port's way to the rest of the site."""
+    """Static default route of the management port."""
     management = context.fabric.management
     if management.gateway is None:
         return ()
@@ -64,7 +64,7 @@ def static_routes(context: Context, device: str) -> tuple[StaticRoute, ...]:
 
 
 def users(context: Context, device: str) -> tuple[LocalUser, ...]:
-    """Local users; their passwords are no part of intent."""
+    """Local users; intent does not contain their passwords."""
     context.note(device, "users", "security", "users")
     return tuple(
         LocalUser(name=user.name, service_types=("ssh",), level=user.level, group=user.role)
@@ -73,7 +73,7 @@ def users(context: Context, device: str) -> tuple[LocalUser, ...]:
 
 
 def user_groups(context: Context, device: str) -> tuple[UserGroup, ...]:
-    """Roles of the site's own; those that the switch comes with need no line."""
+    """User groups of the site; built-in ones need no line."""
     for index, role in enumerate(context.fabric.security.roles):
         context.note(device, f"user_groups[{role.name}]", "security", "roles", index)
     return tuple(
@@ -86,7 +86,7 @@ def user_groups(context: Context, device: str) -> tuple[UserGroup, ...]:
 
 
 def ssh(context: Context, device: str) -> Ssh:
-    """The SSH server, on the management port alone."""
+    """SSH server, on the management port only."""
     context.note(device, "ssh", "security", "users")
     services = ("snetconf", "stelnet") if context.fabric.services.netconf else ("stelnet",)
     return Ssh(
@@ -100,20 +100,20 @@ def ssh(context: Context, device: str) -> Ssh:
 
 
 def telnet_off(context: Context, device: str) -> tuple[IpVersion, ...]:
-    """Telnet is off; the families that have it off anyway need no line (`saved_form`)."""
+    """Telnet off for IPv4 and IPv6; families with that default need no line (`saved_form`)."""
     context.note(device, "telnet_off", "security", "users")
     return get_args(IpVersion)
 
 
 def netconf(context: Context, device: str) -> Netconf:
-    """NETCONF on its own port, so that a firewall can tell it from SSH."""
+    """NETCONF on its own port, so that a firewall can distinguish it from SSH."""
     wanted = context.fabric.services.netconf
     context.note(device, "netconf", "services", "netconf")
     return Netconf(server=wanted, port_830=wanted)
 
 
 def acls(context: Context, device: str) -> tuple[Acl, ...]:
-    """Who reaches the terminal lines; a rule's number follows from its network's id."""
+    """ACL of networks that may reach the VTY lines; rule numbers follow from network ids."""
     access = context.fabric.security.management_access
     at = f"acls[{ACCESS_ACL}]"
     context.note(device, at, "security", "management_access")
@@ -125,7 +125,7 @@ def acls(context: Context, device: str) -> tuple[Acl, ...]:
 
 
 def vty(context: Context, device: str) -> Vty:
-    """The terminal lines."""
+    """VTY lines."""
     security = context.fabric.security
     context.note(device, "vty", "security")
     context.note(device, "vty[0].acl", "security", "management_access")
@@ -142,7 +142,7 @@ def vty(context: Context, device: str) -> Vty:
 
 
 def syslog(context: Context, device: str) -> Syslog:
-    """Log hosts, reached from the management port."""
+    """Syslog hosts, with the management port as source."""
     hosts = context.fabric.services.syslog
     context.note(device, "syslog", "services", "syslog")
     if not hosts:
@@ -152,7 +152,7 @@ def syslog(context: Context, device: str) -> Syslog:
 
 
 def snmp(context: Context, device: str) -> Snmp:
-    """SNMPv3 and nothing older, for reading and notifications; keys are no part of a Device."""
+    """SNMPv3 only, for reading and notifications; a Device does not contain keys."""
     named = context.fabric.services.snmp
     context.note(device, "snmp", "services", "snmp")
     for index, user in enumerate(named):
@@ -171,7 +171,7 @@ def snmp(context: Context, device: str) -> Snmp:
 
 
 def telemetry(context: Context, device: str) -> Telemetry:
-    """Subscriptions, each with a sensor group and a destination group of its own name."""
+    """Telemetry subscriptions, each with sensor and destination groups of the same name."""
     wanted, vrf = context.fabric.services.telemetry, context.fabric.management.vrf
     context.note(device, "telemetry", "services", "telemetry")
     for index, row in enumerate(wanted):

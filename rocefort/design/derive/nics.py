@@ -1,4 +1,4 @@
-"""The servers' side of a Network: their NICs and systems, by the profiles that a fabric names."""
+"""Derive settings of servers: NICs and operating systems, by the fabric's profiles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocefort.models.fabric.nic import Adapter, Hosts, NicProfile
 
 
 def hosts(context: Context) -> Hosts:
-    """NIC profiles that servers name, their adapters, congestion control, and host tuning."""
+    """NIC profiles of servers, their adapters, congestion control, and host tuning."""
     fabric = context.fabric
     nics: dict[str, NicProfile] = {}
     for name in dict.fromkeys(server.nic for server in fabric.servers if server.nic):
@@ -36,7 +36,7 @@ def hosts(context: Context) -> Hosts:
 
 
 def _named_profile(context: Context, kind: str, name: str | None, path: str) -> object:
-    """The one profile of a kind that the fabric names."""
+    """Return the fabric's profile of a kind; None if it has none."""
     chosen = context.profiles.get(kind, name) if name else None
     if chosen is None:
         return None
@@ -45,7 +45,7 @@ def _named_profile(context: Context, kind: str, name: str | None, path: str) -> 
 
 
 def _note(context: Context, path: str, chosen: ProfileUse) -> None:
-    """Remember where a profile and each of its keys stand."""
+    """Note the positions of a profile and of each of its keys."""
     context.table[f"/{path}"] = chosen.key_at()
     for key in type(chosen.profile).model_fields:
         context.table[f"/{path}.{key}"] = chosen.key_at((key,))

@@ -1,4 +1,4 @@
-"""Filters of a switch by the fabric's policy, and whether the policy is consistent."""
+"""Derive packet filters of a switch from the fabric's policy, and check the policy."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rocefort.models.device.packet_filters import (
     TrafficPolicy,
 )
 
-PERMIT = "PERMIT"  # the one behavior: what an ACL denies is dropped whatever the behavior says
-PRECEDENCE = 5  # a switch's own first value, V300R023C00 `classifier behavior`
+PERMIT = "PERMIT"  # the only behavior; packets that an ACL denies are dropped with any behavior
+PRECEDENCE = 5  # first default value of a switch, V300R023C00 `classifier behavior`
 
 
 def filters(scope: Scope) -> Filters:
-    """Filters of a switch: one ACL and policy for each of its segments that has any."""
+    """Filters of a switch: one ACL and policy for each of its segments with rules."""
     acls = scope.context.segment_acls
     own = {filter_name(s): acls[s.name] for s, _ in scope.gateways if s.name in acls}
     if not own:
@@ -55,7 +55,7 @@ def _note(scope: Scope, acls: Mapping[str, FilterAcl]) -> None:
 
 
 def policy_problems(context: Context) -> Iterator[Problem]:
-    """Ids that are there twice, segments that are not or that no gateway serves."""
+    """Yield problems of the policy: duplicate ids, and segments without a gateway."""
     policy = context.fabric.security.policy
     if policy is None:
         return
@@ -79,6 +79,6 @@ def policy_problems(context: Context) -> Iterator[Problem]:
                 yield context.problem(
                     ("leaves", index, "pins", "gateways", name),
                     f"{gateway.network} is not in {segment.prefix}, by which security.policy "
-                    f"tells packets of {name}",
+                    f"identifies packets of {name}",
                     "use a part of the segment's prefix, or no policy",
                 )

@@ -1,4 +1,4 @@
-"""Interfaces of a Device, and the servers behind them."""
+"""Derive the interfaces of a Device, and the servers on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOPBACK = "LoopBack0"
 
 
 def interfaces(scope: Scope) -> Iterator[Interface]:
-    """All interfaces of a switch."""
+    """Yield all interfaces of a switch."""
     for name in (LOOPBACK, MANAGEMENT):
         scope.note(f"interfaces[{name}]", *scope.path, "id")
     yield from _fabric_ports(scope)
@@ -111,7 +111,7 @@ def _server_ports(scope: Scope) -> Iterator[Interface]:
 def _members(
     scope: Scope, index: int, server: ServerIntent, number: int | None
 ) -> Iterator[Interface]:
-    """Ports of a bond: what is of layer 2 or trusts stands on their Eth-Trunk."""
+    """Yield ports of a bond; VLAN and trust are on their Eth-Trunk."""
     cable, path = transceivers.server_kind(scope.fabric, index, server)
     for port in server.ports:
         scope.note(f"interfaces[{port}]", "servers", index, "bond", "ports")
@@ -129,7 +129,7 @@ def _members(
 def _physical(
     scope: Scope, server: ServerIntent, port: str, cable: CableKind | None
 ) -> dict[str, object]:
-    """What belongs to a port itself, a member of a bond or not: optics, and what RoCE passes."""
+    """Return fields of a physical port, also of a bond's member: optics and RoCE."""
     roce = lossless.port(scope, port) if server.roce else {}
     return {**transceivers.port_fields(scope, port, cable), **roce}
 
@@ -143,7 +143,7 @@ def _note_physical(
 
 
 def servers(scope: Scope) -> Iterator[Server]:
-    """The servers of a leaf with their addresses."""
+    """Yield the servers of a leaf with their addresses."""
     fabric, name = scope.fabric, scope.switch.name
     for index, server in scope.servers:
         kind, _ = transceivers.server_kind(fabric, index, server)

@@ -1,13 +1,13 @@
-"""Filters between segments: the policy as ACLs on the gateways that its packets enter by.
+"""Derive the ACLs between segments from the policy, for the gateways where packets enter.
 
-An ACL stands on the gateway of the segment that sends, in the direction from the servers, so that
-what is denied leaves its leaf for no link, and a leaf holds only what its own segments may send.
-The switches keep no state: replies are packets of the other segment, and pass by rules of their
-own. Prefixes are those of whole segments, so that another leaf changes nothing here.
+An ACL is on the gateway of the sending segment, inbound from the servers. So denied packets use no
+link, and a leaf has only the rules of its own segments. Switches keep no state: replies are packets
+of the other segment, and need rules of their own. Prefixes are those of whole segments, so another
+leaf changes no rule.
 
 Numbers follow from permanent ids: entry 12 towards VLAN 130 is rule 120130, its replies to
-VLAN 130 are rule 125130, and the default towards VLAN 130 is rule 100000130, behind all entries.
-Frames within a VLAN of one leaf are switched and meet no gateway: no policy is about them.
+VLAN 130 are rule 125130, and the default towards VLAN 130 is rule 100000130, after all entries.
+Frames within a VLAN of one leaf are switched and reach no gateway, so no policy applies to them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Segments = Mapping[str, SegmentIntent]
 
 
 def filter_name(segment: SegmentIntent) -> str:
-    """Name of a segment's ACL, classifier and policy: 31 characters do for any VLAN."""
+    """Name of a segment's ACL, classifier and policy; 31 characters suffice for any VLAN."""
     return f"VLAN{segment.vlan}"
 
 
 def segment_acls(
     policy: SegmentPolicy | None, segments: Iterable[SegmentIntent]
 ) -> dict[str, FilterAcl]:
-    """ACL of every segment whose packets the policy says something about, by segment."""
+    """Return the ACL of every segment with rules in the policy, by segment."""
     tagged = {segment.name: segment for segment in segments if segment.vlan}
     if policy is None:
         return {}
@@ -44,7 +44,7 @@ def segment_acls(
 
 
 def _rules(policy: SegmentPolicy, own: SegmentIntent, segments: Segments) -> Iterator[FilterRule]:
-    settled: set[str] = set()  # nothing is left for the default to decide
+    settled: set[str] = set()  # segments that need no default rule
     for entry in policy.ordered:
         for rule, other in _entry_rules(entry, own, segments):
             if entry.protocol == "any":
@@ -64,13 +64,13 @@ def _rules(policy: SegmentPolicy, own: SegmentIntent, segments: Segments) -> Ite
 def _entry_rules(
     entry: PolicyEntry, own: SegmentIntent, segments: Segments
 ) -> Iterator[tuple[FilterRule, str]]:
-    """What an entry says of the packets of one segment: its requests, then its replies."""
+    """Yield the rules of an entry for packets of one segment: requests, then replies."""
     asked = entry.destination if own.name in entry.source else ()
     answered = entry.source if own.name in entry.destination else ()
     for name in asked:
         yield _rule(entry, own, segments[name], reply=False), name
     for name in answered:
-        if not (entry.symmetric and name in asked):  # the request's rule is the reply's
+        if not (entry.symmetric and name in asked):  # the request's rule also matches replies
             yield _rule(entry, own, segments[name], reply=True), name
 
 

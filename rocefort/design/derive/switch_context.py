@@ -1,4 +1,4 @@
-"""What the derivation of one switch sees: its links and servers, and where to note what came."""
+"""Scope of one switch's derivation: its links, its servers, and notes of sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocefort.models.hardware.hardware import Family, Hardware
 
 @dataclass(frozen=True)
 class Scope:
-    """One switch of a fabric, with what belongs to it."""
+    """Switch of a fabric with its links and servers."""
 
     context: Context
     switch: Switch
@@ -27,46 +27,46 @@ class Scope:
     servers: Sequence[tuple[int, ServerIntent]]  # behind its ports, with their index in the fabric
 
     def note(self, field_path: str, *path: str | int) -> None:
-        """Remember that a field came from a YAML path."""
+        """Note a YAML path as the source of a field."""
         self.context.note(self.switch.name, field_path, *path)
 
     def note_lossless(self, field_path: str, *path: str | int) -> None:
-        """Remember that a field came from a path of the lossless profile."""
+        """Note a path of the lossless profile as the source of a field."""
         self.context.note_lossless(self.switch.name, field_path, *path)
 
     def note_ecn(self, field_path: str, *path: str | int) -> None:
-        """Remember that a field came from a path of the ECN profile."""
+        """Note a path of the ECN profile as the source of a field."""
         self.context.note_ecn(self.switch.name, field_path, *path)
 
     @property
     def fabric(self) -> Fabric:
-        """The whole fabric."""
+        """Whole fabric."""
         return self.context.fabric
 
     @cached_property
     def hardware(self) -> Hardware:
-        """Facts of its model."""
+        """Facts of the switch's model."""
         return self.context.hardware(self.switch)
 
     @cached_property
     def family(self) -> Family:
-        """Its syntax family."""
+        """Syntax family of the switch."""
         return self.context.family(self.switch)
 
     @cached_property
     def management(self) -> IPv4Interface:
-        """Its management address."""
+        """Management address of the switch."""
         return self.context.management(self.switch)
 
     @property
     def gateways(self) -> Sequence[tuple[SegmentIntent, IPv4Interface]]:
-        """Segments that a leaf serves, each with its gateway; none on a spine."""
+        """Segments of a leaf, each with its gateway; a spine has none."""
         return self.context.gateways(self.switch)
 
     def server_address(self, server: ServerIntent) -> IPv4Interface:
-        """Address of a server behind its ports."""
+        """Address of a server on the switch."""
         return allocation.server_address(server, self.context.gateway_of(server), self.hardware)
 
     def speed_gbps(self, port: str) -> int | None:
-        """Speed of a port, or of a part of one that is split."""
+        """Speed of a port, or of a part of a split one, Gb/s."""
         return self.context.speed_gbps(self.switch, port)

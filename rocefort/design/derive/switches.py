@@ -1,4 +1,4 @@
-"""Switch by switch: a fabric and its links -> Device, Node and servers."""
+"""Derive each switch of a fabric: Device, Node and servers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Fields = Mapping[str, object]  # of a model
 def switches(
     context: Context, joints: Sequence[LeafSpineLink]
 ) -> Iterator[tuple[Node, tuple[Server, ...]]]:
-    """Every switch with its servers, spines first."""
+    """Yield every switch with its servers, spines first."""
     shared, static_routes = _shared(context), management.static_routes(context, EVERY)
     for scope in _scopes(context, joints):
         yield _node(scope, shared, static_routes), tuple(ports.servers(scope))
@@ -49,7 +49,7 @@ def _scopes(context: Context, joints: Sequence[LeafSpineLink]) -> Iterator[Scope
 
 
 def _shared(context: Context) -> Fields:
-    """Fields that all Devices have alike: they are made once, and noted once."""
+    """Return the fields that are equal in all Devices; they are built and noted once."""
     services = context.fabric.services
     context.note(EVERY, "ntp_servers", "services", "ntp")
     return {

@@ -1,4 +1,4 @@
-"""FEC and autonegotiation of a port, from what its cable is."""
+"""Derive FEC and autonegotiation of a port from the kind of its cable."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ BASE_R_GBPS = (25, 50)
 
 
 def port_fields(scope: Scope, port: str, kind: CableKind | None) -> Mapping[str, object]:
-    """Fields of the Interface at an end of a cable of this kind."""
+    """Return fields of the Interface at an end of a cable of this kind."""
     if kind is None:
         return {}
     return _fields(kind.medium, kind.fec, kind.autonegotiation, scope.speed_gbps(port))
 
 
 def note_cable(scope: Scope, port: str, kind: CableKind | None, path: YamlPath) -> None:
-    """Remember that what a port is told of its cable stands at a path."""
+    """Note a path as the source of the cable settings of a port."""
     for name in ("fec", "autonegotiation") if kind else ():
         scope.note(f"interfaces[{port}].{name}", *path)
 
@@ -51,21 +51,21 @@ def negotiates(kind: CableKind) -> bool:
 
 
 def speed(context: Context, switch: Switch, port: str) -> int | None:
-    """Speed of a port or of a part of a split one, Gb/s; None: not known."""
+    """Speed of a port or of a part of a split one, Gb/s; None: unknown."""
     return context.speed_gbps(switch, port)
 
 
 def server_kind(
     fabric: Fabric, index: int, server: ServerIntent
 ) -> tuple[CableKind | None, YamlPath]:
-    """The kind of the cable of server number `index`, and where it is given."""
+    """Return the kind of the cable of server number `index`, and its path."""
     if server.cable is not None:
         return server.cable, ("servers", index, "cable")
     return fabric.cables.server, ("cables", "server")
 
 
 def cable_problems(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
-    """What no port can do with a cable of a kind; each place in YAML is told of once."""
+    """Yield problems of cable kinds that a port does not support, once for each YAML path."""
     told: set[tuple[YamlPath, str]] = set()
     for path, kind, switch, port in _ends(context, joints):
         bare = whole_port(port) != port and not context.family(switch).split_base_r
@@ -98,7 +98,7 @@ def _ends(
 def _impossible(
     kind: CableKind, speed_gbps: int | None, *, bare: bool
 ) -> Iterator[tuple[str, str, str]]:
-    """(field, what, how) of what contradicts itself or the port; bare: it has no BASE-R FEC."""
+    """Yield (field, what, how) of contradictions; bare: the port has no BASE-R FEC."""
     if kind.autonegotiation == "on" and kind.medium != COPPER:
         yield (
             "autonegotiation",

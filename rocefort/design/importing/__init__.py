@@ -1,1 +1,1 @@
-"""From what switches' texts say to the YAML of a fabric that derives the same texts."""
+"""Import configurations of switches as the YAML of a fabric that derives the same texts."""

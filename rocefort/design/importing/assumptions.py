@@ -1,4 +1,4 @@
-"""What an import takes for granted, and where switches differ: told to the person, and in YAML."""
+"""Assumptions of an import and differences between switches, for the user and as YAML comments."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from rocefort.models.base import Frozen, check_description, check_name
 from rocefort.models.device.device import Device
 from rocefort.models.wording import listing
 
-Data = dict[str, Any]  # what becomes YAML: mappings, lists, words, numbers and addresses
+Data = dict[str, Any]  # data for YAML: mappings, lists, words, numbers and addresses
 T = TypeVar("T", bound=Hashable)
-MOST_NAMED = 4  # switches that a sentence names
+MOST_NAMED = 4  # switches that a sentence lists
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchText:
-    """One switch as its text says it."""
+    """Switch with the content of its text."""
 
     device: Device
     file: str
-    software: str | None = None  # release that the text's header or an output names
-    model: str | None = None  # hardware that the text or an output names
+    software: str | None = None  # release in the text's header or an output
+    model: str | None = None  # hardware in the text or an output
 
     @property
     def name(self) -> str:
-        """The switch's sysname."""
+        """Sysname of the switch."""
         return self.device.name
 
 
 @dataclass
 class Notes:
-    """Filled while a fabric is put together.
+    """Notes of an import, filled while it builds a fabric.
 
-    assumed: what the texts did not say, by the YAML path of the value that was taken instead.
-    differences: where switches say different things, and which of them was taken.
+    assumed: reasons of values that no text contains, by YAML path. differences: sentences on values
+    that differ between switches, with the value that was chosen.
     """
 
     assumed: dict[YamlPath, str] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
 
     def assume(self, path: YamlPath, why: str) -> None:
-        """Remember that no text says the value at a path."""
+        """Note that no text contains the value at a path."""
         self.assumed.setdefault(path, why)
 
     def majority(self, what: str, values: Mapping[str, T]) -> T | None:
         """Return the most common value of switches, by name; of a tie the first. None: no value.
 
-        One sentence for all that differ.
+        It notes one sentence for all that differ.
         """
         counts = Counter(values.values())
         if not counts:
@@ -66,12 +66,12 @@ class Notes:
         return taken
 
     def sentences(self) -> list[str]:
-        """One line for each value that no text says."""
+        """Return one line for each value that no text contains."""
         return [f"{path_text(path)}: {why}" for path, why in self.assumed.items()]
 
 
 def writable(description: str | None) -> bool:
-    """Whether a fabric can say a description; a switch takes some that no fabric does."""
+    """Whether a fabric accepts a description; a switch accepts some that a fabric does not."""
     return description is not None and _passes(check_description, description)
 
 

@@ -1,4 +1,4 @@
-"""Who is cabled to whom, read from BGP: each session over a port's subnet is a cable."""
+"""Graph of cables between switches, from BGP: each session over a port's subnet is a cable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOPBACK = "LoopBack0"
 
 @dataclass(frozen=True, slots=True)
 class CableEnd:
-    """One end of a cable."""
+    """End of a cable."""
 
     device: str
     port: Interface
@@ -30,7 +30,7 @@ class CableEnd:
 
 @dataclass(frozen=True, slots=True)
 class ExternalSession:
-    """A session with a peer that no text has; port None: no port is in its subnet."""
+    """Session with a peer that is in no text; port None: no port is in its subnet."""
 
     device: str
     peer: BgpPeer
@@ -39,14 +39,14 @@ class ExternalSession:
 
 @dataclass(frozen=True)
 class CablingGraph:
-    """Switches by name, the cables between them, and the sessions with others."""
+    """Switches by name, cables between them, and external sessions."""
 
     sources: Mapping[str, SwitchText]
     cables: tuple[tuple[CableEnd, CableEnd], ...]
     outward: tuple[ExternalSession, ...]
 
     def neighbours(self, name: str) -> list[str]:
-        """Switches at the other ends of its cables, each once."""
+        """Return the switches at the far ends of a switch's cables, each once."""
         found = dict.fromkeys(
             far.device
             for ends in self.cables
@@ -57,7 +57,7 @@ class CablingGraph:
 
 
 def connect(sources: Sequence[SwitchText]) -> CablingGraph:
-    """The graph of sessions; BadInput where the texts cannot be those of one fabric."""
+    """Build the graph of sessions; raises BadInput if the texts are not those of one fabric."""
     ordered = sorted(sources, key=lambda source: natural(source.name))
     if not any(source.device.bgp for source in ordered):
         raise BadInput(
@@ -88,19 +88,19 @@ def connect(sources: Sequence[SwitchText]) -> CablingGraph:
 
 
 def _ports(source: SwitchText) -> Iterator[Interface]:
-    """Interfaces that may be an end of a cable: routed, and none of the logical ones."""
+    """Yield interfaces that can be an end of a cable: routed and not logical."""
     yield from (i for i in source.device.interfaces if i.routed and not i.logical)
 
 
 def _port_to(source: SwitchText, peer: IPv4Address) -> Interface | None:
-    """The port in whose subnet a peer is."""
+    """Return the port with the subnet of a peer."""
     return next(
         (port for port in _ports(source) if any(peer in a.network for a in port.addresses)), None
     )
 
 
 def loopback(source: SwitchText) -> IPv4Address | None:
-    """Its loopback address: that of LoopBack0, else its router id."""
+    """Return the loopback address of a switch: that of LoopBack0, else its router id."""
     interface = source.device.by_interface.get(LOOPBACK)
     if interface and interface.addresses:
         return interface.addresses[0].ip

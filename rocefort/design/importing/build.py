@@ -1,4 +1,4 @@
-"""A fabric as data, from the Devices of its switches: everything that texts say of one."""
+"""Build a fabric as data from the Devices of its switches."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def draft(
     catalogue: Catalogue,
     library: Library,
 ) -> tuple[Data, Notes]:
-    """(a fabric as data in the order of its YAML, what was taken for granted) from its switches.
+    """Return (a fabric as data in the order of its YAML, notes on assumptions) from its switches.
 
-    Raises BadInput where they are not those of one fabric.
+    Raises BadInput if they are not those of one fabric.
     """
     graph = connect(sources)
     check_facts(facts, graph.sources.keys(), catalogue)
@@ -53,7 +53,7 @@ def draft(
 
 
 def _fabric(name: str, survey: Survey, library: Library) -> Data:
-    """All parts without pins, in the order of the YAML."""
+    """Return all parts without pins, in the order of the YAML."""
     spines, leaves = survey.roles.spines, survey.roles.leaves
     ways, mtu = ways_out(survey), _mtu(survey)
     pools, segments = _networks(survey, ways)
@@ -111,7 +111,7 @@ def _mtu(survey: Survey) -> int:
 
 
 def _networks(survey: Survey, ways: Sequence[ExitPort]) -> tuple[Data, list[Data]]:
-    """(pools, segments with that of management last): none overlaps another."""
+    """Return (pools, segments with that of management last); none overlaps another."""
     roles, listed, space = survey.roles, survey.announced, AddressSpace()
     for way in ways:
         space.take(next(a.network for a in way.port.addresses if way.peer in a.network))
@@ -145,7 +145,7 @@ def _switch(survey: Survey, source: SwitchText) -> Data:
 
 
 def _note_path(path: YamlPath, data: Data) -> YamlPath:
-    """Path of a note; one of a switch, by its name, is that of its values."""
+    """Return the path of a note; paths by a switch's name become paths of its values."""
     if path[0] not in ("hardware", "software"):
         return path
     for group in ("spines", "leaves"):

@@ -1,4 +1,4 @@
-"""The ECN profile of a fabric: one that ships with Rocefort if it says the same, else its own."""
+"""Import the ECN profile of a fabric: an equal one of Rocefort's library, else its own."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rocefort.models.fabric.ecn import (
 )
 from rocefort.models.units import KBYTE
 
-NAMED = re.compile(r"(?P<name>.+)-(?P<gbps>\d+)g")  # as derivation names drop profiles
+NAMED = re.compile(r"(?P<name>.+)-(?P<gbps>\d+)g")  # names of drop profiles by derivation
 NONE = "ai-ecn-distributed-storage"  # the AI-ECN that a switch has with `ai-ecn enable` alone
 HERE = ("profiles", "lossless", "site", "ecn")
 
 
 class _Marking(NamedTuple):
-    """Thresholds that ports of a switch mark by, of one speed of a profile."""
+    """Marking thresholds of a switch, for one speed of a profile."""
 
     profile: str
     gbps: str
@@ -35,7 +35,7 @@ class _Marking(NamedTuple):
 def ecn_profile(
     sources: Sequence[SwitchText], queue: int, speeds: Sequence[int], library: Library, notes: Notes
 ) -> tuple[str, Data | None]:
-    """(name, the profile itself where none of that content ships with Rocefort)."""
+    """Return (name, the profile itself if Rocefort's library has no equal one)."""
     models = {
         s.name: next((row.model for row in s.device.ai_ecn.queues if row.queue == queue), None)
         for s in sources
@@ -74,7 +74,7 @@ def _markings(source: SwitchText) -> Iterator[_Marking]:
 def _static_profile(
     rows: Sequence[_Marking], speeds: Sequence[int], library: Library, notes: Notes
 ) -> tuple[str, Data | None]:
-    """The profile that most switches mark by."""
+    """Return the profile that most switches use."""
     name = Counter(row.profile for row in rows).most_common(1)[0][0]
     of_speed: dict[str, dict[str, EcnThresholds]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""Exits of leaves: sessions and static default routes that lead out of the fabric."""
+"""Import exits of leaves: sessions and static default routes that lead out of the fabric."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rocefort.models.device.static_routes import DEFAULT_ROUTE
 from rocefort.models.fabric.exits import MOST_ACCEPTED
 from rocefort.models.hardware.breakout import whole_port
 
-EXIT = "exit "  # begins the description that derivation writes
+EXIT = "exit "  # prefix of the description that derivation writes
 POLICY = re.compile(r"EXIT-(?P<name>.+)-(IN|OUT)")
 LONGEST = 40  # characters of an exit's name
 
 
 @dataclass(frozen=True, slots=True)
 class ExitPort:
-    """A port that leads out, with its peer; session None: a static default route only."""
+    """Port out of the fabric, with its peer; session None: a static default route only."""
 
     leaf: str
     port: Interface
@@ -36,7 +36,7 @@ class ExitPort:
 
 
 def ways_out(survey: Survey) -> list[ExitPort]:
-    """Every exit that a fabric can have, leaf by leaf."""
+    """Return every possible exit of a fabric, leaf by leaf."""
     found: list[ExitPort] = []
     for leaf in survey.roles.leaves:
         own = [
@@ -67,7 +67,7 @@ def _static(leaf: SwitchText, used: Collection[str]) -> Iterator[ExitPort]:
 
 
 def _default_hops(leaf: SwitchText) -> list[IPv4Address]:
-    """Next hops of its static default routes in the public table."""
+    """Next hops of a leaf's static default routes in the public table."""
     return [
         route.next_hop
         for route in leaf.device.static_routes
@@ -78,7 +78,7 @@ def _default_hops(leaf: SwitchText) -> list[IPv4Address]:
 def exits_of(
     survey: Survey, ways: Sequence[ExitPort], segments: Mapping[IPv4Network, str], mtu: int
 ) -> dict[str, list[Data]]:
-    """Exits by leaf, each with an id and a name of its own. segments: by prefix."""
+    """Return exits by leaf, each with a unique id and name. segments: by prefix."""
     graph, notes = survey.graph, survey.notes
     ids = _ids(graph, ways)
     found: dict[str, list[Data]] = {}
@@ -106,7 +106,7 @@ def exits_of(
 
 
 def _routes(source: SwitchText, way: ExitPort, segments: Mapping[IPv4Network, str]) -> Data:
-    """AS number, default route, what may come in and what is announced."""
+    """Return AS number, default route, accepted and announced prefixes."""
     static = way.peer in _default_hops(source)
     if way.session is None:
         return {"default": "static"}
@@ -124,7 +124,7 @@ def _routes(source: SwitchText, way: ExitPort, segments: Mapping[IPv4Network, st
 
 
 def _rows(source: SwitchText, policy: str | None) -> list[PrefixEntry]:
-    """What a route-policy of one node lets through: permitted rows of its prefix list."""
+    """Return the prefixes that a route-policy permits: permitted rows of its prefix lists."""
     nodes = next((p.nodes for p in source.device.route_policies if p.name == policy), ())
     wanted = {node.match_prefix_list for node in nodes if node.action == "permit"}
     lists = (one for one in source.device.prefix_lists if one.name in wanted)
@@ -143,7 +143,7 @@ def _accepts(rows: Sequence[PrefixEntry]) -> Iterator[Data]:
 
 
 def _name(source: SwitchText, way: ExitPort, place: int, taken: Collection[str]) -> str:
-    """By the policies of its session, its static route, or its port; else by its place."""
+    """Return a name by its session's policies, its static route, or its port; else by number."""
     policy = POLICY.fullmatch(way.session.import_policy or "") if way.session else None
     routes = (r for r in source.device.static_routes if r.next_hop == way.peer)
     route = next((r.description for r in routes if r.vrf is None), None)
@@ -156,7 +156,7 @@ def _name(source: SwitchText, way: ExitPort, place: int, taken: Collection[str])
 
 
 def _ids(graph: CablingGraph, ways: Sequence[ExitPort]) -> list[int]:
-    """Ids as the indexes of a leaf's list of what it passes on show them; else free ones."""
+    """Return ids by the indexes in a leaf's list of announcements; else free ones."""
     ids: list[int | None] = []
     for way in ways:
         rows = _listed_exits(graph.sources[way.leaf], way)
@@ -166,7 +166,7 @@ def _ids(graph: CablingGraph, ways: Sequence[ExitPort]) -> list[int]:
 
 
 def _listed_exits(source: SwitchText, way: ExitPort) -> list[int]:
-    """Ids of exits, in a leaf's other lists, that let in what this way lets in."""
+    """Return ids of exits in a leaf's other lists with the prefixes that this exit accepts."""
     if way.session is None:
         return []
     wanted = {

@@ -1,4 +1,4 @@
-"""Which hardware and release a switch has: as given, as its header says, or what its ports fit."""
+"""Import hardware and release of a switch: as given, from its text, or by its ports."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ COLUMNS = ("name", "hardware", "software", "rack")
 
 @dataclass(frozen=True)
 class SwitchInputs:
-    """What a person tells of switches, by sysname; no text says it."""
+    """Facts that the user gives for switches, by sysname; texts do not contain them."""
 
     hardware: Mapping[str, str] = field(default_factory=dict)
     software: Mapping[str, str] = field(default_factory=dict)
     rack: Mapping[str, str] = field(default_factory=dict)
 
     def over(self, others: SwitchInputs) -> SwitchInputs:
-        """These facts, and others where these say nothing."""
+        """Return these facts, and others for missing ones."""
         return SwitchInputs(
             {**others.hardware, **self.hardware},
             {**others.software, **self.software},
@@ -38,20 +38,20 @@ class SwitchInputs:
 
 
 def option_values(option: str, rows: Sequence[str]) -> dict[str, str]:
-    """`leaf03=CE8851-32CQ8DQ-P` as name and value; BadInput for anything else."""
+    """Parse `leaf03=CE8851-32CQ8DQ-P` as name and value; raises BadInput for other forms."""
     found: dict[str, str] = {}
     for row in rows:
         name, equals, value = row.partition("=")
         if not (name and equals and value):
             raise BadInput(f"{option} {row!r} is not NAME=VALUE", how=f"write {option} leaf03=..")
         if found.setdefault(name, value) != value:
-            what = f"{option} says both {found[name]} and {value} of {name}"
-            raise BadInput(what, how="say one of them")
+            what = f"{option} gives both {found[name]} and {value} for {name}"
+            raise BadInput(what, how="give one of them")
     return found
 
 
 def read_facts(text: str, file: str) -> SwitchInputs:
-    """Facts of a CSV file with a head line: name, and some of hardware, software, rack."""
+    """Read facts from a CSV file with a header: name, and some of hardware, software, rack."""
     rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
     head = [name.strip() for name in rows.fieldnames or ()]
     unknown = [name for name in head if name not in COLUMNS]
@@ -77,7 +77,7 @@ def read_facts(text: str, file: str) -> SwitchInputs:
 
 @dataclass(frozen=True, slots=True)
 class ImportedHardware:
-    """A switch's hardware with its release and the syntax family that both bring."""
+    """Hardware of a switch with its release and its syntax family."""
 
     hardware: Hardware
     software: str
@@ -86,19 +86,19 @@ class ImportedHardware:
 
 @dataclass(frozen=True, slots=True)
 class UsedPorts:
-    """Ports of a switch as its text uses them: towards the fabric, and to anything else."""
+    """Ports that a switch's text uses: for the fabric, and for anything else."""
 
     fabric: Collection[str]
     others: Collection[str]
 
 
 def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogue) -> None:
-    """Raise BadInput for facts of switches that are not there, and for models nobody knows."""
+    """Raise BadInput for facts of unknown switches, and for unknown models."""
     problems: list[Problem] = []
     for option, values in (("hardware", facts.hardware), ("software", facts.software)):
         for name in values:
             if name not in names:
-                what = f"{option} of {name}, of which there is no text"
+                what = f"{option} of {name}, which has no text"
                 problems.append(Problem("", what, nearest(name, names)))
     known = catalogue.hardware
     problems += [
@@ -113,7 +113,7 @@ def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogu
 def model_of(
     source: SwitchText, ports: UsedPorts, facts: SwitchInputs, catalogue: Catalogue, notes: Notes
 ) -> ImportedHardware:
-    """The model of a switch; what no text and nobody says is assumed, and noted."""
+    """Return the model of a switch; a value that neither a text nor the user gives is assumed."""
     known = source.model if source.model in catalogue.hardware else None
     named = facts.hardware.get(source.name) or known
     software = facts.software.get(source.name) or source.software
@@ -154,7 +154,7 @@ def _with_release(
 
 
 def _fits(model: ImportedHardware, device: Device, ports: UsedPorts) -> bool:
-    """Whether a model has a switch's ports where they are used, and its kind of timers."""
+    """Whether a model has the ports that a switch uses, and its kind of timers."""
     hardware, known = model.hardware, set(model.hardware.port_names())
     kept = set(hardware.fabric_port_names())
     return (
@@ -166,7 +166,7 @@ def _fits(model: ImportedHardware, device: Device, ports: UsedPorts) -> bool:
 
 
 def _speaks(device: Device, family: Family) -> bool:
-    """Whether the lossless values of a text are such as a family has."""
+    """Whether a family can have the lossless values of a text."""
     pfc = device.pfc
     counts = pfc.interval_ms is not None or any(profile.timers for profile in pfc.profiles)
     in_ms = pfc.detect_ms is not None or pfc.recovery_ms is not None
@@ -183,7 +183,7 @@ def _speaks(device: Device, family: Family) -> bool:
 
 
 def _explains(device: Device, family: Family) -> bool:
-    """Whether a family has deadlock timers without a line, where a text with PFC has no line."""
+    """Whether a family has default deadlock timers, if a text with PFC has no line for them."""
     pfc = device.pfc
     has_line = pfc.detect_ms is not None or any(profile.timers for profile in pfc.profiles)
     default = family.deadlock_default_ms is not None or family.deadlock_default_time is not None

@@ -1,4 +1,4 @@
-"""Leaf-spine links of a graph: their numbers, ports and subnets, and what their cables are."""
+"""Import leaf-spine links from a graph: numbers, ports, subnets and kinds of cables."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rocefort.models.hardware.transceivers import COPPER, FASTEST_WITH_FEC_MODE
 from rocefort.models.keyed import natural
 from rocefort.models.wording import count_of
 
-ANY_OPTICS = "aoc"  # the medium that no standard ties to a FEC: it says no more than the text
+ANY_OPTICS = "aoc"  # the medium without a standard FEC: it adds nothing to the text
 SpeedOf = Callable[[str, str], int | None]  # of a switch's port, Gb/s
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedLink:
-    """One link: number among those of its pair, in the order of the leaf's ports."""
+    """Link of a leaf and a spine; number: among those of its pair, in order of the leaf's ports."""
 
     spine: CableEnd
     leaf: CableEnd
@@ -33,12 +33,12 @@ class ImportedLink:
 
     @property
     def index(self) -> int:
-        """The subnet as a number, in units of its own size."""
+        """Index of the subnet, in units of its own size."""
         return int(self.subnet.network_address) >> (32 - self.subnet.prefixlen)
 
 
 def imported_links(graph: CablingGraph, roles: Roles) -> tuple[ImportedLink, ...]:
-    """Every link, by leaf, spine and number; BadInput for what no link of a fabric is."""
+    """Return all links, by leaf, spine and number; raises BadInput for links no fabric can have."""
     spines = {spine.name for spine in roles.spines}
     pairs: dict[tuple[str, str], list[tuple[CableEnd, CableEnd]]] = defaultdict(list)
     for ends in graph.cables:
@@ -77,7 +77,7 @@ def _impossible(
 
 
 def is_port(interface: Interface) -> bool:
-    """Whether an interface has the name of a port that a fabric can name."""
+    """Whether an interface has a port name that a fabric accepts."""
     return re.fullmatch(PORT_NAME, interface.name, re.ASCII) is not None
 
 
@@ -88,13 +88,13 @@ def _subnet(spine: CableEnd, leaf: CableEnd) -> IPv4Network:
 
 
 def per_pair(links: Sequence[ImportedLink]) -> dict[str, int]:
-    """Links to each spine, by leaf."""
+    """Return the number of links to each spine, by leaf."""
     ascending = sorted(links, key=lambda link: link.number)
     return {link.leaf.device: link.number for link in ascending}  # the last counts
 
 
 def kind_of(port: Interface, speed_gbps: int | None) -> Data | None:
-    """What a cable is as far as FEC and autonegotiation of its port tell; None: nothing does."""
+    """Return the kind of a cable by FEC and autonegotiation of its port; None: unknown."""
     fec = port.fec
     if fec is None:
         alone = not port.autonegotiation and (speed_gbps or 0) > FASTEST_WITH_FEC_MODE
@@ -108,7 +108,7 @@ def kind_of(port: Interface, speed_gbps: int | None) -> Data | None:
 
 
 def common_kind(kinds: Sequence[Data | None]) -> Data | None:
-    """The kind that most cables have; None where any has none: it could not be taken back."""
+    """Return the kind of most cables; None if one is unknown: a link cannot unset the default."""
     counts = Counter(tuple(kind.items()) for kind in kinds if kind is not None)
     if not kinds or counts.total() < len(kinds):
         return None
@@ -118,18 +118,18 @@ def common_kind(kinds: Sequence[Data | None]) -> Data | None:
 def cables(
     links: Sequence[ImportedLink], servers: Sequence[Data | None], speed: SpeedOf, notes: Notes
 ) -> Data:
-    """`cables` of a fabric; servers: the kind of each server's cable."""
+    """Return `cables` of a fabric; servers: the kind of each server's cable."""
     found: Data = {"fabric_m": 50, "server_m": 5}
     for name, what in (("fabric_m", "leaf-spine"), ("server_m", "server")):
-        notes.assume(("cables", name), f"the length of {what} cables, m, which no text says")
+        notes.assume(("cables", name), f"the length of {what} cables, m, which no text contains")
     kinds = {"fabric": [link_kind(link, speed) for link in links], "server": list(servers)}
     for name, of_class in kinds.items():
         if kind := common_kind(of_class):
             found[name] = kind
-            notes.assume(("cables", name, "medium"), "the texts say its FEC only")
+            notes.assume(("cables", name, "medium"), "the texts contain its FEC only")
     return found
 
 
 def link_kind(link: ImportedLink, speed: SpeedOf) -> Data | None:
-    """What the cable of a link is, by its leaf's port."""
+    """Return the kind of a link's cable, by its leaf's port."""
     return kind_of(link.leaf.port, speed(link.leaf.device, link.leaf.port.name))

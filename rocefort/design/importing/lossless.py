@@ -1,4 +1,4 @@
-"""The lossless profile of a fabric: queue, priorities, thresholds, scheduling, deadlock timers."""
+"""Import the lossless profile: queue, priorities, thresholds, scheduling, deadlock timers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from rocefort.models.fabric.lossless import Deadlock
 from rocefort.models.hardware.hardware import Family
 
 QUEUE, XOFF_KBYTES, XON_KBYTES = 4, 600, 550  # of HEPS: Network 2025, 5(4), 53
-CNP_QUEUES = (6, 7, 5)  # in the order in which one without a line is taken
+CNP_QUEUES = (6, 7, 5)  # choices without a line, in their order
 DEADLOCK_MS = 100  # default of V300 G1
-REASON = "as the texts of this family say it"
+REASON = "as in the texts of this family"
 HERE = ("profiles", "lossless", "site")
 
 
 def profiles_of(survey: Survey, shipped: Library) -> Data:
-    """`profiles` of a fabric with its one lossless profile, named site."""
+    """Return `profiles` of a fabric with its one lossless profile, named site."""
     notes = survey.notes
     queues = notes.majority(
         "queues with PFC",
@@ -61,7 +61,7 @@ def profiles_of(survey: Survey, shipped: Library) -> Data:
 
 
 def _priorities(survey: Survey, queue: int, weighted: set[int]) -> Data:
-    """DSCP of RoCE and CNP, from the inbound map that most switches have."""
+    """Return DSCP of RoCE and CNP, from the inbound map of most switches."""
     notes = survey.notes
     domains = {
         s.name: d
@@ -128,7 +128,7 @@ def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> D
 
 
 def _deadlock(survey: Survey, queue: int) -> Data:
-    """Timers by family; the common ones are those of a family that has them in milliseconds."""
+    """Return timers by family; the common ones are those of a family with milliseconds."""
     notes = survey.notes
     by_family: dict[str, dict[str, tuple[int | None, ...]]] = {}
     families: dict[str, Family] = {}
@@ -161,7 +161,7 @@ def _turn_off(pfc: Pfc, queue: int) -> int | None:
 
 
 def _timers(pfc: Pfc, queue: int) -> tuple[int | None, ...]:
-    """(detection ms, recovery ms, interval ms, detection, recovery) as a text says them."""
+    """Return (detection ms, recovery ms, interval ms, detection, recovery) of a text."""
     timers = [row for p in pfc.profiles if p.name == "default" for row in p.timers]
     row = next((row for row in timers if row.queue == queue), None)
     counted = (row.detect_time, row.recovery_time) if row else (None, None)
@@ -169,7 +169,7 @@ def _timers(pfc: Pfc, queue: int) -> tuple[int | None, ...]:
 
 
 def _family(family: Family, timers: tuple[int | None, ...]) -> Data:
-    """Timers of a family as a profile says them; what has no line is the family's default."""
+    """Return timers of a family in the form of a profile; without a line, its defaults."""
     detect_ms, recovery_ms, interval_ms, detect, recovery = timers
     if family.deadlock_detect_time is None:
         default = family.deadlock_default_ms.value if family.deadlock_default_ms else DEADLOCK_MS
@@ -181,7 +181,7 @@ def _family(family: Family, timers: tuple[int | None, ...]) -> Data:
         return counted
     interval = interval_ms or family.deadlock_interval_ms.value
     times = {"detect_ms": detect * interval, "recovery_ms": recovery * interval}
-    # Several intervals may say both times: only if derivation takes the text's one are they it.
+    # Several intervals can fit both times. The times are right only if derivation takes this one.
     found = multiples(Deadlock.model_validate(times), family)
     same = found is not None and (found.interval_ms, found.detect) == (interval, detect)
     return times if same else counted

@@ -1,4 +1,4 @@
-"""Users, services and the way to management, as all switches have them."""
+"""Import users, services and management routing that all switches share."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ KEYS = ("authentication", "privacy")
 
 
 def addresses(sources: Sequence[SwitchText]) -> dict[str, IPv4Interface]:
-    """Addresses of the management ports, by switch."""
+    """Return addresses of the management ports, by switch."""
     ports = {s.name: s.device.by_interface.get(MANAGEMENT) for s in sources}
     return {name: port.addresses[0] for name, port in ports.items() if port and port.addresses}
 
 
 def management_prefix(survey: Survey, space: AddressSpace, place: int) -> IPv4Network:
-    """Prefix of the out-of-band segment, number `place` of the list."""
+    """Return the prefix of the out-of-band segment; place: its index in `segments`."""
     found = {address.network for address in addresses(survey.switches).values()}
     whole = around(found) if found else None
     if whole is None or len(found) > 1 or not space.free(whole):
@@ -40,7 +40,7 @@ def management_prefix(survey: Survey, space: AddressSpace, place: int) -> IPv4Ne
 
 
 def management_of(survey: Survey, prefix: IPv4Network) -> Data:
-    """`management` of a fabric: routing table and gateway of the management ports."""
+    """Return `management` of a fabric: VRF and gateway of the management ports."""
     notes, sources = survey.notes, survey.switches
     vrf = notes.majority("the routing table of management", {s.name: _vrf(s) for s in sources})
     gateway = notes.majority(
@@ -69,7 +69,7 @@ def _gateway(source: SwitchText, vrf: str | None, prefix: IPv4Network) -> IPv4Ad
 
 
 def security_of(survey: Survey) -> Data:
-    """`security` of a fabric without its policy."""
+    """Return `security` of a fabric without its policy."""
     notes, devices = survey.notes, [(s.name, s.device) for s in survey.switches]
     users = notes.majority("local users", {name: device.users for name, device in devices}) or ()
     roles = notes.majority("user groups", {name: d.user_groups for name, d in devices}) or ()
@@ -105,13 +105,13 @@ def security_of(survey: Survey) -> Data:
 
 
 def _access(acls: Sequence[Acl], lines: Sequence[Vty]) -> Acl | None:
-    """The ACL of the terminal lines, where it is the one that derivation numbers so."""
+    """Return the ACL of the VTY lines, if it has the number that derivation gives it."""
     named = {line.acl for line in lines}
     return next((acl for acl in acls if acl.number == ACCESS_ACL and acl.number in named), None)
 
 
 def services_of(survey: Survey) -> Data:
-    """`services` of a fabric."""
+    """Return `services` of a fabric."""
     notes, devices = survey.notes, [(s.name, s.device) for s in survey.switches]
     found: Data = {
         "ntp": [*(notes.majority("NTP servers", {n: d.ntp_servers for n, d in devices}) or ())],
@@ -136,7 +136,7 @@ def services_of(survey: Survey) -> Data:
 
 
 def _telemetry(telemetry: Telemetry) -> tuple[TelemetryIntent, ...]:
-    """Subscriptions whose groups are theirs alone, as intent has them."""
+    """Return subscriptions with groups of their own, as intent has them."""
     sensors = {group.name: group.paths for group in telemetry.sensor_groups}
     targets = {group.name: group.collectors for group in telemetry.destination_groups}
     found = []
@@ -156,5 +156,5 @@ def _telemetry(telemetry: Telemetry) -> tuple[TelemetryIntent, ...]:
         try:
             found.append(TelemetryIntent.model_validate(data))
         except ValueError:
-            continue  # an interval or a path that no intent can say: told as not carried over
+            continue  # no intent accepts it: the import reports it as left out
     return tuple(found)

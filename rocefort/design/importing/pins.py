@@ -1,4 +1,4 @@
-"""Pins: every value of the texts that allocation would give otherwise, and none beside them."""
+"""Pins of an import: exactly the values of the texts that differ from allocation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rocefort.models.fabric.nodes import Leaf, Switch
 
 
 def pinned(data: Data, survey: Survey) -> Data:
-    """The fabric with pins; raises BadInput where a value of the texts is none of a fabric's."""
+    """Add pins to a fabric; raises BadInput if a fabric does not accept a value of the texts."""
     try:
         fabric = Fabric.model_validate(data)
     except ValidationError as error:
@@ -46,7 +46,7 @@ def pinned(data: Data, survey: Survey) -> Data:
 def _pins(
     fabric: Fabric, switch: Switch, source: SwitchText, address: IPv4Interface | None
 ) -> Data:
-    """Pins of a switch. address: of its management port."""
+    """Return pins of a switch. address: of its management port."""
     pins: Data = {}
     if allocation.asn(fabric, switch) != asn_of(source):
         pins["asn"] = asn_of(source)
@@ -94,7 +94,7 @@ def _links(fabric: Fabric, data: Data, survey: Survey) -> Iterator[Data]:
 
 
 def _servers(fabric: Fabric, data: Data, survey: Survey) -> Iterator[Data]:
-    """Servers without what follows anyway; with an address where the derived one is none."""
+    """Yield servers without derived values; with an address if the derived one is not usable."""
     segments = {segment.name: segment for segment in fabric.segments}
     common = data["cables"].get("server")
     used: set[IPv4Address] = set()
@@ -121,7 +121,7 @@ def _usable(address: IPv4Address, gateway: IPv4Interface) -> bool:
 
 
 def _free(gateway: IPv4Interface, used: set[IPv4Address]) -> IPv4Address:
-    """The highest address behind a gateway that nobody has."""
+    """Return the highest free address of a gateway's subnet."""
     last = int(gateway.network.broadcast_address) - 1
     for number in range(last, int(gateway.network.network_address), -1):
         if IPv4Address(number) not in used | {gateway.ip}:

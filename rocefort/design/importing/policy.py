@@ -1,5 +1,7 @@
-"""Who may talk to whom, read back from the ACLs of gateways: `design.derive.segment_acls`
-reversed."""
+"""Import the policy between segments from the ACLs of gateways.
+
+It is the inverse of `design.derive.segment_acls`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ Row = tuple[int, bool, str, str, FilterRule]  # entry, reply, own segment, other
 
 
 def policy_of(sources: Sequence[SwitchText], segments: Iterable[SegmentIntent]) -> Data | None:
-    """`security.policy` that gives the texts' ACLs exactly; None where there is none such."""
+    """Return the `security.policy` that derives exactly the texts' ACLs; None if none does."""
     tagged = {segment.vlan: segment for segment in segments if segment.vlan}
     names = {filter_name(segment): segment.name for segment in tagged.values()}
     acls: dict[str, FilterAcl] = {}
@@ -65,7 +67,7 @@ def _entry(number: int, rows: Sequence[Row]) -> Data:
 
 
 def _service(rules: Sequence[FilterRule]) -> Data:
-    """Protocol and ports; RDMA's replies go to its port, too, those of a UDP service do not."""
+    """Return protocol and ports; RDMA's replies go to its port, too, others come from theirs."""
     protocol = rules[0].protocol
     ports = next((p for r in rules if (p := r.destination_ports or r.source_ports)), None)
     if ports is None:

@@ -1,4 +1,4 @@
-"""Pools from which most addresses of a fabric follow; the others become pins."""
+"""Import pools that give most addresses of a fabric; the others become pins."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16
 
 @dataclass
 class AddressSpace:
-    """Networks that are taken, by what takes them; the tables are filled as pools are chosen."""
+    """Networks that are in use; it grows as pools are chosen."""
 
     taken: list[IPv4Network] = field(default_factory=list)
 
     def free(self, network: IPv4Network) -> bool:
-        """Whether a network overlaps nothing that is taken."""
+        """Whether a network overlaps no network in use."""
         return not any(network.overlaps(other) for other in self.taken)
 
     def take(self, network: IPv4Network) -> IPv4Network:
-        """Note that a network is taken."""
+        """Note that a network is in use."""
         self.taken.append(network)
         return network
 
     def pool(
         self, bases: Iterable[int], members: Collection[IPv4Network], length: int
     ) -> IPv4Network:
-        """The network at the common base, else around the members, else any: the first free."""
+        """Take the first free network: at the common base, around the members, or any."""
         candidates = [
             IPv4Network((base, length))
             for base, _ in Counter(bases).most_common(1)
@@ -44,7 +44,7 @@ class AddressSpace:
         return self.any_free(length) if free is None else self.take(free)
 
     def any_free(self, length: int) -> IPv4Network:
-        """The first private network of a length that overlaps nothing; BadInput if none is."""
+        """Take the first free private network of a length; raises BadInput without one."""
         for private in PRIVATE:
             at, size = int(private.network_address), 2 ** (32 - length)
             while length >= private.prefixlen and at < int(private.broadcast_address):
@@ -58,12 +58,12 @@ class AddressSpace:
 
 
 def length_for(addresses: int) -> int:
-    """Length of the smallest network of so many addresses."""
+    """Return the length of the smallest network with so many addresses."""
     return 32 - (addresses - 1).bit_length()
 
 
 def around(members: Iterable[IPv4Network], length: int = 32) -> IPv4Network:
-    """The smallest network that holds all members, and is no longer than a length."""
+    """Return the smallest network with all members, with at most this prefix length."""
     first, *others = members
     network = first.supernet(new_prefix=min(first.prefixlen, length))
     while not all(other.subnet_of(network) for other in others):
@@ -72,7 +72,7 @@ def around(members: Iterable[IPv4Network], length: int = 32) -> IPv4Network:
 
 
 def link_pool(survey: Survey, space: AddressSpace) -> tuple[IPv4Network, int]:
-    """(pools.links, its length of a link): one from which most subnets follow."""
+    """Return (pools.links, prefix length of a link), so that most subnets follow from it."""
     capacity = survey.capacity
     length, _ = Counter(link.subnet.prefixlen for link in survey.links).most_common(1)[0]
     bases: list[int] = []
@@ -93,7 +93,7 @@ def loopback_pool(
     listed: IPv4Network | None,
     space: AddressSpace,
 ) -> IPv4Network:
-    """Pool of a role's loopbacks. size: its capacity. listed: what spines announce as the pool."""
+    """Return the pool of a role's loopbacks. size: its capacity. listed: pool of announcements."""
     length = length_for(size + 1)
     if listed is not None and listed.prefixlen <= length and space.free(listed):
         return space.take(listed)

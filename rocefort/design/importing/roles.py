@@ -1,4 +1,4 @@
-"""Which switches are spines and which leaves, from the graph of sessions; and their ids."""
+"""Import roles and ids of switches from the graph of sessions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Colours = dict[str, bool]
 
 @dataclass(frozen=True)
 class Roles:
-    """The switches of each role, in the natural order of their names."""
+    """Switches of each role, in the natural order of their names."""
 
     spines: tuple[SwitchText, ...]
     leaves: tuple[SwitchText, ...]
 
 
 def roles_of(graph: CablingGraph) -> Roles:
-    """Tell spines from leaves; BadInput where the cabling is not that of a leaf-spine fabric."""
+    """Separate spines and leaves; raises BadInput if the cabling is not leaf-spine."""
     if not graph.cables:
         raise BadInput(
             "no spines: none of these switches peers with another",
@@ -53,7 +53,7 @@ def roles_of(graph: CablingGraph) -> Roles:
 
 
 def _evident(graph: CablingGraph) -> set[str]:
-    """Switches that only a leaf can be: with gateways, servers or sessions to the outside."""
+    """Return switches that must be leaves: with gateways, servers or external sessions."""
     outside = {out.device for out in graph.outward}
     return outside | {
         source.name
@@ -79,7 +79,7 @@ def _spines(graph: CablingGraph) -> set[str]:
 
 
 def _sides(graph: CablingGraph, first: str, colours: Colours) -> tuple[set[str], set[str]] | None:
-    """The two sides of what is connected to a switch; None where two of one side are cabled."""
+    """Return the two sides of a connected graph; None if two switches of one side are cabled."""
     colours[first] = True
     open_, seen = [first], [first]
     while open_:
@@ -96,7 +96,7 @@ def _sides(graph: CablingGraph, first: str, colours: Colours) -> tuple[set[str],
 def _spine_side(
     graph: CablingGraph, sides: tuple[set[str], set[str]], leaves: set[str]
 ) -> set[str]:
-    """The side without gateways; else that which is called so; else the smaller one."""
+    """Return the side without gateways; else with most `spine` in names; else the smaller one."""
     for one, other in (sides, sides[::-1]):
         if other & leaves:
             return one
@@ -107,7 +107,7 @@ def _spine_side(
         return min(sides, key=len)
     first, second = (listing(sorted(side)) for side in sides)
     raise BadInput(
-        f"nothing tells which are the spines: {first}, or {second}",
+        f"the texts do not show which are the spines: {first}, or {second}",
         where=graph.sources[min(sides[0])].file,
         how="none of them has a gateway or a server; give one a sysname with `spine` in it",
     )
@@ -125,7 +125,7 @@ def _same_role(graph: CablingGraph, leaves: set[str]) -> Iterator[Problem]:
 
 
 def _incomplete(graph: CablingGraph, roles: Roles) -> Iterator[Problem]:
-    """Each leaf has as many links to one spine as to the others, and at least one."""
+    """Yield problems of leaves with fewer links to one spine than to another."""
     count: dict[tuple[str, str], int] = {}
     for ends in graph.cables:
         for near, far in (ends, ends[::-1]):
@@ -141,13 +141,13 @@ def _incomplete(graph: CablingGraph, roles: Roles) -> Iterator[Problem]:
                     leaf.file,
                     f"{leaf.name} has {count_of(number, 'session')} with {spine} and {most} with "
                     f"{best}",
-                    "a fabric has as many links from a leaf to each spine; mend the text, or leave "
+                    "a fabric has as many links from a leaf to each spine; fix the text, or leave "
                     "the switch out",
                 )
 
 
 def ids_of(members: Sequence[SwitchText], limit: int, role: str, notes: Notes) -> Mapping[str, int]:
-    """Ids by name: the last number in it where that tells all apart, else the place in order.
+    """Return ids by name: the last number in the name if it is unique, else the index in order.
 
     limit: the highest id for which the other role's switches have ports.
     """

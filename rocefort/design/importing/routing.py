@@ -1,4 +1,4 @@
-"""`routing` of a fabric: AS plan, timers, BFD and authentication of its sessions."""
+"""Import `routing` of a fabric: AS plan, timers, BFD and authentication of its sessions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rocefort.errors import BadInput
 from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.fabric.as_numbers import BLOCKS, block_of
 
-KEEPALIVE_S, HOLD_S = 60, 180  # a switch's own (V300R023C00, `timer`)
+KEEPALIVE_S, HOLD_S = 60, 180  # defaults of a switch (V300R023C00, `timer`)
 
 
 class LinkSession(NamedTuple):
-    """The session of a link as one of its ends has it; settings: those that hold."""
+    """Session of a link at one of its ends; settings: the effective ones."""
 
     ends: str
     link: ImportedLink
@@ -28,7 +28,7 @@ class LinkSession(NamedTuple):
 
 
 def _sessions(survey: Survey) -> Iterator[LinkSession]:
-    """Every session of the links, from both ends."""
+    """Yield every session of the links, from both ends."""
     for link in survey.links:
         for near, far in ((link.spine, link.leaf), (link.leaf, link.spine)):
             bgp = survey.graph.sources[near.device].device.bgp
@@ -42,7 +42,7 @@ def _sessions(survey: Survey) -> Iterator[LinkSession]:
 
 
 def routing_of(survey: Survey) -> Data:
-    """`routing` without pins."""
+    """Return `routing` without pins."""
     notes, found = survey.notes, _plan(survey)
     own = {s.name: s.device.bgp.maximum_paths for s in survey.switches if s.device.bgp}
     found["maximum_paths"] = notes.majority("maximum load-balancing", own) or 1
@@ -62,7 +62,7 @@ def routing_of(survey: Survey) -> Data:
 
 
 def _lent(session: LinkSession) -> str | None:
-    """The password of a session's group; of one without a group its own."""
+    """Return the password of a session's group; without a group its own."""
     groups = session.bgp.groups
     if not groups:
         return session.settings.password
@@ -70,7 +70,7 @@ def _lent(session: LinkSession) -> str | None:
 
 
 def own_passwords(survey: Survey) -> dict[tuple[str, str, int], Data]:
-    """Authentication of single links, where both ends have a group and a password beside it."""
+    """Return authentication of single links: peers with a group and a password of their own."""
     found: dict[tuple[str, str, int], Data] = {}
     for _, link, _, peer, _ in _sessions(survey):
         key = link.spine.device, link.leaf.device, link.number
@@ -81,16 +81,16 @@ def own_passwords(survey: Survey) -> dict[tuple[str, str, int], Data]:
 
 
 def asn_of(source: SwitchText) -> int:
-    """Its AS number; every switch of a fabric has one."""
+    """Return the AS number of a switch; raises BadInput without BGP."""
     if source.device.bgp is None:
         raise BadInput(f"{source.name} has no BGP", where=source.file)
     return source.device.bgp.asn
 
 
 def _plan(survey: Survey) -> Data:
-    """AS numbers by id as far as they are, so that few need a pin.
+    """Return the AS plan by ids that needs the fewest pins.
 
-    Leaves that mix AS paths although all spines have one AS are meant for spines that will not.
+    Leaves can mix AS paths although all spines have one AS. Then later spines will have other ones.
     """
     roles, capacity = survey.roles, survey.capacity
     spines = {survey.ids[s.name]: asn_of(s) for s in roles.spines}
@@ -110,9 +110,9 @@ def _plan(survey: Survey) -> Data:
 
 
 def _base(asns: Mapping[int, int], taken: set[int], count: int) -> int:
-    """What most AS numbers, by id, are counted from; else the first of the last private block.
+    """Return the base of most AS numbers, by id; else the first of the last private block.
 
-    None of the `count` numbers above it is taken, or that of another id.
+    None of the `count` numbers above it is in use by another switch or id.
     """
     block = BLOCKS[-1]
     common = Counter(asn - number for number, asn in asns.items()).most_common(1)[0][0]

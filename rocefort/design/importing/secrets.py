@@ -1,4 +1,4 @@
-"""References for secrets: those that a text names, else one to be filled by the site."""
+"""Import secrets as references: those in a text, else one that the site must fill."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rocefort.models.device.secret import is_reference, reference_of
 
 
 def authentication(stated: str, name: str, notes: Notes) -> Data:
-    """`authentication` by what a text says of a password; name: what the variable is for."""
+    """Return `authentication` for the state of a password; name: purpose of the variable."""
     if is_reference(stated):
         _, _, version = stated.partition(" version ")
         row: Data = {"password": reference_of(stated)}

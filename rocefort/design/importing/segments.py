@@ -1,4 +1,4 @@
-"""Segments of a fabric from the gateways of its leaves: one a VLAN."""
+"""Import segments of a fabric from the gateways of its leaves, one for each VLAN."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocefort.models.device.bgp import PrefixEntry
 from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.fabric.nodes import SegmentIntent
 
-GATEWAY = "gateway "  # begins the description of a gateway that derivation writes
+GATEWAY = "gateway "  # prefix of the description of a gateway that derivation writes
 SHORTEST_PART = 8  # length of a leaf's part
 VLANS = range(2, 4095)  # that a segment can have
 ROLES = get_args(SegmentIntent.model_fields["role"].annotation)
@@ -22,7 +22,7 @@ FALLBACK_ROLE = "compute"
 
 
 def gateways(source: SwitchText) -> dict[int, Interface]:
-    """Gateways of a switch by VLAN; one in another routing table is none of the fabric's."""
+    """Return gateways of a switch by VLAN, without those in a VRF."""
     found: dict[int, Interface] = {}
     for interface in source.device.interfaces:
         vlan = gateway_vlan(interface.name)
@@ -33,7 +33,7 @@ def gateways(source: SwitchText) -> dict[int, Interface]:
 
 
 def segments_of(survey: Survey, space: AddressSpace) -> list[Data]:
-    """Segments with a VLAN, in order of the VLANs; `space` gets their prefixes."""
+    """Return segments with a VLAN, in order of the VLANs; `space` gets their prefixes."""
     listed, notes = survey.announced.segments, survey.notes
     found: dict[int, dict[str, Interface]] = {vlan: {} for vlan in listed}
     for source in survey.roles.leaves:
@@ -65,7 +65,7 @@ def segments_of(survey: Survey, space: AddressSpace) -> list[Data]:
 
 
 def _name(vlan: int, served: Mapping[str, Interface], taken: set[str]) -> str:
-    """The name in the gateways' descriptions, where one is there and of no other VLAN."""
+    """Return the name in the gateways' descriptions, if it is unique; else one by VLAN."""
     described = Counter(
         interface.description.removeprefix(GATEWAY)
         for interface in served.values()
@@ -80,7 +80,7 @@ def _name(vlan: int, served: Mapping[str, Interface], taken: set[str]) -> str:
 def _prefix(
     survey: Survey, parts: Mapping[str, IPv4Interface], row: PrefixEntry | None, space: AddressSpace
 ) -> tuple[IPv4Network, int]:
-    """(prefix, length of a leaf's part): as announced, else around the gateways, else any."""
+    """Return (prefix, length of a leaf's part): as announced, around the gateways, or any."""
     bits = 32 - length_for(survey.capacity.leaves)  # that number the leaves
     if row is not None and row.greater_equal:
         enough = row.greater_equal - row.prefix.prefixlen >= bits

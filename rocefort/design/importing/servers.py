@@ -1,4 +1,4 @@
-"""Servers from the access ports of leaves: by a port's description, and its Eth-Trunk."""
+"""Import servers from the access ports of leaves, their descriptions and Eth-Trunks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rocefort.models.device.eth_trunk import MANUAL, trunk_number
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.breakout import whole_port
 
-TO = "to "  # begins the description of a server's port that derivation writes
+TO = "to "  # prefix of the description of a server's port that derivation writes
 
 
 @dataclass(frozen=True, slots=True)
 class AccessInterface:
-    """A server's interface with the ports that its cables end at."""
+    """Interface of a server on a leaf, with the ports that its cables end at."""
 
     leaf: str
     interface: Interface
@@ -32,7 +32,7 @@ class AccessInterface:
 def access_interfaces(
     survey: Survey, segments: Mapping[int, str], ways: Sequence[ExitPort]
 ) -> Iterator[AccessInterface]:
-    """Access ports and Eth-Trunks of leaves that a server can be on; segments: by VLAN."""
+    """Yield access ports and Eth-Trunks of leaves for servers; segments: by VLAN."""
     used = survey.cabled | {(way.leaf, way.port.name) for way in ways}
     for leaf in survey.roles.leaves:
         served, free = gateways(leaf), survey.free_ports(leaf.name)
@@ -55,7 +55,7 @@ def access_interfaces(
 
 
 def servers_of(survey: Survey, found: Sequence[AccessInterface]) -> list[Data]:
-    """Servers of a fabric, each with a name of its own."""
+    """Return servers of a fabric, each with a unique name."""
     names = {name.lower() for name in survey.graph.sources}
     rows: list[Data] = []
     for index, one in enumerate(found):
@@ -78,7 +78,7 @@ def servers_of(survey: Survey, found: Sequence[AccessInterface]) -> list[Data]:
 
 
 def server_kind(one: AccessInterface, speed: SpeedOf) -> Data | None:
-    """What the cable of a server is, by its first port."""
+    """Return the kind of a server's cable, by its first port."""
     return kind_of(one.ports[0], speed(one.leaf, one.ports[0].name))
 
 
@@ -100,7 +100,7 @@ def _ports(one: AccessInterface) -> Data:
 
 
 def _name(one: AccessInterface, taken: Collection[str]) -> str:
-    """`to NAME` or `NAME` of the description; else one of leaf and port."""
+    """Return the name in a description `to NAME` or `NAME`; else one from leaf and port."""
     described = (one.interface.description or "").removeprefix(TO)
     place = re.sub(r"[^A-Za-z0-9]+", "-", one.interface.name)
     fallback = f"{one.leaf}-{place}"[-LONGEST_NAME:].lstrip("-._")

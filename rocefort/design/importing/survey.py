@@ -1,4 +1,4 @@
-"""Roles, links, hardware, ids and capacity of a fabric: what all other parts of an import need."""
+"""Survey of an import: roles, links, hardware, ids and capacity, for all other parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_PART = 30  # length of a leaf's part of a segment
 
 @dataclass(frozen=True, slots=True)
 class ReservedCapacity:
-    """How much room allocation keeps."""
+    """Capacity that allocation reserves."""
 
     spines: int
     leaves: int
@@ -33,7 +33,7 @@ class ReservedCapacity:
 
 @dataclass(frozen=True)
 class AnnouncedPools:
-    """What spines announce by pool, where their list is of the form that derivation writes."""
+    """Pools that spines announce, if their prefix list has the form of derivation."""
 
     spine_loopbacks: IPv4Network | None = None
     leaf_loopbacks: IPv4Network | None = None
@@ -42,7 +42,7 @@ class AnnouncedPools:
 
 @dataclass
 class Survey:
-    """The switches as one fabric, each part read once; what is assumed goes to the notes."""
+    """Survey of the switches as one fabric, each part computed once; notes get assumptions."""
 
     graph: CablingGraph
     facts: SwitchInputs
@@ -51,7 +51,7 @@ class Survey:
 
     @cached_property
     def roles(self) -> Roles:
-        """Which switches are spines and which leaves."""
+        """Spines and leaves."""
         return roles_of(self.graph)
 
     @property
@@ -66,7 +66,7 @@ class Survey:
 
     @cached_property
     def cabled(self) -> set[tuple[str, str]]:
-        """(switch, port) of both ends of all links."""
+        """Set of (switch, port) of both ends of all links."""
         tips = (tip for link in self.links for tip in (link.spine, link.leaf))
         return {(tip.device, tip.port.name) for tip in tips}
 
@@ -99,13 +99,13 @@ class Survey:
         return self.models[name].hardware.speed_gbps(port, split)
 
     def free_ports(self, name: str) -> set[str]:
-        """A switch's ports, before any split, that are no fabric ports."""
+        """Ports of a switch, without splits, that are not fabric ports."""
         hardware = self.models[name].hardware
         return {*hardware.port_names()} - {*hardware.fabric_port_names()}
 
     @cached_property
     def fabric_ports(self) -> dict[str, tuple[str, ...]]:
-        """Fabric ports of each switch, by place."""
+        """Fabric ports of each switch, by index."""
         return {n: self.models[n].hardware.fabric_places(split) for n, split in self.splits.items()}
 
     @cached_property
@@ -133,7 +133,7 @@ class Survey:
 
     @cached_property
     def most(self) -> tuple[int, int]:
-        """Spines and leaves that there is room for: ports of the other role, announced pools."""
+        """Most spines and leaves, by ports of the other role and announced pools."""
         each = max(link.number for link in self.links)
         room = {name: len(ports) // each for name, ports in self.fabric_ports.items()}
         spines, leaves = self.announced.spine_loopbacks, self.announced.leaf_loopbacks
@@ -160,7 +160,7 @@ class Survey:
 
     @cached_property
     def capacity(self) -> ReservedCapacity:
-        """The smallest that explains the links' subnets and ports, else the highest ids."""
+        """Smallest capacity that fits the links' subnets and ports, else the highest ids."""
         at_spine: dict[str, list[tuple[int, int]]] = defaultdict(list)  # ids of leaves, subnets
         of_pair: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)  # links, ports
         for link in self.links:
@@ -175,7 +175,7 @@ class Survey:
         return ReservedCapacity(spines, leaves, max(link.number for link in self.links))
 
     def _room(self, name: str, members: Iterable[SwitchText], guess: int | None, top: int) -> int:
-        """The guess where the ids in use and the ports allow it, else the highest id."""
+        """Return the guess if the ids in use and the ports allow it, else the highest id."""
         highest = max(self.ids[source.name] for source in members)
         room = guess if guess and highest <= guess <= top else highest
         shown = "as addresses and ports of links show"
@@ -184,7 +184,7 @@ class Survey:
 
 
 def _step(series: Iterable[Sequence[tuple[int, int]]]) -> int | None:
-    """By how much most values differ from one number to the next; series: of (number, value)."""
+    """Return the most common step of values by number; series: of (number, value)."""
     steps = Counter(
         (value - start) // (number - first)
         for (first, start), *others in series

@@ -1,4 +1,4 @@
-"""The YAML of an imported fabric: in the order of its keys, with what was assumed beside it."""
+"""Write the YAML of an imported fabric, in the order of keys, with comments on assumptions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ORDER = (
 HEADS: Mapping[str, str] = {
     "capacity": "Allocation is sized by this. Assumed: what is in use; raise it before it grows.",
     "routing": "EBGP as the switches have it.",
-    "cables": "Metres; no configuration says them.",
+    "cables": "Metres; no configuration contains them.",
     "segments": "One a VLAN of the leaves' gateways, and the out-of-band network.",
     "spines": "An id is permanent. Pins: what allocation would give otherwise.",
     "links": "Links whose ports, subnets or passwords are not those that ids give.",
@@ -34,12 +34,12 @@ HEADS: Mapping[str, str] = {
 
 
 def fabric_text(data: Data, notes: Notes, origin: str) -> str:
-    """The text of fabric.yaml; origin: the directory that it was read from."""
+    """Return the text of fabric.yaml; origin: the directory of the configurations."""
     lines = [
         MODELINE,
         "#",
-        f"# Imported from the configurations in {one_line(origin)}. What no text says is marked",
-        "# `assumed`: replace it by what your site has.",
+        f"# Imported from the configurations in {one_line(origin)}. Values that no text contains",
+        "# are marked `assumed`: replace them by those of your site.",
         *(f"# Switches differ in {one_line(line)}." for line in notes.differences),
     ]
     for key in ORDER:
@@ -55,12 +55,12 @@ def fabric_text(data: Data, notes: Notes, origin: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text that stays within one comment."""
+    """Replace characters that would end a comment."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _entry(key: str, value: object, path: YamlPath, notes: Notes, indent: str) -> Iterator[str]:
-    """`key: value`, on one line where it fits, with a comment where the value is assumed."""
+    """Yield `key: value`, on one line if it fits, with a comment if the value is assumed."""
     why = notes.assumed.get(path)
     comment = f"  # assumed: {one_line(why)}" if why else ""
     head, inline = f"{indent}{_word(key)}:", _inline(value)
@@ -78,7 +78,7 @@ def _entry(key: str, value: object, path: YamlPath, notes: Notes, indent: str) -
 
 
 def _fits(value: object, path: YamlPath, notes: Notes, width: int) -> bool:
-    """Whether a value stands on one line: words, and short collections without a comment inside."""
+    """Whether a value fits on one line: words, and short collections without a comment inside."""
     if not isinstance(value, dict | list):
         return True
     rows = value.values() if isinstance(value, dict) else value
@@ -101,7 +101,7 @@ def _item(value: object, path: YamlPath, notes: Notes, indent: str) -> Iterator[
 
 
 def _inline(value: object) -> str:
-    """A value in flow style."""
+    """Return a value in flow style."""
     if isinstance(value, dict):
         rows = (f"{_word(str(name))}: {_inline(item)}" for name, item in value.items())
         return "{" + ", ".join(rows) + "}"
@@ -115,7 +115,7 @@ def _inline(value: object) -> str:
 
 
 def _word(text: str) -> str:
-    """Text as YAML reads it back, quoted where it would be something else."""
+    """Return text as a YAML word, in quotes if YAML would read another value."""
     plain = PLAIN.fullmatch(text) and text.lower() not in KEYWORDS
     if plain or ADDRESS.fullmatch(text) or PORT.fullmatch(text):
         return text

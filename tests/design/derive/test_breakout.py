@@ -114,7 +114,7 @@ CASES = [
     (
         [SPLIT, server("100GE1/0/5:2", speed_gbps=100)],
         "servers[0].port: part has a NIC of 100 Gb/s, leaf03 100GE1/0/5:2 is a port of 25 Gb/s; "
-        "use a port of the NIC's speed, or mend speed_gbps",
+        "use a port of the NIC's speed, or fix speed_gbps",
     ),
     (
         [server("25GE1/0/2:1", leaf="leaf05", segment="beamline")],
@@ -149,7 +149,7 @@ CASES = [
                 "    breakout: {25GE1/0/9: 2*10GE}\n",
             )
         ],
-        "leaves[4].breakout.25GE1/0/9: nothing says that 25GE1/0/9 of CE6866-48S8CQ-P can be "
+        "leaves[4].breakout.25GE1/0/9: no source states that 25GE1/0/9 of CE6866-48S8CQ-P can be "
         "split; leave it whole, or add it to rocefort.breakout of the hardware's file, with the "
         "source",
     ),

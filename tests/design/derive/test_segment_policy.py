@@ -193,6 +193,6 @@ def test_a_gateway_outside_its_segment_cannot_be_filtered(edit_heps: EditHeps) -
     with pytest.raises(BadInput) as caught:
         derive(path)
     assert (
-        "10.99.0.0/24 is not in 10.66.0.0/16, by which security.policy tells packets of storage"
+        "10.99.0.0/24 is not in 10.66.0.0/16, by which security.policy identifies packets of storage"
         in str(caught.value)
     )

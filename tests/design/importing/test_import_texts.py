@@ -279,7 +279,7 @@ def test_hardware_that_nobody_names_is_the_one_whose_ports_and_timers_fit(
     ("option", "sentence"),
     [
         ("leaf03", "--hardware 'leaf03' is not NAME=VALUE; write --hardware leaf03=.."),
-        ("leaf99=CE8851-32CQ8DQ-P", "hardware of leaf99, of which there is no text"),
+        ("leaf99=CE8851-32CQ8DQ-P", "hardware of leaf99, which has no text"),
         (
             "leaf03=CE8851",
             "no hardware 'CE8851' in inventory/hardware; did you mean 'CE8851-32CQ8DQ-P'?",

@@ -175,7 +175,7 @@ CASES = [
             ("detect_ms: 10000  ", "detect_ms: 1555  "),
         ],
         [
-            "fabric.yaml:<detect_ms: 1555>:9: profiles.lossless.heps.deadlock: v300-g2 cannot say 1555 and 10000 "
+            "fabric.yaml:<detect_ms: 1555>:9: profiles.lossless.heps.deadlock: v300-g2 cannot express 1555 and 10000 "
             "ms: it counts intervals of 10, 100, 500 or 1000 ms; give times that are multiples of "
             "one of them, here or in by_family.v300-g2"
         ],

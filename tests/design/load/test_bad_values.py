@@ -188,7 +188,7 @@ def test_text_that_only_looks_like_a_template_reaches_the_switch_as_it_is(
         ("25GE1/0/1", "CE8850-64CQ-EI has no port 25GE1/0/1; its ports: 100GE1/0/1-64"),
         ("100GE1/0/1\n    speed_gbps: 25",
          "transfer01 has a NIC of 25 Gb/s, leaf01 100GE1/0/1 is a port of 100 Gb/s; "
-         "use a port of the NIC's speed, or mend speed_gbps"),
+         "use a port of the NIC's speed, or fix speed_gbps"),
     ],
 )  # fmt: skip
 def test_a_port_that_is_not_there_or_of_another_speed(
