@@ -1,4 +1,4 @@
-"""Is it right? Rules over a Network, one module an area, one function a rule."""
+"""Run rules on a network, on live readings or on servers, and build the report."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def check(
     run: Sequence[Rule] | None = None,
     today: date | None = None,
 ) -> Report:
-    """Run rules on a network; what cannot be judged, and what is waived, is in the report too.
+    """Run rules on a network; the report has findings, waived findings and not judged places.
 
-    run: these rules only (default: all). today: the day that waivers are held against (default:
-    today in UTC). Raises BadInput for a waiver of a rule that does not exist.
+    run: these rules only (default: all). today: the date for waivers (default: today in UTC).
+    Raises BadInput for a waiver of a rule that does not exist.
     """
     known, ran = sources or Sources(), rules() if run is None else tuple(run)
     _check_waivers(network, known)
@@ -52,7 +52,7 @@ def check(
     return _report(overview, [Subject(overview, rule) for rule in ran], today)
 
 
-def check_live(  # noqa: PLR0913 - what, against what, by which rules
+def check_live(  # noqa: PLR0913 - network, readings, rules and options
     network: Network,
     readings: Readings,
     sources: Sources | None = None,
@@ -63,8 +63,8 @@ def check_live(  # noqa: PLR0913 - what, against what, by which rules
 ) -> Report:
     """Run the live rules on the switches that were read; otherwise as `check`.
 
-    network: as it is meant to be at this moment. Without an earlier reading nothing that rises is
-    judged. intended: of this network, where that is known already.
+    network: the intended state at this moment. Without an earlier reading, rules on rising counters
+    are not judged. intended: the intended state of this network, if it is already computed.
     """
     known, ran = sources or Sources(), rules(judges=LiveSubject) if run is None else tuple(run)
     _check_waivers(network, known)
@@ -82,9 +82,9 @@ def check_hosts(
     *,
     today: date | None = None,
 ) -> Report:
-    """Run the rules on servers against what they say; otherwise as `check`.
+    """Run the rules on servers on their readings; otherwise as `check`.
 
-    plans: what each server must have, by name; a server without a reading is not judged here.
+    plans: required settings of each server, by name; a server without a reading is skipped.
     """
     overview = Overview(network, sources or Sources())
     _check_waivers(network, overview.sources)

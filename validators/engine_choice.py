@@ -1,4 +1,4 @@
-"""Which engine verifies: embedded, Batfish, or both against each other."""
+"""Verification by the chosen engine: embedded, Batfish, or both with a comparison."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class Engine(StrEnum):
 
 @dataclass(frozen=True)
 class VerificationResult:
-    """A verification: what was found, by whom, and who was not asked."""
+    """Result of a verification: report, engines, and the reason why an engine did not run."""
 
     report: Report
     state: RoutingState
     engines: tuple[str, ...]
     note: str = ""
-    solution: Solution | None = None  # of the embedded engine, where it was asked
-    asked: BatfishResult | None = None  # of Batfish, where it was
+    solution: Solution | None = None  # of the embedded engine, if it ran
+    asked: BatfishResult | None = None  # of Batfish, if it ran
     changes: tuple[RoutingChange, ...] = ()  # from an earlier version, by each engine
 
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """What is asked beside the base questions: failures of Batfish, and an earlier version."""
+    """Optional parts of a verification: failures in Batfish, and an earlier version."""
 
     failures: str | None = None  # a scope, as `chosen_failures` has it
     before: Network | None = None
@@ -70,10 +70,10 @@ def run(
 ) -> VerificationResult:
     """Verify a network whose Devices were parsed from text.
 
-    service: the one that the user names. Without it `auto` asks no Batfish, and the engines that
-    need one ask the usual address. Raises ServiceFailed where such an engine gets no answer, and
-    Refused where an engine does not model what it is shown; of Batfish `auto` notes either, and
-    keeps the embedded answer.
+    service: the service that the user names. Without it `auto` uses no Batfish, and the engines
+    that need a service use the default address. Raises ServiceFailed if a required service does not
+    answer, and Refused if an engine does not model the network. With `auto`, a failure of Batfish
+    is a note, and the embedded result stays.
     """
     wanted = wishes or StudyOptions()
     if engine is Engine.BATFISH:
@@ -107,7 +107,7 @@ def _ask(
 def _by_batfish(
     network: Network, sources: Sources, service: Service, wanted: StudyOptions
 ) -> VerificationResult:
-    """Batfish alone; the embedded engine tells causes where it does not refuse."""
+    """Verify with Batfish alone; the embedded engine adds causes if it models the network."""
     try:
         solution = analyse(network, sources)
     except Refused:
@@ -126,7 +126,7 @@ def _by_batfish(
 def _with_change(
     done: VerificationResult, network: Network, sources: Sources, wanted: StudyOptions
 ) -> VerificationResult:
-    """With what the embedded engine says of a change."""
+    """Add the embedded engine's result on a change."""
     if wanted.before is None:
         return done
     before = _solved_before(wanted.before)
@@ -137,7 +137,7 @@ def _with_change(
 
 
 def _solved_before(network: Network) -> Solution:
-    """A solution of the earlier version; what is refused is said to stand there."""
+    """Solution of the earlier version; Refused names that version."""
     try:
         return analyse(network)
     except Refused as refused:
@@ -153,7 +153,7 @@ def _with_batfish(
     before: Network | None,
     sources: Sources,
 ) -> VerificationResult:
-    """What the embedded engine said, with what Batfish says, and where their changes differ."""
+    """Add Batfish's checks, and differences between the changes of the two engines."""
     report, changes = done.report, done.changes
     report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
     if changes and asked.before is not None and before is not None:
@@ -175,7 +175,7 @@ def engine_comparison(
     sources: Sources,
     today: date | None = None,
 ) -> Report:
-    """Where two engines differ; `today` as in `verify`."""
+    """Differences between two engines; `today` as in `verify`."""
     report = Report(
         network=network.name,
         rules=tuple(one.id for one in registered(EngineDifference)),

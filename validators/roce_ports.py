@@ -1,4 +1,4 @@
-"""The ports that RoCE passes, and the queue that it should use there."""
+"""Ports that RoCE passes, and the lossless queue that it uses there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ports_by_device(network: Network) -> dict[str, list[Port]]:
 
 
 def carriers(ports: Iterable[Port]) -> Iterator[Port]:
-    """RoCE ports where trust and VLAN stand: in place of a bond's members its Eth-Trunk, once."""
+    """RoCE interfaces with trust and VLAN settings: ports, and Eth-Trunks instead of members."""
     seen: set[End] = set()
     for port in ports:
         carrier = port.node.device.carrier(port.interface)
@@ -43,7 +43,7 @@ def paused_queues(node: Node) -> frozenset[int]:
 
 
 def lossless_queue(network: Network) -> int | None:
-    """The intended lossless queue; without intent the one queue that every PFC switch pauses."""
+    """Intended lossless queue; without intent the one queue that every PFC switch pauses."""
     if network.lossless is not None:
         return network.lossless.queue
     paused = [queues for queues in map(paused_queues, network.nodes) if queues]

@@ -40,3 +40,6 @@ def test_the_page_has_every_rule_with_all_that_belongs_to_it() -> None:
         assert rule.explanation and rule.source
         for fact in (f"- Severity: {rule.severity}", f"- Source: {rule.source}", "- Needs: "):
             assert fact in body
+        path, target = re.findall(r"^- File: \[(.+)\]\(\.\./(.+)\)$", body, flags=re.MULTILINE)[0]
+        assert path == target
+        assert f'"{rule.id}"' in (ROOT / path).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What several rules ask of a network, found out once for all of them."""
+"""Facts about a network that several rules use, each computed once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Link, Network, Node, Port, Role, Server, Sources
 from rocefort.validators.roce_ports import ports_by_device
 
-OF_SWITCHES = ("role", "hardware", "family")  # what may be known of one switch and not of another
+OF_SWITCHES = ("role", "hardware", "family")  # facts that a part of the switches may lack
 
 
 Owner = tuple[Node, Interface]  # of an address
 
 
 class LinkEnds(NamedTuple):
-    """A link with what is at its two ends; None: there is no such switch, or no such port."""
+    """Link with the switches and interfaces at its ends; None: no such switch or port."""
 
     link: Link
     nodes: tuple[Node | None, Node | None]
@@ -39,7 +39,7 @@ class LinkEnds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LosslessSwitch:
-    """One switch and its ports that RoCE passes."""
+    """Switch with its ports that RoCE passes."""
 
     node: Node
     roce_ports: Sequence[Port]
@@ -60,7 +60,7 @@ def path_at(end: End, path: str) -> str:
 
 @dataclass(eq=False)
 class Overview:
-    """A network with answers about it, each worked out once for all rules."""
+    """Network with derived facts, each computed once for all rules."""
 
     network: Network
     sources: Sources
@@ -69,7 +69,7 @@ class Overview:
     _lacking: dict[str, tuple[Node | End | None, ...]] = field(default_factory=dict)
 
     def lacking(self, what: str) -> tuple[Node | End | None, ...]:
-        """Where a piece of knowledge is missing: a switch, a port, or None, the whole network."""
+        """Positions without a fact: a switch, a port, or None for the whole network."""
         if what not in self._lacking:
             self._lacking[what] = self._without(what)
         return self._lacking[what]
@@ -89,7 +89,7 @@ class Overview:
 
     @cached_property
     def cables(self) -> tuple[LinkEnds, ...]:
-        """Known links, with what is at their ends."""
+        """Known links, with the switches and interfaces at their ends."""
         found = []
         nodes = self.network.by_name.get
         for link in self.network.links or ():
@@ -112,7 +112,7 @@ class Overview:
 
     @cached_property
     def owners(self) -> dict[int, list[Owner]]:
-        """Who has an address, by its number (an IPv4Address hashes slowly), in order of names."""
+        """Owners by address as an integer (an IPv4Address hashes slowly), in order of names."""
         owners: dict[int, list[Owner]] = {}
         for node in sorted(self.network.nodes, key=lambda node: natural(node.name)):
             for interface in node.device.interfaces:
@@ -131,7 +131,7 @@ class Overview:
         return self._by_nic[roce]
 
     def where(self, device: str, path: str, interface: str | None) -> Where:
-        """The place of a verdict; rules say much of the same places."""
+        """Position of a verdict; cached, because many verdicts are at the same positions."""
         key = device, path, interface
         if key not in self._wheres:
             self._wheres[key] = self.sources.where(device, path, interface)

@@ -1,7 +1,6 @@
-"""One registry of rules: documented, sourced generators of findings about a subject.
+"""Registry of rules: each rule is a documented function with a source that generates findings.
 
-Every module of this package registers its rules when it is imported, which is when rules are asked
-for. Nothing else is in it.
+A module of this package registers its rules when it is imported. `registered` imports all modules.
 """
 
 from __future__ import annotations
@@ -55,8 +54,8 @@ Place = Node | End | None  # a device, a port of one, or the whole network
 class Need(StrEnum):
     """Knowledge that configuration text alone does not give."""
 
-    LINKS = "links"  # inferred ones will do
-    CABLING = "cabling"  # only as somebody laid it down: text shows cables where it is right
+    LINKS = "links"  # stated or inferred cables
+    CABLING = "cabling"  # stated cables; inferred ones exist only where the text is right
     SERVERS = "servers"
     LOSSLESS = "lossless"
     ROLE = "role"
@@ -72,29 +71,27 @@ class Need(StrEnum):
 
 
 UNKNOWN = {
-    Need.CABLING: "the cables are only inferred from addresses, which is no ground to judge them",
-    Need.LINKS: "the cabling is not known, so nothing that lies between two ports can be judged",
+    Need.CABLING: "the cables are only inferred from addresses, which is not enough to judge them",
+    Need.LINKS: "the cabling is not known, so nothing between two ports can be judged",
     Need.SERVERS: "the servers are not known, so their ports cannot be judged",
-    Need.LOSSLESS: "what the fabric is meant to do with RoCE is not known "
-    "(queue, DSCP, timers, frame size)",
+    Need.LOSSLESS: "the lossless intent is not known (queue, DSCP, timers, frame size)",
     Need.ROLE: "whether this switch is a spine or a leaf is not known",
     Need.HARDWARE: "the hardware model is not known",
-    Need.FAMILY: "the syntax family is not known, so its ranges are not either",
-    Need.RESERVED: "how far the fabric may grow is not known",
-    Need.OVERSUBSCRIPTION: "no policy says how much oversubscription is allowed "
-    "(policy.oversubscription)",
-    Need.MEDIA: "no cable tells its medium (cables.fabric.medium, cables.server.medium)",
-    Need.NICS: "no server tells how its NIC is set (servers.nic)",
-    Need.SEGMENTS: "the segments are not known, so no server's gateway is",
-    Need.EXITS: "what an exit may let in and out is not known",
-    Need.POLICY: "which segments may talk to which is not known",
+    Need.FAMILY: "the syntax family is not known, so its ranges are not known either",
+    Need.RESERVED: "the reserved capacity of the fabric is not known",
+    Need.OVERSUBSCRIPTION: "no policy limits oversubscription (policy.oversubscription)",
+    Need.MEDIA: "no cable has a medium (cables.fabric.medium, cables.server.medium)",
+    Need.NICS: "no server has a NIC profile (servers.nic)",
+    Need.SEGMENTS: "the segments, and so the gateways of servers, are not known",
+    Need.EXITS: "the prefixes that an exit accepts and announces are not known",
+    Need.POLICY: "the policy between segments is not known",
 }
 SECTION = re.compile(r"^(Example|Fix): ", re.MULTILINE)
-LOOSE_END = "the addresses do not tell what is at the port's other end"
+LOOSE_END = "the addresses do not show the port's other end"
 
 
 class SubjectKind(Protocol):
-    """A kind of subject; given: what it has beside a network, in words."""
+    """Kind of subject; given: its data beside the network, in words."""
 
     given: ClassVar[str]
     waivable: ClassVar[bool]
@@ -102,7 +99,7 @@ class SubjectKind(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RuleTopics:
-    """Topics that a live rule reads of a switch; twice: needs an earlier reading, too."""
+    """Topics that a live rule reads from a switch; twice: it needs an earlier reading, too."""
 
     topics: tuple[StateTopic, ...] = ()
     twice: bool = False
@@ -110,10 +107,11 @@ class RuleTopics:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule with what `rocefort rules` and `rocefort explain ID` show, terms in brackets.
+    """Rule with its documentation for `rocefort rules` and `rocefort explain ID`.
 
-    A missing need stops the rule or, where it belongs to one switch, leaves that switch out; a
-    missing want leaves a part of the rule out. Either way the rule says *not judged*.
+    The texts have terms in «», which become commands. A missing need stops the rule, or excludes
+    the switch that lacks it. A missing want excludes a part of the rule. In both cases the rule
+    reports *not judged*.
     """
 
     id: str
@@ -131,16 +129,21 @@ class Rule:
 
     @property
     def family(self) -> str:
-        """The area that it belongs to, by the first three letters of its id."""
+        """Subject area of the rule: the first three letters of its id."""
         return self.id[:3]
+
+    @property
+    def file(self) -> str:
+        """Path of the rule's module in the repository."""
+        return f"{self.judge.__module__.removeprefix('rocefort.').replace('.', '/')}.py"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A network under one rule, with the helpers that word its verdicts.
+    """Network under one rule, with methods that build verdicts.
 
-    Rules that judge something else beside the network have a subject of a class derived from it;
-    `given` names that in words.
+    Rules that need other data beside the network have a subject of a derived class; `given` names
+    these data in words.
     """
 
     overview: Overview
@@ -150,7 +153,7 @@ class Subject:
     waivable: ClassVar[bool] = True
 
     def verdicts(self) -> Iterator[Verdict]:
-        """First what is not known, then what the rule says of the rest."""
+        """Verdicts on missing information first, then those of the rule."""
         rule = self.rule
         missing = {need: self.lacking(need) for need in (*rule.needs, *rule.wants)}
         for need, places in missing.items():
@@ -160,11 +163,11 @@ class Subject:
             yield from rule.judge(self)
 
     def lacking(self, need: Need) -> tuple[Place, ...]:
-        """Where a need is not met: a switch, a port, or None, the whole network."""
+        """Positions without a need: a switch, a port, or None for the whole network."""
         return self.overview.lacking(need)
 
     def unknown(self, need: Need, place: Place) -> str:
-        """Why a need is not met at a place, as a reason."""
+        """Reason why a need is not met at a place."""
         if isinstance(place, End):
             return LOOSE_END
         if need is Need.CABLING and self.network.links is None:
@@ -173,12 +176,12 @@ class Subject:
 
     @property
     def network(self) -> Network:
-        """What is judged."""
+        """Network that the rule judges."""
         return self.overview.network
 
     @property
     def sources(self) -> Sources:
-        """Where its values come from."""
+        """Origins of the network's values: files and lines."""
         return self.overview.sources
 
     @property
@@ -212,7 +215,7 @@ class Subject:
         path: str = "",
         severity: Severity | None = None,
     ) -> Finding:
-        """Build a violation at a place; `path` leads on from there to the field at fault.
+        """Build a violation at a place; `path` leads from there to the faulty field.
 
         Terms in message and hint, `«BFD»`, become commands of the switch at the place.
         """
@@ -226,7 +229,10 @@ class Subject:
         )
 
     def not_judged(self, place: Place, reason: str, *, path: str = "") -> NotJudged:
-        """Say what could not be decided at a place; no device in the reason, so that it groups."""
+        """Build a verdict (not judged) at a place.
+
+        Equal reasons form a group in reports, so that a reason names no device.
+        """
         reason = in_words(reason, self._node(place))
         return NotJudged(rule=self.rule.id, where=self.where(place, path), reason=reason)
 
@@ -274,7 +280,7 @@ def rule(
 ) -> Callable[[Judge[S, V]], Judge[S, V]]: ...
 
 
-def rule(  # noqa: PLR0913 - what a rule declares
+def rule(  # noqa: PLR0913 - fields of a rule
     rule_id: str,
     *,
     judges: type[SubjectKind] = Subject,
@@ -286,7 +292,7 @@ def rule(  # noqa: PLR0913 - what a rule declares
 ) -> Callable[[Judge[S, V]], Judge[S, V]]:
     """Register a rule; TypeError when it has no docstring or source, or its id is taken.
 
-    judges: the class of subject that its function is given; by default a network alone.
+    judges: class of the subject that its function gets; by default a network alone.
     """
 
     def register(judge: Judge[S, V]) -> Judge[S, V]:

@@ -1,4 +1,4 @@
-"""Waivers: findings that somebody answers for until a day are kept apart, not left out."""
+"""Waivers: set accepted findings apart in a report until the date of the waiver."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def check_waivers(network: Network, sources: Sources, known: Sequence[str]) -> N
 def sort_out(
     report: Report, network: Network, sources: Sources, today: date | None = None
 ) -> Report:
-    """The report with waived findings set apart; the first waiver that covers a finding takes it.
+    """Report with waived findings set apart; the first waiver that covers a finding applies.
 
-    What is wrong with a waiver is a finding of the rule that it waives: an error from the day
-    after `until`, a warning when it covers nothing of what could be judged. A rule that did not
-    run is not asked for. today: the day that waivers are held against (default: today in UTC).
+    A fault of a waiver is a finding of its rule: an error from the day after `until`, a warning if
+    the waiver covers no finding although the rule could judge its place. Waivers of rules that did
+    not run are skipped. today: the date to compare with `until` (default: today in UTC).
     """
     today = today or datetime.now(UTC).date()
     asked = [(index, w) for index, w in enumerate(network.waivers) if w.rule in report.rules]
@@ -53,7 +53,7 @@ def sort_out(
 
 
 def _undecided(waiver: Waiver, report: Report) -> bool:
-    """Whether its rule could not judge its place: then nobody knows that it covers nothing."""
+    """Whether the rule could not judge the waiver's place, so that its use is not known."""
     return any(
         entry.rule == waiver.rule
         and (waiver.device is None or entry.where.device in (None, waiver.device))
@@ -68,12 +68,12 @@ def _undecided(waiver: Waiver, report: Report) -> bool:
 def _about(
     waiver: Waiver, sources: Sources, index: int, *, today: date, needed: bool
 ) -> Iterator[Finding]:
-    """What is wrong with a waiver."""
+    """Fault of a waiver: expired, or without a finding."""
     at = f" at {waiver.place}" if waiver.place else ""
     if today > waiver.until:
         severity = Severity.ERROR
         message = f"the waiver of {waiver.rule}{at} expired after {waiver.until} ({waiver.why})"
-        hint = "mend what it waived, or decide again and set a later day"
+        hint = "fix the waived finding, or review the waiver and set a later date"
     elif not needed:
         severity = Severity.WARNING
         message = f"the waiver of {waiver.rule}{at} covers no finding ({waiver.why})"

@@ -10,8 +10,8 @@ from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn
 
 
 class RuleText(Frozen):
-    """A rule's words. explanation: what it asks for and why; example: a message of its findings;
-    source: who says so."""
+    """Documentation of a rule. explanation: its requirement and the reason; example: a message of
+    its findings; source: standard, paper or vendor document; file: its module in the repository."""
 
     id: str
     title: str
@@ -20,6 +20,7 @@ class RuleText(Frozen):
     example: str = ""
     fix: str = ""
     source: str = ""
+    file: str = ""
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
@@ -38,7 +39,7 @@ def rules_report(rules: Iterable[RuleText]) -> Table:
 def rule_report(rule: RuleText) -> Iterator[Block]:
     """All words of a rule."""
     yield Note(f"{rule.id} ({rule.severity.value}): {rule.title}")
-    for paragraph in (*rule.paragraphs, f"Source: {rule.source}"):
+    for paragraph in (*rule.paragraphs, f"Source: {rule.source}", f"File: {rule.file}"):
         yield Section("", (Note(paragraph),))
 
 

@@ -12,14 +12,16 @@ WIDTH = 96  # columns of the documentation
 HEAD = """\
 # Rules
 
-Written from the code by `make golden`; the rules themselves are in `validators/`.
-`rocefort explain ID` prints one, `rocefort check --select PFC,BUF001` runs some, and a waiver in
-the fabric accepts what one finds at a place until a day. What a rule needs and a text alone does
-not tell makes it *not judged* where it is missing, never passed. The rules LIV are those of
-`rocefort health`: they judge what the switches say of themselves. HST101 and on are those of
-`rocefort host check`: they judge what the servers say. CHG, and those of the other families from
-101 on, are of `rocefort verify`, `review` and `expand`: they judge what a routing engine answers,
-what failures cost, and what a change does.
+`make golden` writes this page from the code in `validators/rules/`; each rule names its file.
+`rocefort explain ID` prints one rule, `rocefort check --select PFC,BUF001` runs some. A waiver in
+the fabric accepts the finding of a rule at one place until a date. A rule is *not judged* where
+information that it needs is missing; it never passes then.
+
+- `rocefort check` runs all rules that are not in this list.
+- `rocefort health` runs LIV: the reported state of the switches.
+- `rocefort host check` runs HST101 and later: the reported settings of the servers.
+- `rocefort verify`, `review` and `expand` run CHG, and the rules of other families from 101 on: the
+  answers of a routing engine, the effect of failures, and the effect of a change.
 """
 
 
@@ -51,4 +53,5 @@ def _section(rule: RuleText, needs: Sequence[str]) -> str:
 def _facts(rule: RuleText, needs: Sequence[str]) -> Iterator[str]:
     yield f"- Severity: {rule.severity}"
     yield f"- Source: {rule.source}"
+    yield f"- File: [{rule.file}](../{rule.file})"
     yield f"- Needs: {', '.join(needs) or 'the text alone'}"

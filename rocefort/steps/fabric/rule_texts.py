@@ -18,6 +18,7 @@ def rule_texts(*judges: type[SubjectKind]) -> tuple[RuleText, ...]:
             example=in_words(rule.example),
             fix=in_words(rule.fix),
             source=in_words(rule.source),
+            file=rule.file,
         )
         for rule in registered(*judges)
     )

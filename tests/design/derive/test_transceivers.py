@@ -99,7 +99,7 @@ def test_without_a_medium_nothing_is_set_and_nothing_judged(edit_heps: Edit) -> 
     ports = [i for node in network.nodes for i in node.device.interfaces]
     assert {(i.fec, i.autonegotiation) for i in ports} == {(None, True)}
     reasons = {n.rule: n.reason for n in check(network).not_judged}
-    unknown = "no cable tells its medium (cables.fabric.medium, cables.server.medium)"
+    unknown = "no cable has a medium (cables.fabric.medium, cables.server.medium)"
     assert (reasons["TOP011"], reasons["TOP012"]) == (unknown, unknown)
 
 

@@ -140,7 +140,7 @@ def test_an_expired_waiver_fails_even_where_nothing_is_left_to_waive(small: Any)
     report = check(small.change(waivers=(waiver,)).network, today=TODAY)
     assert [f"{f.severity} {f.where}: {f.message}; {f.hint}" for f in report.findings] == [
         "error : the waiver of PFC003 at leaf02 expired after 2026-01-01 (lab); "
-        "mend what it waived, or decide again and set a later day"
+        "fix the waived finding, or review the waiver and set a later date"
     ]
     assert report.failed
 

@@ -126,8 +126,8 @@ BGP001: list[tuple[Change, list[str]]] = [
         lambda s: _moved(s, "10.1.9.2/31").change(origin="text", links=None),
         [
             "error spine01: no interface here is in one subnet with peer 10.1.1.3 of leaf01",
-            "not judged fabric: the cabling is not known, so nothing that lies between two "
-            "ports can be judged",
+            "not judged fabric: the cabling is not known, so nothing between two ports can be "
+            "judged",
             "not judged leaf01: the configuration of a peer is not among the texts",
         ],
     ),
@@ -173,7 +173,8 @@ BGP002: list[tuple[Change, list[str]]] = [
     (
         lambda s: s.bgp("spine02", asn=65001).bgp("leaf02", as_path_relax=True),
         [
-            "error leaf01: the spines are AS 65000 and 65001, and `load-balancing as-path-relax` is off: "
+            "error leaf01: the spines are AS 65000 and 65001, and `load-balancing as-path-relax` "
+            "is off: "
             "paths over different spines are not shared"
         ],
     ),

@@ -61,14 +61,11 @@ TOP010: list[tuple[Change, list[str]]] = [
     (lambda s: s.link(0, b=End(device="leaf01", interface="100GE1/0/30")), []),  # TOP003 tells
     (
         lambda s: s.change(links=None),
-        [
-            "not judged fabric: the cabling is not known, so nothing that lies between two "
-            "ports can be judged"
-        ],
+        ["not judged fabric: the cabling is not known, so nothing between two ports can be judged"],
     ),
 ]
 
-UNKNOWN = "no cable tells its medium (cables.fabric.medium, cables.server.medium)"
+UNKNOWN = "no cable has a medium (cables.fabric.medium, cables.server.medium)"
 
 
 def _without_media(small: Any) -> Any:

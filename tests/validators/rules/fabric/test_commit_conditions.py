@@ -46,7 +46,8 @@ TXT003: list[tuple[Change, list[str]]] = [
     (
         lambda s: _with(s, "low-latency fabric"),
         [
-            "info leaf01: `low-latency fabric` needs a save and needs a restart of the switch: it waits"
+            "info leaf01: `low-latency fabric` needs a save and needs a restart of the switch: it "
+            "waits"
         ],
     ),
     (lambda s: _with(s, "low-latency fabrics", "undo low-latency fabric"), []),
@@ -64,7 +65,7 @@ TXT003: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.node("leaf01", family=None),
-        ["not judged leaf01: the syntax family is not known, so its ranges are not either"],
+        ["not judged leaf01: the syntax family is not known, so its ranges are not known either"],
     ),
 ]
 

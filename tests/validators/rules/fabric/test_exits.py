@@ -98,7 +98,7 @@ BGP004: list[tuple[Change, list[str]]] = [
     (_exit, []),
     (
         lambda s: s.change(exits=None),
-        ["not judged fabric: what an exit may let in and out is not known"],
+        ["not judged fabric: the prefixes that an exit accepts and announces are not known"],
     ),
     (
         lambda s: _exit(s).unpeer("leaf01", "192.0.2.0"),

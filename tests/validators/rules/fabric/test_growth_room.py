@@ -85,10 +85,7 @@ TOP005: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.change(oversubscription=None),
-        [
-            "not judged fabric: no policy says how much oversubscription is allowed "
-            "(policy.oversubscription)"
-        ],
+        ["not judged fabric: no policy limits oversubscription (policy.oversubscription)"],
     ),
 ]
 
@@ -183,7 +180,7 @@ TOP006: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.change(reserved=None),
-        ["not judged fabric: how far the fabric may grow is not known"],
+        ["not judged fabric: the reserved capacity of the fabric is not known"],
     ),
     (
         lambda s: s.node("leaf01", hardware=None),

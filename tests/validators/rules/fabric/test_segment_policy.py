@@ -138,7 +138,7 @@ SEC010: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.change(origin="text"),
-        ["not judged fabric: which segments may talk to which is not known"],
+        ["not judged fabric: the policy between segments is not known"],
     ),
 ]
 

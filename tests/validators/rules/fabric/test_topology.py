@@ -91,10 +91,7 @@ TOP001: list[tuple[Change, list[str]]] = [
     (lambda s: s.without("spine02").change(spines=None), []),
     (
         lambda s: s.change(links=None),
-        [
-            "not judged fabric: the cabling is not known, so nothing that lies between two "
-            "ports can be judged"
-        ],
+        ["not judged fabric: the cabling is not known, so nothing between two ports can be judged"],
     ),
     (
         lambda s: s.node("leaf02", role=None),

@@ -136,10 +136,7 @@ LIV015: list[tuple[Change, list[str]]] = [
     (lambda v: v.earlier().row("leaf01", "queues", 0, dropped_packets=3), []),  # queue 0 may
     (
         lambda v: v.meant(lossless=None),
-        [
-            "not judged fabric: what the fabric is meant to do with RoCE is not known "
-            "(queue, DSCP, timers, frame size)"
-        ],
+        ["not judged fabric: the lossless intent is not known (queue, DSCP, timers, frame size)"],
     ),
 ]
 LIV016: list[tuple[Change, list[str]]] = [

@@ -62,8 +62,7 @@ def test_headroom_grows_with_everything(
 
 
 NO_CABLING = (
-    "not judged fabric: the cabling is not known, so nothing that lies between two ports can be "
-    "judged"
+    "not judged fabric: the cabling is not known, so nothing between two ports can be judged"
 )
 LEAF_NEED = "154 KB are needed for 3 ports, at most 55 KB for one (100 Gb/s over 100 m)"
 SPINE_NEED = "110 KB are needed for 2 ports, at most 55 KB for one (100 Gb/s over 100 m)"
@@ -154,7 +153,7 @@ BUF001: list[tuple[Change, list[str]]] = [
     (lambda s: s.change(links=None), [NO_CABLING]),
     (
         lambda s: s.node("leaf01", family=None),
-        ["not judged leaf01: the syntax family is not known, so its ranges are not either"],
+        ["not judged leaf01: the syntax family is not known, so its ranges are not known either"],
     ),
 ]
 

@@ -297,10 +297,7 @@ DLK001: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.change(links=None),
-        [
-            "not judged fabric: the cabling is not known, so nothing that lies between two ports "
-            "can be judged"
-        ],
+        ["not judged fabric: the cabling is not known, so nothing between two ports can be judged"],
     ),
 ]
 

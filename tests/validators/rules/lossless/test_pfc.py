@@ -14,11 +14,8 @@ from rocefort.validators.checks import check
 
 Change = Callable[[Any], Any]
 
-NO_INTENT = (
-    "not judged fabric: what the fabric is meant to do with RoCE is not known "
-    "(queue, DSCP, timers, frame size)"
-)
-NO_FAMILY = "not judged leaf01: the syntax family is not known, so its ranges are not either"
+NO_INTENT = "not judged fabric: the lossless intent is not known (queue, DSCP, timers, frame size)"
+NO_FAMILY = "not judged leaf01: the syntax family is not known, so its ranges are not known either"
 PORT = ("leaf01", "100GE1/0/1")
 TIMERS = ("detection", "recovery")
 

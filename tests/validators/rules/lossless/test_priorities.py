@@ -17,10 +17,7 @@ from rocefort.models.network.network import Position, Sources, TextLine
 Change = Callable[[Any], Any]
 
 PORT = ("leaf01", "100GE1/0/1")
-NO_INTENT = (
-    "not judged fabric: what the fabric is meant to do with RoCE is not known "
-    "(queue, DSCP, timers, frame size)"
-)
+NO_INTENT = "not judged fabric: the lossless intent is not known (queue, DSCP, timers, frame size)"
 
 
 def _domain(small: Any, *changed: DscpMap, dot1p: tuple[DscpMap, ...] | None = None) -> Any:
@@ -252,7 +249,7 @@ TXT001: list[tuple[Change, list[str]]] = [
     ),
     (
         lambda s: s.node("leaf01", family=None),
-        ["not judged leaf01: the syntax family is not known, so its ranges are not either"],
+        ["not judged leaf01: the syntax family is not known, so its ranges are not known either"],
     ),
 ]
 

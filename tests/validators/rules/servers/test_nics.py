@@ -14,11 +14,8 @@ from rocefort.models.network.network import Position, Sources
 
 Change = Callable[[Any], Any]
 
-NO_NIC = "not judged fabric: no server tells how its NIC is set (servers.nic)"
-NO_INTENT = (
-    "not judged fabric: what the fabric is meant to do with RoCE is not known "
-    "(queue, DSCP, timers, frame size)"
-)
+NO_NIC = "not judged fabric: no server has a NIC profile (servers.nic)"
+NO_INTENT = "not judged fabric: the lossless intent is not known (queue, DSCP, timers, frame size)"
 ONE_NOT_KNOWN = "not judged fabric: the NIC settings of node2 are not known (servers.nic)"
 UNKNOWN: list[tuple[Change, list[str]]] = [
     (lambda s: s.hosts(nics={}), [NO_NIC]),
@@ -216,7 +213,7 @@ HST006: list[tuple[Change, list[str]]] = [
     (lambda s: s.nic(mtu_bytes=None), _says_nothing_of("an MTU")),
     (
         lambda s: s.nic(mtu_bytes=1500).change(segments=None),
-        ["not judged fabric: the segments are not known, so no server's gateway is"],
+        ["not judged fabric: the segments, and so the gateways of servers, are not known"],
     ),
 ]
 
