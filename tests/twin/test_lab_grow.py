@@ -28,7 +28,7 @@ from rocefort.steps.lab.failover import FailoverOptions
 from rocefort.steps.lab.grow import grow_running
 from rocefort.steps.lab.network import await_law, running_network
 from rocefort.steps.lab.twin import bring_up
-from rocefort.steps.lab.under_load import lives_of, under_load
+from rocefort.steps.lab.under_load import session_counts, under_load
 from rocefort.steps.rollout.apply import apply_plan
 from rocefort.steps.rollout.plan import make_plan, running_of
 
@@ -94,9 +94,9 @@ def grow_by_command(fabric: Path) -> None:
 
 def rolled_out(twin: Twin, fabric: Path, journal: Path) -> tuple[str, ...]:
     """Grow, plan and apply; the switches that confirmed."""
-    lives = lives_of(twin)
+    lives = session_counts(twin)
     grow_by_command(fabric)
-    assert all(life.goes_on(lives_of(twin).get(name)) for name, life in lives.items())
+    assert all(life.is_same_session(session_counts(twin).get(name)) for name, life in lives.items())
     access = load_connections(connections(twin))
     plan = make_plan(fabric, access, running_of(fabric, access, None))
     events: list[Event] = []
@@ -113,7 +113,7 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     twin, topology = heps_twin, heps_twin.topology
-    lives = lives_of(twin)
+    lives = session_counts(twin)
     grown = more_spines(HEPS, tmp_path)
     with pytest.raises(Refused, match="heps: this fabric adds nothing to the lab"):
         grow_running(twin, HEPS)
@@ -139,7 +139,7 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
     assert after.topology.switches == topology.switches
     assert not [name for name in namespaces_of(twin.record.id) if name.endswith("spine03")]
     assert status_of("heps", twin.registry).wrong == ()
-    assert all(life.goes_on(lives_of(twin).get(name)) for name, life in lives.items())
+    assert all(life.is_same_session(session_counts(twin).get(name)) for name, life in lives.items())
 
 
 @pytest.mark.thorough

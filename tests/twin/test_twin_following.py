@@ -13,7 +13,7 @@ import pytest
 
 from rocefort.design.derive.derive import derive
 from rocefort.lab.cli.server import DurableSession
-from rocefort.lab.switch.audit_log import read_deeds
+from rocefort.lab.switch.audit_log import read_audit_log
 from rocefort.lab.switch.personality import Personality
 from rocefort.lab.switch.state_source import RouteState
 from rocefort.lab.twin.cli_process import lines_directory
@@ -76,8 +76,8 @@ def typed(lab: Rehearsal) -> Typed:
         said: list[str] = []
 
         def work() -> None:
-            deeds, switch = lab.server.deeds, lab.switches["leaf01"]
-            session = DurableSession(switch, "netops", None, deeds)
+            audit_log, switch = lab.server.audit_log, lab.switches["leaf01"]
+            session = DurableSession(switch, "netops", None, audit_log)
             said.extend(session.handle(line).text for line in lines)
             session.close()
 
@@ -88,7 +88,7 @@ def typed(lab: Rehearsal) -> Typed:
 
 
 def _watch(lab: Rehearsal) -> None:
-    following = lab.server.deeds
+    following = lab.server.audit_log
     assert isinstance(following, ConfigSync)
     lab.server.call(following.watch)
 
@@ -160,7 +160,7 @@ def test_what_the_twin_cannot_do_is_told_and_forgotten_when_undone(
         "leaf01 runs what the twin does not: leaf01 ip route-static 10.99.0.0/16"
     )
     assert why in wrong
-    rows = read_deeds(lines_directory(twin.registry, twin.record) / "deeds.jsonl")
+    rows = read_audit_log(lines_directory(twin.registry, twin.record) / "deeds.jsonl")
     assert [row.switch for row in rows if why in row.line] == ["leaf01"]
     assert "Error" not in typed(
         "system-view", f"undo {spoilt.partition(' preference')[0]}", "commit"

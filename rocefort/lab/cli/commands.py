@@ -78,12 +78,12 @@ NO_PERSIST: Mapping[str, Act] = {  # releases before it, as NE40E V800R012
 
 def _interface(switch: EmulatedSwitch, name: str) -> str:
     """Show one interface, even without a line of its own; an unknown one gives an error text."""
-    wanted = f"interface {name}"
+    heading = f"interface {name}"
     ports = configuration.with_ports(switch.running, switch.ports, switch.family)
-    lines = configuration.only(ports, wanted)
+    lines = configuration.only(ports, heading)
     if not lines and interface_of(switch, name) is None:
         return NO_INTERFACE
-    return configuration.saved_form(lines or (ConfigLine(wanted),), switch.family)
+    return configuration.saved_form(lines or (ConfigLine(heading),), switch.family)
 
 
 def _typed(switch: EmulatedSwitch, word: str) -> str | None:
@@ -149,9 +149,9 @@ def commands(
         own |= candidate_view.TWO_STAGE
     shows = {text: _of_switch(show) for text, show in displays.items()}
     shows |= {text: _of_session(show) for text, show in own.items()}
-    known = [Command(text, act) for text, act in acts.items()]
-    known += [Command(text, act, shows=True) for text, act in shows.items()]
-    return tuple((command, parse_format(command.format)) for command in known)
+    rows = [Command(text, act) for text, act in acts.items()]
+    rows += [Command(text, act, shows=True) for text, act in shows.items()]
+    return tuple((command, parse_format(command.format)) for command in rows)
 
 
 @lru_cache(maxsize=4096)  # up to 0.2 ms a line without; all switches get the same lines

@@ -39,26 +39,26 @@ class OutputFilter:
         hits = [any(map(self.pattern.search, group)) for group in groups]
         if self.mode == "begin":
             return groups[hits.index(True) :] if True in hits else []
-        wanted = self.mode != "exclude"
-        return [group for group, hit in zip(groups, hits, strict=True) if hit is wanted]
+        keep_hits = self.mode != "exclude"
+        return [group for group, hit in zip(groups, hits, strict=True) if hit is keep_hits]
 
 
 def sections(rows: Sequence[str]) -> list[list[str]]:
     """Split rows into sections, each from a `#` at the left margin to the next."""
-    found: list[list[str]] = []
+    groups: list[list[str]] = []
     for row in rows:
-        if row.startswith("#") or not found:
-            found.append([])
-        found[-1].append(row)
-    return found
+        if row.startswith("#") or not groups:
+            groups.append([])
+        groups[-1].append(row)
+    return groups
 
 
 def read_filters(tokens: Sequence[str]) -> tuple[OutputFilter, ...]:
     """Return the filters of a query. Raises CommandRefused with the index of the wrong word."""
-    found = tuple(_parse_filter(tokens, start, end) for start, end in _places(tokens))
-    if len(found) > MOST_FILTERS:
+    filters = tuple(_parse_filter(tokens, start, end) for start, end in _places(tokens))
+    if len(filters) > MOST_FILTERS:
         raise CommandRefused(_places(tokens)[MOST_FILTERS][0], TOO_MANY)
-    return found
+    return filters
 
 
 def _places(tokens: Sequence[str]) -> list[tuple[int, int]]:
@@ -117,6 +117,6 @@ def filter_words(tokens: Sequence[str], beginning: str) -> list[str]:
 def filtered_text(text: str, filters: Sequence[OutputFilter]) -> str:
     """Apply filters to a text in order, each to the output of the one before."""
     rows = text.splitlines()
-    for one in filters:
-        rows = one.of(rows)
+    for output_filter in filters:
+        rows = output_filter.of(rows)
     return "\n".join(rows)

@@ -32,11 +32,11 @@ class OpenQuestion:
 
     def choose(self, answer: str) -> Callable[[], CliReply] | None:
         """Return the action of an answer; None if it is not a valid answer."""
-        found = re.fullmatch(r"y(es)?|n(o)?|c(ancel)?", answer.strip(), re.IGNORECASE)
-        if found is None:
+        match = re.fullmatch(r"y(es)?|n(o)?|c(ancel)?", answer.strip(), re.IGNORECASE)
+        if match is None:
             return None
         choices = {"y": self.yes, "n": self.no, "c": self.cancel}
-        return choices[found[0][0].casefold()]
+        return choices[match[0][0].casefold()]
 
     def repeat_text(self) -> str:
         """Return the text printed after an invalid answer."""

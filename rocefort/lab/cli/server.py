@@ -40,11 +40,11 @@ class DurableSession(CliSession):
         switch: EmulatedSwitch,
         user: str,
         store: Store | None,
-        deeds: AuditLog | None = None,
+        audit_log: AuditLog | None = None,
     ) -> None:
         super().__init__(switch, user)
         self.store = store
-        self.deeds = deeds
+        self.audit_log = audit_log
 
     def handle(self, line: str) -> CliReply:
         """Answer one line, and store its effect."""
@@ -68,15 +68,15 @@ class DurableSession(CliSession):
 
     def _before(self) -> None:
         """Record what the switch did before this line, such as the end of a trial."""
-        if self.deeds:
+        if self.audit_log:
             self.switch.tick()
-            self.deeds.record_spontaneous(self.switch)
+            self.audit_log.record_spontaneous(self.switch)
 
     def _keep(self, line: str) -> None:
         if self.store:
             self.store.keep(self.switch)
-        if self.deeds:
-            self.deeds.note(self.switch, self.number, self.user, line)
+        if self.audit_log:
+            self.audit_log.note(self.switch, self.number, self.user, line)
 
 
 @dataclass
@@ -87,9 +87,9 @@ class LabServer:
             lab.ports["leaf01"], lab.known_hosts
 
     `listen` is the address and the port of the first name in order; port 0 takes free ones.
-    `behind` has the state that display commands show. Without it a model without cabling is used,
-    whose BGP peers are all Idle. `store` keeps the switches on disk; without it they start as given
-    each time. `deeds` records their lines and acts. Raises what `open_listeners` raises.
+    `state_source` has the state that display commands show. Without it a model without cabling is
+    used, whose BGP peers are all Idle. `store` keeps the switches on disk; without it they start as
+    given each time. `audit_log` records their lines and acts. Raises what `open_listeners` raises.
     """
 
     switches: MutableMapping[str, EmulatedSwitch]
@@ -97,9 +97,9 @@ class LabServer:
     listen: tuple[str, int] = ("127.0.0.1", 0)
     user: str = "netops"
     password: str = "emulated-only"  # noqa: S105 - opens nothing but an emulator
-    behind: StateSource | None = None
+    state_source: StateSource | None = None
     store: Store | None = None
-    deeds: AuditLog | None = None
+    audit_log: AuditLog | None = None
     ports: dict[str, int] = field(default_factory=dict)
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
     _listeners: dict[str, SshListener] = field(default_factory=dict)
@@ -112,15 +112,15 @@ class LabServer:
 
     async def __aenter__(self) -> Self:
         _require_asyncssh()
-        self.behind = self.behind or EmulatedState(self.switches)
+        self.state_source = self.state_source or EmulatedState(self.switches)
         for switch in self.switches.values():
             self._set_up(switch)
-        doors = {
+        endpoints = {
             name: self._endpoint(self.switches[name]) for name in sorted(self.switches, key=natural)
         }
         async with AsyncExitStack() as opened:
             self._listeners, known_hosts = await open_listeners(
-                opened, doors, self.state_dir, self.listen, (self.user, self.password)
+                opened, endpoints, self.state_dir, self.listen, (self.user, self.password)
             )
             self.ports = {name: self._listeners[name].port for name in self.switches}
             self.known_hosts.write_text(known_hosts, encoding="ascii")
@@ -129,13 +129,14 @@ class LabServer:
         return self
 
     def _set_up(self, switch: EmulatedSwitch) -> None:
-        switch.behind, switch.flash = self.behind, self.state_dir / "flash" / switch.name
-        if isinstance(self.behind, EmulatedState):
-            switch.ports = self.behind.ports.get(switch.name, ())
+        switch.state_source = self.state_source
+        switch.flash = self.state_dir / "flash" / switch.name
+        if isinstance(self.state_source, EmulatedState):
+            switch.ports = self.state_source.ports.get(switch.name, ())
         if self.store:
             self.store.keep(switch)
-        if self.deeds:
-            self.deeds.begin(switch)
+        if self.audit_log:
+            self.audit_log.begin(switch)
 
     async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
@@ -146,8 +147,8 @@ class LabServer:
         Call it from another thread than the lab's. Raises BadInput for an unknown switch.
         """
         if name not in self.switches or self._loop is None:
-            known = ", ".join(self.switches)
-            raise BadInput(f"no switch is called {name!r}", where="lab", how=f"use one of: {known}")
+            names = ", ".join(self.switches)
+            raise BadInput(f"no switch is called {name!r}", where="lab", how=f"use one of: {names}")
         asyncio.run_coroutine_threadsafe(self._power_cycle(name), self._loop).result()
 
     def call(self, work: Callable[[], None]) -> None:
@@ -179,10 +180,10 @@ class LabServer:
     async def _add(self, switches: Mapping[str, EmulatedSwitch]) -> None:
         host, base = self.listen
         address = host, max(self.ports.values()) + 1 if base else 0
-        doors = {name: self._endpoint(switches[name]) for name in sorted(switches, key=natural)}
+        endpoints = {name: self._endpoint(switches[name]) for name in sorted(switches, key=natural)}
         async with AsyncExitStack() as opened:
             login = self.user, self.password
-            fresh, hosts = await open_listeners(opened, doors, self.state_dir, address, login)
+            fresh, hosts = await open_listeners(opened, endpoints, self.state_dir, address, login)
             self._open.push_async_exit(opened.pop_all())
         self.switches.update(switches)
         self._listeners |= fresh
@@ -193,12 +194,12 @@ class LabServer:
 
     async def _reopen(self, name: str) -> None:
         await self._listeners[name].close()
-        doors, address = (
+        endpoints, address = (
             {name: self._endpoint(self.switches[name])},
             (self.listen[0], self.ports[name]),
         )
         login = self.user, self.password
-        fresh, _ = await open_listeners(self._open, doors, self.state_dir, address, login)
+        fresh, _ = await open_listeners(self._open, endpoints, self.state_dir, address, login)
         self._listeners |= fresh
 
     async def _power_cycle(self, name: str) -> None:
@@ -207,8 +208,8 @@ class LabServer:
         _abort(self._listeners[name])
         if self.store:
             self.store.keep(switch)
-        if self.deeds:
-            self.deeds.note(switch, 0, "", POWER_LOST)
+        if self.audit_log:
+            self.audit_log.note(switch, 0, "", POWER_LOST)
 
     def _endpoint(self, switch: EmulatedSwitch) -> SshEndpoint:
         from rocefort.lab.cli import sftp, transport  # noqa: PLC0415 - asyncssh belongs to an extra
@@ -223,8 +224,8 @@ class LabServer:
         return SshEndpoint(transport.dialogues(open_session), sftp.files_of(switch), impostor)
 
     def _session(self, switch: EmulatedSwitch, user: str) -> CliSession:
-        if self.store or self.deeds:
-            return DurableSession(switch, user, self.store, self.deeds)
+        if self.store or self.audit_log:
+            return DurableSession(switch, user, self.store, self.audit_log)
         return CliSession(switch, user)
 
 
@@ -243,7 +244,7 @@ class SshEndpoint:
 
 async def open_listeners(
     opened: AsyncExitStack,
-    doors: Mapping[str, SshEndpoint],
+    endpoints: Mapping[str, SshEndpoint],
     state_dir: Path,
     listen: tuple[str, int],
     login: tuple[str, str],
@@ -259,17 +260,19 @@ async def open_listeners(
 
     host, base = listen
     listeners, known_hosts = {}, ""
-    for index, (name, door) in enumerate(doors.items()):
+    for index, (name, endpoint) in enumerate(endpoints.items()):
         if not name or Path(name).name != name:
             raise BadInput(f"{name!r} cannot be the name of a host", how="use one word")
         key = _host_key(state_dir, name)
         port = base + index if base else 0
         if port > LAST_PORT:
-            how = f"choose a first port up to {LAST_PORT + 1 - len(doors)}"
+            how = f"choose a first port up to {LAST_PORT + 1 - len(endpoints)}"
             raise BadInput(f"no port is left for {name}", where="lab", how=how)
         try:
-            shown = transport.another_key(name) if door.impostor else key
-            listener = await transport.listen((host, port), shown, login, door.serve, door.files)
+            shown = transport.another_key(name) if endpoint.impostor else key
+            listener = await transport.listen(
+                (host, port), shown, login, endpoint.serve, endpoint.files
+            )
         except OSError as error:
             raise _not_open(error, name, host, port) from error
         opened.push_async_callback(listener.close)

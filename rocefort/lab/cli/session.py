@@ -223,12 +223,12 @@ class CliSession(CliDialogue):
         elif tokens == ABORT_SESSION and (trial := self.switch.trial) is not None:
             return CliReply(f"  {trial.session}  Session in trial configuration mode")
         try:
-            found = self._known_words(tokens, beginning)
+            words = self._known_words(tokens, beginning)
         except CommandRefused as refused:
             return self._caret(typed, refused)
-        if not found:
+        if not words:
             return self.refused(typed, len(typed), UNRECOGNIZED)
-        return CliReply("\n".join(f"  {word}" for word in found), pages=True)
+        return CliReply("\n".join(f"  {word}" for word in words), pages=True)
 
     def _known_words(self, tokens: Tokens, beginning: str) -> list[str]:
         if BAR in tokens:
@@ -237,12 +237,12 @@ class CliSession(CliDialogue):
 
     def _command_set(self) -> CommandSet[Command | None]:
         """Return operational commands and, in the system view and below, configuration commands."""
-        known = commands(self.stage, **self._release())
+        operational = commands(self.stage, **self._release())
         if not self.in_system:
-            return CommandSet(known)
+            return CommandSet(operational)
         config, family = self.switch.candidate(self.number).config, self.switch.family
         own = ((None, nodes) for nodes in config_commands(config, self.view, family))
-        return CommandSet([*known, *own])
+        return CommandSet([*operational, *own])
 
 
 def idle_seconds(switch: EmulatedSwitch) -> int:

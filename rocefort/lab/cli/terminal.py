@@ -115,16 +115,16 @@ class Terminal:
         if not reply.asks and (reply.prompts or not reply.closes):
             self.write(self.session.prompt)
         if reply.closes:
-            await self.end(said=bool(reply.text) or reply.prompts)
+            await self.end(printed=bool(reply.text) or reply.prompts)
         return not reply.closes
 
-    async def end(self, *, said: bool) -> None:
+    async def end(self, *, printed: bool) -> None:
         """End the session after the last output reached the client.
 
         Some clients drop text that they have not shown when the connection ends at once.
         """
         self.flush()
-        if said:
+        if printed:
             self.process.exit(0)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.process.wait_closed(), LAST_WORD_S)
@@ -166,12 +166,12 @@ class Terminal:
 
     def _take_plain(self) -> None:
         """Take a run of plain characters at once."""
-        found = None if self.in_escape else PLAIN.match(self.received)
-        if found:
+        match = None if self.in_escape else PLAIN.match(self.received)
+        if match:
             self.after_return = False
-            self.typed += (taken := found[0][: LINE_LIMIT - len(self.typed)])
+            self.typed += (taken := match[0][: LINE_LIMIT - len(self.typed)])
             self.unsent += taken
-            del self.received[: found.end()]
+            del self.received[: match.end()]
 
     def _edit(self, byte: int) -> None:
         """Take one character into the line."""

@@ -161,5 +161,5 @@ def another_key(name: str) -> asyncssh.SSHKey:
 def known_hosts_line(host: str, port: int, key: asyncssh.SSHKey) -> str:
     """Return a line of known_hosts for one listener."""
     public = key.export_public_key().decode().split()
-    place = host if port == 22 else f"[{host}]:{port}"
-    return f"{place} {public[0]} {public[1]}\n"
+    address = host if port == 22 else f"[{host}]:{port}"
+    return f"{address} {public[0]} {public[1]}\n"

@@ -111,5 +111,5 @@ def filtered_reply(session: CliDialogue, typed: TypedCommand, text: str | None) 
         filters = read_filters(typed.tokens)
     except CommandRefused as refused:
         return session.refused(typed.line, typed.at(refused.index), refused.message)
-    pages = all("no-more" not in one.ways for one in filters)
+    pages = all("no-more" not in output_filter.ways for output_filter in filters)
     return CliReply(filtered_text(text, filters).rstrip("\n"), pages=pages)

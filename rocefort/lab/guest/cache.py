@@ -106,9 +106,11 @@ class Cache:
         The caller holds the lock.
         """
         current = self._current.resolve()
-        found = sorted(self.images.glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
-        found.sort(key=lambda path: path.resolve() != current)
-        old = [path for path in found[KEPT:] if path not in in_use]
+        directories = sorted(
+            self.images.glob("*"), key=lambda path: path.stat().st_mtime, reverse=True
+        )
+        directories.sort(key=lambda path: path.resolve() != current)
+        old = [path for path in directories[KEPT:] if path not in in_use]
         for path in old:
             shutil.rmtree(path)
         return len(old)
@@ -128,8 +130,8 @@ class Cache:
             except BlockingIOError:
                 say("waiting for another process that builds a guest")
                 fcntl.flock(file, fcntl.LOCK_EX)
-            for left in self.root.glob(f"{HALF}*"):
-                shutil.rmtree(left)
+            for remains in self.root.glob(f"{HALF}*"):
+                shutil.rmtree(remains)
             yield
 
 
@@ -148,5 +150,5 @@ def digest_of(packages: Sequence[Package]) -> str:
 
 def _default() -> Path:
     base = os.environ.get("XDG_CACHE_HOME", "")
-    found = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
-    return found / "rocefort" / "guest"
+    folder = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    return folder / "rocefort" / "guest"

@@ -75,20 +75,20 @@ def packages_now() -> tuple[Package, ...]:
 
     Raises ServiceFailed if apt does not have one.
     """
-    known: dict[str, _Stanza] = {}
+    selected: dict[str, _Stanza] = {}
     todo = {KERNEL, *PROGRAMS_OF}
     while todo:
-        found = {stanza.name: stanza for stanza in _show(sorted(todo))}
-        if missing := sorted(todo & {KERNEL, *PROGRAMS_OF} - found.keys()):
+        shown = {stanza.name: stanza for stanza in _show(sorted(todo))}
+        if missing := sorted(todo & {KERNEL, *PROGRAMS_OF} - shown.keys()):
             what = f"has no package {', '.join(missing)}"
             raise ServiceFailed(what, where="apt", how=f"{UPDATE}; guests need Debian 12 on x86-64")
-        kept = {name: stanza for name, stanza in found.items() if _belongs(stanza)}
-        asked = known.keys() | todo
-        known |= kept
-        todo = {need for stanza in kept.values() for need in stanza.needs} - asked
+        included = {name: stanza for name, stanza in shown.items() if _belongs(stanza)}
+        visited = selected.keys() | todo
+        selected |= included
+        todo = {need for stanza in included.values() for need in stanza.needs} - visited
     return tuple(
         Package(name=each.name, version=each.version, size=each.size, sha256=each.sha256)
-        for _, each in sorted(known.items())
+        for _, each in sorted(selected.items())
         if each.name != KERNEL  # a package that only refers to the current kernel
     )
 
@@ -134,9 +134,9 @@ def download(packages: Sequence[Package], directory: Path) -> dict[str, Path]:
 
     Raises ServiceFailed if a download fails, or does not match apt's lists.
     """
-    wanted = [f"{package.name}={package.version}" for package in packages]
+    specs = [f"{package.name}={package.version}" for package in packages]
     done = subprocess.run(  # noqa: S603 - names and versions are apt's
-        ["apt-get", *APT_OPTIONS, "download", *wanted],  # noqa: S607
+        ["apt-get", *APT_OPTIONS, "download", *specs],  # noqa: S607
         cwd=directory,
         capture_output=True,
         text=True,
@@ -144,8 +144,8 @@ def download(packages: Sequence[Package], directory: Path) -> dict[str, Path]:
     )
     files = {path.name.partition("_")[0]: path for path in directory.glob("*.deb")}
     if done.returncode != 0 or files.keys() != {package.name for package in packages}:
-        said = [line for line in done.stderr.splitlines() if line.startswith("E:")]
-        why = said[0].removeprefix("E: ") if said else "apt-get download failed"
+        errors = [line for line in done.stderr.splitlines() if line.startswith("E:")]
+        why = errors[0].removeprefix("E: ") if errors else "apt-get download failed"
         how = f"check that the mirror answers ({UPDATE}) and the disk is not full; nothing was kept"
         raise ServiceFailed(why, where="apt", how=how)
     for package in packages:
@@ -170,5 +170,5 @@ def unpack(files: Iterable[Path], directory: Path) -> None:
             check=False,
         )
         if done.returncode != 0:
-            said = (done.stderr.strip() or "dpkg-deb failed").splitlines()[0]
-            raise ServiceFailed(said, where=file.name, how="check that the disk is not full")
+            message = (done.stderr.strip() or "dpkg-deb failed").splitlines()[0]
+            raise ServiceFailed(message, where=file.name, how="check that the disk is not full")

@@ -49,14 +49,14 @@ def _by_tool(body: bytes) -> bytes:
 
 def read_modules(directory: Path) -> dict[str, Path]:
     """Return every module of a kernel by its name."""
-    found = {}
+    paths = {}
     for path in directory.rglob("*.ko*"):
-        if named := MODULE.fullmatch(path.name):
-            found[named["name"].replace("-", "_")] = path
-    return found
+        if match := MODULE.fullmatch(path.name):
+            paths[match["name"].replace("-", "_")] = path
+    return paths
 
 
-def load_order(modules: Mapping[str, Path], wanted: Iterable[str]) -> tuple[str, ...]:
+def load_order(modules: Mapping[str, Path], names: Iterable[str]) -> tuple[str, ...]:
     """Return modules and their dependencies, each after what it needs, without built-in ones."""
     order: list[str] = []
 
@@ -67,7 +67,7 @@ def load_order(modules: Mapping[str, Path], wanted: Iterable[str]) -> tuple[str,
             add(before)
         order.append(name)
 
-    for name in wanted:
+    for name in names:
         add(name)
     return tuple(order)
 
@@ -80,6 +80,6 @@ def read_module(path: Path) -> bytes:
 
 def needs_of(module: bytes) -> tuple[str, ...]:
     """Return names of the modules that one needs, from its own metadata."""
-    names = [name for found in DEPENDS.findall(module)[:1] for name in found.split(b",")]
-    names += [name for found in SOFT.findall(module) for name in found.split()]
+    names = [name for match in DEPENDS.findall(module)[:1] for name in match.split(b",")]
+    names += [name for match in SOFT.findall(module) for name in match.split()]
     return tuple(name.decode().replace("-", "_") for name in names if name)

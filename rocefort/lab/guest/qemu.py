@@ -114,24 +114,24 @@ def require_qemu() -> None:
         )
 
 
-def accel_for(wanted: Accel, image: Image, cache: Cache, say: Callable[[str], None]) -> str:
+def accel_for(accel: Accel, image: Image, cache: Cache, say: Callable[[str], None]) -> str:
     """Return `kvm` if a kernel has really booted under it, `tcg` otherwise.
 
     The result is cached until this machine boots again. Raises BadInput if KVM is required and does
     not work.
     """
-    if wanted == "tcg" or (wanted == "auto" and not KVM.exists()):
+    if accel == "tcg" or (accel == "auto" and not KVM.exists()):
         return "tcg"
-    kept = cache.root / "kvm.json"
-    verdict = _cached_answer(kept)
+    cached = cache.root / "kvm.json"
+    verdict = _cached_answer(cached)
     if verdict is None:
         say(f"trying KVM, for at most {PROBE_S} s")
         verdict = boots(image)
         with suppress(OSError):  # a full disk costs the next lab one more probe
-            kept.write_text(json.dumps([_boot_id(), verdict]), encoding="utf-8")
+            cached.write_text(json.dumps([_boot_id(), verdict]), encoding="utf-8")
     if verdict:
         return "kvm"
-    if wanted == "kvm":
+    if accel == "kvm":
         what = f"no kernel boots under KVM within {PROBE_S} s"
         raise BadInput(what, where="--accel", how="use tcg, which needs no KVM")
     return "tcg"
@@ -160,7 +160,7 @@ def boots(image: Image, limit_s: float = PROBE_S) -> bool:
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit_s, check=False
         )
     except subprocess.TimeoutExpired as late:
-        said = late.stdout or b""
+        output = late.stdout or b""
     else:
-        said = done.stdout
-    return FIRST_WORDS.encode() in said
+        output = done.stdout
+    return FIRST_WORDS.encode() in output

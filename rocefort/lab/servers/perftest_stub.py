@@ -103,19 +103,19 @@ class EmulatedServer:
         """Sleep for a scaled number of seconds."""
         time.sleep(seconds * self.own["pace"])
 
-    def rate(self, client: str, server: str, asked: float | None) -> float:
+    def rate(self, client: str, server: str, limit: float | None) -> float:
         """Return Gb/s of RDMA between two addresses, shared with other senders to that server."""
-        one, other = self.all[client], self.all[server]
+        near, far = self.all[client], self.all[server]
         beside = max(1, len(list(self.wire.glob(f"{server}:*"))))
-        line = min(one["gbps"], other["gbps"] / beside)
-        return float(min(line * 0.94, asked or line) * min(one["share"], other["share"]))
+        line = min(near["gbps"], far["gbps"] / beside)
+        return float(min(line * 0.94, limit or line) * min(near["share"], far["share"]))
 
     def latency_us(self, client: str, server: str, size: int) -> float:
         """Return half a round trip, in microseconds."""
-        one, other = self.all[client], self.all[server]
-        switches = 1 if one["leaf"] == other["leaf"] else 3
-        sending = size / 1024 * NS_PER_KB / 1000 * (1 + switches * 0.1) * 100 / one["gbps"]
-        return float((1.13 + 0.86 * switches + sending) / min(one["share"], other["share"]))
+        near, far = self.all[client], self.all[server]
+        switches = 1 if near["leaf"] == far["leaf"] else 3
+        sending = size / 1024 * NS_PER_KB / 1000 * (1 + switches * 0.1) * 100 / near["gbps"]
+        return float((1.13 + 0.86 * switches + sending) / min(near["share"], far["share"]))
 
 
 # --- perftest -------------------------------------------------------------------------------------
@@ -138,8 +138,8 @@ def perftest(name: str, words: Sequence[str], server: EmulatedServer) -> None:
 def perftest_server(name: str, given: PerftestArguments, server: EmulatedServer) -> None:
     """Wait for a client, and print its result."""
     print_text(WAITING)
-    place = f"{server.own['address']}:{given.get('-p', PORT)}"
-    with client_at(place) as met, met.makefile("rw") as talk:
+    path = f"{server.own['address']}:{given.get('-p', PORT)}"
+    with client_at(path) as met, met.makefile("rw") as talk:
         head(name, given, server, "")
         if server.fault("killed-midrun"):
             server.pause(1)
@@ -154,18 +154,18 @@ def perftest_server(name: str, given: PerftestArguments, server: EmulatedServer)
 
 
 @contextlib.contextmanager
-def client_at(place: str) -> Iterator[socket.socket]:
+def client_at(path: str) -> Iterator[socket.socket]:
     """Yield the first client of a socket; the socket exists until the block ends."""
     with socket.socket(socket.AF_UNIX) as door:
-        Path(place).unlink(missing_ok=True)
-        door.bind(place)
+        Path(path).unlink(missing_ok=True)
+        door.bind(path)
         try:
             door.listen(1)
             met, _ = door.accept()
             with met:
                 yield met
         finally:
-            Path(place).unlink(missing_ok=True)
+            Path(path).unlink(missing_ok=True)
 
 
 def perftest_client(
@@ -239,8 +239,8 @@ def rate_rows(given: PerftestArguments, server: EmulatedServer, address: str) ->
     if server.fault("firewall-4791"):
         row = f" {size:<10d} 0           0.000000            0.000000            0.000000\n"
         return BW_HEADER + row + LINE
-    asked = given.get("--rate_limit")
-    rate = server.rate(server.own["address"], address, float(asked) if asked else None)
+    limit = given.get("--rate_limit")
+    rate = server.rate(server.own["address"], address, float(limit) if limit else None)
     return BW_HEADER + rate_row(size, seconds, rate * min(1.0, (size + 64) / 4096)) + LINE
 
 
@@ -296,12 +296,20 @@ def iperf3(_name: str, words: Sequence[str], server: EmulatedServer) -> None:
         seconds = int(given.get("-t", "10"))
         server.pause(seconds)
     gbps = server.rate(given.get("-B"), given.get("-c"), None) * 0.2
-    one = {"seconds": seconds, "bits_per_second": gbps * 1e9, "bytes": gbps * 1e9 / 8 * seconds}
+    interval = {
+        "seconds": seconds,
+        "bits_per_second": gbps * 1e9,
+        "bytes": gbps * 1e9 / 8 * seconds,
+    }
     streams: list[dict[str, Any]] = [{} for _ in range(int(given.get("-P", "1")))]
     report = {
         "start": {"test_start": {"tos": int(given.get("-S", "0"))}},
-        "intervals": [{"sum": {"start": 0, "end": seconds, **one}}],
-        "end": {"streams": streams, "sum_sent": {**one, "retransmits": 0}, "sum_received": one},
+        "intervals": [{"sum": {"start": 0, "end": seconds, **interval}}],
+        "end": {
+            "streams": streams,
+            "sum_sent": {**interval, "retransmits": 0},
+            "sum_received": interval,
+        },
     }
     print_text(json.dumps(report))
 

@@ -105,10 +105,10 @@ class RdmaRoot:
 
     def _programs(self) -> None:
         for name in BASICS:
-            found = next(p for d in ("/usr/bin", "/bin") if (p := Path(d, name)).exists())
-            place = self.root / "bin" / name
-            if not place.is_symlink():
-                place.symlink_to(found)
+            program = next(p for d in ("/usr/bin", "/bin") if (p := Path(d, name)).exists())
+            link_path = self.root / "bin" / name
+            if not link_path.is_symlink():
+                link_path.symlink_to(program)
         missing = PERFTEST if "perftest-missing" in self.faults else ()
         for name in (*PERFTEST, *OTHERS):
             if name not in missing:
@@ -123,8 +123,8 @@ class RdmaRoot:
 
     def _version(self, name: str) -> str:
         """Return shell code for perftest's `--version`: every probe runs it."""
-        said = shlex.quote(f"Version: {self.version}")
-        return f'[ "$*" != --version ] || {{ echo {said}; exit; }}\n' if name in PERFTEST else ""
+        answer = shlex.quote(f"Version: {self.version}")
+        return f'[ "$*" != --version ] || {{ echo {answer}; exit; }}\n' if name in PERFTEST else ""
 
     def _device(self) -> None:
         port = f"sys/class/infiniband/{self.device}/ports/1"
@@ -155,13 +155,13 @@ class RdmaRoot:
     def processes(self) -> dict[int, str]:
         """Return its process table: command line by process id."""
         mark = f"ROCEFORT_ROOT={self.root}".encode()
-        found = {}
-        for place in Path("/proc").glob("[0-9]*"):
+        commands = {}
+        for path in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
-                if mark in (place / "environ").read_bytes().split(b"\0"):
-                    words = (place / "cmdline").read_bytes().split(b"\0")
-                    found[int(place.name)] = b" ".join(words).decode(errors="replace").strip()
-        return found
+                if mark in (path / "environ").read_bytes().split(b"\0"):
+                    words = (path / "cmdline").read_bytes().split(b"\0")
+                    commands[int(path.name)] = b" ".join(words).decode(errors="replace").strip()
+        return commands
 
     def kill_all(self) -> None:
         """Kill all processes, as a power loss does."""
@@ -173,12 +173,12 @@ class RdmaRoot:
         """Whether a command over SSH may run here."""
         if command is None:
             return False
-        if found := KILL.fullmatch(command):
-            return int(found["pid"]) in self.processes()
+        if kill := KILL.fullmatch(command):
+            return int(kill["pid"]) in self.processes()
         words = self.unwrap(command) or ()
         program = words[2:] if words[:2] == ("stdbuf", "-oL") else words
-        known = bool(program) and program[0] in (*PERFTEST, *OTHERS, "mountpoint")
-        return known or shlex.join(words) in self.texts
+        emulated = bool(program) and program[0] in (*PERFTEST, *OTHERS, "mountpoint")
+        return emulated or shlex.join(words) in self.texts
 
     async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
         """Run an allowed command, and stream its output."""
@@ -238,8 +238,8 @@ async def _copy(source: asyncio.StreamReader, target: asyncssh.SSHWriter[bytes])
 def write_servers(wire: Path, roots: Mapping[str, RdmaRoot]) -> None:
     """Write leaves and speeds of all servers, by address, for their programs."""
     wire.mkdir(parents=True, exist_ok=True)
-    known = {
+    rows = {
         root.address: {"name": name, "leaf": root.leaf, "gbps": root.gbps, "share": root.share}
         for name, root in roots.items()
     }
-    (wire / "servers.json").write_text(json.dumps(known), encoding="utf-8")
+    (wire / "servers.json").write_text(json.dumps(rows), encoding="utf-8")

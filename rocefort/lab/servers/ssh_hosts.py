@@ -152,7 +152,9 @@ class RdmaHosts:
     @property
     def running(self) -> tuple[tuple[str, str], ...]:
         """Host and command line of every running command."""
-        return tuple((one.host, " ".join(one.words)) for one in list(self._running.values()))
+        return tuple(
+            (command.host, " ".join(command.words)) for command in list(self._running.values())
+        )
 
     def hang_up(self) -> None:
         """End every session and its commands. Call it from another thread than the lab's."""
@@ -169,10 +171,10 @@ class RdmaHosts:
         return run_in_thread(self)
 
     async def __aenter__(self) -> Self:
-        doors = {name: SshEndpoint(partial(self._serve, name)) for name in self.addresses}
+        endpoints = {name: SshEndpoint(partial(self._serve, name)) for name in self.addresses}
         async with AsyncExitStack() as opened:
             self._listeners, self.known_hosts_text = await open_listeners(
-                opened, doors, self.state_dir, self.listen, (self.user, self.password)
+                opened, endpoints, self.state_dir, self.listen, (self.user, self.password)
             )
             self.ports = {name: listener.port for name, listener in self._listeners.items()}
             self._open = opened.pop_all()
@@ -180,8 +182,8 @@ class RdmaHosts:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for one in self._running.values():
-            one.end("KILL")
+        for command in self._running.values():
+            command.end("KILL")
         await self._open.aclose()
         await asyncio.sleep(0)  # the loop closes the sockets in its next turn
 
@@ -202,23 +204,23 @@ class RdmaHosts:
 
     def _kill(self, host: str, pid: int, signal: str) -> int:
         """Signal one of this host's own commands; returns the exit code of `kill`."""
-        one = self._running.get(pid)
-        if one is None or one.host != host:
+        command = self._running.get(pid)
+        if command is None or command.host != host:
             return 1
-        one.end(signal)
+        command.end(signal)
         return 0
 
     async def _measure(
-        self, one: HostProcess, mark: str, process: asyncssh.SSHServerProcess[bytes]
+        self, command: HostProcess, mark: str, process: asyncssh.SSHServerProcess[bytes]
     ) -> None:
         self._last_pid += 1
         pid = self._last_pid
-        self._running[pid] = one
+        self._running[pid] = command
         if mark:
             process.stderr.write(f"{mark} {pid}\n".encode())
-        watch = asyncio.ensure_future(_watch(one, process))
+        watch = asyncio.ensure_future(_watch(command, process))
         try:
-            end = await self._outcome(one)
+            end = await self._outcome(command)
         finally:
             watch.cancel()
             del self._running[pid]
@@ -229,37 +231,37 @@ class RdmaHosts:
         else:
             process.exit(end.exit_code or 0)
 
-    async def _outcome(self, one: HostProcess) -> ProcessOutput:
+    async def _outcome(self, command: HostProcess) -> ProcessOutput:
         """Return the output of a command that ends normally, by a signal, or at its limit."""
-        work = asyncio.ensure_future(self._perftest(one))
+        work = asyncio.ensure_future(self._perftest(command))
         done, _ = await asyncio.wait(
-            (work, one.signal), timeout=one.limit_s, return_when=asyncio.FIRST_COMPLETED
+            (work, command.signal), timeout=command.limit_s, return_when=asyncio.FIRST_COMPLETED
         )
         if work in done:
             return work.result()
         work.cancel()  # its output was buffered, and is lost
-        if one.signal in done:
+        if command.signal in done:
             codes = {name: code for code, name in SIGNALLED.items()}
-            return ProcessOutput(exit_code=codes[one.signal.result()])
+            return ProcessOutput(exit_code=codes[command.signal.result()])
         return ProcessOutput(exit_code=TIMED_OUT)
 
-    async def _perftest(self, one: HostProcess) -> ProcessOutput:
-        address = _address(one.words)
+    async def _perftest(self, command: HostProcess) -> ProcessOutput:
+        address = _address(command.words)
         if address is None:
-            return await _complete_output((await one.sample).server)
-        server = self._waiting(address, _port(one.words))
+            return await _complete_output((await command.sample).server)
+        server = self._waiting(address, _port(command.words))
         if server is None:
-            said = (
-                f"Couldn't connect to {address}:{_port(one.words)}\n"
+            message = (
+                f"Couldn't connect to {address}:{_port(command.words)}\n"
                 "Unable to open file descriptor for socket connection"
                 " Unable to init the socket connection\n"
             )
-            return ProcessOutput(stderr=said.encode(), exit_code=1)
-        tool = one.words[0]
-        sample = self._chosen.get((one.host, tool)) or self.samples[tool]
+            return ProcessOutput(stderr=message.encode(), exit_code=1)
+        tool = command.words[0]
+        sample = self._chosen.get((command.host, tool)) or self.samples[tool]
         if self.choose is not None:
-            told = await asyncio.to_thread(self.choose, one.host, one.words)
-            sample = sample if told is None else told
+            chosen = await asyncio.to_thread(self.choose, command.host, command.words)
+            sample = sample if chosen is None else chosen
         if sample.server.exit_code in SIGNALLED:  # the server dies during the run
             server.sample.set_result(sample)
         end = await _complete_output(sample.client)
@@ -269,21 +271,21 @@ class RdmaHosts:
 
     def _waiting(self, address: str, port: int) -> HostProcess | None:
         """Return the server that listens at an address and port, if no client has connected yet."""
-        for one in self._running.values():
-            here = self.addresses[one.host] == address and _port(one.words) == port
-            if here and _address(one.words) is None and not one.sample.done():
-                return one
+        for command in self._running.values():
+            here = self.addresses[command.host] == address and _port(command.words) == port
+            if here and _address(command.words) is None and not command.sample.done():
+                return command
         return None
 
 
-async def _watch(one: HostProcess, process: asyncssh.SSHServerProcess[bytes]) -> None:
+async def _watch(command: HostProcess, process: asyncssh.SSHServerProcess[bytes]) -> None:
     """End a watched command when its SSH channel, and so its input, ends."""
     import asyncssh  # noqa: PLC0415 - belongs to an extra
 
-    if one.watched:
+    if command.watched:
         with suppress(OSError, EOFError, asyncssh.Error):
             await process.stdin.read()
-        one.end("TERM")
+        command.end("TERM")
 
 
 async def _complete_output(end: ProcessOutput) -> ProcessOutput:

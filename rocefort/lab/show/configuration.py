@@ -48,12 +48,12 @@ def _whole(config: Lines, ports: tuple[str, ...], family: SyntaxFamily) -> str:
 
 def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> Lines:
     """Return the lines with one for each port of the hardware, if the ports are known."""
-    named, types = {line.text for line in config}, split_types(config)
+    present, types = {line.text for line in config}, split_types(config)
     bare = [
         ConfigLine(text)
         for port in ports
         for name in (parts_of(port, types[port]) if port in types else (port,))
-        if (text := f"interface {name}") not in named
+        if (text := f"interface {name}") not in present
     ]
     if not bare:
         return config
@@ -93,39 +93,37 @@ def this_view(switch: EmulatedSwitch, view: View) -> str:
     return "\n".join(["#", *indented(here, 0), "#", "return", ""])
 
 
-def section(switch: EmulatedSwitch, wanted: str) -> str:
+def section(switch: EmulatedSwitch, start: str) -> str:
     """`display current-configuration interface X`, `.. configuration bgp`."""
     ports = with_ports(switch.running, switch.ports, switch.family)
-    return saved_form(only(ports, wanted), switch.family)
+    return saved_form(only(ports, start), switch.family)
 
 
-def only(config: Lines, wanted: str) -> Lines:
+def only(config: Lines, start: str) -> Lines:
     """Return sections that begin with some words: `interface 100GE1/0/1`, `bgp`."""
-    exact = wanted.startswith("interface ")
+    exact = start.startswith("interface ")
     return tuple(
-        line
-        for line in config
-        if line.text == wanted or (not exact and line.text.startswith(wanted))
+        line for line in config if line.text == start or (not exact and line.text.startswith(start))
     )
 
 
 def pending(candidate: Candidate) -> str:
     """`display configuration candidate`: the lines that were typed and not committed."""
     rows: list[str] = []
-    place: View = ()
+    current: View = ()
     for view, line in candidate.typed:
         entered = bool(rows) and bool(view) and rows[-1] == " " * (len(view) - 1) + view[-1]
-        if view != place and not entered:
+        if view != current and not entered:
             rows += (" " * depth + text for depth, text in enumerate(view))
-        place = view
+        current = view
         rows.append(" " * len(view) + line)
     return "\n".join([*rows, ""])
 
 
 def changes(switch: EmulatedSwitch, before: Lines, after: Lines) -> str:
     """`display configuration candidate changes`: lines that the commit removes and adds."""
-    named = {line.text for line in before} ^ {line.text for line in after}
-    if any(kind_of(text.removeprefix("interface ")) == "ethernet" for text in named):
+    changed = {line.text for line in before} ^ {line.text for line in after}
+    if any(kind_of(text.removeprefix("interface ")) == "ethernet" for text in changed):
         before, after = (
             with_ports(lines, switch.ports, switch.family)  # a switch always has them
             for lines in (before, after)

@@ -10,12 +10,12 @@ from rocefort.lab.switch.switch import EmulatedSwitch
 NO_INTERFACE = "Error: The interface does not exist."
 
 
-def behind_of(switch: EmulatedSwitch) -> StateSource:
+def state_source_of(switch: EmulatedSwitch) -> StateSource:
     """Return the state source of a switch; for a switch outside a lab, a model of it alone."""
-    return switch.behind or EmulatedState({switch.name: switch})
+    return switch.state_source or EmulatedState({switch.name: switch})
 
 
 def interface_of(switch: EmulatedSwitch, name: str) -> InterfaceState | None:
     """Return the state of an interface; None if the switch does not have it."""
-    states = behind_of(switch).interfaces(switch.name)
+    states = state_source_of(switch).interfaces(switch.name)
     return next((state for state in states if state.name == name), None)

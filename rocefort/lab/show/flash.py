@@ -57,12 +57,12 @@ def back_up(switch: EmulatedSwitch, name: str) -> None:
 
 def files_of(switch: EmulatedSwitch) -> list[tuple[str, int, datetime]]:
     """Return name, size in bytes and time of every file, by name."""
-    found = {STARTUP_FILE: (len(saved_zip(switch)), switch.changed_at)}
+    files = {STARTUP_FILE: (len(saved_zip(switch)), switch.changed_at)}
     for path in _kept_files(switch.flash):
         status = path.stat()
         at = datetime.fromtimestamp(status.st_mtime, UTC)
-        found[path.name] = (status.st_size, at)
-    return [(name, size, at) for name, (size, at) in sorted(found.items())]
+        files[path.name] = (status.st_size, at)
+    return [(name, size, at) for name, (size, at) in sorted(files.items())]
 
 
 def unpack_flash(switch: EmulatedSwitch) -> Path:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from textwrap import wrap
 
 from napalm_cloudengine.displays import system as displays
-from rocefort.lab.show.context import behind_of
+from rocefort.lab.show.context import state_source_of
 from rocefort.lab.show.flash import FLASH_KBYTES, STARTUP_FILE, files_of, free_kbytes
 from rocefort.lab.switch.switch import EmulatedSwitch
 
@@ -86,7 +86,7 @@ def alarms(switch: EmulatedSwitch) -> str:
     """`display alarm active`; the date is above the time, the description is wrapped."""
     rule = "-" * 80
     rows: list[str] = []
-    for alarm in behind_of(switch).alarms(switch.name):
+    for alarm in state_source_of(switch).alarms(switch.name):
         at = switch.now() - timedelta(seconds=alarm.seconds_ago)
         lines = wrap(alarm.text, 38, break_long_words=True) or [""]
         first = f"{alarm.number:<10} {alarm.alarm:<10} {alarm.severity:<8} {at:%Y-%m-%d} {lines[0]}"

@@ -19,7 +19,7 @@ from napalm_cloudengine.displays.interfaces import (
     PORT_V200,
     PORT_V300,
 )
-from rocefort.lab.show.context import NO_INTERFACE, behind_of, interface_of
+from rocefort.lab.show.context import NO_INTERFACE, interface_of, state_source_of
 from rocefort.lab.show.hardware import described
 from rocefort.lab.switch.state_source import InterfaceState, NeighbourState
 from rocefort.lab.switch.switch import EmulatedSwitch
@@ -65,7 +65,7 @@ ACTIVE, INACTIVE = "10111100", "10100000"  # port states of selected members and
 def brief(switch: EmulatedSwitch) -> str:
     """`display interface brief`: members below their Eth-Trunk, in lexicographic order."""
     rows = []
-    states = behind_of(switch).interfaces(switch.name)
+    states = state_source_of(switch).interfaces(switch.name)
     members = {name for state in states for name in state.members}
     by_name = {state.name: state for state in states}
     for state in states:
@@ -98,13 +98,13 @@ def _with_speed(state: InterfaceState) -> str:
 
 def show_interface(switch: EmulatedSwitch, name: str) -> str:
     """`display interface X`."""
-    states = enumerate(behind_of(switch).interfaces(switch.name), 6)
+    states = enumerate(state_source_of(switch).interfaces(switch.name), 6)
     return next((_interface_text(switch, x, n) for n, x in states if x.name == name), NO_INTERFACE)
 
 
 def all_of(switch: EmulatedSwitch) -> str:
     """`display interface`: every interface, one below the other."""
-    states = behind_of(switch).interfaces(switch.name)
+    states = state_source_of(switch).interfaces(switch.name)
     return "\n".join(_interface_text(switch, state, index) for index, state in enumerate(states, 6))
 
 
@@ -178,29 +178,29 @@ def _counts(state: InterfaceState) -> dict[str, object]:
 
 def lldp(switch: EmulatedSwitch) -> str:
     """`display lldp neighbor brief`."""
-    heard = behind_of(switch).neighbours(switch.name)
+    heard = state_source_of(switch).neighbours(switch.name)
     return displays.BRIEF.write({"local": seen.interface, **asdict(seen)} for seen in heard)
 
 
 def lldp_detail(switch: EmulatedSwitch, interface: str = "") -> str | None:
     """`display lldp neighbor [interface X]`; None: X is not a port. Empty if LLDP is off."""
-    names = [state.name for state in behind_of(switch).interfaces(switch.name)]
+    names = [state.name for state in state_source_of(switch).interfaces(switch.name)]
     if interface and interface not in names:
         return NO_INTERFACE
-    heard: dict[str, list[NeighbourState]] = {
+    by_port: dict[str, list[NeighbourState]] = {
         name: []
         for name in names
         if interface in ("", name) and kind_of(name) in ("ethernet", "management")
     }
-    for seen in behind_of(switch).neighbours(switch.name):
-        if seen.interface in heard:
-            heard[seen.interface].append(seen)
-    if not heard:
+    for seen in state_source_of(switch).neighbours(switch.name):
+        if seen.interface in by_port:
+            by_port[seen.interface].append(seen)
+    if not by_port:
         return None
     if not any(line.text == "lldp enable" for line in switch.running):
         return ""
-    said = {name: _paragraphs(switch, seen) for name, seen in heard.items()}
-    return displays.write_detail(said)
+    paragraphs = {name: _paragraphs(switch, seen) for name, seen in by_port.items()}
+    return displays.write_detail(paragraphs)
 
 
 def _paragraphs(
@@ -208,26 +208,30 @@ def _paragraphs(
 ) -> Iterator[dict[str, object]]:
     """Yield the LLDP data of each neighbour of a port, up to `Expired time`."""
     for number, seen in enumerate(neighbours, 1):
-        said = behind_of(switch).announced(seen)
+        lldp_data = state_source_of(switch).announced(seen)
         yield {
             "index": number,
             "chassis_type": "MAC Address",
             "chassis_id": HARDWARE_ADDRESS,
             "port_id_subtype": displays.INTERFACE_NAME,
             "port_id": seen.port,
-            "port_description": said.description or "--",
+            "port_description": lldp_data.description or "--",
             "system_name": seen.device,
-            "system_description": described(said.hardware, said.software),
+            "system_description": described(lldp_data.hardware, lldp_data.software),
             "capabilities": "bridge router",
             "enabled_capabilities": "bridge router",
-            **({"address_type": "IPv4", "address": said.management} if said.management else {}),
+            **(
+                {"address_type": "IPv4", "address": lldp_data.management}
+                if lldp_data.management
+                else {}
+            ),
             "expires": f"{seen.expires_s}s",
         }
 
 
 def trunks(switch: EmulatedSwitch) -> str:
     """`display eth-trunk`: every Eth-Trunk, one below the other."""
-    names = [state.name for state in behind_of(switch).interfaces(switch.name)]
+    names = [state.name for state in state_source_of(switch).interfaces(switch.name)]
     return "\n".join(trunk(switch, name) for name in names if trunk_number(name) is not None)
 
 
@@ -236,7 +240,10 @@ def trunk(switch: EmulatedSwitch, name: str) -> str:
     state = interface_of(switch, name)
     if state is None:
         return NO_INTERFACE
-    states = {one.name: one for one in behind_of(switch).interfaces(switch.name)}
+    states = {
+        state_of_port.name: state_of_port
+        for state_of_port in state_source_of(switch).interfaces(switch.name)
+    }
     members = [(name, states[name].physical == "up") for name in state.members]
     bond = _bond(switch, name)
     manual = bond.mode == MANUAL
@@ -281,14 +288,14 @@ def _lacp(state: InterfaceState, bond: Bond, members: list[tuple[str, bool]]) ->
     mode = "STATIC" if bond.mode == "lacp-static" else "DYNAMIC"
     rule = "-" * 84
     rows = [
-        f"{name:<26} {'Selected' if works else 'Unselect'} {_kind(name):<8} 32768   {place:<6} "
+        f"{name:<26} {'Selected' if works else 'Unselect'} {_kind(name):<8} 32768   {position:<6} "
         f"{number:<7} {ACTIVE if works else INACTIVE}  1"
-        for place, (name, works) in enumerate(members, 1)
+        for position, (name, works) in enumerate(members, 1)
     ]
     partners = [
-        f"{name:<26} 32768  {HARDWARE_ADDRESS}  32768  {place:<5} {number:<9} "
+        f"{name:<26} 32768  {HARDWARE_ADDRESS}  32768  {position:<5} {number:<9} "
         f"{ACTIVE if works else INACTIVE}"
-        for place, (name, works) in enumerate(members, 1)
+        for position, (name, works) in enumerate(members, 1)
     ]
     return "\n".join(
         [

@@ -11,7 +11,7 @@ from typing import Any
 
 from napalm_cloudengine.displays import pfc as displays
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.lab.show.context import NO_INTERFACE, behind_of, interface_of
+from rocefort.lab.show.context import NO_INTERFACE, interface_of, state_source_of
 from rocefort.lab.switch.commit_checks import MAX_PFC_PROFILES, profile_lines, profile_queues
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.device.lossless import BUILT_IN_PROFILE, BUILT_IN_QUEUE
@@ -45,9 +45,11 @@ def _enabled(config: Lines) -> Iterator[tuple[str, str]]:
 
 def profiles(switch: EmulatedSwitch) -> str:
     """`display dcb pfc-profile`: `default` exists without a line."""
-    found = {BUILT_IN_PROFILE: [BUILT_IN_QUEUE]}
-    found |= {name: profile_queues(line) for name, line in profile_lines(switch.running).items()}
-    rows = [{"name": name, "queues": queues} for name, queues in found.items()]
+    queues_by_profile = {BUILT_IN_PROFILE: [BUILT_IN_QUEUE]}
+    queues_by_profile |= {
+        name: profile_queues(line) for name, line in profile_lines(switch.running).items()
+    }
+    rows = [{"name": name, "queues": queues} for name, queues in queues_by_profile.items()]
     return displays.write_profiles(rows, MAX_PFC_PROFILES)
 
 
@@ -55,7 +57,7 @@ def pfc(switch: EmulatedSwitch, interface: str | None = None) -> str:
     """`display dcb pfc [interface X]`: two lines for each lossless queue of a port."""
     if interface is not None and interface_of(switch, interface) is None:
         return NO_INTERFACE
-    states = behind_of(switch).pfc(switch.name)
+    states = state_source_of(switch).pfc(switch.name)
     return displays.COUNTERS.write(asdict(s) for s in states if interface in (None, s.interface))
 
 
@@ -63,14 +65,14 @@ def buffers(switch: EmulatedSwitch, interface: str | None = None) -> str:
     """`display dcb pfc buffer [interface X]`: running thresholds, in the family's columns."""
     if interface is not None and interface_of(switch, interface) is None:
         return NO_INTERFACE
-    wanted = {
+    ports = {
         (state.interface, state.queue)
-        for state in behind_of(switch).pfc(switch.name)
+        for state in state_source_of(switch).pfc(switch.name)
         if interface in (None, state.interface)
     }
-    names = [state.name for state in behind_of(switch).interfaces(switch.name)]
-    place = {name: index for index, name in enumerate(names)}
-    ordered = sorted(wanted, key=lambda row: (place.get(row[0], len(place)), row[1]))
+    names = [state.name for state in state_source_of(switch).interfaces(switch.name)]
+    positions = {name: index for index, name in enumerate(names)}
+    ordered = sorted(ports, key=lambda row: (positions.get(row[0], len(positions)), row[1]))
     rows = [_threshold(switch, name, queue) for name, queue in ordered]
     return displays.THRESHOLDS.write(rows, switch.family.value)
 

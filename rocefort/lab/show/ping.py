@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
 
 from rocefort.errors import BadInput
-from rocefort.lab.show.context import behind_of
+from rocefort.lab.show.context import state_source_of
 from rocefort.lab.switch.state_source import EchoReply, EchoRequest
 from rocefort.lab.switch.switch import EmulatedSwitch
 
@@ -23,7 +23,7 @@ def ping(switch: EmulatedSwitch, params: Mapping[str, str]) -> str:
     """Return the output of a ping; one error line if the model has no answer."""
     try:
         echo = _echo(params)
-        return printed(echo, behind_of(switch).ping(switch.name, echo))
+        return printed(echo, state_source_of(switch).ping(switch.name, echo))
     except BadInput as error:
         return f"Error: This emulator cannot ping it: {error.problem}."
 

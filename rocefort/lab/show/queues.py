@@ -12,7 +12,7 @@ from typing import Any
 
 from napalm_cloudengine.displays import queues as displays
 from napalm_cloudengine.displays.ai_ecn import STATE
-from rocefort.lab.show.context import NO_INTERFACE, behind_of, interface_of
+from rocefort.lab.show.context import NO_INTERFACE, interface_of, state_source_of
 from rocefort.lab.switch.state_source import AiEcnState
 from rocefort.lab.switch.switch import EmulatedSwitch
 
@@ -40,14 +40,14 @@ def slot_statistics(switch: EmulatedSwitch, slot: str) -> str | None:
         return None
     blocks = (
         (state.name, _queue_rows(switch, state.name))
-        for state in behind_of(switch).interfaces(switch.name)
+        for state in state_source_of(switch).interfaces(switch.name)
     )
     return "\n".join(displays.OF_SLOT.write(rows, interface=name) for name, rows in blocks if rows)
 
 
 def _queue_rows(switch: EmulatedSwitch, interface: str) -> list[dict[str, Any]]:
     nothing = {"cir": 0, "drop_time": "-", "passed_bps": 0, "dropped_bps": 0}
-    states = behind_of(switch).queues(switch.name, interface)
+    states = state_source_of(switch).queues(switch.name, interface)
     return [{**asdict(state), **nothing, "pir": state.peak_kbps} for state in states]
 
 
@@ -59,7 +59,7 @@ def ai_ecn(switch: EmulatedSwitch, interface: str | None = None) -> str:
     since = f"{switch.now() - up:%Y-%m-%d %H:%M:%S}"
     rows = [
         _ai_row(state, since)
-        for state in behind_of(switch).ai_ecn(switch.name)
+        for state in state_source_of(switch).ai_ecn(switch.name)
         if interface in (None, state.interface)
     ]
     return STATE.write(rows, version=MODEL_VERSION)
@@ -77,9 +77,11 @@ def ecn_threshold(switch: EmulatedSwitch, interface: str) -> str:
     """`display qos ecn threshold interface X`: those of AI-ECN; static ones are not modelled."""
     if interface_of(switch, interface) is None:
         return NO_INTERFACE
-    by_ai = {s.queue: s for s in behind_of(switch).ai_ecn(switch.name) if s.interface == interface}
+    by_ai = {
+        s.queue: s for s in state_source_of(switch).ai_ecn(switch.name) if s.interface == interface
+    }
     rows: list[str] = []
-    for state in behind_of(switch).queues(switch.name, interface):
+    for state in state_source_of(switch).queues(switch.name, interface):
         ai = by_ai.get(state.queue)
         low, high = (ai.low_bytes // 1024, ai.high_bytes // 1024) if ai else (0, 0)
         queue = f"{state.queue}*" if ai else str(state.queue)

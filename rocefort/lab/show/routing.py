@@ -13,7 +13,7 @@ from typing import Any
 from napalm_cloudengine.displays.bgp import PEERS, age_text
 from napalm_cloudengine.displays.routing import OF_ADDRESS, ROUTES, route_rows
 from rocefort.dialects.vrp.interpreter.interpreter import Lines
-from rocefort.lab.show.context import behind_of
+from rocefort.lab.show.context import state_source_of
 from rocefort.lab.switch.state_source import BgpPath, PeerState, RouteState
 from rocefort.lab.switch.switch import EmulatedSwitch, bgp_lines, bgp_view
 
@@ -30,24 +30,24 @@ BGP_COLUMNS = (
 
 def table(switch: EmulatedSwitch) -> str:
     """`display ip routing-table`: further next hops leave the prefix column empty."""
-    routes = behind_of(switch).routes(switch.name)
+    routes = state_source_of(switch).routes(switch.name)
     rows = [row for route in routes for row in _rows(route)]
     return ROUTES.write(rows, destinations=len(routes), routes=len(rows))
 
 
 def of_address(switch: EmulatedSwitch, address: str, mask: str | None = None) -> str:
     """`display ip routing-table A [MASK]`: the longest match, or with a mask only that prefix."""
-    routes = behind_of(switch).routes(switch.name)
+    routes = state_source_of(switch).routes(switch.name)
     if mask is None:
         routes = [route for route in routes if IPv4Address(address) in route.prefix]
     else:
         prefix = IPv4Network((address, mask), strict=False)
         routes = [route for route in routes if route.prefix == prefix]
     longest = max((route.prefix.prefixlen for route in routes), default=0)
-    found = [route for route in routes if route.prefix.prefixlen == longest]
-    if not found:
+    matches = [route for route in routes if route.prefix.prefixlen == longest]
+    if not matches:
         return ""  # the output in this case is not confirmed
-    rows = [row for route in found for row in _rows(route)]
+    rows = [row for route in matches for row in _rows(route)]
     return OF_ADDRESS.write(rows, routes=len(rows))
 
 
@@ -63,14 +63,14 @@ def bgp_peer(switch: EmulatedSwitch) -> str:
     bgp = bgp_view(switch.running)
     if bgp is None:
         return ""
-    peers = behind_of(switch).peers(switch.name)
+    peers = state_source_of(switch).peers(switch.name)
     rows = [
         {
             "address": str(peer.address),
             "version": 4,
             "asn": peer.asn,
             **dict.fromkeys(("received", "sent", "queued"), 0),
-            "age": age_text(behind_of(switch).peer_age_s(switch.name, str(peer.address))),
+            "age": age_text(state_source_of(switch).peer_age_s(switch.name, str(peer.address))),
             "state": peer.state,
             "prefixes": peer.prefixes,
         }
@@ -90,7 +90,7 @@ def bgp_table(switch: EmulatedSwitch) -> str:
     """`display bgp routing-table`; further next hops leave the network column empty."""
     if bgp_view(switch.running) is None:
         return ""
-    paths, rows, shown = behind_of(switch).bgp_paths(switch.name), [], None
+    paths, rows, shown = state_source_of(switch).bgp_paths(switch.name), [], None
     for path in paths:
         rows.append(_path(path, str(path.prefix) if path.prefix != shown else ""))
         shown = path.prefix
@@ -127,7 +127,7 @@ def router_id(config: Lines) -> str:
 
 def bgp_verbose(switch: EmulatedSwitch, address: str | None = None) -> str:
     """`display bgp peer [A] verbose`: the lab's data of a peer, in the sample's order."""
-    peers = behind_of(switch).peers(switch.name)
+    peers = state_source_of(switch).peers(switch.name)
     return "\n".join(_verbose(switch, p) for p in peers if address in (None, str(p.address)))
 
 
@@ -135,7 +135,7 @@ def _verbose(switch: EmulatedSwitch, peer: PeerState) -> str:
     up = peer.state == "Established"
     bgp = bgp_view(switch.running)
     asn = bgp.text.split()[1] if bgp else ""
-    age = behind_of(switch).peer_age_s(switch.name, str(peer.address))
+    age = state_source_of(switch).peer_age_s(switch.name, str(peer.address))
     since = f", Up for {age // 3600:02}h{age // 60 % 60:02}m{age % 60:02}s" if up else ""
     keepalive, hold = timers(switch.running, str(peer.address))
     rows = [
@@ -155,8 +155,8 @@ def _verbose(switch: EmulatedSwitch, peer: PeerState) -> str:
 
 def _of_peer(config: Lines, address: str) -> list[str]:
     """Return BGP lines of a peer and its group, without `peer NAME`; its own lines first."""
-    said = [text.split(None, 2) for text in bgp_lines(config)]
-    lines = [words[1:] for words in said if len(words) == 3 and words[0] == "peer"]
+    texts = [text.split(None, 2) for text in bgp_lines(config)]
+    lines = [words[1:] for words in texts if len(words) == 3 and words[0] == "peer"]
     own = [text for name, text in lines if name == address]
     groups = {text.split()[1] for text in own if text.startswith("group ")}
     return [*own, *(text for name, text in lines if name in groups)]

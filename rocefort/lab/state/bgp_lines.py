@@ -12,7 +12,7 @@ from rocefort.lab.switch.switch import bgp_lines
 def closed_peers(config: Config) -> frozenset[str]:
     """Return peers and groups that `peer .. ignore` closes."""
     words = map(str.split, bgp_lines(config))
-    return frozenset(found[1] for found in words if found[0] == "peer" and found[2:] == ["ignore"])
+    return frozenset(line[1] for line in words if line[0] == "peer" and line[2:] == ["ignore"])
 
 
 def authentication(config: Config) -> Mapping[str, tuple[str, str]]:

@@ -46,11 +46,11 @@ class InjectedFault:
 
 
 def _sum(faults: Sequence[InjectedFault], name: str, now: float) -> int:
-    return sum(one.total(now) for one in faults if one.fault.name == name)
+    return sum(injected.total(now) for injected in faults if injected.fault.name == name)
 
 
 def _rate(faults: Sequence[InjectedFault], name: str) -> int:
-    return sum(one.fault.rate for one in faults if one.fault.name == name)
+    return sum(injected.fault.rate for injected in faults if injected.fault.name == name)
 
 
 def with_counters(
@@ -59,7 +59,7 @@ def with_counters(
     """Return an interface with its counters, and with the MTU of an injected fault."""
     if not faults:
         return state
-    mtus = [one.fault.count for one in faults if one.fault.name == "wrong-mtu"]
+    mtus = [injected.fault.count for injected in faults if injected.fault.name == "wrong-mtu"]
     passed = _sum(faults, "traffic", now)
     counts = PortCounts(
         out_packets=passed,
@@ -94,10 +94,10 @@ def _of_queue(
 ) -> Iterator[InjectedFault]:
     # A fault without a queue applies to the lossless one; on a port without one, to queue 0.
     usual = next((number for name, number in lossless_queues(device) if name == interface), 0)
-    for one in faults:
-        meant = usual if one.fault.queue is None else one.fault.queue
-        if one.on(interface) and queue == meant:
-            yield one
+    for injected in faults:
+        target = usual if injected.fault.queue is None else injected.fault.queue
+        if injected.on(interface) and queue == target:
+            yield injected
 
 
 def _pfc(interface: str, queue: int, faults: Sequence[InjectedFault], now: float) -> PfcState:
@@ -153,7 +153,9 @@ def ai_ecn(
 
 
 def _ai_ecn(interface: str, queue: int, model: str, faults: Sequence[InjectedFault]) -> AiEcnState:
-    abnormal = any(one.fault.name == "ai-ecn-abnormal" and one.on(interface) for one in faults)
+    abnormal = any(
+        injected.fault.name == "ai-ecn-abnormal" and injected.on(interface) for injected in faults
+    )
     return AiEcnState(
         interface,
         queue,

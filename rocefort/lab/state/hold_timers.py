@@ -52,31 +52,31 @@ class EstablishedSession:
 class HoldTimers:
     """BGP sessions that are up now. changed: when a switch last changed, on the clock of `now`.
 
-    kept: established sessions. gone: for an end without a peer, its start and its hold time.
+    established: sessions that are up. gone: for an end without a peer, its start and its hold time.
     """
 
     changed: Callable[[str], float]
-    kept: dict[tuple[PeerEnd, PeerEnd], EstablishedSession] = field(default_factory=dict)
+    established: dict[tuple[PeerEnd, PeerEnd], EstablishedSession] = field(default_factory=dict)
     gone: dict[PeerEnd, tuple[float, int]] = field(default_factory=dict)
 
     def down(self, facts: Iterable[SessionFacts], now: float) -> tuple[SessionFacts, ...]:
         """Return sessions that match and are not up; forget those that no longer match."""
-        before, found = dict(self.kept), []
-        self.kept.clear()
+        before, down = dict(self.established), []
+        self.established.clear()
         for session in facts:
-            kept = self._next(session, before.pop(session.ends, None), now)
-            if kept is not None:
-                self.kept[session.ends] = kept
-            if kept is None or kept.retry_at is not None:
-                found.append(session)
-        for ends, kept in before.items():
-            if kept.retry_at is None:
+            state = self._next(session, before.pop(session.ends, None), now)
+            if state is not None:
+                self.established[session.ends] = state
+            if state is None or state.retry_at is not None:
+                down.append(session)
+        for ends, state in before.items():
+            if state.retry_at is None:
                 since = max(self.changed(switch) for switch, _ in ends)
-                self.gone |= dict.fromkeys(ends, (since, kept.hold_s))
+                self.gone |= dict.fromkeys(ends, (since, state.hold_s))
         for session in facts:
             for end in session.ends:
                 self.gone.pop(end, None)
-        return tuple(found)
+        return tuple(down)
 
     def lingers(self, end: PeerEnd, now: float) -> bool:
         """Whether an end whose peer has lost its address still waits for it."""
@@ -84,23 +84,23 @@ class HoldTimers:
         return hold_s == 0 or now - since < hold_s
 
     def _next(
-        self, session: SessionFacts, kept: EstablishedSession | None, now: float
+        self, session: SessionFacts, state: EstablishedSession | None, now: float
     ) -> EstablishedSession | None:
         """Return the next state of a session that matches; None: it does not come up."""
         fresh = (
             EstablishedSession(session.hold_s, session.mtus[0]) if session.authenticated else None
         )
-        if kept is None or (kept.retry_at is not None and now >= kept.retry_at):
+        if state is None or (state.retry_at is not None and now >= state.retry_at):
             return fresh
-        if kept.retry_at is not None:
-            return kept
+        if state.retry_at is not None:
+            return state
         smaller, larger = session.mtus
-        fits = min(kept.mtu, larger, session.burst_bytes) <= smaller
+        fits = min(state.mtu, larger, session.burst_bytes) <= smaller
         if session.authenticated and fits:
-            return replace(kept, silent_since=None)
-        since = kept.silent_since
+            return replace(state, silent_since=None)
+        since = state.silent_since
         if since is None:
             since = max(self.changed(switch) for switch, _ in session.ends)
-        if kept.hold_s and now - since >= kept.hold_s:
-            return replace(kept, retry_at=since + kept.hold_s + CONNECT_RETRY_S)
-        return replace(kept, silent_since=since)
+        if state.hold_s and now - since >= state.hold_s:
+            return replace(state, retry_at=since + state.hold_s + CONNECT_RETRY_S)
+        return replace(state, silent_since=since)

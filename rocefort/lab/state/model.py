@@ -47,7 +47,7 @@ class ComputedRoutes:
     """Result of a routing engine: BGP peers and learned routes, by switch.
 
     paths: computes the BGP table of one switch, because all of them need much memory. sessions:
-    those that are established between switches of the lab. lonely: ends that would be established
+    those that are established between switches of the lab. orphaned: ends that would be established
     if any switch had the address of their peer.
     """
 
@@ -55,7 +55,7 @@ class ComputedRoutes:
     routes: Mapping[str, Sequence[BgpRoute]] = field(default_factory=dict)
     paths: Callable[[str], Sequence[BgpPath]] = lambda _: ()
     sessions: Sequence[SessionFacts] = ()
-    lonely: frozenset[PeerEnd] = frozenset()
+    orphaned: frozenset[PeerEnd] = frozenset()
 
 
 # Running configurations by switch, and the ports that do not reach their planned far end.
@@ -83,26 +83,28 @@ class EmulatedState:
     faults: list[tuple[str, InjectedFault]] = field(default_factory=list)
     _devices: dict[str, tuple[Lines, Device]] = field(default_factory=dict)
     _states: dict[str, tuple[object, Sequence[InterfaceState]]] = field(default_factory=dict)
-    _asked: tuple[object, ...] = ()
+    _routing_inputs: tuple[object, ...] = ()
     _matching: ComputedRoutes = field(
         default_factory=lambda: ComputedRoutes({})
     )  # as if every session received its messages
     _down: frozenset[Port] = frozenset()  # ports of sessions that match and are not up
     _routed: ComputedRoutes = field(default_factory=lambda: ComputedRoutes({}))
-    _kept: dict[tuple[PeerEnd, PeerEnd], EstablishedSession] = field(default_factory=dict)
-    _gone: dict[PeerEnd, tuple[float, int]] = field(default_factory=dict)
+    _established: dict[tuple[PeerEnd, PeerEnd], EstablishedSession] = field(default_factory=dict)
+    _orphaned_since: dict[PeerEnd, tuple[float, int]] = field(default_factory=dict)
     _since: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
     @property
     def _timers(self) -> HoldTimers:
         """Hold timers of BGP sessions; the model holds their state."""
-        return HoldTimers(lambda switch: self.switches[switch].changed, self._kept, self._gone)
+        return HoldTimers(
+            lambda switch: self.switches[switch].changed, self._established, self._orphaned_since
+        )
 
     def inject(self, switch: str, fault: StateFault) -> None:
         """Inject a fault from now on. Raises BadInput for an unknown switch or port."""
         if switch not in self.switches:
-            known = ", ".join(self.switches)
-            raise BadInput(f"no switch is called {switch!r}", how=f"use one of: {known}")
+            names = ", ".join(self.switches)
+            raise BadInput(f"no switch is called {switch!r}", how=f"use one of: {names}")
         self._check(switch, fault.interface)
         if fault.far is not None and fault.far[0] in self.switches:
             self._check(*fault.far)
@@ -118,11 +120,11 @@ class EmulatedState:
     def device(self, switch: str) -> Device:
         """Return the running configuration of a switch as a Device; parsed again after a change."""
         running = self.switches[switch].running
-        known = self._devices.get(switch)
-        if known is None or known[0] is not running:
-            known = (running, state_ports.read_running(switch, running))
-            _keep_value(self._devices, switch, known)
-        return known[1]
+        cached = self._devices.get(switch)
+        if cached is None or cached[0] is not running:
+            cached = (running, state_ports.read_running(switch, running))
+            _keep_value(self._devices, switch, cached)
+        return cached[1]
 
     def _uncounted(self, switch: str) -> Sequence[InterfaceState]:
         """Return every interface without its counters.
@@ -131,14 +133,14 @@ class EmulatedState:
         """
         running = tuple(each.running for each in self.switches.values())
         ports = self.ports.get(switch, {})
-        asked = running, tuple(self.faults), self.cabling, ports
-        known = self._states.get(switch)
-        if known is None or known[0] != asked:
+        inputs = running, tuple(self.faults), self.cabling, ports
+        cached = self._states.get(switch)
+        if cached is None or cached[0] != inputs:
             cabling, dead = self._cabling(), self._dead_ends()
-            sight = PortContext(switch, self.device(switch), ports, cabling, dead)
-            known = (asked, state_ports.interfaces(sight))
-            _keep_value(self._states, switch, known)
-        return known[1]
+            context = PortContext(switch, self.device(switch), ports, cabling, dead)
+            cached = (inputs, state_ports.interfaces(context))
+            _keep_value(self._states, switch, cached)
+        return cached[1]
 
     def _cabling(self) -> Cabling | None:
         wrong = {
@@ -171,7 +173,9 @@ class EmulatedState:
             return ()
         now, injected = self.switches[switch].clock(), self._of(switch)
         return [
-            counters.with_counters(state, [one for one in injected if one.on(state.name)], now)
+            counters.with_counters(
+                state, [fault for fault in injected if fault.on(state.name)], now
+            )
             for state in self._uncounted(switch)
         ]
 
@@ -181,15 +185,15 @@ class EmulatedState:
             return ()
         own, cabling = self.switches[switch], self._plugged(switch)
         expires = LLDP_HOLD_S - int(own.clock() - own.booted) % LLDP_INTERVAL_S
-        found = []
+        rows = []
         for state in self.interfaces(switch):
             far = cabling.get((switch, state.name))
             if far and state.physical == "up" and far[0] in self.switches:
-                there = self.switches[far[0]]
-                if state_ports.has_line(there.running, "lldp enable"):
-                    known = there.hostname, far[1], expires, far[0]
-                    found.append(NeighbourState(state.name, *known))
-        return found
+                neighbour = self.switches[far[0]]
+                if state_ports.has_line(neighbour.running, "lldp enable"):
+                    fields = neighbour.hostname, far[1], expires, far[0]
+                    rows.append(NeighbourState(state.name, *fields))
+        return rows
 
     def _plugged(self, switch: str) -> Cabling:  # noqa: ARG002 - a twin uses it
         """Return the cables as they are plugged at a switch."""
@@ -214,8 +218,8 @@ class EmulatedState:
     def _lingers(self, switch: str, peer: PeerState) -> bool:
         """Whether a session is up though its peer has lost its address: this end got no message."""
         end = switch, str(peer.address)
-        lonely = end in self._matching.lonely
-        return lonely and self._timers.lingers(end, self.switches[switch].clock())
+        orphaned = end in self._matching.orphaned
+        return orphaned and self._timers.lingers(end, self.switches[switch].clock())
 
     def peer_age_s(self, switch: str, peer: str) -> int:
         """Return the seconds since a query first saw the peer in its state."""
@@ -247,10 +251,12 @@ class EmulatedState:
             now = switch.clock()
         running = {name: switch.running for name, switch in self.switches.items()}
         dead = self._dead_ports()
-        asked = (dead, *running.values())
-        same = len(asked) == len(self._asked) and dead == self._asked[0]
-        if not same or any(a is not b for a, b in zip(asked[1:], self._asked[1:], strict=True)):
-            same, self._asked, self._matching = False, asked, self.routing(running, dead)
+        inputs = (dead, *running.values())
+        same = len(inputs) == len(self._routing_inputs) and dead == self._routing_inputs[0]
+        if not same or any(
+            a is not b for a, b in zip(inputs[1:], self._routing_inputs[1:], strict=True)
+        ):
+            same, self._routing_inputs, self._matching = False, inputs, self.routing(running, dead)
         ended = self._timers.down(self._matching.sessions, now)
         down = frozenset(session.port for session in ended)
         if not same or down != self._down:
@@ -263,13 +269,13 @@ class EmulatedState:
         seen: dict[tuple[str, str, str], float] = {}
         for name, peers in self._routed.peers.items():
             own = self.switches[name]
-            known = {str(peer.address): peer.state for peer in before.peers.get(name, ())}
+            old_states = {str(peer.address): peer.state for peer in before.peers.get(name, ())}
             for peer in peers:
                 key = (name, str(peer.address), peer.state)
                 started = own.booted if not before.peers else own.clock()
                 seen[key] = (
                     self._since.get(key, started)
-                    if known.get(str(peer.address)) == peer.state
+                    if old_states.get(str(peer.address)) == peer.state
                     else started
                 )
         self._since = seen
@@ -299,7 +305,7 @@ class EmulatedState:
         if state is None or not state_ports.is_port(interface):
             return ()
         now, device = self.switches[switch].clock(), self.device(switch)
-        injected = [one for one in self._of(switch) if one.on(interface)]
+        injected = [fault for fault in self._of(switch) if fault.on(interface)]
         return counters.queues(device, state, injected, now)
 
     def ai_ecn(self, switch: str) -> Sequence[AiEcnState]:
@@ -330,8 +336,8 @@ class EmulatedState:
         ][::-1]
 
 
-def _keep_value(kept: dict[str, T], switch: str, value: T) -> None:
+def _keep_value(cache: dict[str, T], switch: str, value: T) -> None:
     """Cache a value of a switch, and drop the oldest values."""
-    while len(kept) >= KEPT_SWITCHES:
-        kept.pop(next(iter(kept)))
-    kept[switch] = value
+    while len(cache) >= KEPT_SWITCHES:
+        cache.pop(next(iter(cache)))
+    cache[switch] = value

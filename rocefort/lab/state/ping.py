@@ -45,25 +45,28 @@ class PacketArrival:
 class PacketPaths:
     """Paths of packets through the lab; cabling None: not known."""
 
-    behind: StateSource
+    state_source: StateSource
     switches: Mapping[str, EmulatedSwitch]
     cabling: Cabling | None
 
     def way(self, start: str, host: IPv4Address, first: str = "") -> PacketArrival | None:
         """Return the end of the path to a host, `first` the interface to leave by; None: lost."""
-        here, left_by = start, ""
+        current, left_by = start, ""
         for links in range(MOST_HOPS):
-            if str(host) in own_addresses(self.behind.interfaces(here)) or host.is_loopback:
-                return PacketArrival(here, links, left_by)
-            hop = next_hop(self.behind.routes(here), host, "" if links else first)
+            if (
+                str(host) in own_addresses(self.state_source.interfaces(current))
+                or host.is_loopback
+            ):
+                return PacketArrival(current, links, left_by)
+            hop = next_hop(self.state_source.routes(current), host, "" if links else first)
             if hop is None:
                 return None
             address, out = hop
             left_by = left_by or out
-            far = self._holder(here, out, address)
+            far = self._holder(current, out, address)
             if far is None:
                 return None
-            here = far
+            current = far
         return None
 
     def _holder(self, switch: str, out: str, address: IPv4Address) -> str | None:
@@ -72,9 +75,9 @@ class PacketPaths:
         for port in ends:
             if port[0] not in self.switches:
                 continue
-            for state in self.behind.interfaces(port[0]):
-                here = kind_of(state.name) != "ethernet" or state.name == port[1] or not port[1]
-                if here and str(address) in own_addresses([state]):
+            for state in self.state_source.interfaces(port[0]):
+                local = kind_of(state.name) != "ethernet" or state.name == port[1] or not port[1]
+                if local and str(address) in own_addresses([state]):
                     return port[0]
         if ends and all(port[0] in self.switches for port in ends):
             return None
@@ -84,7 +87,7 @@ class PacketPaths:
         """Return the far ends of an interface's ports; for a VLAN those of all cabled ports."""
         if self.cabling is None:
             return [("", ""), *((name, "") for name in self.switches if name != switch)]
-        states = {state.name: state for state in self.behind.interfaces(switch)}
+        states = {state.name: state for state in self.state_source.interfaces(switch)}
         ports = states[out].members if trunk_number(out) is not None else (out,)
         if kind_of(out) == "vlanif":
             ports = tuple(name for name, state in states.items() if not state.routed)
@@ -93,7 +96,7 @@ class PacketPaths:
 
 
 def ping(
-    behind: StateSource,
+    state_source: StateSource,
     switches: Mapping[str, EmulatedSwitch],
     cabling: Cabling | None,
     switch: str,
@@ -101,27 +104,29 @@ def ping(
 ) -> Sequence[EchoReply | None]:
     """Return replies to a ping. Raises BadInput for an address that is not modelled."""
     lost = [None] * echo.count
-    ground = PacketPaths(behind, switches, cabling)
-    own = own_addresses(behind.interfaces(switch))
+    paths = PacketPaths(state_source, switches, cabling)
+    own = own_addresses(state_source.interfaces(switch))
     if echo.source is not None and str(echo.source) not in own:
         raise BadInput(f"{switch} has no address {echo.source} that is up")
-    there = ground.way(switch, echo.host, echo.interface)
-    if there is None or there.links > echo.ttl:
+    arrival = paths.way(switch, echo.host, echo.interface)
+    if arrival is None or arrival.links > echo.ttl:
         return lost
-    if not there.links:
+    if not arrival.links:
         return [EchoReply(SENT_TTL, TOOK_MS)] * echo.count
     source = echo.source or next(
-        iter(own_addresses(interface_states(behind, switch, there.left_by))), None
+        iter(own_addresses(interface_states(state_source, switch, arrival.left_by))), None
     )
-    back = ground.way(there.switch, IPv4Address(source)) if source else None
-    if back is None or back.switch != switch:
+    returned = paths.way(arrival.switch, IPv4Address(source)) if source else None
+    if returned is None or returned.switch != switch:
         return lost
-    return [EchoReply(SENT_TTL - (back.links - 1), TOOK_MS)] * echo.count
+    return [EchoReply(SENT_TTL - (returned.links - 1), TOOK_MS)] * echo.count
 
 
-def interface_states(behind: StateSource, switch: str, interface: str) -> list[InterfaceState]:
+def interface_states(
+    state_source: StateSource, switch: str, interface: str
+) -> list[InterfaceState]:
     """Return one interface of a switch."""
-    return [state for state in behind.interfaces(switch) if state.name == interface]
+    return [state for state in state_source.interfaces(switch) if state.name == interface]
 
 
 def own_addresses(states: Sequence[InterfaceState]) -> dict[str, str]:
@@ -134,8 +139,8 @@ def next_hop(
     routes: Sequence[RouteState], host: IPv4Address, interface: str
 ) -> tuple[IPv4Address, str] | None:
     """Return the next hop of a packet and its outgoing interface; None: no route."""
-    found = [route for route in routes if host in route.prefix]
-    for route in sorted(found, key=lambda route: -route.prefix.prefixlen):
+    matches = [route for route in routes if host in route.prefix]
+    for route in sorted(matches, key=lambda route: -route.prefix.prefixlen):
         for hop, out in route.hops:
             if interface in ("", out):
                 gone = hop == SELF or out.startswith("NULL")

@@ -75,12 +75,12 @@ def shut_ports(config: Lines) -> frozenset[str]:
 
 def lldp_advertisement(switch: EmulatedSwitch, port: str) -> LldpAdvertisement:
     """Return LLDP data of a switch and a port; it reads lines, which is faster than a Device."""
-    wanted = (f"interface {port}", *(f"interface {name}" for name in MANAGED_AT))
-    views = {line.text: line.children for line in switch.running if line.text in wanted}
-    described = (line.text for line in views.get(wanted[0], ()))
+    headings = (f"interface {port}", *(f"interface {name}" for name in MANAGED_AT))
+    views = {line.text: line.children for line in switch.running if line.text in headings}
+    described = (line.text for line in views.get(headings[0], ()))
     addresses = (
         line.text.split()[2]
-        for name in wanted[1:]
+        for name in headings[1:]
         for line in views.get(name, ())
         if re.match(r"ip address \d", line.text)
     )
@@ -104,43 +104,43 @@ def replugged(cabling: Cabling, wrong: Mapping[Port, Port]) -> Cabling:
     return cables
 
 
-def interfaces(sight: PortContext) -> list[InterfaceState]:
+def interfaces(context: PortContext) -> list[InterfaceState]:
     """Return every interface: the hardware's ports, those of the configuration, and NULL0."""
-    named = sight.device.by_interface
-    names = [*sight.ports, *(name for name in named if name not in sight.ports)]
-    if sight.ports:
+    configured = context.device.by_interface
+    names = [*context.ports, *(name for name in configured if name not in context.ports)]
+    if context.ports:
         names.append(NULL)
-    physical = {name: _port(sight, name) for name in names if is_port(name)}
+    physical = {name: _port(context, name) for name in names if is_port(name)}
     up = frozenset(name for name, state in physical.items() if state == "up")
     ordered = sorted(names, key=lambda name: (ORDER.index(kind_of(name)), natural(name)))
     return [
-        _state(sight, named.get(name) or Interface(name=name), physical.get(name), up)
+        _state(context, configured.get(name) or Interface(name=name), physical.get(name), up)
         for name in ordered
     ]
 
 
-def _port(sight: PortContext, name: str) -> Physical:
-    interface = sight.device.by_interface.get(name)
+def _port(context: PortContext, name: str) -> Physical:
+    interface = context.device.by_interface.get(name)
     if interface is not None and not interface.enabled:
         return "*down"
-    here = (sight.switch, name)
-    if sight.dead(here):
+    here = (context.switch, name)
+    if context.dead(here):
         return "down"
-    if sight.cabling is None:
+    if context.cabling is None:
         return "up"
-    far = sight.cabling.get(here)
-    return "down" if far is None or sight.dead(far) else "up"
+    far = context.cabling.get(here)
+    return "down" if far is None or context.dead(far) else "up"
 
 
 def _state(
-    sight: PortContext, interface: Interface, physical: Physical | None, up: frozenset[str]
+    context: PortContext, interface: Interface, physical: Physical | None, up: frozenset[str]
 ) -> InterfaceState:
-    state = physical or _logical(sight.device, interface, up)
+    state = physical or _logical(context.device, interface, up)
     addressed = bool(interface.addresses) or not interface.layer3
     works = state == "up" and (addressed or interface.kind == "other")
     name = interface.name
     number = trunk_number(name)
-    members = sight.device.members.get(number, ()) if number is not None else ()
+    members = context.device.members.get(number, ()) if number is not None else ()
     return InterfaceState(
         name=name,
         physical=state,
@@ -151,15 +151,15 @@ def _state(
         mtu=interface.mtu or ETHERNET_MTU,
         frame_bytes=JUMBO_FRAME_BYTES,
         addresses=tuple(str(address) for address in interface.addresses),
-        speed_mbps=_speed(sight, name) if physical else None,
+        speed_mbps=_speed(context, name) if physical else None,
         members=tuple(member.name for member in members),
     )
 
 
-def _speed(sight: PortContext, name: str) -> int | None:
-    if name in sight.ports:
-        return sight.ports[name]
-    splits = {part: split.type for split in sight.device.splits for part in split.parts}
+def _speed(context: PortContext, name: str) -> int | None:
+    if name in context.ports:
+        return context.ports[name]
+    splits = {part: split.type for split in context.device.splits for part in split.parts}
     gbps = part_speed_gbps(splits[name]) if name in splits else port_speed_gbps(name)
     return gbps * 1000 if gbps else None
 

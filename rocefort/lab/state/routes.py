@@ -33,20 +33,20 @@ def table_of(
     up = {state.name for state in states if state.protocol == "up"}
     public = [i for i in device.interfaces if i.vrf is None and i.name in up]
     subnets = {address.network: i.name for i in public for address in i.addresses}
-    found: dict[IPv4Network, RouteState] = {}
+    table: dict[IPv4Network, RouteState] = {}
     for route in (
         *(route for i in public for a in i.addresses for route in _direct(a, i.name)),
         *(RouteState(IPv4Network(prefix), "Direct", 0, ((SELF, LOOP),)) for prefix in OWN),
         *_static(device, subnets),
         *_learned_routes(learned, subnets),
     ):
-        other = found.get(route.prefix)
+        other = table.get(route.prefix)
         if other is None or route.preference < other.preference:
-            found[route.prefix] = route
+            table[route.prefix] = route
         elif route.preference == other.preference and route.protocol == other.protocol == "Static":
             hops = (*other.hops, *route.hops)
-            found[route.prefix] = RouteState(route.prefix, "Static", route.preference, hops)
-    return [found[prefix] for prefix in sorted(found)]
+            table[route.prefix] = RouteState(route.prefix, "Static", route.preference, hops)
+    return [table[prefix] for prefix in sorted(table)]
 
 
 def _direct(address: IPv4Interface, name: str) -> Iterator[RouteState]:
@@ -83,7 +83,7 @@ def _learned_routes(
 def _towards(subnets: Mapping[IPv4Network, str], hop: IPv4Address) -> str | None:
     """Return the interface of the longest connected subnet that holds a next hop."""
     for length in range(32, -1, -1):
-        found = subnets.get(IPv4Network((hop, length), strict=False))
-        if found is not None:
-            return found
+        interface = subnets.get(IPv4Network((hop, length), strict=False))
+        if interface is not None:
+            return interface
     return None

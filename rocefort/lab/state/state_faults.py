@@ -62,11 +62,11 @@ class StateFault:
 
 def read_state_fault(name: str, what: str) -> StateFault:
     """Parse the text after `@`: `PORT`, `PORT=VALUE`, `PORT queue N=VALUE`. Raises BadInput."""
-    found = WHAT.fullmatch(what.strip())
-    port = interface_name(found["port"].strip()) if found else None
-    if found is None or port is None:
+    match = WHAT.fullmatch(what.strip())
+    port = interface_name(match["port"].strip()) if match else None
+    if match is None or port is None:
         raise BadInput(f"{what!r} names no port", how=f"write {name}@100GE1/0/1")
-    queue, value = found["queue"], found["value"]
+    queue, value = match["queue"], match["value"]
     if queue is not None and name not in QUEUED:
         raise BadInput(f"{name} is of a port, not of a queue", how="leave the queue out")
     if (value is not None) == (name in PLAIN):
@@ -79,17 +79,17 @@ def read_state_fault(name: str, what: str) -> StateFault:
 
 
 def _far(value: str) -> Port:
-    found = FAR.fullmatch(value)
-    port = interface_name(found["port"]) if found else None
-    if found is None or port is None:
+    match = FAR.fullmatch(value)
+    port = interface_name(match["port"]) if match else None
+    if match is None or port is None:
         raise BadInput(f"{value!r} is no port of a switch", how="write SWITCH:100GE1/0/1")
-    return found["host"], port
+    return match["host"], port
 
 
 def _count_and_rate(name: str, value: str) -> tuple[int, int]:
-    found = COUNT.fullmatch(value)
-    if found is None or (found["rising"] and name not in COUNTED):
+    match = COUNT.fullmatch(value)
+    if match is None or (match["rising"] and name not in COUNTED):
         form = "a number, or N/s" if name in COUNTED else "a number"
         raise BadInput(f"{name} takes {form}, not {value!r}", how=f"as {name}@100GE1/0/1=5")
-    number = int(found["number"])
-    return (0, number) if found["rising"] else (number, 0)
+    number = int(match["number"])
+    return (0, number) if match["rising"] else (number, 0)

@@ -40,8 +40,8 @@ def missing_port(
 def new_problems(running: Lines, config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
     """Return problems that a commit would add; problems that run already are allowed."""
     problems = commit_problems(config, family)
-    known = commit_problems(running, family) if problems else ()
-    return tuple(problem for problem in problems if problem not in known)
+    present = commit_problems(running, family) if problems else ()
+    return tuple(problem for problem in problems if problem not in present)
 
 
 def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
@@ -56,14 +56,14 @@ def commit_problems(config: Lines, family: SyntaxFamily) -> tuple[str, ...]:
 def _missing(config: Lines, profiles: Collection[str]) -> Iterator[str]:
     """Yield missing objects that a port refers to (`dcb pfc enable`, `trust upstream`)."""
     domains = {words[2] for line in config if (words := line.text.split())[0] == "diffserv"}
-    there = {
+    defined = {
         "PFC profile": {BUILT_IN_PROFILE, *profiles},
         "DiffServ domain": {DEFAULT_DOMAIN, NO_DOMAIN, *domains},
     }
     for port in config:
         for child in port.children if port.text.startswith("interface ") else ():
             what, name = _reference_name(child.text.split())
-            if what and name not in there[what]:
+            if what and name not in defined[what]:
                 yield f"The {what} {name} of {port.text} does not exist."
 
 
@@ -80,9 +80,9 @@ def profile_lines(config: Lines) -> dict[str, ConfigLine]:
     """Return the lines that open a PFC profile, `dcb pfc [NAME]`, by profile name."""
     words = ((line.text.split(), line) for line in config)
     return {
-        (found[2] if len(found) == 3 else BUILT_IN_PROFILE): line
-        for found, line in words
-        if found[:2] == ["dcb", "pfc"] and len(found) <= 3
+        (tokens[2] if len(tokens) == 3 else BUILT_IN_PROFILE): line
+        for tokens, line in words
+        if tokens[:2] == ["dcb", "pfc"] and len(tokens) <= 3
     }
 
 
@@ -108,7 +108,7 @@ def _pfc_queues(profiles: dict[str, ConfigLine], family: SyntaxFamily) -> Iterat
 
 def _addresses(config: Lines) -> Iterator[str]:
     owners: dict[str, str] = {}
-    for path, line in (found for top in config for found in top.walk()):
+    for path, line in (row for top in config for row in top.walk()):
         if line.text.startswith("ip address ") and path:
             address = line.text.split()[2]
             other = owners.setdefault(address, path[0])
@@ -117,7 +117,7 @@ def _addresses(config: Lines) -> Iterator[str]:
 
 
 def _ai_queues(config: Lines) -> Iterator[str]:
-    for path, line in (found for top in config for found in top.walk()):
+    for path, line in (row for top in config for row in top.walk()):
         if path and line.text == "ai-ecn":
             queues = [child for child in line.children if child.text.startswith("assign queue")]
             if len(queues) > MOST_AI_ECN_QUEUES:

@@ -88,14 +88,14 @@ def fault_names() -> str:
 
 def read_fault(text: str) -> tuple[str, LineFault]:
     """Parse `HOST:FAULT`, `HOST:FAULT@LINE`, `HOST:FAULT@LINE*TIMES`. Raises BadInput."""
-    found = FORM.fullmatch(text)
-    if found is None:
+    match = FORM.fullmatch(text)
+    if match is None:
         raise BadInput(
             f"{text!r} is no fault",
             how="write HOST:FAULT or HOST:FAULT@LINE, as leaf03:hang@commit",
         )
-    times = None if found["times"] is None else int(found["times"])
+    times = None if match["times"] is None else int(match["times"])
     if times == 0:
         what = "a fault that strikes 0 times is none"
         raise BadInput(what, how="write *1 or more, or no * for one that strikes always")
-    return found["host"], LineFault(found["name"], found["match"] or "", times or 0)
+    return match["host"], LineFault(match["name"], match["match"] or "", times or 0)

@@ -25,18 +25,18 @@ def changed_commands(before: Lines, after: Lines, family: SyntaxFamily) -> dict[
 
 def _line(kind: str, view: View, text: str, family: SyntaxFamily) -> dict[Key, str]:
     """Return a line by its key; a line that lists numbers gives one entry for each number."""
-    known = identify(kind, text, family)
-    if known.row is None or known.row.kind != "list":
-        return {(view, known.key): text}
-    head = " ".join(known.key)
-    numbers = sorted(list_numbers(words_of(known.value[0])))
-    return {(view, (*known.key, str(number))): f"{head} {number}" for number in numbers}
+    identity = identify(kind, text, family)
+    if identity.row is None or identity.row.kind != "list":
+        return {(view, identity.key): text}
+    head = " ".join(identity.key)
+    numbers = sorted(list_numbers(words_of(identity.value[0])))
+    return {(view, (*identity.key, str(number))): f"{head} {number}" for number in numbers}
 
 
 def _commands(lines: Lines, view: View, family: SyntaxFamily) -> dict[Key, str]:
     kind = view_kind(view, family)
-    found: dict[Key, str] = {}
+    commands: dict[Key, str] = {}
     for line in lines:
-        found |= _line(kind, view, line.text, family)
-        found |= _commands(line.children, (*view, line.text), family)
-    return found
+        commands |= _line(kind, view, line.text, family)
+        commands |= _commands(line.children, (*view, line.text), family)
+    return commands

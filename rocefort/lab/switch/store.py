@@ -44,7 +44,7 @@ class Store:
     path: Path
     _database: sqlite3.Connection = field(init=False)
     _opened: ExitStack = field(default_factory=ExitStack)
-    _kept: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    _stored: dict[str, tuple[object, ...]] = field(default_factory=dict)
     _written: dict[str, dict[Lines, str]] = field(default_factory=dict)  # digests
 
     def __enter__(self) -> Self:
@@ -96,8 +96,8 @@ class Store:
             for (state,) in self._database.execute("SELECT state FROM switches")
             for digest in DIGEST.findall(state)
         }
-        known = [row[0] for row in self._database.execute("SELECT digest FROM trees")]
-        unused = [(digest,) for digest in known if digest not in used]
+        stored = [row[0] for row in self._database.execute("SELECT digest FROM trees")]
+        unused = [(digest,) for digest in stored if digest not in used]
         self._database.executemany("DELETE FROM trees WHERE digest = ?", unused)
         self._database.execute(f"PRAGMA user_version={FORM}")
 
@@ -112,11 +112,11 @@ class Store:
     def restore(self, switch: EmulatedSwitch, pool: Pool) -> bool:
         """Load the state of a new switch; false without one. An expired trial is rolled back."""
         rows = self._database.execute("SELECT state FROM switches WHERE name = ?", (switch.name,))
-        found = rows.fetchone()
-        if found is None:
+        row = rows.fetchone()
+        if row is None:
             return False
         try:
-            self._fill(switch, json.loads(found[0]), _Trees(self._database, pool))
+            self._fill(switch, json.loads(row[0]), _Trees(self._database, pool))
         except (LookupError, ValueError, TypeError) as error:
             raise BadInput(
                 f"the state of {switch.name} cannot be read: {error!r}",
@@ -143,15 +143,15 @@ class Store:
     def keep(self, switch: EmulatedSwitch) -> None:
         """Write changes since the last call; nothing if there are none."""
         now = (switch.running, switch.saved, switch.points, switch.trial, switch.last_session)
-        before = self._kept.get(switch.name)
+        before = self._stored.get(switch.name)
         if before is not None and all(a is b for a, b in zip(now, before, strict=True)):
             return
-        known = self._written.get(switch.name, {})
+        written = self._written.get(switch.name, {})
         digests = {
-            tree: known.get(tree) or sha256(_text(tree).encode()).hexdigest()
+            tree: written.get(tree) or sha256(_text(tree).encode()).hexdigest()
             for tree in _trees(switch)
         }
-        fresh = [(digest, _text(tree)) for tree, digest in digests.items() if tree not in known]
+        fresh = [(digest, _text(tree)) for tree, digest in digests.items() if tree not in written]
         state = json.dumps(_state(switch, digests))
         try:
             with self._database:
@@ -161,7 +161,7 @@ class Store:
         except sqlite3.DatabaseError as error:
             how = "make room there, or choose another folder"
             raise ServiceFailed(f"{switch.name}: {error}", where=str(self.path), how=how) from error
-        self._kept[switch.name], self._written[switch.name] = now, digests
+        self._stored[switch.name], self._written[switch.name] = now, digests
 
 
 @dataclass
@@ -199,15 +199,19 @@ def _trees(switch: EmulatedSwitch) -> Iterable[Lines]:
         yield switch.trial.before
 
 
-def _point(kept: dict[str, Any], trees: _Trees) -> CommitPoint:
-    before, after = trees[kept["before"]], trees[kept["after"]]
-    at = datetime.fromisoformat(kept["at"])
-    return CommitPoint(**kept | {"before": before, "after": after, "at": at})
+def _point(stored: dict[str, Any], trees: _Trees) -> CommitPoint:
+    before, after = trees[stored["before"]], trees[stored["after"]]
+    at = datetime.fromisoformat(stored["at"])
+    return CommitPoint(**stored | {"before": before, "after": after, "at": at})
 
 
 def _row(value: CommitPoint | Trial, **instead: object) -> dict[str, object]:
     """Return the fields of a row; `instead` replaces some of them."""
-    own = {one.name: getattr(value, one.name) for one in fields(value) if one.name not in instead}
+    own = {
+        field_.name: getattr(value, field_.name)
+        for field_ in fields(value)
+        if field_.name not in instead
+    }
     return own | instead
 
 

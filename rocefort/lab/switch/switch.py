@@ -126,7 +126,7 @@ class EmulatedSwitch:
     on_conflict: Literal["merge", "refuse"] = "merge"  # a commit after another user's
     most_sessions: int = MOST_SESSIONS
     faults: tuple[LineFault, ...] = ()
-    behind: StateSource | None = None  # the state that display commands show
+    state_source: StateSource | None = None  # the state that display commands show
     greeting: str = ""  # shown at login instead of the emulator's own banner
     flash: Path | None = None  # folder of the files that users upload
     ports: Collection[str] = ()  # names of the hardware's ports; empty: not known, none is refused
@@ -186,12 +186,12 @@ class EmulatedSwitch:
 
     def kill(self, vty: int) -> bool:
         """End the session on a VTY (`kill user-interface vty N`); false if there is none."""
-        found = next((login for login in self.logins.values() if login.vty == vty), None)
-        if found is None:
+        session = next((login for login in self.logins.values() if login.vty == vty), None)
+        if session is None:
             return False
-        self.close_session(found.number)
-        if found.hang_up:
-            found.hang_up()
+        self.close_session(session.number)
+        if session.hang_up:
+            session.hang_up()
         return True
 
     def tick(self) -> None:
@@ -223,8 +223,8 @@ class EmulatedSwitch:
 
     def candidate(self, session: int) -> Candidate:
         """Return the session's candidate; the running configuration if nothing is uncommitted."""
-        found = self.candidates.get(self._owner(session))
-        return found or Candidate(self.running, self.running)
+        candidate = self.candidates.get(self._owner(session))
+        return candidate or Candidate(self.running, self.running)
 
     def dirty(self, session: int) -> bool:
         """Whether the session has uncommitted changes."""
@@ -359,8 +359,8 @@ class EmulatedSwitch:
         elif changed and self._locks_out(session):
             raise CommitError(FOREIGN_TRIAL.format(trial.session))
         elif trial.persist is not None:
-            named = order.persist == trial.persist
-            if not named and (changed or order.persist or not confirms):
+            matches = order.persist == trial.persist
+            if not matches and (changed or order.persist or not confirms):
                 raise CommitError("Error: The system is in the trial of another persist ID.")
         elif confirms and order.persist:
             raise CommitError("Error: The persist ID of the trial configuration is incorrect.")
@@ -458,11 +458,11 @@ def scaled(clock: Callable[[], float], scale: float) -> Callable[[], float]:
 
 def configured_peers(config: Lines) -> list[PeerState]:
     """Return peers with an address of the BGP view, in the order of the configuration."""
-    found: dict[str, PeerState] = {}
+    peers: dict[str, PeerState] = {}
     for words in map(str.split, bgp_lines(config)):
         if words[0] == "peer" and words[2:3] == ["as-number"] and words[1][0].isdigit():
-            found[words[1]] = PeerState(IPv4Address(words[1]), words[3])
-    return list(found.values())
+            peers[words[1]] = PeerState(IPv4Address(words[1]), words[3])
+    return list(peers.values())
 
 
 def bgp_lines(config: Lines) -> list[str]:

@@ -54,9 +54,9 @@ class Builder:
 
     def change(self, old: Topology, new: Topology) -> None:
         """Change a lab from one topology to another; equal parts are not touched."""
-        known, wanted = set(old.nodes) if old.switches else set[str](), set(new.nodes)
-        fresh = [node for node in new.nodes if node not in known]
-        gone = [node for node in old.nodes if node in known and node not in wanted]
+        old_nodes, new_nodes = set(old.nodes) if old.switches else set[str](), set(new.nodes)
+        fresh = [node for node in new.nodes if node not in old_nodes]
+        gone = [node for node in old.nodes if node in old_nodes and node not in new_nodes]
         self._make_namespaces(fresh, new)
         self._remove_cables([c for c in old.cables if c not in set(new.cables)], gone)
         laid = [c for c in new.cables if c not in set(old.cables)]
@@ -162,10 +162,10 @@ class Builder:
         for name in change.stop:
             daemons.stop(name)
         daemons.start(change.start)
-        for name, said in change.lines:
+        for name, commands in change.lines:
             with daemons.vty(name) as vty:
-                vty.configure(said)
-                if any(line.startswith(PATHS) for line in said):
+                vty.configure(commands)
+                if any(line.startswith(PATHS) for line in commands):
                     vty.ask(CHOOSE_AGAIN)
 
 

@@ -36,7 +36,7 @@ LINE_FAULTS: Mapping[str, str] = MappingProxyType(
 PATIENCE_S = 30.0  # for the process of the command lines, which checks ten times a second
 WHERE = re.compile(r"(?P<switch>[^@*]+)(?P<rest>.*)", re.DOTALL)
 IMPOSTOR = "wrong-host-key"
-Noted = tuple[str, str]  # fault, where
+FaultKey = tuple[str, str]  # fault, where
 
 
 def form_of(name: str) -> str:
@@ -53,35 +53,35 @@ def read_line_fault(
     name: str, where: str, switches: Iterable[str]
 ) -> tuple[str, LineFault | StateFault]:
     """Parse a fault of a switch's command line, `leaf03@commit*1`. Raises BadInput."""
-    known = tuple(switches)
-    found = WHERE.fullmatch(where)
-    if found is None or found["switch"] not in known:
-        how = f"write {form_of(name)} with one of: {', '.join(known)}"
+    names = tuple(switches)
+    match = WHERE.fullmatch(where)
+    if match is None or match["switch"] not in names:
+        how = f"write {form_of(name)} with one of: {', '.join(names)}"
         raise BadInput(f"{where!r} names no switch", how=how)
-    switch, rest = found["switch"], found["rest"]
+    switch, rest = match["switch"], match["rest"]
     if name in STATE_FAULTS:
         return switch, read_state_fault(name, rest.removeprefix("@"))
     return read_fault(f"{switch}:{name}{rest}")
 
 
-def told_file(registry: Registry, record: LabRecord) -> Path:
+def in_force_file(registry: Registry, record: LabRecord) -> Path:
     """Return the file with the faults in force, written by the command lines."""
     return lines_directory(registry, record) / "faults.json"
 
 
-def await_lines(registry: Registry, record: LabRecord, fault: Noted, *, there: bool) -> None:
+def await_lines(registry: Registry, record: LabRecord, fault: FaultKey, *, there: bool) -> None:
     """Wait until the command lines have followed; the caller does not hold the lab's lock.
 
     there: whether the fault is to be in force. Raises BadInput if they refuse it, ServiceFailed if
     they do not answer.
     """
     until = monotonic() + PATIENCE_S
-    file, text = told_file(registry, record), " ".join(fault)
+    file, text = in_force_file(registry, record), " ".join(fault)
     while lines_run(registry, record) and monotonic() < until:
-        told = json.loads(file.read_text("utf-8")) if file.exists() else {}
-        if there and text in told.get("refused", {}):
-            raise BadInput(told["refused"][text], where=fault[1])
-        if (text in told.get("there", [])) == there:
+        state = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        if there and text in state.get("refused", {}):
+            raise BadInput(state["refused"][text], where=fault[1])
+        if (text in state.get("there", [])) == there:
             return
         sleep(0.02)
     if there or lines_run(registry, record):
@@ -94,68 +94,68 @@ def await_lines(registry: Registry, record: LabRecord, fault: Noted, *, there: b
 class LineFaults:
     """Faults in force, in the process of the command lines.
 
-    noted: the lab's file of injected faults; `told`: the file of faults in force.
+    injected: the lab's file of injected faults; in_force: the file of faults in force.
     """
 
-    noted: Path
-    told: Path
+    injected: Path
+    in_force: Path
     switches: Mapping[str, EmulatedSwitch]
     model: EmulatedState
     renew: set[str] = field(default_factory=set)  # switches whose listener shows another key
-    untold: bool = False
+    unreported: bool = False
     _seen: tuple[int, int] = (0, 0)
-    _there: dict[Noted, tuple[str, LineFault | InjectedFault]] = field(default_factory=dict)
+    _active: dict[FaultKey, tuple[str, LineFault | InjectedFault]] = field(default_factory=dict)
     _refused: dict[str, str] = field(default_factory=dict)
 
     def changed(self) -> bool:
         """Whether the file has changed since the last `follow`."""
-        if not self.noted.exists():
+        if not self.injected.exists():
             return False
-        stat = self.noted.stat()
+        stat = self.injected.stat()
         before, self._seen = self._seen, (stat.st_mtime_ns, stat.st_ino)
         return before != self._seen
 
     def follow(self) -> None:
         """Start and end faults as in the file; faults that already run continue."""
-        self.untold = True
-        rows = json.loads(self.noted.read_text("utf-8"))
-        wanted = {(row["fault"], row["where"]) for row in rows if row["fault"] in LINE_FAULTS}
+        self.unreported = True
+        rows = json.loads(self.injected.read_text("utf-8"))
+        required = {(row["fault"], row["where"]) for row in rows if row["fault"] in LINE_FAULTS}
         self._refused = {}
-        for gone in [noted for noted in self._there if noted not in wanted]:
+        for gone in [key for key in self._active if key not in required]:
             self._end(gone)
-        for fresh in sorted(wanted - self._there.keys()):
+        for fresh in sorted(required - self._active.keys()):
             try:
                 self._begin(fresh)
             except RocefortError as error:
                 self._refused[" ".join(fresh)] = error.problems[0].what
 
-    def _begin(self, noted: Noted) -> None:
-        name, fault = read_line_fault(*noted, self.switches)
+    def _begin(self, key: FaultKey) -> None:
+        name, fault = read_line_fault(*key, self.switches)
         switch = self.switches[name]
         if isinstance(fault, StateFault):
             self.model.inject(name, fault)
-            self._there[noted] = name, self.model.faults[-1][1]
+            self._active[key] = name, self.model.faults[-1][1]
             return
         switch.strikes.pop(fault, None)
         switch.faults += (fault,)
-        self._there[noted] = name, fault
+        self._active[key] = name, fault
         self._renew(name, fault)
 
-    def _end(self, noted: Noted) -> None:
-        name, fault = self._there.pop(noted)
+    def _end(self, key: FaultKey) -> None:
+        name, fault = self._active.pop(key)
         switch = self.switches[name]
         if isinstance(fault, InjectedFault):
             self.model.faults.remove((name, fault))
             return
-        switch.faults = tuple(one for one in switch.faults if one is not fault)
+        switch.faults = tuple(active for active in switch.faults if active is not fault)
         self._renew(name, fault)
 
     def _renew(self, name: str, fault: LineFault) -> None:
         if fault.name == IMPOSTOR:
             self.renew.add(name)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Write the faults in force."""
-        self.untold = False
-        there = [" ".join(noted) for noted in self._there]
-        write_whole(self.told, json.dumps({"there": there, "refused": self._refused}))
+        self.unreported = False
+        in_force = [" ".join(key) for key in self._active]
+        write_whole(self.in_force, json.dumps({"there": in_force, "refused": self._refused}))

@@ -125,8 +125,8 @@ def refusals_file(registry: Registry, record: LabRecord) -> Path:
 def refusals(registry: Registry, record: LabRecord) -> dict[str, str]:
     """Return committed changes that the twin could not apply, by switch."""
     file = refusals_file(registry, record)
-    found: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    return found
+    rows: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return rows
 
 
 @contextmanager

@@ -66,14 +66,14 @@ def wait_settled(lab: TwinState, expected: Mapping[str, tuple[str, ...]], limit_
     while True:
         sleep(QUIET_S)
         seen = lab.look()
-        behind = "routes still change"
+        reason = "routes still change"
         if seen == before and not _missing(seen, expected):
             switch = _lagging_switch(lab, seen)
             if switch is None:
                 return monotonic() - begin
-            behind = f"the kernel of {switch} does not have what BGP chose"
+            reason = f"the kernel of {switch} does not have what BGP chose"
         if monotonic() > begin + limit_s:
-            raise _late(_missing(seen, expected), behind, limit_s)
+            raise _late(_missing(seen, expected), reason, limit_s)
         before = seen
 
 
@@ -114,8 +114,8 @@ def _missing(seen: Mapping[str, KernelState], expected: Mapping[str, tuple[str, 
     ]
 
 
-def _late(missing: list[str], behind: str, limit_s: float) -> ServiceFailed:
-    what = f"after {limit_s:.0f} s {behind}"
+def _late(missing: list[str], reason: str, limit_s: float) -> ServiceFailed:
+    what = f"after {limit_s:.0f} s {reason}"
     if missing:
         what = f"after {limit_s:.0f} s {count_of(len(missing), 'session')} not up: {missing[0]}"
     return ServiceFailed(what, how="see `rocefort lab status`, and how busy this machine is")

@@ -112,11 +112,11 @@ class LockedLab:
         change_lab(self.registry, self.record, bare, new)
 
     def _cabled(self, gone: Sequence[VethPair], laid: Sequence[VethPair]) -> Topology:
-        kept = tuple(c for c in self.topology.cables if c not in gone and c not in laid)
-        return self.topology.model_copy(update={"cables": (*kept, *laid)})
+        remaining = tuple(c for c in self.topology.cables if c not in gone and c not in laid)
+        return self.topology.model_copy(update={"cables": (*remaining, *laid)})
 
 
-Deed = Callable[[LockedLab, FaultPlace], None]
+FaultAction = Callable[[LockedLab, FaultPlace], None]
 Recable = Callable[[Topology, Sequence[FaultPlace]], tuple[list[VethPair], list[VethPair]]]
 
 
@@ -129,8 +129,8 @@ class FaultKind:
     """
 
     needs: Needs
-    begin: Deed | None = None
-    end: Deed | None = None
+    begin: FaultAction | None = None
+    end: FaultAction | None = None
     recable: Recable | None = None  # cables to take out, and to put in
     value: str = ""
     line: str = ""
@@ -139,8 +139,8 @@ class FaultKind:
     def help(self) -> str:
         """Effect in one sentence."""
         if self.line:
-            said = LINE_FAULTS[self.line]
-            return f"{said[0].upper()}{said[1:]}."
+            text = LINE_FAULTS[self.line]
+            return f"{text[0].upper()}{text[1:]}."
         return (inspect.getdoc(self.begin or self.recable) or "").splitlines()[0]
 
     @property
@@ -187,14 +187,14 @@ def _wrong_cable(
     topology: Topology, places: Sequence[FaultPlace]
 ) -> tuple[list[VethPair], list[VethPair]]:
     """Two cables are swapped at these ends: LLDP reports the wrong switch."""
-    one, other = ((place.node, place.port) for place in places)
-    far, farther = topology.far(*one), topology.far(*other)
-    gone = [c for c in topology.cables if one in c.ends or other in c.ends]
+    first, second = ((place.node, place.port) for place in places)
+    far, farther = topology.far(*first), topology.far(*second)
+    gone = [c for c in topology.cables if first in c.ends or second in c.ends]
     if far is None or farther is None or len(gone) != 2:
         raise BadInput("these are not the ends of two cables", how="name two cabled ports")
     laid = [
         VethPair(a=here[0], a_port=here[1], b=there[0], b_port=there[1])
-        for here, there in ((one, farther), (other, far))
+        for here, there in ((first, farther), (second, far))
     ]
     return gone, laid
 
@@ -306,57 +306,59 @@ def break_lab(registry: Registry, name: str, fault: str, where: str) -> ActiveFa
         raise BadInput(f"no fault is called {fault!r}", how=f"use one of: {', '.join(FAULTS)}")
     with patient_lock(registry, name):
         bench = _bench(registry, name)
-        known = active_faults(registry, bench.record)
+        active = active_faults(registry, bench.record)
         if kind.line:
-            made = _break_line(bench, fault, where, known)
+            fault_record = _break_line(bench, fault, where, active)
         else:
-            made = _break_node(bench, kind, ActiveFault(fault=fault, where=where), known)
+            fault_record = _break_node(bench, kind, ActiveFault(fault=fault, where=where), active)
     if kind.line:
-        _await_break(bench, made)
-    return made
+        _await_break(bench, fault_record)
+    return fault_record
 
 
 def _break_node(
-    bench: LockedLab, kind: FaultKind, wanted: ActiveFault, known: tuple[ActiveFault, ...]
+    bench: LockedLab, kind: FaultKind, request: ActiveFault, active: tuple[ActiveFault, ...]
 ) -> ActiveFault:
-    places = _places(bench.topology, kind, wanted.where)
-    place = wanted.where.partition("=")[0]
-    _refuse_twice(bench, wanted.where, [k for k in known if k.where.partition("=")[0] == place])
+    places = _places(bench.topology, kind, request.where)
+    place = request.where.partition("=")[0]
+    _refuse_twice(bench, request.where, [k for k in active if k.where.partition("=")[0] == place])
     removed, laid = kind.recable(bench.topology, places) if kind.recable else ([], [])
-    made = wanted.model_copy(update={"removed": tuple(removed), "laid": tuple(laid)})
-    _note(bench, (*known, made))
+    fault_record = request.model_copy(update={"removed": tuple(removed), "laid": tuple(laid)})
+    _note(bench, (*active, fault_record))
     if kind.begin is not None:
         try:  # one command, all or nothing: if it is refused, nothing is broken
             kind.begin(bench, places[0])
         except RocefortError:
-            _note(bench, known)
+            _note(bench, active)
             raise
     if kind.recable is not None:
         _lose_light(bench, removed, places[0].node)
         bench.recable(removed, laid)
         if dark := [cable.b_port for cable in laid if cable.b == BACKSTAGE]:
             bench.builder.ip(BACKSTAGE, [f"link set dev {port} down" for port in dark])
-    return made
+    return fault_record
 
 
 def _break_line(
-    bench: LockedLab, fault: str, where: str, known: tuple[ActiveFault, ...]
+    bench: LockedLab, fault: str, where: str, active: tuple[ActiveFault, ...]
 ) -> ActiveFault:
     read_line_fault(fault, where, bench.topology.by_switch)
-    _refuse_twice(bench, where, [k for k in known if (k.fault, k.where) == (fault, where)])
-    made = ActiveFault(fault=fault, where=where)
-    _note(bench, (*known, made))
-    return made
+    _refuse_twice(bench, where, [k for k in active if (k.fault, k.where) == (fault, where)])
+    fault_record = ActiveFault(fault=fault, where=where)
+    _note(bench, (*active, fault_record))
+    return fault_record
 
 
-def _await_break(bench: LockedLab, made: ActiveFault) -> None:
+def _await_break(bench: LockedLab, fault_record: ActiveFault) -> None:
     """Wait for the command lines, which need the lock for their own work."""
     try:
-        await_lines(bench.registry, bench.record, (made.fault, made.where), there=True)
+        await_lines(
+            bench.registry, bench.record, (fault_record.fault, fault_record.where), there=True
+        )
     except RocefortError:
         with patient_lock(bench.registry, bench.record.name):
-            known = active_faults(bench.registry, bench.record)
-            _note(bench, tuple(one for one in known if one != made))
+            active = active_faults(bench.registry, bench.record)
+            _note(bench, tuple(other for other in active if other != fault_record))
         raise
 
 
@@ -371,17 +373,17 @@ def mend_lab(registry: Registry, name: str) -> tuple[ActiveFault, ...]:
 
     This includes faults of an interrupted injection: each is recorded before anything is done.
     """
-    mended: list[ActiveFault] = []
+    fixed: list[ActiveFault] = []
     with patient_lock(registry, name):
         bench = _bench(registry, name)
-        while known := active_faults(registry, bench.record):
-            _repair_fault(_bench(registry, name), known[-1])
-            _note(bench, known[:-1])
-            mended.append(known[-1])
-    for one in mended:
-        if FAULTS[one.fault].line:
-            await_lines(registry, bench.record, (one.fault, one.where), there=False)
-    return tuple(mended)
+        while active := active_faults(registry, bench.record):
+            _repair_fault(_bench(registry, name), active[-1])
+            _note(bench, active[:-1])
+            fixed.append(active[-1])
+    for fault in fixed:
+        if FAULTS[fault.fault].line:
+            await_lines(registry, bench.record, (fault.fault, fault.where), there=False)
+    return tuple(fixed)
 
 
 def _repair_fault(bench: LockedLab, last: ActiveFault) -> None:
@@ -400,9 +402,9 @@ def active_faults(registry: Registry, record: LabRecord) -> tuple[ActiveFault, .
 
 def require_mended(registry: Registry, record: LabRecord) -> None:
     """Raise Refused if a fault is injected."""
-    if there := active_faults(registry, record):
+    if active := active_faults(registry, record):
         how = f"rocefort lab mend {record.name}"
-        raise Refused(f"is broken on purpose: {there[0]}", where=record.name, how=how)
+        raise Refused(f"is broken on purpose: {active[0]}", where=record.name, how=how)
 
 
 def broken_file(registry: Registry, record: LabRecord) -> Path:
@@ -410,8 +412,8 @@ def broken_file(registry: Registry, record: LabRecord) -> Path:
     return registry.directory(record.id) / "broken.json"
 
 
-def _note(bench: LockedLab, found: tuple[ActiveFault, ...]) -> None:
-    write_whole(broken_file(bench.registry, bench.record), BROKEN.dump_json(found).decode())
+def _note(bench: LockedLab, active: tuple[ActiveFault, ...]) -> None:
+    write_whole(broken_file(bench.registry, bench.record), BROKEN.dump_json(active).decode())
 
 
 def _bench(registry: Registry, name: str) -> LockedLab:
@@ -419,7 +421,7 @@ def _bench(registry: Registry, name: str) -> LockedLab:
     return LockedLab(registry, twin.record, twin.topology)
 
 
-def _lose_light(bench: LockedLab, cables: Sequence[VethPair], named: str) -> None:
+def _lose_light(bench: LockedLab, cables: Sequence[VethPair], node_first: str) -> None:
     """Set ports down before they are created again.
 
     A kernel drops a route of several paths whole when one of its ports vanishes. It keeps the other
@@ -434,12 +436,12 @@ def _lose_light(bench: LockedLab, cables: Sequence[VethPair], named: str) -> Non
         (bench.builder.namespace(node), partial(ip_batch, bench.record.id, lines, where=node))
         for node, lines in ends.items()
     ]
-    first = bench.builder.namespace(named)
+    first = bench.builder.namespace(node_first)
     for one_of_two in (True, False):
         inside(work for work in works if (work[0] == first) is one_of_two)
     until = monotonic() + REWRITE_S
-    asked = ("ip", "-4", "route", "show")
-    ask = partial(run, bench.record.id, asked)
+    command = ("ip", "-4", "route", "show")
+    ask = partial(run, bench.record.id, command)
     while monotonic() < until:
         tables = inside([(namespace, ask) for namespace, _ in works])
         if not any(DEAD in table.split() for table in tables):
@@ -450,8 +452,8 @@ def _lose_light(bench: LockedLab, cables: Sequence[VethPair], named: str) -> Non
 def _places(topology: Topology, kind: FaultKind, where: str) -> list[FaultPlace]:
     """Parse the places of a fault. Raises BadInput."""
     parts = [WHERE.fullmatch(part) for part in where.split(",")]
-    wanted = 2 if kind.needs == "two ports" else 1
-    if len(parts) != wanted or not all(parts):
+    number = 2 if kind.needs == "two ports" else 1
+    if len(parts) != number or not all(parts):
         raise BadInput(f"{where!r} is no place of this fault", how=f"write {kind.form}")
     return [_fault_place(topology, kind, part) for part in parts if part is not None]
 
@@ -461,8 +463,8 @@ def _fault_place(topology: Topology, kind: FaultKind, part: re.Match[str]) -> Fa
     if (port is not None) == (kind.needs == "a node") or (value and not kind.value):
         raise BadInput(f"{part[0]!r} is no place of this fault", how=f"write {kind.form}")
     if node not in topology.by_switch:
-        known = ", ".join(topology.by_switch)
-        raise BadInput(f"no switch is called {node!r}", how=f"use one of: {known}")
+        names = ", ".join(topology.by_switch)
+        raise BadInput(f"no switch is called {node!r}", how=f"use one of: {names}")
     link = kernel_name(port) if port else ""
     cabled = {end[1] for cable in topology.cables for end in cable.ends if end[0] == node}
     if link and link not in cabled:

@@ -52,8 +52,8 @@ class DaemonSession:
         """Return the answer to a command. Raises ServiceFailed if the daemon refuses it."""
         text, status = self._say(command)
         if status != TAKEN:
-            said = text.strip().splitlines()
-            what = f"refused `{command}`: {said[0] if said else f'status {status}'}"
+            message = text.strip().splitlines()
+            what = f"refused `{command}`: {message[0] if message else f'status {status}'}"
             raise ServiceFailed(what, where=self.where)
         return text
 
@@ -77,13 +77,13 @@ class DaemonSession:
             raise ServiceFailed(what, where=self.where) from error
 
     def _answer(self) -> tuple[str, int]:
-        kept = bytearray()
-        while len(kept) < len(END) + 1 or kept[-4:-1] != END:
+        received = bytearray()
+        while len(received) < len(END) + 1 or received[-4:-1] != END:
             part = self._socket.recv(1 << 16)
             if not part:
                 raise ServiceFailed("closed its command line: it has died", where=self.where)
-            kept += part
-        return kept[:-4].decode(errors="replace"), kept[-1]
+            received += part
+        return received[:-4].decode(errors="replace"), received[-1]
 
 
 USER = "frr"  # user of the daemons: root does not work
@@ -111,13 +111,13 @@ class Daemons:
 
         Raises ServiceFailed if one does not start, or does not understand a line.
         """
-        wanted = dict(texts)
-        names = [name for name in DAEMONS if name in wanted]
+        text_of = dict(texts)
+        names = [name for name in DAEMONS if name in text_of]
         for name in names:
-            self._start(name, wanted[name])
+            self._start(name, text_of[name])
         for name in names:
             self._await(name)
-            self._check_log(name, wanted[name].splitlines())
+            self._check_log(name, text_of[name].splitlines())
 
     def _start(self, name: str, text: str) -> None:
         config, log = self.directory / f"{name}.conf", self.directory / f"{name}.log"
@@ -152,11 +152,11 @@ class Daemons:
 
     def _check_log(self, name: str, lines: list[str]) -> None:
         log = self.directory / f"{name}.log"
-        said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-        if found := BAD_LINE.search(said):
-            number = int(found["line"])
-            line = lines[number - 1].strip() if number <= len(lines) else found["text"]
-            what = f"does not understand `{line}`: {found['what'].rpartition('] ')[2]}"
+        log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        if match := BAD_LINE.search(log_text):
+            number = int(match["line"])
+            line = lines[number - 1].strip() if number <= len(lines) else match["text"]
+            what = f"does not understand `{line}`: {match['what'].rpartition('] ')[2]}"
             raise ServiceFailed(what, where=f"{self.switch} {name}")
 
     def vty(self, name: str) -> DaemonSession:
@@ -181,8 +181,8 @@ class Daemons:
         """Whether a daemon that was started still runs."""
         try:
             pid = int((self.directory / f"{name}.pid").read_text(encoding="ascii"))
-            told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         except (OSError, ValueError):
             return False
-        words = told.rpartition(") ")
+        words = stat.rpartition(") ")
         return words[0].endswith(f"({name}") and words[2][0] not in "ZX"  # zombie, dead

@@ -28,19 +28,20 @@ def grown_topology(old: Topology, planned: Topology) -> Topology:
     if problems := list(_move_problems(old, planned)):
         raise Refused(problems=problems)
     fresh = {n for n in planned.nodes if n not in set(old.nodes)}
-    there = {frozenset(cable.ends) for cable in old.cables}
+    old_cables = {frozenset(cable.ends) for cable in old.cables}
     laid = [
         cable
         for cable in planned.cables
-        if frozenset(cable.ends) not in there and (not _loose(cable) or fresh & {cable.a, cable.b})
+        if frozenset(cable.ends) not in old_cables
+        and (not _loose(cable) or fresh & {cable.a, cable.b})
     ]
     taken = {end for cable in laid for end in cable.ends}
-    kept = [c for c in old.cables if not (_loose(c) and taken.intersection(c.ends))]
+    remaining = [c for c in old.cables if not (_loose(c) and taken.intersection(c.ends))]
     return old.model_copy(
         update={
             "switches": (*old.switches, *(p for p in planned.switches if p.name in fresh)),
             "hosts": (*old.hosts, *(host for host in planned.hosts if host.name in fresh)),
-            "cables": (*kept, *laid),
+            "cables": (*remaining, *laid),
         }
     )
 
@@ -55,9 +56,9 @@ def _move_problems(old: Topology, planned: Topology) -> Iterator[Problem]:
     for node in old.nodes:
         if node not in planned.nodes:
             yield Problem(node, "is in the lab, and not in this fabric", how)
-    wanted = {frozenset(cable.ends) for cable in planned.cables}
+    planned_cables = {frozenset(cable.ends) for cable in planned.cables}
     for cable in old.cables:
-        if not _loose(cable) and frozenset(cable.ends) not in wanted:
+        if not _loose(cable) and frozenset(cable.ends) not in planned_cables:
             what = f"is cabled to {cable.b} {cable.b_port} in the lab, and not in this fabric"
             yield Problem(f"{cable.a} {cable.a_port}", what, how)
 
@@ -95,13 +96,13 @@ def shrink_lab(registry: Registry, record: LabRecord, old: Topology) -> None:
 def _undo(bench: LockedLab, new: Topology) -> None:
     """Remove all new parts, created or not, and restore those that they replaced."""
     old, lab = bench.topology, bench.record.id
-    known = set(old.nodes)
-    fresh = {bench.builder.namespace(name) for name in new.nodes if name not in known}
+    old_nodes = set(old.nodes)
+    fresh = {bench.builder.namespace(name) for name in new.nodes if name not in old_nodes}
     names = sorted(fresh.intersection(namespaces_of(lab)))
     if names:
         end_processes(lab, set(names))
         remove_namespaces(lab, names)
-    laid = [c for c in new.cables if c not in old.cables and {c.a, c.b} <= known]
+    laid = [c for c in new.cables if c not in old.cables and {c.a, c.b} <= old_nodes]
     bench.restore(laid, [c for c in old.cables if c not in new.cables])
     bench.registry.save_topology(bench.record, old)
     bench.registry.save(bench.record)

@@ -38,7 +38,7 @@ POLL_S = 0.1
 MEMORY = Path("/proc/meminfo")
 
 
-def prepare(wanted: Accel, say: Callable[[str], None], guests: int) -> tuple[Image, str]:
+def prepare(accel: Accel, say: Callable[[str], None], guests: int) -> tuple[Image, str]:
     """Return the image and the accelerator of guests, before anything of a lab exists.
 
     Raises ServiceFailed for what is missing: QEMU, an image, memory.
@@ -54,7 +54,7 @@ def prepare(wanted: Accel, say: Callable[[str], None], guests: int) -> tuple[Ima
         take = "1 guest takes" if guests == 1 else f"{guests} guests take"
         what = f"{take} {guests * TAKES_MB} MB, {free} MB are free"
         raise ServiceFailed(what, where="--guests", how="name fewer")
-    return image, accel_for(wanted, image, cache, say)
+    return image, accel_for(accel, image, cache, say)
 
 
 def _free_mb() -> int:
@@ -67,10 +67,10 @@ def _free_mb() -> int:
 
 def with_guests(topology: Topology, names: Collection[str]) -> Topology:
     """Return a topology with some servers as guests. Raises BadInput for an unknown server."""
-    known = topology.by_host
-    if strangers := [name for name in names if name not in known]:
-        how = f"use all, or some of: {', '.join(known)}"
-        problems = [Problem("--guests", f"no server is called {n!r}", how) for n in strangers]
+    hosts_by_name = topology.by_host
+    if unknown := [name for name in names if name not in hosts_by_name]:
+        how = f"use all, or some of: {', '.join(hosts_by_name)}"
+        problems = [Problem("--guests", f"no server is called {n!r}", how) for n in unknown]
         raise BadInput(problems=problems)
     hosts = tuple(
         host.model_copy(update={"guest": True}) if host.name in names else host
@@ -95,10 +95,10 @@ class Guests:
     def image(self) -> Image:
         """Image of the guests. Raises ServiceFailed if it was removed since the start."""
         directory = Path(self.record.image)  # the caller may have another cache: sudo does
-        found = Cache(directory.parent.parent).find(directory.name)
-        if found is None:
+        image = Cache(directory.parent.parent).find(directory.name)
+        if image is None:
             raise ServiceFailed("the guests' image is gone", where=self.record.image)
-        return found
+        return image
 
     def machine(self, host: Host) -> Machine:
         """Return the machine of a server."""
@@ -150,21 +150,21 @@ class Guests:
 
     def _ready(self, host: Host) -> bool:
         machine = self.machine(host)
-        alive, said = self.running(host.name), _console_text(machine)
-        if FAILED in said:
+        alive, console = self.running(host.name), _console_text(machine)
+        if FAILED in console:
             raise self._failure(machine, "does not boot")
         if not alive:
             raise self._failure(machine, "does not boot: QEMU ended")
-        return READY in said
+        return READY in console
 
     def _failure(self, machine: Machine, what: str) -> ServiceFailed:
         lines = _console_text(machine).split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
-        kept, how = Cache().root / "consoles" / f"{self.record.name}-{machine.name}.log", ""
+        log, how = Cache().root / "consoles" / f"{self.record.name}-{machine.name}.log", ""
         with suppress(OSError):  # a full disk must not hide the error of the guest
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(_console_text(machine), encoding="utf-8")
-            how = f"see {kept}"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(_console_text(machine), encoding="utf-8")
+            how = f"see {log}"
         return ServiceFailed(f"guest {what}: {last}", where=machine.name, how=how)
 
     def running(self, name: str) -> bool:
@@ -207,8 +207,8 @@ class Guests:
     def ports(self) -> dict[str, int]:
         """Port on loopback of each guest; empty before `open`."""
         file = ports_file(self.directory)
-        found: dict[str, int] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-        return found
+        ports: dict[str, int] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        return ports
 
     def ssh(self, command: Sequence[str]) -> list[str]:
         """Return the command line that runs a command in a guest, from its server's namespace."""

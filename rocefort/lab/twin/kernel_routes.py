@@ -22,11 +22,11 @@ def read_fib(text: str, protocols: Iterable[str] = ()) -> Fib:
 
     protocols: only routes of these, such as bgp; all by default.
     """
-    wanted = set(protocols)
+    selected = set(protocols)
     return {
         prefix_of(row["dst"]): frozenset(_hops(row))
         for row in json.loads(text or "[]")
-        if not wanted or row.get("protocol") in wanted
+        if not selected or row.get("protocol") in selected
     }
 
 
@@ -53,7 +53,7 @@ def chosen_of(table: Mapping[str, Any], own: Collection[IPv4Network]) -> Fib:
 
     own: prefixes that the switch has from another source, which wins.
     """
-    found = {}
+    fib = {}
     for text, paths in table.get("routes", {}).items():
         hops = frozenset(
             address_of(path["nexthops"][0]["ip"])
@@ -62,5 +62,5 @@ def chosen_of(table: Mapping[str, Any], own: Collection[IPv4Network]) -> Fib:
         )
         prefix = prefix_of(text)
         if prefix not in own and not any(hop.is_unspecified for hop in hops) and hops:
-            found[prefix] = hops
-    return found
+            fib[prefix] = hops
+    return fib

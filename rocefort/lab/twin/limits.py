@@ -13,25 +13,25 @@ LIMITS = tuple(Path(f"/proc/sys/net/ipv4/neigh/default/gc_thresh{n}") for n in (
 KEPT = "neighbours"  # file with the original limits
 
 
-def raise_neighbour_limit(root: Path, wanted: int) -> int | None:
+def raise_neighbour_limit(root: Path, needed: int) -> int | None:
     """Raise the kernel's neighbour limit; returns the new limit if it was too low."""
     before = [int(path.read_text(encoding="ascii")) for path in LIMITS]
-    if before[-1] >= wanted:
+    if before[-1] >= needed:
         return None
     if not (root / KEPT).exists():
         (root / KEPT).write_text(" ".join(map(str, before)), encoding="ascii")
-    for path, value in reversed(list(zip(LIMITS, (wanted // 2, wanted, wanted), strict=True))):
+    for path, value in reversed(list(zip(LIMITS, (needed // 2, needed, needed), strict=True))):
         path.write_text(str(value), encoding="ascii")
-    return wanted
+    return needed
 
 
 def restore_neighbour_limit(root: Path) -> None:
     """Restore the limits before the first lab that needed more."""
-    kept = root / KEPT
-    if not kept.exists():
+    stored = root / KEPT
+    if not stored.exists():
         return
-    for path, value in zip(LIMITS, kept.read_text(encoding="ascii").split(), strict=True):
+    for path, value in zip(LIMITS, stored.read_text(encoding="ascii").split(), strict=True):
         path.write_text(value, encoding="ascii")
-    kept.unlink()
+    stored.unlink()
     if not any(root.iterdir()):
         root.rmdir()

@@ -43,11 +43,11 @@ def pid_file(directory: Path) -> Path:
 def start_forwarding(registry: Registry, record: LabRecord, directory: Path) -> dict[str, int]:
     """Start the process, and wait until it listens; returns the port of each guest."""
     log = directory / "forwarding.log"
-    standing = LabProcess(record.id, record.name, "the way to the guests", log)
+    process = LabProcess(record.id, record.name, "the way to the guests", log)
     arguments = (str(registry.root), record.name, str(directory))
-    standing.start("rocefort.lab.twin.port_forwarding", arguments)
-    found: dict[str, int] = json.loads(ports_file(directory).read_text(encoding="utf-8"))
-    return found
+    process.start("rocefort.lab.twin.port_forwarding", arguments)
+    ports: dict[str, int] = json.loads(ports_file(directory).read_text(encoding="utf-8"))
+    return ports
 
 
 async def forward(lab: str, guests: Iterable[str], directory: Path, pipe: int) -> None:
@@ -71,22 +71,22 @@ async def _carry(inner: str, reader: asyncio.StreamReader, writer: asyncio.Strea
         sock = await asyncio.to_thread(_socket_in, inner)
         async with asyncio.timeout(PATIENCE_S):
             await asyncio.get_running_loop().sock_connect(sock, (MANAGEMENT[1], SSH_PORT))
-        there, back = await asyncio.open_connection(sock=sock)
+        guest_reader, guest_writer = await asyncio.open_connection(sock=sock)
     except OSError:  # also a timeout
         writer.close()
         return
     try:
-        await asyncio.gather(_copy(reader, back), _copy(there, writer))
+        await asyncio.gather(_copy(reader, guest_writer), _copy(guest_reader, writer))
     finally:
-        back.close()
+        guest_writer.close()
         writer.close()
 
 
 def _socket_in(inner: str) -> socket.socket:
     """Return a socket that stays in a namespace, whichever thread uses it."""
-    (found,) = inside([(inner, lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))])
-    found.setblocking(False)
-    return found
+    (sock,) = inside([(inner, lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))])
+    sock.setblocking(False)
+    return sock
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:

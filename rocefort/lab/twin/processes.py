@@ -45,10 +45,10 @@ class LabProcess:
         finally:
             os.close(writing)
         with os.fdopen(reading, encoding="utf-8") as pipe:
-            said = pipe.read().strip()
-        if said != READY:
-            how = "" if said else f"see {self.log}"
-            raise ServiceFailed(said or f"{self.what} did not start", where=self.name, how=how)
+            message = pipe.read().strip()
+        if message != READY:
+            how = "" if message else f"see {self.log}"
+            raise ServiceFailed(message or f"{self.what} did not start", where=self.name, how=how)
 
 
 def say_ready(pipe: int) -> None:

@@ -68,8 +68,8 @@ class Registry:
             text = self._path(name).read_text(encoding="utf-8")
             return LabRecord.model_validate_json(text)
         except FileNotFoundError:
-            known = ", ".join(self.names())
-            how = f"there are: {known}" if known else "`rocefort lab up FABRIC` starts one"
+            names = ", ".join(self.names())
+            how = f"there are: {names}" if names else "`rocefort lab up FABRIC` starts one"
             raise BadInput(f"no lab is called {name!r}", how=how) from None
         except ValidationError as error:
             what = f"cannot be read: {error.errors()[0]['msg']}"

@@ -80,8 +80,8 @@ def frr_version() -> str:
     text = subprocess.run(  # noqa: S603 - a fixed path
         [str(FRR / "bgpd"), "--version"], capture_output=True, text=True, check=False
     ).stdout
-    found = re.match(r"bgpd version (\S+)", text)
-    return found[1] if found else "unknown"
+    match = re.match(r"bgpd version (\S+)", text)
+    return match[1] if match else "unknown"
 
 
 def probe() -> dict[str, bool]:

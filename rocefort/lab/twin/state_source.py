@@ -90,13 +90,13 @@ class TwinStateSource(EmulatedState):
         rows = super().queues(switch, interface)
         if not rows:
             return rows
-        left = queues_of(self.twin(), switch, self.device(switch)).get(kernel_name(interface), {})
+        sent = queues_of(self.twin(), switch, self.device(switch)).get(kernel_name(interface), {})
         nothing = (0, 0)
         return [
             replace(
                 row,
-                passed_packets=row.passed_packets + left.get(row.queue, nothing)[0],
-                passed_bytes=row.passed_bytes + left.get(row.queue, nothing)[1],
+                passed_packets=row.passed_packets + sent.get(row.queue, nothing)[0],
+                passed_bytes=row.passed_bytes + sent.get(row.queue, nothing)[1],
             )
             for row in rows
         ]
@@ -119,14 +119,14 @@ class TwinStateSource(EmulatedState):
         if bgp is None:
             return ()
         seen = self._summary(switch)
-        found = []
+        peers = []
         for peer in bgp.peers:
             if (asn := bgp.settings(peer).asn) is not None:
                 row = seen.get(str(peer.address), {})
                 state = str(row.get("state", "Idle")).partition(" ")[0]
                 shown = state if state in STATES else "Idle"
-                found.append(PeerState(peer.address, str(asn), shown, int(row.get("pfxRcd", 0))))
-        return found
+                peers.append(PeerState(peer.address, str(asn), shown, int(row.get("pfxRcd", 0))))
+        return peers
 
     def peer_age_s(self, switch: str, peer: str) -> int:
         """Return the seconds since bgpd saw the session come up or go down."""
@@ -157,13 +157,13 @@ class TwinStateSource(EmulatedState):
             BgpRoute(prefix, tuple(sorted(hops)), external=prefix not in inside)
             for prefix, hops in by_bgp.items()
         ]
-        there = {prefix_of(row["dst"]) for row in rows}
+        in_kernel = {prefix_of(row["dst"]) for row in rows}
         device, states = self.device(switch), self.interfaces(switch)
         static = tuple(
-            r for r in device.static_routes if r.prefix in there and r.prefix not in by_bgp
+            r for r in device.static_routes if r.prefix in in_kernel and r.prefix not in by_bgp
         )
         table = table_of(device.model_copy(update={"static_routes": static}), states, learned)
-        own = {prefix for prefix in there if prefix not in by_bgp}
+        own = {prefix for prefix in in_kernel if prefix not in by_bgp}
         return [
             r
             for r in table
@@ -177,7 +177,7 @@ class TwinStateSource(EmulatedState):
         """Return every path that bgpd has, also unused ones."""
         if switch not in self.switches or self.device(switch).bgp is None:
             return ()
-        found = [
+        paths_of_table = [
             BgpPath(
                 prefix_of(text),
                 path["nexthops"][0]["ip"],
@@ -189,7 +189,7 @@ class TwinStateSource(EmulatedState):
             for path in paths
             if path.get("valid")
         ]
-        return sorted(found, key=lambda p: (p.prefix, not p.best, IPv4Address(p.next_hop)))
+        return sorted(paths_of_table, key=lambda p: (p.prefix, not p.best, IPv4Address(p.next_hop)))
 
     def _internal(self, switch: str) -> set[IPv4Network]:
         """Return prefixes that came from peers of the switch's own AS."""
@@ -219,12 +219,14 @@ def _linked_state(
     """Return a configured interface with the state of its link."""
     if link is None or kind_of(state.name) in NOT_BY_A_KERNEL:
         return state
-    lit = "LOWER_UP" in link["flags"] and link["operstate"] in ("UP", "UNKNOWN")
-    physical: Physical = "*down" if state.physical == "*down" else "up" if lit else "down"
-    there = {f"{row['local']}/{row['prefixlen']}" for row in link["addr_info"] if "local" in row}
+    carrier = "LOWER_UP" in link["flags"] and link["operstate"] in ("UP", "UNKNOWN")
+    physical: Physical = "*down" if state.physical == "*down" else "up" if carrier else "down"
+    addresses_in_kernel = {
+        f"{row['local']}/{row['prefixlen']}" for row in link["addr_info"] if "local" in row
+    }
     interface = device.by_interface.get(state.name)
     left_out = interface is not None and interface.vrf is not None
-    addresses = tuple(text for text in state.addresses if left_out or text in there)
+    addresses = tuple(text for text in state.addresses if left_out or text in addresses_in_kernel)
     return replace(
         state,
         physical=physical,
@@ -235,16 +237,16 @@ def _linked_state(
     )
 
 
-def _counts(stats: Mapping[str, Mapping[str, int]], made: PortCounts) -> PortCounts:
-    """Return the kernel's counters plus those of faults (`made`)."""
+def _counts(stats: Mapping[str, Mapping[str, int]], fault_counts: PortCounts) -> PortCounts:
+    """Return the kernel's counters plus those of faults."""
     received, sent = stats["rx"], stats["tx"]
     return replace(
-        made,
-        in_packets=made.in_packets + received["packets"],
-        in_bytes=made.in_bytes + received["bytes"],
-        out_packets=made.out_packets + sent["packets"],
-        out_bytes=made.out_bytes + sent["bytes"],
-        crc=made.crc + received["errors"],
-        in_discards=made.in_discards + received["dropped"],
-        out_discards=made.out_discards + sent["dropped"],
+        fault_counts,
+        in_packets=fault_counts.in_packets + received["packets"],
+        in_bytes=fault_counts.in_bytes + received["bytes"],
+        out_packets=fault_counts.out_packets + sent["packets"],
+        out_bytes=fault_counts.out_bytes + sent["bytes"],
+        crc=fault_counts.crc + received["errors"],
+        in_discards=fault_counts.in_discards + received["dropped"],
+        out_discards=fault_counts.out_discards + sent["dropped"],
     )

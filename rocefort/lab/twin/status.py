@@ -61,21 +61,21 @@ def _guests(twin: Twin) -> tuple[str, ...]:
 
 def _of_guests(twin: Twin) -> list[str]:
     """Return problems of the guests: they died, or their port forwarding did."""
-    found = [f"guest {name} does not run" for name in twin.guests.dead()]
+    problems = [f"guest {name} does not run" for name in twin.guests.dead()]
     if twin.record.guests and not twin.guests.forwarded():
-        found.append("no guest can be reached: what forwards their ports does not run")
-    return found
+        problems.append("no guest can be reached: what forwards their ports does not run")
+    return problems
 
 
 def _of_lines(registry: Registry, record: LabRecord) -> list[str]:
     """Return problems of the command lines: they died, or the twin could not apply a change."""
-    found = [
+    problems = [
         f"{switch} runs what the twin does not: {why}"
         for switch, why in refusals(registry, record).items()
     ]
     if connections_of(registry, record) and not lines_run(registry, record):
-        found.append("the command lines of its switches do not run")
-    return found
+        problems.append("the command lines of its switches do not run")
+    return problems
 
 
 def _states(twin: Twin, dead: set[str]) -> dict[str, dict[str, str]]:
@@ -84,13 +84,13 @@ def _states(twin: Twin, dead: set[str]) -> dict[str, dict[str, str]]:
         for plan in twin.topology.switches
         if "bgpd" in plan.texts and plan.name not in dead
     }
-    found: dict[str, dict[str, str]] = {}
+    states: dict[str, dict[str, str]] = {}
     for name in sorted(alive):
         try:
-            found[name] = dict(twin.look([name])[name].sessions)
+            states[name] = dict(twin.look([name])[name].sessions)
         except ServiceFailed:  # it died during the query: its sessions have no answer
-            found[name] = {}
-    return found
+            states[name] = {}
+    return states
 
 
 def _bare(record: LabRecord, wrong: tuple[str, ...]) -> LabStatus:

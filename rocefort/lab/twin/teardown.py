@@ -37,8 +37,8 @@ def reap(registry: Registry, record: LabRecord) -> None:
     end_processes(record.id)
     remove_namespaces(record.id, namespaces_of(record.id))
     shutil.rmtree(registry.directory(record.id), ignore_errors=True)
-    if left := namespaces_of(record.id):
-        what = f"{len(left)} namespaces cannot be removed, {left[0]} the first"
+    if remaining := namespaces_of(record.id):
+        what = f"{len(remaining)} namespaces cannot be removed, {remaining[0]} the first"
         raise ServiceFailed(what, where=record.name, how="see what holds them: ip netns pids")
     registry.forget(record)
     if not registry.names():
@@ -57,12 +57,12 @@ def end_processes(lab: str, only: set[str] | None = None) -> None:
     A process that is just starting another is killed first, and then the other.
     """
     until = time.monotonic() + PATIENCE_S
-    while found := list(processes_of(lab, only)):
-        for pid in found:
+    while pids := list(processes_of(lab, only)):
+        for pid in pids:
             with suppress(ProcessLookupError):  # it has ended meanwhile
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > until:
-            what = f"process {found[0]} does not end"
+            what = f"process {pids[0]} does not end"
             raise ServiceFailed(what, how="see what it waits for: cat /proc/PID/stack")
         time.sleep(0.01)
 

@@ -191,33 +191,35 @@ class Twin:
 
         gone: pairs `switch peer` whose sessions are not waited for, after a failure.
         """
-        wanted = self.topology.sessions if self.choice.expected is None else self.choice.expected
+        sessions = self.topology.sessions if self.choice.expected is None else self.choice.expected
         expected = {
             name: tuple(peer for peer in peers if f"{name} {peer}" not in gone)
-            for name, peers in wanted.items()
+            for name, peers in sessions.items()
         }
         return wait_settled(self, expected, limit_s or self.choice.limit_s)
 
     def look(self, names: Collection[str] | None = None) -> dict[str, KernelState]:
         """Return the state of switches that run BGP: their sessions, and the kernel's routes."""
-        return self._of_speakers(self._look, names)
+        return self._of_bgp_switches(self._look, names)
 
     def chosen(self) -> dict[str, Mapping[str, Any]]:
         """Return BGP tables of all switches that have one, as bgpd writes them."""
-        return self._of_speakers(self._table)
+        return self._of_bgp_switches(self._table)
 
     def own(self, switch: str) -> set[IPv4Network]:
         """Return subnets of a switch's own addresses, in use or not."""
         links = self.topology.by_switch[switch].links
         return {IPv4Interface(text).network for link in links for text in link.addresses}
 
-    def _of_speakers(
+    def _of_bgp_switches(
         self, ask: Callable[[str], T], names: Collection[str] | None = None
     ) -> dict[str, T]:
         plans = self.topology.by_switch
-        asked = [n for n, plan in plans.items() if "bgpd" in plan.texts and n in (names or plans)]
-        jobs = ((self._builder.namespace(name), partial(ask, name)) for name in asked)
-        return dict(zip(asked, inside(jobs), strict=True))
+        switches = [
+            n for n, plan in plans.items() if "bgpd" in plan.texts and n in (names or plans)
+        ]
+        jobs = ((self._builder.namespace(name), partial(ask, name)) for name in switches)
+        return dict(zip(switches, inside(jobs), strict=True))
 
     def _look(self, name: str) -> KernelState:
         with self.daemons(name).vty("bgpd") as vty:
@@ -226,8 +228,8 @@ class Twin:
 
     def _table(self, name: str) -> Mapping[str, Any]:
         with self.daemons(name).vty("bgpd") as vty:
-            found: Mapping[str, Any] = vty.read("show bgp ipv4 unicast json")
-        return found
+            table: Mapping[str, Any] = vty.read("show bgp ipv4 unicast json")
+        return table
 
     def _ip_route(self) -> str:
         return run(self.record.id, ("ip", "-j", "-4", "route", "show"))
@@ -246,8 +248,8 @@ class Twin:
 
     def _namespace(self, node: str) -> str:
         if node not in self.topology.nodes:
-            known = ", ".join(name for name in self.topology.nodes if name != BACKSTAGE)
-            raise BadInput(f"lab {self.record.name} has no {node!r}", how=f"use one of: {known}")
+            names = ", ".join(name for name in self.topology.nodes if name != BACKSTAGE)
+            raise BadInput(f"lab {self.record.name} has no {node!r}", how=f"use one of: {names}")
         return self._builder.namespace(node)
 
     def within(self, node: str, work: Callable[[], T]) -> T:

@@ -103,7 +103,7 @@ def _counts(report: Report) -> str:
     return (
         f"{count_of(counts[Severity.ERROR], 'error')}, "
         f"{count_of(counts[Severity.WARNING], 'warning')}, {counts[Severity.INFO]} info, "
-        f"{len(report.not_judged)} not judged because vendor facts are missing"
+        f"{len(report.not_judged)} not judged: vendor facts are missing"
     )
 
 
@@ -142,16 +142,16 @@ def raise_thresholds(derived: DerivedNetwork, path: Path, tell: DemoWriter) -> P
     lossless, document = derived.lossless, derived.document
     own = own_profile(derived)
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
-    told = []
+    changes = []
     for field in ("xoff_kbytes", "xon_kbytes"):
-        place, old = document.key_at((*own, field)), getattr(lossless, field)
+        position, old = document.key_at((*own, field)), getattr(lossless, field)
         pattern = rf"(\b{field}:\s*){old}\b"
-        lines[place.line - 1] = re.sub(
-            pattern, rf"\g<1>{old + RAISED_KBYTES}", lines[place.line - 1]
+        lines[position.line - 1] = re.sub(
+            pattern, rf"\g<1>{old + RAISED_KBYTES}", lines[position.line - 1]
         )
-        told.append(f"{field} {old} -> {old + RAISED_KBYTES}")
+        changes.append(f"{field} {old} -> {old + RAISED_KBYTES}")
     path.write_text("".join(lines), encoding="utf-8")
-    tell("change", f"in the YAML: {', '.join(told)}")
+    tell("change", f"in the YAML: {', '.join(changes)}")
     return path
 
 

@@ -127,14 +127,18 @@ def _killed_and_resumed(stage: RolloutDemo, plan: Plan, old: Ran, new: Ran) -> N
     wave = plan.waves[min(KILLED_IN, len(plan.waves) - 1)]
     killed = (wave.name, Act.TRIAL, Phase.DONE)
     code = _controller(stage, "apply", "back", lambda e: (e.wave, e.act, e.phase) == killed)
-    left, now = stage.on_trial(), stage.running()
+    trials_left, now = stage.on_trial(), stage.running()
     expect(code < 0, f"the controller was not killed: exit code {code}")
-    expect(set(left) == set(wave.devices), "another switch than those of the wave is on trial")
+    expect(
+        set(trials_left) == set(wave.devices), "another switch than those of the wave is on trial"
+    )
     mixed = [name for name in now if now[name] not in (old[name], new[name])]
     expect(not mixed, f"{', '.join(mixed)}: neither old nor new")
-    trials = ", ".join(f"{name} on trial, {seconds} s left" for name, seconds in left.items())
-    behind = sum(now[name] == new[name] for name in now)
-    stage.tell("killed", f"SIGKILL in wave {wave.name}: {trials}; {behind} not yet changed")
+    trials = ", ".join(
+        f"{name} on trial, {seconds} s left" for name, seconds in trials_left.items()
+    )
+    unchanged = sum(now[name] == new[name] for name in now)
+    stage.tell("killed", f"SIGKILL in wave {wave.name}: {trials}; {unchanged} not yet changed")
     code = _controller(stage, "resume", "back")
     expect(code == 0, f"the resumed rollout ended with exit code {code}")
     expect(stage.running() == old, "a switch does not run what was planned")
@@ -163,9 +167,9 @@ def _controller(stage: RolloutDemo, verb: str, name: str, dies: Stop = lambda _:
     """Carry a plan out in a process of its own, or until it is killed; returns its exit code."""
     words = (verb, stage.file(name), "--connections", str(stage.lab.file), "--progress", "json")
     listener = WaveSummary(stage.tell)
-    with (stage.state / "stderr").open("w+") as said:
+    with (stage.state / "stderr").open("w+") as errors:
         controller = subprocess.Popen(  # noqa: S603 - Rocefort itself
-            (*ROCEFORT, *words), stdout=subprocess.PIPE, stderr=said, text=True
+            (*ROCEFORT, *words), stdout=subprocess.PIPE, stderr=errors, text=True
         )
         with controller, closing(_events(controller)) as events:
             for event in events:
@@ -181,10 +185,10 @@ def _controller(stage: RolloutDemo, verb: str, name: str, dies: Stop = lambda _:
 def _events(controller: subprocess.Popen[str]) -> Generator[Event, None, None]:
     """Yield the events of a controller while it runs."""
     for line in controller.stdout or ():
-        said = json.loads(line)
-        if "phase" in said:
-            del said["at"]
-            yield event_of(said)
+        row = json.loads(line)
+        if "phase" in row:
+            del row["at"]
+            yield event_of(row)
 
 
 # --- state of the switches ------------------------------------------------------------------------
@@ -197,8 +201,8 @@ def _commits(switch: EmulatedSwitch, plan: Plan) -> bool:
 
 def _expect_at_rest(stage: RolloutDemo) -> None:
     """Check that nothing is on trial, in a candidate, or unsaved."""
-    left = stage.on_trial()
-    expect(not left, f"{', '.join(left)}: still on trial")
+    trials = stage.on_trial()
+    expect(not trials, f"{', '.join(trials)}: still on trial")
     for name, switch in stage.lab.switches.items():
         expect(switch.saved == switch.running, f"{name}: what it runs is not saved")
         expect(not switch.candidates, f"{name}: lines are left in a candidate")

@@ -99,8 +99,8 @@ def run_lab_demo(fabric: Path, say: Say) -> None:
         _repair_and_apply(stage, back)
         expect(stage.kernels() == before, "a kernel does not have the routes that it had before")
         tell("proof", "every kernel has the routes that it had in the beginning")
-    left = left_of(Registry(), twin.record)
-    expect(not left, f"left behind: {', '.join(left)}")
+    remaining = left_of(Registry(), twin.record)
+    expect(not remaining, f"left behind: {', '.join(remaining)}")
     tell("down", "the lab is gone: no namespace, no process, no file of it is left")
     tell("time", f"{time.monotonic() - started:.0f} s")
 
@@ -177,15 +177,15 @@ def _edited_text(derived: DerivedNetwork, servers: tuple[str, str]) -> str:
     lines = Path(document.file).read_text(encoding="utf-8").splitlines(keepends=True)
     for name in servers:
         begins = re.compile(rf"\s*- name: {re.escape(name)}\s*")
-        found = next((n for n, line in enumerate(lines) if begins.fullmatch(line)), None)
-        if found is None:
+        number = next((n for n, line in enumerate(lines) if begins.fullmatch(line)), None)
+        if number is None:
             raise BadInput(
                 f"the demonstration writes a description below `- name: {name}`",
                 where=document.file,
                 how="write that server's name on a line of its own",
             )
-        indent = lines[found].index("name:")
-        lines.insert(found + 1, f"{' ' * indent}description: {DESCRIPTION}\n")
+        indent = lines[number].index("name:")
+        lines.insert(number + 1, f"{' ' * indent}description: {DESCRIPTION}\n")
     return "".join(lines)
 
 

@@ -66,13 +66,13 @@ def compare_tables(
     sources need equally many of them, not the same ones.
     """
     none: Hops = frozenset()
-    wanted = tables_of(state, tables)
+    engine_tables = tables_of(state, tables)
     pairs = [
         NextHopDifference(
-            name, prefix, table.get(prefix, none), wanted[name].get(prefix, none), who
+            name, prefix, table.get(prefix, none), engine_tables[name].get(prefix, none), who
         )
         for name, table in tables.items()
-        for prefix in sorted({*table, *wanted[name]})
+        for prefix in sorted({*table, *engine_tables[name]})
     ]
     differences = tuple(
         each
@@ -84,8 +84,8 @@ def compare_tables(
 
 def tables_of(state: RoutingState, switches: Collection[str]) -> dict[str, dict[IPv4Network, Hops]]:
     """Return an engine's answers as tables of these switches."""
-    found: dict[str, dict[IPv4Network, Hops]] = {name: {} for name in switches}
+    tables: dict[str, dict[IPv4Network, Hops]] = {name: {} for name in switches}
     for route in state.routes:
-        if route.device in found:
-            found[route.device][route.prefix] = frozenset(route.next_hops)
-    return found
+        if route.device in tables:
+            tables[route.device][route.prefix] = frozenset(route.next_hops)
+    return tables

@@ -100,10 +100,12 @@ def ask_leaf(twin: Twin, pair: ServerPair, flows: int) -> Counter[IPv4Address]:
         f"route get {target} from {source} iif {link} ipproto udp sport {port} dport {ROCE_PORT}\n"
         for port in range(ENTROPY_PORT, ENTROPY_PORT + flows)
     )
-    code, said = twin.run(pair.near, ["ip", "-j", "-batch", "-"], lines)
+    code, output = twin.run(pair.near, ["ip", "-j", "-batch", "-"], lines)
     if code != 0:
-        raise ServiceFailed(f"does not report next hops of flows: {said.strip()}", where=pair.near)
-    rows = (json.loads(line)[0] for line in said.splitlines() if line.strip())
+        raise ServiceFailed(
+            f"does not report next hops of flows: {output.strip()}", where=pair.near
+        )
+    rows = (json.loads(line)[0] for line in output.splitlines() if line.strip())
     return Counter(IPv4Address(row["gateway"]) for row in rows)
 
 
@@ -123,14 +125,14 @@ def count(
         work = partial(_send, target, flows)
         inside([(namespace(twin.record.id, pair.source), work)])
         until = monotonic() + PATIENCE_S
-        found = _packets_by_path(twin, spines)
-        while found.total() < flows and monotonic() < until:
+        packets = _packets_by_path(twin, spines)
+        while packets.total() < flows and monotonic() < until:
             sleep(0.05)
-            found = _packets_by_path(twin, spines)
+            packets = _packets_by_path(twin, spines)
     finally:
         for spine in spines:
             twin.run(spine, ["nft", "delete", "table", "ip", TABLE])
-    return found
+    return packets
 
 
 def _install(twin: Twin, spine: str, rules: Sequence[str]) -> None:
@@ -138,20 +140,20 @@ def _install(twin: Twin, spine: str, rules: Sequence[str]) -> None:
     body = "\n".join((hook, *rules))
     text = f"table ip {TABLE}\ndelete table ip {TABLE}\n"  # replaces one of a killed run
     text += f"table ip {TABLE} {{\nchain seen {{\n{body}\n}}\n}}\n"
-    code, said = twin.run(spine, ["nft", "-f", "-"], text)
+    code, output = twin.run(spine, ["nft", "-f", "-"], text)
     if code != 0:
-        raise ServiceFailed(f"nft failed: {said.splitlines()[0]}", where=spine)
+        raise ServiceFailed(f"nft failed: {output.splitlines()[0]}", where=spine)
 
 
 def _packets_by_path(twin: Twin, spines: Mapping[str, Sequence[EqualPath]]) -> Counter[EqualPath]:
-    found: Counter[EqualPath] = Counter()
+    packets: Counter[EqualPath] = Counter()
     for spine, own in spines.items():
         _, text = twin.run(spine, ["nft", "-j", "list", "chain", "ip", TABLE, "seen"])
         rules = [row["rule"] for row in json.loads(text)["nftables"] if "rule" in row]
         for path, rule in zip(own, rules, strict=True):
             counters = (part["counter"] for part in rule["expr"] if "counter" in part)
-            found[path] = next(counters)["packets"]
-    return found
+            packets[path] = next(counters)["packets"]
+    return packets
 
 
 def _send(address: str, flows: int) -> None:
@@ -171,8 +173,8 @@ def chance_of(chi_square: float, freedom: int) -> float:
     k: Abramowitz and Stegun, 26.4.4 and 26.4.5.
     """
     half = chi_square / 2
-    shape, found = (1.0, exp(-half)) if freedom % 2 == 0 else (0.5, erfc(sqrt(half)))
+    shape, probability = (1.0, exp(-half)) if freedom % 2 == 0 else (0.5, erfc(sqrt(half)))
     while shape < freedom / 2:
-        found += half**shape * exp(-half) / gamma(shape + 1)
+        probability += half**shape * exp(-half) / gamma(shape + 1)
         shape += 1
-    return found
+    return probability

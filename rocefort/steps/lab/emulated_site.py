@@ -82,13 +82,15 @@ def rehearse(
         store = opened.enter_context(Store(state / STATE_FILE)) if chosen.keep else None
         switches, restored = _switches(network, texts, chosen, store)
         model = model_of(network, switches)
-        deeds = AuditLog(chosen.log) if chosen.log else None
+        audit_log = AuditLog(chosen.log) if chosen.log else None
         if couple is not None:
-            model, deeds = couple(switches, model)
+            model, audit_log = couple(switches, model)
         inject(faults, switches, model)
-        if deeds is not None:
-            opened.enter_context(deeds)
-        server = LabServer(switches, state, chosen.listen, behind=model, store=store, deeds=deeds)
+        if audit_log is not None:
+            opened.enter_context(audit_log)
+        server = LabServer(
+            switches, state, chosen.listen, state_source=model, store=store, audit_log=audit_log
+        )
         hosts = hosts_of(network, state, chosen.listen, len(switches))
         if chosen.keep:  # a user drives this lab: its servers run whole RDMA tests
             roots = _rdma_roots(network, state / "rdma")
@@ -143,9 +145,9 @@ def _switches(
     """Return every switch, and the names of those with a stored state."""
     pool, switches, restored = Pool(), {}, []
     for node in network.nodes:
-        known = store is not None and store.has_state(node.name)
+        stored = store is not None and store.has_state(node.name)
         # Its saved configuration then comes from the state: parsing a start-up text takes time.
-        switch = switch_of(network, node.name, "" if known else texts[node.name], options, pool)
+        switch = switch_of(network, node.name, "" if stored else texts[node.name], options, pool)
         if store is not None and store.restore(switch, pool):
             restored.append(node.name)
         if options.power_loss:

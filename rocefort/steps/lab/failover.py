@@ -51,11 +51,11 @@ class FailoverOptions:
     limit_s: float = 60.0
 
 
-def check_wish(wish: FailoverOptions) -> None:
+def check_options(options: FailoverOptions) -> None:
     """Check that so many packets can be sent. Raises BadInput."""
-    if wish.flows * wish.rate > MOST_PACKETS_S:
+    if options.flows * options.rate > MOST_PACKETS_S:
         how = f"at most {MOST_PACKETS_S} packets/s, all flows together"
-        raise BadInput(f"{wish.flows} flows of {wish.rate} packets/s", how=how)
+        raise BadInput(f"{options.flows} flows of {options.rate} packets/s", how=how)
 
 
 def pair_of(twin: Twin, network: Network, source: str | None, target: str | None) -> ServerPair:
@@ -72,21 +72,21 @@ def pair_of(twin: Twin, network: Network, source: str | None, target: str | None
         (a, b)
         for a in ([source] if source else hosts)
         for b in ([target] if target else hosts)
-        if hosts[a].switch != hosts[b].switch and speaks(hosts[a]) and speaks(hosts[b])
+        if hosts[a].switch != hosts[b].switch and can_send(hosts[a]) and can_send(hosts[b])
     )
-    found = next(pairs, None)
-    if found is None:
+    names = next(pairs, None)
+    if names is None:
         how = "name two with --from and --to"
         raise Refused("no two servers are on different leaves", where=twin.record.name, how=how)
-    near, far = (hosts[name].switch for name in found)
+    near, far = (hosts[name].switch for name in names)
     for spine, near_port in _uplinks(network, near):
         for other, far_port in _uplinks(network, far):
             if spine == other:
-                return ServerPair(*found, near, far, spine, near_port, far_port)
+                return ServerPair(*names, near, far, spine, near_port, far_port)
     raise Refused(f"no spine has both {near} and {far}", where=twin.record.name)
 
 
-def speaks(host: Host) -> bool:
+def can_send(host: Host) -> bool:
     """Whether flows can begin and end there: a guest's address is not its namespace's."""
     return host.gateway is not None and not host.guest
 
@@ -124,7 +124,7 @@ def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, options, and callbacks
     twin: Twin,
     source: str | None,
     target: str | None,
-    wish: FailoverOptions,
+    options: FailoverOptions,
     say: Callable[[str], None],
     stop: Callable[[], bool],
 ) -> Failover:
@@ -132,11 +132,11 @@ def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, options, and callbacks
 
     Raises Refused if a fault is already there, BadInput for more packets than can be sent.
     """
-    check_wish(wish)
+    check_options(options)
     require_mended(twin.registry, twin.record)
     network = running_network(twin)
     pair = pair_of(twin, network, source, target)
-    work = FailoverRun(twin, network, pair, wish, stop)
+    work = FailoverRun(twin, network, pair, options, stop)
     rows = []
     for fault in faults_between(pair):
         if stop():
@@ -147,10 +147,10 @@ def measure_failover(  # noqa: PLR0913, PLR0917 - a pair, options, and callbacks
         lab=twin.record.name,
         source=pair.source,
         destination=pair.target,
-        flows=wish.flows,
-        rate=wish.rate,
+        flows=options.flows,
+        rate=options.rate,
         timers=tuple(sorted(map(str, timers_of(twin)))),
-        limit_s=wish.limit_s,
+        limit_s=options.limit_s,
         rows=tuple(rows),
     )
 
@@ -162,23 +162,27 @@ class FailoverRun:
     twin: Twin
     network: Network
     pair: ServerPair
-    wish: FailoverOptions
+    options: FailoverOptions
     stop: Callable[[], bool]
 
     def row(self, words: str, fault: str, where: str) -> FailoverRow:
         """Inject a fault, wait until routes are stable, fix it, and wait until the lab is whole."""
-        flows = flows_of(self.twin, [(self.pair.source, self.pair.target)], self.wish.flows)
-        with running(self.twin.record.id, flows, self.wish.rate) as load:
+        flows = flows_of(self.twin, [(self.pair.source, self.pair.target)], self.options.flows)
+        with running(self.twin.record.id, flows, self.options.rate) as load:
             sleep(QUIET_S)
             broken_at = monotonic()
             try:
-                made: list[ActiveFault] = []
+                active: list[ActiveFault] = []
                 if fault:
-                    made.append(break_lab(self.twin.registry, self.twin.record.name, fault, where))
-                verdict = await_law(self.twin, self.network, made, self.wish.limit_s, self.stop)
+                    active.append(
+                        break_lab(self.twin.registry, self.twin.record.name, fault, where)
+                    )
+                verdict = await_law(
+                    self.twin, self.network, active, self.options.limit_s, self.stop
+                )
                 settled = verdict.seconds if verdict.holds else None
                 sleep(QUIET_S)
-                mended_at = monotonic()
+                fixed_at = monotonic()
             finally:
                 mend_lab(self.twin.registry, self.twin.record.name)
             limit = PATIENCE_S + detection_s(self.twin)
@@ -187,7 +191,7 @@ class FailoverRun:
         if not whole.holds and not self.stop():
             what = f"is not whole after {limit:.0f} s: {whole.opinions.differences[0]}"
             raise ServiceFailed(what, where=self.twin.record.name)
-        return row_of((words, where), load, (broken_at, mended_at), settled)
+        return row_of((words, where), load, (broken_at, fixed_at), settled)
 
 
 def row_of(

@@ -44,10 +44,10 @@ def grow_running(twin: Twin, fabric: Path) -> TopologyGrowth:
     if not lines_run(twin.registry, twin.record):
         what = "the command lines of its switches do not run; new switches would have none"
         raise Refused(what, where=twin.record.name, how="take it down and up again")
-    wanted = subject_of(fabric, None).network
+    planned_network = subject_of(fabric, None).network
     now = running_network(twin)
-    texts = {n.name: day0_of(n) for n in wanted.nodes if n.name not in now.by_name}
-    network = _grown_network(wanted, now, texts)
+    texts = {n.name: day0_of(n) for n in planned_network.nodes if n.name not in now.by_name}
+    network = _grown_network(planned_network, now, texts)
     planned = topology_of(
         with_outside(network), requirements.features_of(requirements.probe()), bfd=twin.record.bfd
     )
@@ -74,40 +74,41 @@ def day0_of(node: Node) -> str:
     return dialect.render(dialect.day0_device(node.device), node.family, node.hardware)
 
 
-def _grown_network(wanted: Network, now: Network, texts: dict[str, str]) -> Network:
+def _grown_network(planned: Network, now: Network, texts: dict[str, str]) -> Network:
     """Return the larger fabric with running configurations: old ones, or day 0 for new switches."""
     running = {node.name: node.device for node in now.nodes}
     fresh = {
-        name: dialect_of(wanted.by_name[name]).parse(text, f"{name} (day 0)").device
+        name: dialect_of(planned.by_name[name]).parse(text, f"{name} (day 0)").device
         for name, text in texts.items()
     }
     nodes = tuple(
-        node.model_copy(update={"device": {**fresh, **running}[node.name]}) for node in wanted.nodes
+        node.model_copy(update={"device": {**fresh, **running}[node.name]})
+        for node in planned.nodes
     )
-    return wanted.model_copy(update={"nodes": nodes})
+    return planned.model_copy(update={"nodes": nodes})
 
 
 def _grow_lines(twin: Twin, network: Network, texts: dict[str, str]) -> None:
     """Notify the command lines, and wait until they listen for the new switches."""
-    asked = grow_file(twin.registry, twin.record)
-    said = grown_file(twin.registry, twin.record)
-    said.unlink(missing_ok=True)
-    write_whole(asked, json.dumps([network.model_dump_json(), texts]))
+    request_file = grow_file(twin.registry, twin.record)
+    result_file = grown_file(twin.registry, twin.record)
+    result_file.unlink(missing_ok=True)
+    write_whole(request_file, json.dumps([network.model_dump_json(), texts]))
     until = monotonic() + PATIENCE_S
-    while not said.exists():
+    while not result_file.exists():
         if monotonic() > until or not lines_run(twin.registry, twin.record):
-            asked.unlink(missing_ok=True)
+            request_file.unlink(missing_ok=True)
             what = "the command lines do not add the new switches"
             raise ServiceFailed(what, where=twin.record.name, how="see `rocefort lab status`")
         sleep(0.02)
-    if problem := said.read_text("utf-8"):
+    if problem := result_file.read_text("utf-8"):
         raise ServiceFailed(problem, where=twin.record.name)
 
 
 def _topology_growth(old: Topology, new: Topology) -> TopologyGrowth:
     def names(nodes: Iterable[str], before: Iterable[str]) -> tuple[str, ...]:
-        known = set(before)
-        return tuple(name for name in nodes if name not in known)
+        old_names = set(before)
+        return tuple(name for name in nodes if name not in old_names)
 
     real = [c for c in new.cables if BACKSTAGE not in (c.a, c.b)]
     return TopologyGrowth(

@@ -25,11 +25,11 @@ NO_GUEST = "because no server on it, or on another leaf, is a guest"
 NOTE = "Soft-RoCE guests under {accel}: correctness and counters are judged, speed is not"
 
 
-def guest_names(network: Network, asked: str) -> tuple[str, ...]:
+def guest_names(network: Network, text: str) -> tuple[str, ...]:
     """Return the servers that become guests: names with commas between them, or all."""
-    if asked == EVERY:
+    if text == EVERY:
         return tuple(server.name for server in network.servers or ())
-    return tuple(dict.fromkeys(word for part in asked.split(",") if (word := part.strip())))
+    return tuple(dict.fromkeys(word for part in text.split(",") if (word := part.strip())))
 
 
 def build_image(say: Callable[[str], None]) -> Image:
@@ -56,12 +56,12 @@ def lead_to_guests(twin: Twin) -> Connections:
     guests = twin.guests
     directory = lines_directory(twin.registry, twin.record)
     file = directory / "connections.yaml"
-    known = load_connections(file)
+    connections = load_connections(file)
     hosts = directory / "guests_known_hosts"
-    files = (known.known_hosts, guests.known_hosts)
+    files = (connections.known_hosts, guests.known_hosts)
     lines = [line for f in files for line in f.read_text(encoding="utf-8").splitlines()]
     write_whole(hosts, "".join(f"{line}\n" for line in dict.fromkeys(lines)))
-    found = known.model_copy(
+    updated = connections.model_copy(
         update={
             "known_hosts": hosts,
             "connect_timeout_s": CONNECT_S,
@@ -70,8 +70,8 @@ def lead_to_guests(twin: Twin) -> Connections:
             "servers": _accesses(guests),
         }
     )
-    save_connections(found, file)
-    return found
+    save_connections(updated, file)
+    return updated
 
 
 def _accesses(guests: Guests) -> tuple[ServerAccess, ...]:

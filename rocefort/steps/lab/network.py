@@ -47,10 +47,10 @@ def running_network(twin: Twin) -> Network:
 
 def far_ends(network: Network) -> dict[End, End]:
     """Return the other end of each cable between switches."""
-    found = {}
+    far = {}
     for link in network.links or ():
-        found[link.a], found[link.b] = link.b, link.a
-    return found
+        far[link.a], far[link.b] = link.b, link.a
+    return far
 
 
 def ends_of(where: str) -> list[End]:
@@ -62,12 +62,12 @@ def ends_of(where: str) -> list[End]:
 def failure_of(network: Network, broken: Sequence[ActiveFault]) -> Failure:
     """Return the routing failure of these faults; most of them cost routing nothing."""
     far, links, nodes = far_ends(network), [], []
-    for one in broken:
-        percent = int(one.where.partition("=")[2] or ALL) if one.fault == "silent-loss" else ALL
-        if one.fault in AS_NODE:
-            nodes.append(one.where)
-        elif one.fault in AS_LINK and percent == ALL:
-            (end,) = ends_of(one.where)
+    for fault in broken:
+        percent = int(fault.where.partition("=")[2] or ALL) if fault.fault == "silent-loss" else ALL
+        if fault.fault in AS_NODE:
+            nodes.append(fault.where)
+        elif fault.fault in AS_LINK and percent == ALL:
+            (end,) = ends_of(fault.where)
             links += [(end, far[end])] if end in far else []
     return Failure(links=tuple(links), nodes=tuple(nodes))
 
@@ -75,12 +75,12 @@ def failure_of(network: Network, broken: Sequence[ActiveFault]) -> Failure:
 def recabled(network: Network, broken: Sequence[ActiveFault]) -> Network:
     """Return the fabric with its cables as they are plugged."""
     links = list(network.links or ())
-    for one in broken:
-        if one.fault == CROSSED:
-            here, there = ends_of(one.where)
+    for fault in broken:
+        if fault.fault == CROSSED:
+            here, other = ends_of(fault.where)
             far = far_ends(network.model_copy(update={"links": tuple(links)}))
-            pairs = ((here, far[there]), (there, far[here]))
-            gone = {here, there}
+            pairs = ((here, far[other]), (other, far[here]))
+            gone = {here, other}
             links = [link for link in links if not {link.a, link.b} & gone]
             links += [Link(a=a, b=b) for a, b in pairs]
     return network.model_copy(update={"links": tuple(links)})
@@ -121,11 +121,11 @@ def await_law(
     begin, agreed = monotonic(), False
     while True:
         tables = twin.fibs(alive, ["bgp"])
-        found = compare_tables(solution.state, tables, solution.ties)
+        opinions = compare_tables(solution.state, tables, solution.ties)
         seconds = monotonic() - begin
-        if (not found.differences and agreed) or seconds > deadline_s or stop():
-            return PredictionCheck(found, seconds)
-        agreed = not found.differences
+        if (not opinions.differences and agreed) or seconds > deadline_s or stop():
+            return PredictionCheck(opinions, seconds)
+        agreed = not opinions.differences
         sleep(PAUSE_S)
 
 
@@ -150,17 +150,17 @@ class SessionTimers:
 
 def timers_of(twin: Twin) -> set[SessionTimers]:
     """Return the timers in use, from bgpd and bfdd."""
-    found = set()
+    timers = set()
     for switch in twin.topology.sessions:
         with twin.daemons(switch).vty("bgpd") as vty:
             peers = vty.read("show bgp neighbors json")
-        for told in peers.values():
-            keepalive = told["bgpTimerKeepAliveIntervalMsecs"] / 1000
-            hold = told["bgpTimerHoldTimeMsecs"] / 1000
-            bfd = told.get("peerBfdInfo")
+        for neighbour in peers.values():
+            keepalive = neighbour["bgpTimerKeepAliveIntervalMsecs"] / 1000
+            hold = neighbour["bgpTimerHoldTimeMsecs"] / 1000
+            bfd = neighbour.get("peerBfdInfo")
             if bfd is None:
-                found.add(SessionTimers(keepalive, hold, detection_s=hold))
+                timers.add(SessionTimers(keepalive, hold, detection_s=hold))
             else:
                 count, ms = bfd["detectMultiplier"], bfd["rxMinInterval"]
-                found.add(SessionTimers(keepalive, hold, f"{count} x {ms} ms", count * ms / 1000))
-    return found
+                timers.add(SessionTimers(keepalive, hold, f"{count} x {ms} ms", count * ms / 1000))
+    return timers

@@ -43,15 +43,15 @@ class Batfish:
     @classmethod
     def of(cls, folder: Path | None, service: Service | None = None) -> Batfish:
         """Read all recordings under a folder. Raises BadInput if it has none."""
-        found: dict[bytes, dict[str, Path]] = {b"snapshot": {}, b"forked": {}}
+        paths: dict[bytes, dict[str, Path]] = {b"snapshot": {}, b"forked": {}}
         for path in sorted(folder.rglob("*.json")) if folder else ():
             with path.open("rb") as file:
                 if digest := DIGEST.search(file.read(HEAD)):
-                    found[digest[1]][digest[2].decode()] = path
-        if folder and not any(found.values()):
+                    paths[digest[1]][digest[2].decode()] = path
+        if folder and not any(paths.values()):
             how = "name a folder of recorded answers"
             raise BadInput("has no recording of Batfish", where=str(folder), how=how)
-        return cls(found[b"snapshot"], found[b"forked"], service)
+        return cls(paths[b"snapshot"], paths[b"forked"], service)
 
     def on(
         self, network: Network, failure: Failure | None = None
@@ -105,13 +105,13 @@ def row_of(
     other: tuple[RoutingState, str] | None,
 ) -> OpinionRow:
     """Return every two opinions on one state. other: Batfish's answer, and its source."""
-    found = dict(_pairs(tables, solution, other[0] if other else None))
-    first = [str(each) for opinions in found.values() for each in opinions.differences]
+    opinions_by_pair = dict(_pairs(tables, solution, other[0] if other else None))
+    first = [str(each) for opinions in opinions_by_pair.values() for each in opinions.differences]
     return OpinionRow(
         fabric=fabric,
         state=state,
-        compared=max(opinions.compared for opinions in found.values()),
-        differing={name: len(opinions.differences) for name, opinions in found.items()},
+        compared=max(opinions.compared for opinions in opinions_by_pair.values()),
+        differing={name: len(opinions.differences) for name, opinions in opinions_by_pair.items()},
         batfish=other[1] if other else "",
         first=first[0] if first else "",
     )
@@ -122,10 +122,13 @@ def _pairs(
 ) -> Iterator[tuple[str, Opinions]]:
     states = {ENGINE: solution.state} | ({BATFISH: other} if other else {})
     mine = {KERNEL: tables, ENGINE: tables_of(solution.state, tables)}
-    for one, two in PAIRS:
-        if two in states:
-            who = f"the {one}", f"the {two}"
-            yield f"{one}, {two}", compare_tables(states[two], mine[one], solution.ties, who)
+    for first, second in PAIRS:
+        if second in states:
+            who = f"the {first}", f"the {second}"
+            yield (
+                f"{first}, {second}",
+                compare_tables(states[second], mine[first], solution.ties, who),
+            )
 
 
 def lab_opinions(

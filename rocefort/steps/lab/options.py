@@ -42,13 +42,13 @@ def read_listen(text: str, *, others: bool) -> tuple[str, int]:
 
     Raises BadInput; Refused for such an address without that.
     """
-    found = LISTEN.fullmatch(text)
-    port = int(found["port"]) if found else -1
+    match = LISTEN.fullmatch(text)
+    port = int(match["port"]) if match else -1
     try:
-        address = ipaddress.ip_address(found["six"] or found["four"]) if found else None
+        address = ipaddress.ip_address(match["six"] or match["four"]) if match else None
     except ValueError:
         address = None
-    if found is None or address is None or not (port == 0 or FIRST_PORT <= port <= LAST_PORT):
+    if match is None or address is None or not (port == 0 or FIRST_PORT <= port <= LAST_PORT):
         how = f"write 127.0.0.1:PORT or [::1]:PORT, the first port from {FIRST_PORT} to {LAST_PORT}"
         raise BadInput(f"{text!r} is no address and port", where="--listen", how=how)
     if not address.is_loopback and not others:
@@ -62,29 +62,29 @@ def read_faults(
 ) -> list[tuple[str, LineFault | StateFault]]:
     """Parse faults, each with its switch; raises BadInput with every wrong one."""
     problems: list[Problem] = []
-    found = []
+    faults = []
     for text in texts:
         try:
-            found.append(_parsed_fault(text, switches))
+            faults.append(_parsed_fault(text, switches))
         except BadInput as error:
             problems += [replace(problem, where=f"--fault {text}") for problem in error.problems]
     if problems:
         raise BadInput(problems=problems)
-    return found
+    return faults
 
 
 def _parsed_fault(text: str, switches: Collection[str]) -> tuple[str, LineFault | StateFault]:
-    found = FAULT.fullmatch(text)
-    if found is None:
+    match = FAULT.fullmatch(text)
+    if match is None:
         raise BadInput("is no fault", how="write SWITCH:NAME or SWITCH:NAME@WHAT")
-    if found["switch"] not in switches:
-        known = ", ".join(switches)
-        raise BadInput(f"no switch is called {found['switch']!r}", how=f"use one of: {known}")
-    if found["name"] in STATE_FAULTS:
-        return found["switch"], read_state_fault(found["name"], found["what"] or "")
-    if found["name"] not in FAULTS:
-        known = ", ".join(sorted((*FAULTS, *STATE_FAULTS)))
-        raise BadInput(f"no fault is called {found['name']!r}", how=f"use one of: {known}")
+    if match["switch"] not in switches:
+        names = ", ".join(switches)
+        raise BadInput(f"no switch is called {match['switch']!r}", how=f"use one of: {names}")
+    if match["name"] in STATE_FAULTS:
+        return match["switch"], read_state_fault(match["name"], match["what"] or "")
+    if match["name"] not in FAULTS:
+        names = ", ".join(sorted((*FAULTS, *STATE_FAULTS)))
+        raise BadInput(f"no fault is called {match['name']!r}", how=f"use one of: {names}")
     return read_fault(text)
 
 

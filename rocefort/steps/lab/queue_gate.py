@@ -88,13 +88,13 @@ def _passed_counts(nornir: Nornir, network: Network, leaves: Collection[str]) ->
         name = task.host.name
         driver = task.host.get_connection(NEW_SESSION, task.nornir.config)
         try:
-            found = {}
+            counts = {}
             for port in dict.fromkeys(
                 p.end.interface for p in network.roce_ports if p.end.device == name
             ):
                 rows = driver.get_queues(port)
-                found[name, port] = {row["queue"]: row["passed_packets"] for row in rows}
-            return Result(task.host, result=found)
+                counts[name, port] = {row["queue"]: row["passed_packets"] for row in rows}
+            return Result(task.host, result=counts)
         finally:
             task.host.close_connection(NEW_SESSION)
 

@@ -47,9 +47,9 @@ class ReplayedByTwin:
         tclass = int(marks[0]) if marks and marks[0].isdecimal() else 0
         full = pair_length(twin, pair)
         both = [pair, pair[::-1]]
-        with wires(twin, pair, tclass) as found:
-            if not_delivered(found, both, SMALL, PATIENCE_S):
+        with wires(twin, pair, tclass) as probes:
+            if not_delivered(probes, both, SMALL, PATIENCE_S):
                 return BLOCKED[words[0]]
-            if words[0] in TOO_LONG and not_delivered(found, both, full, PATIENCE_S):
+            if words[0] in TOO_LONG and not_delivered(probes, both, full, PATIENCE_S):
                 return TOO_LONG[words[0]]
         return None

@@ -52,9 +52,9 @@ def _port(solution: Solution, session: ConfiguredSession) -> tuple[str, str]:
     return local[0]
 
 
-def lonely_ends(solution: Solution) -> Iterator[PeerEnd]:
+def orphaned_ends(solution: Solution) -> Iterator[PeerEnd]:
     """Yield ends that are ready, but whose peer's address is on no switch."""
-    known = {
+    addresses = {
         address.ip
         for node in solution.underlay.network.nodes
         for interface in node.device.interfaces
@@ -63,7 +63,7 @@ def lonely_ends(solution: Solution) -> Iterator[PeerEnd]:
     for session in solution.sessions:
         end = solution.peerings.ends[session.device][int(session.peer)]
         up = end.local is not None and end.local[0] in solution.underlay.up
-        if session.far is None and end.ready and up and session.peer not in known:
+        if session.far is None and end.ready and up and session.peer not in addresses:
             yield session.device, str(session.peer)
 
 

@@ -17,7 +17,7 @@ from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.device.device import Device
 from rocefort.models.network.network import End, Network, Node
 from rocefort.models.results.routing import RoutingState, SessionStatus
-from rocefort.steps.lab.sessions import lonely_ends, session_facts, without_closed
+from rocefort.steps.lab.sessions import orphaned_ends, session_facts, without_closed
 from rocefort.validators.routing.engine import analyse
 
 OWN_HOP = "0.0.0.0"  # noqa: S104 - what a BGP table shows; nothing listens there
@@ -91,7 +91,7 @@ def routing_of(network: Network) -> Routing:
             return replace(
                 routed,
                 sessions=tuple(session_facts(solution, running)),
-                lonely=frozenset(lonely_ends(solution)),
+                orphaned=frozenset(orphaned_ends(solution)),
             )
         except (Refused, BadInput):  # not modelled: no session is reported as up
             return no_routing(running, dead)
@@ -105,8 +105,8 @@ def _node_without(node: Node, dead: frozenset[Port]) -> Node:
     if not own:
         return node
     interfaces = tuple(
-        one.model_copy(update={"enabled": False}) if one.name in own else one
-        for one in node.device.interfaces
+        port.model_copy(update={"enabled": False}) if port.name in own else port
+        for port in node.device.interfaces
     )
     return node.model_copy(
         update={"device": node.device.model_copy(update={"interfaces": interfaces})}
@@ -123,18 +123,18 @@ def _paths(network: Network, switch: str) -> list[BgpPath]:
     far = {session.peer: session.far[0] for session in solution.sessions
            if session.device == switch and session.far}  # fmt: skip
     asns = {node.name: node.device.bgp.asn for node in network.nodes if node.device.bgp}
-    found: list[BgpPath] = []
+    paths: list[BgpPath] = []
     for prefix, group in solution.by_prefix:
         if switch in group.origins:
-            found.append(BgpPath(prefix, OWN_HOP, med=0))
+            paths.append(BgpPath(prefix, OWN_HOP, med=0))
             continue
         selection = group.selections.get(switch)
         for index, hop in enumerate(selection.next_hops if selection else ()):
             sender = far[hop]
             path = (asns[sender], *group.selections[sender].as_path)
             med = 0 if len(path) == 1 else None
-            found.append(BgpPath(prefix, str(hop), path, best=index == 0, med=med))
-    return found
+            paths.append(BgpPath(prefix, str(hop), path, best=index == 0, med=med))
+    return paths
 
 
 def _routed(

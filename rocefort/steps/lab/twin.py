@@ -38,7 +38,7 @@ def bring_up(
     require_host(other_frr=choice.other_frr)
     subject = subject_of(fabric, None)
     network = with_outside(subject.network)
-    named = dict.fromkeys((*choice.guests, *guest_names(network, guests)))
+    guests_by_name = dict.fromkeys((*choice.guests, *guest_names(network, guests)))
 
     def finish(twin: Twin) -> None:
         start_lines(twin.registry, twin.record, subject.network, subject.texts)
@@ -46,7 +46,7 @@ def bring_up(
             lead_to_guests(twin)
 
     expected = expected_sessions(network)
-    chosen = replace(choice, expected=expected, guests=tuple(named), finish=finish)
+    chosen = replace(choice, expected=expected, guests=tuple(guests_by_name), finish=finish)
     try:
         twin = Twin.up(network, name or network.name, chosen, say=say)
     except OSError as error:
@@ -68,22 +68,22 @@ def expected_sessions(network: Network) -> dict[str, tuple[str, ...]] | None:
         state = solve(network)
     except Refused:
         return None
-    found: dict[str, list[str]] = {}
+    peers_by_switch: dict[str, list[str]] = {}
     for session in state.sessions:
         if session.status is SessionStatus.ESTABLISHED:
-            found.setdefault(session.device, []).append(str(session.peer))
-    return {switch: tuple(peers) for switch, peers in found.items()}
+            peers_by_switch.setdefault(session.device, []).append(str(session.peer))
+    return {switch: tuple(peers) for switch, peers in peers_by_switch.items()}
 
 
 def notes_of(twin: Twin) -> list[str]:
     """Return configured features that the twin leaves out, with the number of switches."""
-    found: dict[str, list[str]] = {}
+    switches_by_note: dict[str, list[str]] = {}
     for plan in twin.topology.switches:
         for note in plan.notes:
-            found.setdefault(note, []).append(plan.name)
+            switches_by_note.setdefault(note, []).append(plan.name)
     return [
         f"{note} ({names[0] if len(names) == 1 else count_of(len(names), 'switch')})"
-        for note, names in found.items()
+        for note, names in switches_by_note.items()
     ]
 
 

@@ -24,7 +24,7 @@ from rocefort.lab.state.model import EmulatedState
 from rocefort.lab.switch.audit_log import AuditLog
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.lab.twin import requirements
-from rocefort.lab.twin.cli_faults import LineFaults, told_file
+from rocefort.lab.twin.cli_faults import LineFaults, in_force_file
 from rocefort.lab.twin.cli_process import lines_directory, log_file, network_file, pid_file
 from rocefort.lab.twin.config_sync import ConfigSync
 from rocefort.lab.twin.faults import broken_file
@@ -52,8 +52,8 @@ def start_lines(
     design = state / "design.json"
     design.touch(mode=0o600)
     design.write_text(json.dumps([network.model_dump_json(), dict(texts)]), encoding="utf-8")
-    standing = LabProcess(record.id, record.name, "the command lines", log_file(registry, record))
-    standing.start("rocefort.steps.lab.twin_cli", (str(registry.root), record.name))
+    process = LabProcess(record.id, record.name, "the command lines", log_file(registry, record))
+    process.start("rocefort.steps.lab.twin_cli", (str(registry.root), record.name))
     return state / "connections.yaml"
 
 
@@ -71,17 +71,17 @@ def serve(registry: Registry, record: LabRecord, pipe: int) -> None:
         lab.hosts.choose = ReplayedByTwin(registry, record.name).choose
         pid_file(registry, record).write_text(str(os.getpid()), encoding="ascii")
         say_ready(pipe)
-        following = lab.server.deeds
-        assert isinstance(following, ConfigSync)  # noqa: S101 - couple_twin made it
+        sync = lab.server.audit_log
+        assert isinstance(sync, ConfigSync)  # noqa: S101 - couple_twin made it
         faults = LineFaults(
-            noted=broken_file(registry, record),
-            told=told_file(registry, record),
+            injected=broken_file(registry, record),
+            in_force=in_force_file(registry, record),
             switches=lab.switches,
             model=lab.model,
         )
         while True:
             sleep(WATCH_S)
-            lab.server.call(following.watch)
+            lab.server.call(sync.watch)
             follow_faults(faults, lab.server)
             grow_lines(lab, registry, record, opened, GREETING)
 
@@ -94,8 +94,8 @@ def follow_faults(faults: LineFaults, server: LabServer) -> None:
         with suppress(ServiceFailed):  # its port is in use for a moment: the next call tries again
             server.reopen(name)
             faults.renew.discard(name)
-    if faults.untold and not faults.renew:
-        faults.tell()
+    if faults.unreported and not faults.renew:
+        faults.report()
 
 
 def couple_twin(
@@ -109,16 +109,18 @@ def couple_twin(
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     for switch in switches.values():
         switch.greeting = GREETING
-    kept = {one.name: getattr(model, one.name) for one in fields(model) if one.name[0] != "_"}
-    behind = TwinStateSource(**kept, registry=registry, lab=record.name)
-    following = ConfigSync(
+    arguments = {
+        item.name: getattr(model, item.name) for item in fields(model) if item.name[0] != "_"
+    }
+    state_source = TwinStateSource(**arguments, registry=registry, lab=record.name)
+    sync = ConfigSync(
         state / "deeds.jsonl",
         registry=registry,
         lab=record.name,
         features=requirements.features_of(requirements.probe()),
         switches=switches,
     )
-    return behind, following
+    return state_source, sync
 
 
 def main() -> None:

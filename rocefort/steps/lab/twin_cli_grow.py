@@ -23,18 +23,18 @@ def grow_lines(
     lab: Rehearsal, registry: Registry, record: LabRecord, opened: ExitStack, greeting: str
 ) -> None:
     """Add the parts of a growth file, if there is one, and write the result; opened: ends them."""
-    asked = grow_file(registry, record)
-    if not asked.exists():
+    request_file = grow_file(registry, record)
+    if not request_file.exists():
         return
-    network_text, texts = json.loads(asked.read_text("utf-8"))
-    asked.unlink()
-    said = ""
+    network_text, texts = json.loads(request_file.read_text("utf-8"))
+    request_file.unlink()
+    message = ""
     try:
         _grow(lab, Network.model_validate_json(network_text), texts, opened, greeting)
         write_whole(network_file(registry, record), network_text)
     except RocefortError as error:
-        said = str(error).replace("\n", "; ")
-    write_whole(grown_file(registry, record), said)
+        message = str(error).replace("\n", "; ")
+    write_whole(grown_file(registry, record), message)
 
 
 def _grow(
@@ -49,8 +49,8 @@ def _grow(
     for switch in switches.values():
         switch.greeting = greeting
     file = lab.file
-    known = load_connections(file)
-    servers = {server.name for server in known.servers} | {*lab.hosts.addresses}
+    old_connections = load_connections(file)
+    servers = {server.name for server in old_connections.servers} | {*lab.hosts.addresses}
     fresh = tuple(s for s in network.servers or () if s.name not in servers)
     added = network.model_copy(update={"servers": fresh})
     hosts = hosts_of(added, file.parent, ("127.0.0.1", 0), 0)
@@ -61,26 +61,28 @@ def _grow(
         opened.push(more.pop_all())
     model = model_of(network, {**lab.switches, **switches})
     lab.model.cabling, lab.model.ports = model.cabling, model.ports
-    save_connections(_connections(lab, hosts, known, switches), file)
+    save_connections(_connections(lab, hosts, old_connections, switches), file)
 
 
 def _connections(
     lab: Rehearsal,
     hosts: RdmaHosts,
-    known: Connections,
+    old_connections: Connections,
     switches: Mapping[str, EmulatedSwitch],
 ) -> Connections:
     """Return the present file, by any writer, with the new parts added."""
-    file = known.known_hosts
+    file = old_connections.known_hosts
     lines = dict.fromkeys(file.read_text("utf-8").splitlines())
     every = connections_of(lab.server, hosts, lab.file.parent)
     lines |= dict.fromkeys(every.known_hosts.read_text("utf-8").splitlines())
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     devices = tuple(device for device in every.devices if device.name in switches)
-    servers = () if known.servers_note else every.servers  # guests measure only with guests
-    return known.model_copy(
+    servers = (
+        () if old_connections.servers_note else every.servers
+    )  # guests measure only with guests
+    return old_connections.model_copy(
         update={
-            "devices": (*known.devices, *devices),
-            "servers": (*known.servers, *servers),
+            "devices": (*old_connections.devices, *devices),
+            "servers": (*old_connections.servers, *servers),
         }
     )

@@ -37,20 +37,22 @@ class TwinGate:
         guests = set(self.twin.record.guests)
         pairs = self._of_guests(gate) if guests else gate.pairs
         others = [p for p in gate.pairs if guests and guests.isdisjoint((p.client, p.server))]
-        said = []
+        summaries = []
         if pairs:
-            told = {"pairs": pairs, "speed_judged": False, "speed_note": self.note, **SHORT}
-            short = gate.model_copy(update=told)
+            update = {"pairs": pairs, "speed_judged": False, "speed_note": self.note, **SHORT}
+            short = gate.model_copy(update=update)
             ran = self._ran(nornir, short, guests=bool(guests))
             names = f"RDMA between {', '.join(sorted(guests))}: " if guests else ""
             if not ran.passed:
                 return QueueVerdict(passed=False, summary=names + ran.summary)
-            said.append(names + ran.summary)
+            summaries.append(names + ran.summary)
         if lost := self._lost(others, gate.traffic_class):
             return QueueVerdict(passed=False, summary=lost)
         if others:
-            said.append(f"packets of RoCE cross between {count_of(len(others), 'other pair')}")
-        return QueueVerdict(passed=True, summary="; ".join(said) or "no server to measure between")
+            summaries.append(f"packets of RoCE cross between {count_of(len(others), 'other pair')}")
+        return QueueVerdict(
+            passed=True, summary="; ".join(summaries) or "no server to measure between"
+        )
 
     def _ran(self, nornir: Nornir, gate: Gate, *, guests: bool) -> GateVerdict:
         return QueueGate(self.network)(nornir, gate) if guests else run_gate(nornir, gate, REPLAY_S)
@@ -58,18 +60,20 @@ class TwinGate:
     def _of_guests(self, gate: Gate) -> tuple[GatePair, ...]:
         """Return pairs of guests that reach every leaf of the gate's servers with a guest."""
         servers = self.network.servers or ()
-        asked = {name for pair in gate.pairs for name in (pair.client, pair.server)}
-        leaves = {server.port.device for server in servers if server.name in asked}
+        names = {name for pair in gate.pairs for name in (pair.client, pair.server)}
+        leaves = {server.port.device for server in servers if server.name in names}
         guests = tuple(s for s in servers if s.name in self.twin.record.guests)
         return plan_pairs(self.network.model_copy(update={"servers": guests}), leaves)
 
     def _lost(self, pairs: Sequence[GatePair], traffic_class: int) -> str:
         """Return the first pair of namespaces between which packets of RoCE are lost."""
         names = [name for pair in pairs for name in (pair.client, pair.server)]
-        both = [way for p in pairs for way in ((p.client, p.server), (p.server, p.client))]
+        both = [
+            direction for p in pairs for direction in ((p.client, p.server), (p.server, p.client))
+        ]
         full = {pair: pair_length(self.twin, pair) for pair in both}
-        with wires(self.twin, names, traffic_class) as found:
+        with wires(self.twin, names, traffic_class) as probes:
             for size, length in (("small", SMALL), ("full-size", full)):
-                if lost := not_delivered(found, both, length, PATIENCE_S):
+                if lost := not_delivered(probes, both, length, PATIENCE_S):
                     return f"{lost[0][0]} -> {lost[0][1]}: {size} packets of RoCE are lost"
         return ""

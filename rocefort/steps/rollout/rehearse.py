@@ -288,7 +288,7 @@ def _streams(twin: Twin, pairs: Sequence[Pair]) -> Iterator[FlowLoad]:
 
 def _loss(load: FlowLoad, twin: Twin) -> Loss | None:
     """What was lost; a stream that did not come back is counted by its packets."""
-    if not load.heard:
+    if not load.results:
         return None
     gaps = [
         (gap.lost / RATE if gap.seconds is None else gap.seconds, load.flows[number])
@@ -298,7 +298,7 @@ def _loss(load: FlowLoad, twin: Twin) -> Loss | None:
     bare = len(namespace(twin.record.id, ""))
     return Loss(
         streams=len(load.flows),
-        sent=sum(heard.sent for heard in load.heard),
+        sent=sum(result.sent for result in load.results),
         lost=load.lost,
         longest_ms=round(1000 * longest),
         worst=f"{worst.source[bare:]} -> {worst.target[bare:]}" if worst else "",

@@ -148,7 +148,9 @@ def test_bgp_states_come_from_the_model_of_all_switches(
 
     async def ask() -> tuple[str, str]:
         async with (
-            LabServer(switches, tmp_path, behind=EmulatedState(switches, routing=routing)) as lab,
+            LabServer(
+                switches, tmp_path, state_source=EmulatedState(switches, routing=routing)
+            ) as lab,
             connect(lab, "leaf01") as leaf,
             connect(lab, "spine01") as spine,
         ):

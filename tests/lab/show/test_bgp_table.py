@@ -43,7 +43,7 @@ def with_table(switch: EmulatedSwitch, *paths: BgpPath) -> EmulatedSwitch:
     def routing(_running: Mapping[str, Lines], _dead: frozenset[Port]) -> ComputedRoutes:
         return ComputedRoutes({}, paths=lambda _: paths)
 
-    switch.behind = EmulatedState({switch.name: switch}, routing=routing)
+    switch.state_source = EmulatedState({switch.name: switch}, routing=routing)
     return switch
 
 

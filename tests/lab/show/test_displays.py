@@ -116,7 +116,7 @@ def fabric(make_switch: Callable[..., EmulatedSwitch]) -> EmulatedState:
     model = EmulatedState(switches, cabling, {"leaf01": PORTS}, routed)
     for switch in switches.values():
         assert not switch.startup_refusals
-        switch.behind = model
+        switch.state_source = model
     return model
 
 

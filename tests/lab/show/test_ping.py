@@ -74,7 +74,7 @@ def chain(make_switch: Callable[..., EmulatedSwitch]) -> EmulatedState:
     model = EmulatedState(switches, CABLES | {far: end for end, far in CABLES.items()})
     for switch in switches.values():
         assert not switch.startup_refusals
-        switch.behind = model
+        switch.state_source = model
     return model
 
 

@@ -92,7 +92,7 @@ def shown(make_switch: Callable[..., EmulatedSwitch], open_talk: Any, clock: Any
         states = (("Established", 13), ("Idle", 0))
         peers = [PeerState(a, "65001", *s) for a, s in zip(addresses, states, strict=True)]
         known = {"leaf01": dict(ports)}
-        switch.behind = EmulatedState(
+        switch.state_source = EmulatedState(
             {"leaf01": switch},
             None,
             known,

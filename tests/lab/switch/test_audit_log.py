@@ -8,7 +8,7 @@ import pytest
 
 from rocefort.errors import ServiceFailed
 from rocefort.lab.cli.server import DurableSession
-from rocefort.lab.switch.audit_log import GONE, AuditLog, AuditRecord, read_deeds
+from rocefort.lab.switch.audit_log import GONE, AuditLog, AuditRecord, read_audit_log
 from rocefort.lab.switch.personality import Personality, TrialMode
 from rocefort.lab.switch.switch import EmulatedSwitch
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -23,7 +23,7 @@ class Clock:
         return self.now
 
 
-def session(deeds: AuditLog, clock: Clock, mode: TrialMode = "survives") -> DurableSession:
+def session(audit_log: AuditLog, clock: Clock, mode: TrialMode = "survives") -> DurableSession:
     switch = EmulatedSwitch(
         "leaf01",
         "sysname leaf01\n",
@@ -31,8 +31,8 @@ def session(deeds: AuditLog, clock: Clock, mode: TrialMode = "survives") -> Dura
         clock=clock,
         personality=Personality(mode),
     )
-    deeds.begin(switch)
-    return DurableSession(switch, "netops", None, deeds)
+    audit_log.begin(switch)
+    return DurableSession(switch, "netops", None, audit_log)
 
 
 def type_in(kept: DurableSession, *lines: str) -> None:
@@ -52,12 +52,12 @@ def changes(rows: list[AuditRecord]) -> list[tuple[str, bool, bool, bool, bool]]
 
 
 def test_every_line_is_a_row_with_what_came_of_it(tmp_path: Path) -> None:
-    with AuditLog(tmp_path / "log") as deeds:
-        kept = session(deeds, Clock())
+    with AuditLog(tmp_path / "log") as audit_log:
+        kept = session(audit_log, Clock())
         lines = ("system-view", "vlan batch 7", "commit trial 60 persist p", "commit persist p")
         type_in(kept, *lines, "return", "save", "Y")
         kept.close()
-    rows = read_deeds(tmp_path / "log")
+    rows = read_audit_log(tmp_path / "log")
     assert [row.line for row in rows] == ["", *lines, "return", "save", "Y", GONE]
     assert {(row.switch, row.user) for row in rows[1:]} == {("leaf01", "netops")}
     assert changes(rows) == [
@@ -71,29 +71,29 @@ def test_every_line_is_a_row_with_what_came_of_it(tmp_path: Path) -> None:
 
 def test_a_trial_that_ends_by_itself_is_nobodys_line(tmp_path: Path) -> None:
     clock = Clock()
-    with AuditLog(tmp_path / "log") as deeds:
-        kept = session(deeds, clock)
+    with AuditLog(tmp_path / "log") as audit_log:
+        kept = session(audit_log, clock)
         type_in(kept, "system-view", "vlan batch 7", "commit trial 60")
         clock.now = 61
         type_in(kept, "vlan batch 8")
-    assert changes(read_deeds(tmp_path / "log"))[-2:] == [
+    assert changes(read_audit_log(tmp_path / "log"))[-2:] == [
         ("", False, False, False, False),
         ("vlan batch 8", True, False, False, False),
     ]
 
 
 def test_one_that_ends_with_its_session_says_so(tmp_path: Path) -> None:
-    with AuditLog(tmp_path / "log") as deeds:
-        kept = session(deeds, Clock(), "dies-with-session")
+    with AuditLog(tmp_path / "log") as audit_log:
+        kept = session(audit_log, Clock(), "dies-with-session")
         type_in(kept, "system-view", "vlan batch 7", "commit trial 60")
         kept.close()
-    assert changes(read_deeds(tmp_path / "log"))[-1] == (GONE, False, False, False, False)
+    assert changes(read_audit_log(tmp_path / "log"))[-1] == (GONE, False, False, False, False)
 
 
 def test_passwords_are_masked_and_the_file_is_its_owners(tmp_path: Path) -> None:
-    with AuditLog(tmp_path / "log") as deeds:
+    with AuditLog(tmp_path / "log") as audit_log:
         type_in(
-            session(deeds, Clock()), "system-view", "bgp 1", "peer 192.0.2.1 password simple S3"
+            session(audit_log, Clock()), "system-view", "bgp 1", "peer 192.0.2.1 password simple S3"
         )
     assert "password simple <removed>" in (tmp_path / "log").read_text()
     assert "S3" not in (tmp_path / "log").read_text()
@@ -102,11 +102,11 @@ def test_passwords_are_masked_and_the_file_is_its_owners(tmp_path: Path) -> None
 
 def test_rows_are_added_and_one_that_is_half_written_is_left_out(tmp_path: Path) -> None:
     for _ in range(2):
-        with AuditLog(tmp_path / "log") as deeds:
-            session(deeds, Clock())
+        with AuditLog(tmp_path / "log") as audit_log:
+            session(audit_log, Clock())
     with (tmp_path / "log").open("a") as file:
         file.write('{"at": ')
-    assert len(read_deeds(tmp_path / "log")) == 2
+    assert len(read_audit_log(tmp_path / "log")) == 2
 
 
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from judging_kills import Judge
 
-from rocefort.lab.switch.audit_log import AuditRecord, read_deeds
+from rocefort.lab.switch.audit_log import AuditRecord, read_audit_log
 
 ROCEFORT = Path(sys.executable).with_name("rocefort")
 READY = "Ctrl-C ends the lab"
@@ -166,7 +166,7 @@ class Site:
         return self.state / "journal"
 
     def deeds(self) -> list[AuditRecord]:
-        return read_deeds(self.state / "deeds")
+        return read_audit_log(self.state / "deeds")
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """The journal's rows (at, device, act, phase), of a copy: it is only looked at."""

@@ -34,7 +34,7 @@ SO_RCVBUFFORCE = 33
 DRAIN_S = 0.5  # until packets in flight arrive
 PATIENCE_S = 30.0
 READY = "ready"
-Deed = Callable[[str, Event], None]  # runs in a namespace; the event is set when it has begun
+Work = Callable[[str, Event], None]  # runs in a namespace; the event is set when it has begun
 
 
 @dataclass(frozen=True)
@@ -75,17 +75,17 @@ class FlowLoad:
 
     flows: tuple[ProbeFlow, ...]
     rate: int
-    heard: tuple[FlowResult, ...] = ()
+    results: tuple[FlowResult, ...] = ()
 
     @property
     def lost(self) -> int:
         """Missing packets of all flows."""
-        return sum(one.sent - one.received for one in self.heard)
+        return sum(result.sent - result.received for result in self.results)
 
     @property
     def gaps(self) -> list[tuple[int, PacketGap]]:
         """Every gap, with the number of its flow."""
-        return [(flow, gap) for flow, heard in enumerate(self.heard) for gap in heard.gaps]
+        return [(flow, gap) for flow, result in enumerate(self.results) for gap in result.gaps]
 
 
 def flows_between(
@@ -116,7 +116,7 @@ def running(lab: str, flows: Sequence[ProbeFlow], rate: int) -> Iterator[FlowLoa
             _send_text(process, spec + "\n")
             _await_ready(process)
             yield load
-            load.heard = _results(process)
+            load.results = _results(process)
         finally:
             process.kill()
 
@@ -130,18 +130,18 @@ def _send_text(process: subprocess.Popen[str], text: str) -> None:
 def _await_ready(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018 - pipes
     if process.stdout.readline().strip() != READY:
-        said = process.stderr.read().strip().splitlines() or ["no output"]
-        raise ServiceFailed(f"the flows do not start: {said[-1]}")
+        errors = process.stderr.read().strip().splitlines() or ["no output"]
+        raise ServiceFailed(f"the flows do not start: {errors[-1]}")
 
 
 def _results(process: subprocess.Popen[str]) -> tuple[FlowResult, ...]:
     """End the flows, and read their results."""
     try:
-        text, said = process.communicate("\n", timeout=PATIENCE_S)
+        text, errors = process.communicate("\n", timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
         raise ServiceFailed(f"the flows do not end within {PATIENCE_S:.0f} s") from None
     if process.returncode != 0:
-        lines = said.strip().splitlines() or [f"exit code {process.returncode}"]
+        lines = errors.strip().splitlines() or [f"exit code {process.returncode}"]
         raise ServiceFailed(f"the flows broke off: {lines[-1]}")
     return tuple(
         FlowResult(row["sent"], row["received"], tuple(PacketGap(**gap) for gap in row["gaps"]))
@@ -179,7 +179,7 @@ class FlowWorker:
             thread.join()
         return [gaps_of(n, sorted(came)) for n, came in zip(self.sent, self.came, strict=True)]
 
-    def _threads(self, namespaces: set[str], work: Deed) -> list[Thread]:
+    def _threads(self, namespaces: set[str], work: Work) -> list[Thread]:
         ready = [Event() for _ in namespaces]
         threads = [
             Thread(target=self._inside, args=(name, work, event), daemon=True)
@@ -193,7 +193,7 @@ class FlowWorker:
             raise SystemExit(self.failed[0])
         return threads
 
-    def _inside(self, namespace: str, work: Deed, ready: Event) -> None:
+    def _inside(self, namespace: str, work: Work, ready: Event) -> None:
         try:
             enter(namespace)
             work(namespace, ready)
@@ -264,7 +264,7 @@ def main() -> None:
     """Run the flows of stdin, and print the result of each."""
     spec = json.loads(sys.stdin.readline())
     work = FlowWorker(tuple(ProbeFlow(**flow) for flow in spec["flows"]), spec["rate"])
-    sys.stdout.write(json.dumps([asdict(one) for one in work.run()]))
+    sys.stdout.write(json.dumps([asdict(result) for result in work.run()]))
 
 
 if __name__ == "__main__":

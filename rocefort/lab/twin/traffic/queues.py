@@ -41,13 +41,13 @@ class PortCount:
 
 def queues_of(twin: Twin, switch: str, device: Device) -> Mapping[str, Counts]:
     """Return sent packets by kernel name of a port and by queue, since the first call."""
-    found: dict[str, dict[int, tuple[int, int]]] = {}
+    by_port: dict[str, dict[int, tuple[int, int]]] = {}
     for row in _new_counts(twin, switch):
-        counts = found.setdefault(row.port, {})
+        counts = by_port.setdefault(row.port, {})
         queue = queue_of(device, row.came_in, row.dscp)
         packets, octets = counts.get(queue, (0, 0))
         counts[queue] = packets + row.packets, octets + row.octets
-    return found
+    return by_port
 
 
 def queue_of(device: Device, came_in: str, dscp: int) -> int:
@@ -69,11 +69,13 @@ def _new_counts(twin: Twin, switch: str) -> Iterator[PortCount]:
     cables = [c for c in twin.topology.cables if BACKSTAGE not in (c.a, c.b)]  # not to nowhere
     ports = sorted({port for cable in cables for node, port in cable.ends if node == switch})
     rows = _raw_counters(twin, switch)
-    there = {row["chain"]["name"] for row in rows if "chain" in row}
-    if there != {f"{way}_{port}" for way in WAYS for port in ports}:  # a chain goes with its port
-        code, said = twin.run(switch, ["nft", "-f", "-"], _rules(ports))
+    present = {row["chain"]["name"] for row in rows if "chain" in row}
+    if present != {
+        f"{direction}_{port}" for direction in WAYS for port in ports
+    }:  # a chain goes with its port
+        code, output = twin.run(switch, ["nft", "-f", "-"], _rules(ports))
         if code != 0:
-            raise ServiceFailed(f"queues cannot be counted: {said.strip()}", where=switch)
+            raise ServiceFailed(f"queues cannot be counted: {output.strip()}", where=switch)
         return
     for row in rows:
         if "set" in row:
@@ -102,10 +104,10 @@ def dscp_number(word: str | int) -> int:
 
 
 def _raw_counters(twin: Twin, switch: str) -> list[dict[str, Any]]:
-    code, said = twin.run(switch, ["nft", "-j", "list", "table", "netdev", TABLE])
+    code, output = twin.run(switch, ["nft", "-j", "list", "table", "netdev", TABLE])
     if code != 0:
         return []
-    rows: list[dict[str, Any]] = json.loads(said)["nftables"]
+    rows: list[dict[str, Any]] = json.loads(output)["nftables"]
     return rows
 
 

@@ -55,7 +55,7 @@ class RoceProbes:
     receivers: Mapping[str, socket.socket]
     word: bytes = field(default_factory=partial(urandom, 8))
 
-    def anew(self) -> Self:
+    def restarted(self) -> Self:
         """Return the same sockets, which ignore all packets sent before."""
         return replace(self, word=urandom(8))
 
@@ -95,15 +95,15 @@ def wires(
     with ExitStack() as opened:
         names = list(dict.fromkeys(servers))
         make = partial(_sockets, traffic_class, flows)
-        made = inside((namespace(twin.record.id, name), make) for name in names)
-        for receiver, senders in made:
+        sockets = inside((namespace(twin.record.id, name), make) for name in names)
+        for receiver, senders in sockets:
             for each in (receiver, *senders):
                 opened.enter_context(each)
         hosts = twin.topology.by_host
         yield RoceProbes(
             addresses={name: hosts[name].address for name in hosts},
-            senders={n: senders for n, (_, senders) in zip(names, made, strict=True)},
-            receivers={n: receiver for n, (receiver, _) in zip(names, made, strict=True)},
+            senders={n: senders for n, (_, senders) in zip(names, sockets, strict=True)},
+            receivers={n: receiver for n, (receiver, _) in zip(names, sockets, strict=True)},
         )
 
 
@@ -123,27 +123,27 @@ def _sockets(traffic_class: int, flows: int) -> tuple[socket.socket, list[socket
 
 
 def not_delivered(
-    found: RoceProbes, pairs: Sequence[Pair], length: int | Mapping[Pair, int], patience_s: float
+    probes: RoceProbes, pairs: Sequence[Pair], length: int | Mapping[Pair, int], patience_s: float
 ) -> list[Pair]:
     """Return pairs with a flow that does not arrive; lost packets are sent again for a while."""
-    found = found.anew()
-    flows = range(min((len(each) for each in found.senders.values()), default=0))
-    left = {(number, flow) for number in range(len(pairs)) for flow in flows}
+    probes = probes.restarted()
+    flows = range(min((len(each) for each in probes.senders.values()), default=0))
+    missing = {(number, flow) for number in range(len(pairs)) for flow in flows}
     until = monotonic() + patience_s
-    while left:
-        for count, (number, flow) in enumerate(sorted(left)):
+    while missing:
+        for count, (number, flow) in enumerate(sorted(missing)):
             size = length if isinstance(length, int) else length[pairs[number]]
-            found.send(pairs[number], flow, (number, flow), size)
+            probes.send(pairs[number], flow, (number, flow), size)
             if count % BATCH == BATCH - 1:
-                left -= _received_pairs(found, pairs, 0)
-        while left and (taken := _received_pairs(found, pairs, QUIET_S)):
-            left -= taken
+                missing -= _received_pairs(probes, pairs, 0)
+        while missing and (arrived := _received_pairs(probes, pairs, QUIET_S)):
+            missing -= arrived
         if monotonic() > until:
             break
-    return [pairs[number] for number in sorted({number for number, _ in left})]
+    return [pairs[number] for number in sorted({number for number, _ in missing})]
 
 
 def _received_pairs(
-    found: RoceProbes, pairs: Sequence[Pair], wait_s: float
+    probes: RoceProbes, pairs: Sequence[Pair], wait_s: float
 ) -> set[tuple[int, int]]:
-    return {(s, flow) for name, s, flow in found.arrived(wait_s) if pairs[s][1] == name}
+    return {(s, flow) for name, s, flow in probes.arrived(wait_s) if pairs[s][1] == name}

@@ -33,43 +33,43 @@ def trace(twin: Twin, source: str, destination: str, port: int = ENTROPY_PORT) -
     node, start = _end(topology, source)
     _, target = _end(topology, destination)
     hops: list[LabHop] = []
-    place, stopped = TracePoint(node), f"no end after {MOST_HOPS} hops: a loop"
+    point, stopped = TracePoint(node), f"no end after {MOST_HOPS} hops: a loop"
     while len(hops) < MOST_HOPS:
-        arrives = _switch_name(topology, place.node, place.link)
-        answer = _ask(twin, place, start, target, port)
+        arrives = _switch_name(topology, point.node, point.link)
+        answer = _ask(twin, point, start, target, port)
         if isinstance(answer, str):
-            hops.append(LabHop(node=place.node, arrives=arrives))
-            stopped = f"{place.node}: {answer}"
+            hops.append(LabHop(node=point.node, arrives=arrives))
+            stopped = f"{point.node}: {answer}"
             break
         if answer.get("type") == "local" or answer["dev"] == "lo":
-            hops.append(LabHop(node=place.node, arrives=arrives))
+            hops.append(LabHop(node=point.node, arrives=arrives))
             stopped = ""
             break
         via = IPv4Address(answer["gateway"]) if "gateway" in answer else None
-        leaves = _switch_name(topology, place.node, answer["dev"])
-        hops.append(LabHop(node=place.node, arrives=arrives, leaves=leaves, via=via))
-        beyond = _beyond(topology, place.node, answer["dev"], str(via or target))
+        leaves = _switch_name(topology, point.node, answer["dev"])
+        hops.append(LabHop(node=point.node, arrives=arrives, leaves=leaves, via=via))
+        beyond = _beyond(topology, point.node, answer["dev"], str(via or target))
         if beyond is None:
-            stopped = f"{place.node}: nothing at {leaves} has {via or target}"
+            stopped = f"{point.node}: nothing at {leaves} has {via or target}"
             break
-        place = beyond
+        point = beyond
     return LabTrace(
         source=start, destination=target, source_port=port, hops=tuple(hops), stopped=stopped
     )
 
 
 def _ask(
-    twin: Twin, place: TracePoint, source: IPv4Address, target: IPv4Address, port: int
+    twin: Twin, point: TracePoint, source: IPv4Address, target: IPv4Address, port: int
 ) -> dict[str, Any] | str:
     """Return the kernel's decision for the flow; the reason as text if it drops it."""
     words = ["ip", "-j", "route", "get", str(target), "from", str(source)]
-    words += ["iif", place.link] if place.link else []
+    words += ["iif", point.link] if point.link else []
     words += ["ipproto", "udp", "sport", str(port), "dport", str(ROCE_PORT)]
-    code, said = twin.run(place.node, words)
+    code, output = twin.run(point.node, words)
     if code != 0:
-        return said.strip().rpartition("answers: ")[2].splitlines()[0] if said else "no answer"
-    found: dict[str, Any] = json.loads(said)[0]
-    return found
+        return output.strip().rpartition("answers: ")[2].splitlines()[0] if output else "no answer"
+    route: dict[str, Any] = json.loads(output)[0]
+    return route
 
 
 def _end(topology: Topology, text: str) -> tuple[str, IPv4Address]:
@@ -83,17 +83,17 @@ def _end(topology: Topology, text: str) -> tuple[str, IPv4Address]:
     try:
         IPv4Address(text)
     except AddressValueError:
-        known = ", ".join(name for name in topology.nodes if name != BACKSTAGE)
-        raise BadInput(f"no node is called {text!r}", how=f"use one of: {known}") from None
+        names = ", ".join(name for name in topology.nodes if name != BACKSTAGE)
+        raise BadInput(f"no node is called {text!r}", how=f"use one of: {names}") from None
     raise BadInput(f"no node has address {text}", how="use the name of a node")
 
 
 def _addresses(topology: Topology) -> dict[str, list[str]]:
-    found = {host.name: [host.address] for host in topology.hosts}
+    by_node = {host.name: [host.address] for host in topology.hosts}
     for plan in topology.switches:
         links = sorted(plan.links, key=lambda link: link.kind != "loopback")
-        found[plan.name] = [a.partition("/")[0] for link in links for a in link.addresses]
-    return found
+        by_node[plan.name] = [a.partition("/")[0] for link in links for a in link.addresses]
+    return by_node
 
 
 def _switch_name(topology: Topology, node: str, link: str) -> str:
