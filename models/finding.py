@@ -50,6 +50,12 @@ class NotJudged(Frozen):
     rule: str
     where: Where
     reason: str
+    shared_cause: str = Field(default="", exclude=True)  # of verdicts with different reasons
+
+    @property
+    def cause(self) -> str:
+        """Cause by which reports group verdicts: the shared one, or the reason."""
+        return self.shared_cause or self.reason
 
 
 def check_day(value: object) -> date:

@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
-from rocefort.models.finding import Report, Severity, Where
+from rocefort.models.finding import NotJudged, Report, Severity, Where
 from rocefort.models.wording import count_of, ranges
 
+CAUSES_NAMED = 2  # causes of results that were not judged, in a summary
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -28,17 +29,41 @@ def severity_counts(report: Report) -> dict[Severity, int]:
 
 
 def summary(report: Report) -> str:
-    """`21 rules, 1 error, 2 warnings, 0 info, 40 not judged`, and how many waived if any are."""
+    """`21 rules, 1 error, 2 warnings, 0 info, 40 not judged: ..`, with the waived, if any."""
     counts = severity_counts(report)
     words = [f"{n} info" if s is Severity.INFO else count_of(n, s) for s, n in counts.items()]
     if report.waived:
         words.append(f"{len(report.waived)} waived")
-    return ", ".join([count_of(len(report.rules), "rule"), *words, unjudged(report)])
+    return ", ".join([count_of(len(report.rules), "rule"), *words, unjudged_by_cause(report)])
 
 
 def unjudged(report: Report) -> str:
-    """`40 not judged`: never left out, because it is no pass."""
+    """`40 not judged`: also if there is none, because it is no pass."""
     return f"{len(report.not_judged)} not judged"
+
+
+def unjudged_by_cause(report: Report) -> str:
+    """`40 not judged: 24 because .., 10 because .., 6 for 2 other causes`."""
+    causes = by_cause(report.not_judged)
+    if len(causes) < 2:
+        return " because ".join((unjudged(report), *causes))
+    named = list(causes)[:CAUSES_NAMED]
+    parts = [because(len(causes[cause]), cause) for cause in named]
+    if others := len(causes) - len(named):
+        rest = len(report.not_judged) - sum(len(causes[cause]) for cause in named)
+        parts.append(f"{rest} for {count_of(others, 'other cause')}")
+    return f"{unjudged(report)}: {', '.join(parts)}"
+
+
+def because(count: int, cause: str) -> str:
+    """`24 because facts of v200 are unconfirmed`."""
+    return f"{count} because {cause}"
+
+
+def by_cause(entries: Iterable[NotJudged]) -> dict[str, list[NotJudged]]:
+    """Results that were not judged by their cause, the most frequent cause first."""
+    groups = group_items(entries, lambda entry: entry.cause)
+    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
 
 def verdict(report: Report) -> str:

@@ -14,7 +14,11 @@ REPORT = Report(
     findings=(
         Finding(rule="PFC001", severity=Severity.WARNING, where=WHERE, message="m", hint="h"),
     ),
-    not_judged=(NotJudged(rule="BUF002", where=Where(device="spine01"), reason="unknown"),),
+    not_judged=(
+        NotJudged(
+            rule="BUF002", where=Where(device="spine01"), reason="unknown", shared_cause="no facts"
+        ),
+    ),
 )
 
 

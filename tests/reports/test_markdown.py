@@ -51,7 +51,7 @@ def test_it_is_grouped_like_the_terminal_and_folded() -> None:
     )
     assert as_markdown(report, TITLES) == (
         "### Rocefort: heps: failed\n\n"
-        "2 rules, 3 errors, 1 warning, 1 info, 1 not judged\n"
+        "2 rules, 3 errors, 1 warning, 1 info, 1 not judged because unknown\n"
         "\n#### Errors\n"
         "\n##### PFC004 Deadlock timers can be set\n\n"
         "- set <code>undo x</code><br>\n"
@@ -66,8 +66,8 @@ def test_it_is_grouped_like_the_terminal_and_folded() -> None:
         f"- told<br>\n  at: leaf03<br>\n  in: {FILE}:49<br>\n  fix: mend it\n"
         "\n</details>\n"
         "\n<details><summary>1 not judged, which is no pass</summary>\n"
-        "\n##### BUF002\n\n"
-        "- unknown<br>\n  at: spine01\n"
+        "\n##### 1 because unknown\n\n"
+        "- BUF002<br>\n  at: spine01\n"
         "\n</details>\n"
     )
 

@@ -249,6 +249,18 @@ def test_a_fault_colours_its_link_and_its_switches(failed_content: PageContent) 
     assert "spine01 100GE1/1/3 - leaf03 100GE1/0/25, 100 Gb/s, 50 m" in read.text
 
 
+def test_not_judged_is_grouped_by_cause_with_a_count() -> None:
+    where, cause = Where(device="l1"), "facts of v200 are unconfirmed"
+    verdicts = [
+        NotJudged(rule="X", where=where, reason="r"),
+        *(NotJudged(rule=rule, where=where, reason=rule, shared_cause=cause) for rule in "YZ"),
+    ]
+    text = page(_content(_clos(2, 2), *verdicts))
+    (section,) = re.findall(r'(?s)<section id="unjudged">.*?\n</section>\n\n', text)
+    causes = re.findall(r"(\d because [^<]+)|<code>(\w)</code>", section)
+    assert ["".join(found) for found in causes] == [f"2 because {cause}", *"YZ", "1 because r", "X"]
+
+
 def test_what_is_not_judged_colours_nothing() -> None:
     where = Where(device="l1", interface="100GE1/0/1")
     read = _Reader(page(_content(_clos(2, 2), NotJudged(rule="X", where=where, reason="r"))))

@@ -72,15 +72,16 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
         "    told\n"
         "        fix: mend it\n"
         "\n"
-        "NOT JUDGED BUF002\n"
-        "    no buffer is known\n"
+        "NOT JUDGED: 8 because no buffer is known\n"
+        "    BUF002\n"
         "        at: leaf01 to leaf08\n"
         "\n"
-        "heps: 2 rules, 6 errors, 0 warnings, 1 info, 8 not judged -- failed\n"
+        "heps: 2 rules, 6 errors, 0 warnings, 1 info, 8 not judged because no buffer is\n"
+        "  known -- failed\n"
     )
 
 
-def test_what_several_rules_do_not_know_for_one_reason_is_told_once() -> None:
+def test_rules_with_the_same_cause_and_places_share_an_entry() -> None:
     silent, mute = Where(device="k8sgn12"), Where(device="k8sgn09")
     report = _report(
         *(
@@ -92,19 +93,54 @@ def test_what_several_rules_do_not_know_for_one_reason_is_told_once() -> None:
         NotJudged(rule="HST104", where=mute, reason="not read"),
     )
     assert as_text(report) == (
-        "NOT JUDGED HST102, HST103, HST105\n"
-        "    not read\n"
+        "NOT JUDGED: 5 because not read\n"
+        "    HST102, HST103, HST105\n"
         "        at: k8sgn12\n"
-        "\n"
-        "NOT JUDGED HST103\n"
-        "    no tool\n"
-        "        at: k8sgn09\n"
-        "\n"
-        "NOT JUDGED HST104\n"
-        "    not read\n"
+        "    HST104\n"
         "        at: k8sgn12, k8sgn09\n"
         "\n"
-        "heps: 2 rules, 0 errors, 0 warnings, 0 info, 6 not judged\n"
+        "NOT JUDGED: 1 because no tool\n"
+        "    HST103\n"
+        "        at: k8sgn09\n"
+        "\n"
+        "heps: 2 rules, 0 errors, 0 warnings, 0 info, 6 not judged: 5 because not read, 1\n"
+        "  because no tool\n"
+    )
+
+
+def test_not_judged_is_grouped_by_the_cause_that_reasons_share() -> None:
+    cause = "facts of v200 are unconfirmed"
+    leaf, spine = Where(device="leaf01"), Where(device="spine01")
+    report = _report(
+        NotJudged(rule="BUF002", where=leaf, reason="no buffer is known"),
+        *(
+            NotJudged(rule="PFC004", where=where, reason=reason, shared_cause=cause)
+            for where in (leaf, spine)
+            for reason in ("no unit", "no range")
+        ),
+        NotJudged(rule="BUF002", where=spine, reason="no headroom", shared_cause=cause),
+        NotJudged(rule="PFC004", where=leaf, reason="no queue"),
+    )
+    assert as_text(report, TITLES) == (
+        "NOT JUDGED: 5 because facts of v200 are unconfirmed\n"
+        f"    PFC004 {TITLES['PFC004']}\n"
+        "        no unit\n"
+        "        no range\n"
+        "        at: leaf01, spine01\n"
+        "    BUF002\n"
+        "        no headroom\n"
+        "        at: spine01\n"
+        "\n"
+        "NOT JUDGED: 1 because no buffer is known\n"
+        "    BUF002\n"
+        "        at: leaf01\n"
+        "\n"
+        "NOT JUDGED: 1 because no queue\n"
+        f"    PFC004 {TITLES['PFC004']}\n"
+        "        at: leaf01\n"
+        "\n"
+        "heps: 2 rules, 0 errors, 0 warnings, 0 info, 7 not judged: 5 because facts of\n"
+        "  v200 are unconfirmed, 1 because no buffer is known, 1 for 1 other cause\n"
     )
 
 
@@ -135,7 +171,7 @@ def test_colour_changes_no_letter() -> None:
     assert click.unstyle(coloured) == as_text(report, TITLES)
     heading, *_ = coloured.splitlines()
     assert heading == f"\x1b[1;31mERROR PFC004 {TITLES['PFC004']}\x1b[0m"
-    assert "\x1b[35mNOT JUDGED BUF002" in coloured
+    assert "\x1b[35mNOT JUDGED: 1 because unknown" in coloured
 
 
 def test_messages_about_the_same_places_name_them_once() -> None:

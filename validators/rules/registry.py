@@ -17,6 +17,7 @@ from typing import ClassVar, Protocol, TypeVar, overload
 
 from rocefort.dialects.words import in_words
 from rocefort.models.finding import Finding, NotJudged, Severity, Where
+from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import (
     End,
     Link,
@@ -95,6 +96,11 @@ class SubjectKind(Protocol):
 
     given: ClassVar[str]
     waivable: ClassVar[bool]
+
+
+def unconfirmed_facts(family: Family) -> str:
+    """Shared cause of verdicts that need an unconfirmed fact of the syntax family."""
+    return f"facts of {family.name} are unconfirmed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +234,17 @@ class Subject:
             hint=in_words(hint, node),
         )
 
-    def not_judged(self, place: Place, reason: str, *, path: str = "") -> NotJudged:
+    def not_judged(
+        self, place: Place, reason: str, *, path: str = "", cause: str = ""
+    ) -> NotJudged:
         """Build a verdict (not judged) at a place.
 
         Equal reasons form a group in reports, so that a reason names no device.
+        cause: the `shared_cause` of NotJudged.
         """
         reason = in_words(reason, self._node(place))
-        return NotJudged(rule=self.rule.id, where=self.where(place, path), reason=reason)
+        where = self.where(place, path)
+        return NotJudged(rule=self.rule.id, where=where, reason=reason, shared_cause=cause)
 
     def _node(self, place: Place) -> Node | None:
         """The switch at a place."""

@@ -16,6 +16,8 @@ from rocefort.reports.blocks import (
     first_words,
 )
 from rocefort.reports.wording import (
+    because,
+    by_cause,
     device_ports,
     file_lines,
     group_items,
@@ -43,8 +45,8 @@ def findings_report(report: Report, titles: Titles) -> Iterator[Block]:
         yield _section(severity.value, rule, titles, _findings(same_rule), Tone(severity.value))
     for rule, entries in group_items(report.waived, lambda w: w.finding.rule).items():
         yield _section("waived", rule, titles, _waived(entries), Tone.QUIET)
-    for rules, alike in _not_judged_alike(report.not_judged).items():
-        yield _section("not judged", ", ".join(rules), titles, _not_judged(alike), Tone.UNKNOWN)
+    for title, items in _not_judged(report.not_judged, titles):
+        yield Section(f"NOT JUDGED: {title}", items, tone=Tone.UNKNOWN)
     tone = Tone.ERROR if report.failed else Tone.GOOD
     yield Note(f"{report.network}: {summary(report)}{FAILED if report.failed else ''}", tone)
 
@@ -67,10 +69,8 @@ def findings_comment(report: Report, titles: Titles) -> Section:
         sections = tuple(Section(_titled(r, titles), tuple(_waived(same))) for r, same in rules)
         blocks.append(CollapsibleSection(f"{len(report.waived)} waived", sections))
     if report.not_judged:
-        open_ = _not_judged_alike(report.not_judged).items()
         sections = tuple(
-            Section(_titled(", ".join(rules), titles), tuple(_not_judged(alike)))
-            for rules, alike in open_
+            Section(title, items) for title, items in _not_judged(report.not_judged, titles)
         )
         blocks.append(
             CollapsibleSection(f"{len(report.not_judged)} not judged, which is no pass", sections)
@@ -105,30 +105,37 @@ def _waived(entries: Sequence[Waived]) -> Iterator[Items]:
         yield Items((message,), (*places, f"until {until}: {why}"))
 
 
-_Unjudged = tuple[str, tuple[Where, ...]]  # the reason, and all its places
+def _not_judged(
+    entries: Sequence[NotJudged], titles: Titles
+) -> Iterator[tuple[str, tuple[Items, ...]]]:
+    """Each cause with its count, then its rules with their reasons and places."""
+    for cause, same_cause in by_cause(entries).items():
+        rules = group_items(same_cause, lambda entry: entry.rule)
+        details = {rule: tuple(_reasons(same, cause)) for rule, same in rules.items()}
+        alike = group_items(details, lambda rule: details[rule])  # noqa: B023 - used at once
+        items = tuple(
+            Items(tuple(_rule_titles(rules, titles)), lines) for lines, rules in alike.items()
+        )
+        yield because(len(same_cause), cause), items
 
 
-def _not_judged_alike(
-    entries: Sequence[NotJudged],
-) -> dict[tuple[str, ...], dict[_Unjudged, None]]:
-    """Reasons with their places by the rules that give them: a silent server is told once."""
-    reasons: dict[tuple[str, str], _Unjudged] = {
-        (rule, reason): (reason, tuple(entry.where for entry in same))
-        for (rule, reason), same in group_items(entries, lambda n: (n.rule, n.reason)).items()
-    }
-    alike = group_items(reasons, lambda key: reasons[key])
-    groups: dict[tuple[str, ...], dict[_Unjudged, None]] = {}
-    for (rule, _), one in reasons.items():
-        rules = tuple(name for name, _ in alike[one])
-        groups.setdefault(rules if len(rules) >= SEVERAL else (rule,), {})[one] = None
-    return groups
+def _rule_titles(rules: Sequence[str], titles: Titles) -> Iterator[str]:
+    if len(rules) >= SEVERAL:
+        yield ", ".join(rules)
+    else:
+        yield from (_titled(rule, titles) for rule in rules)
 
 
-def _not_judged(reasons: Iterable[_Unjudged]) -> Iterator[Items]:
-    """What is missing concerns whole switches: of several files, none is named."""
-    for reason, wheres in reasons:
-        files = len(file_lines(wheres)) <= 1
-        yield Items((reason,), tuple(_places(wheres, files=files)))
+def _reasons(entries: Iterable[NotJudged], cause: str) -> Iterator[str]:
+    """Reasons other than the cause, with their places; a place of several files names none."""
+    by_places: dict[tuple[str, ...], list[str]] = {}
+    for reason, same in group_items(entries, lambda entry: entry.reason).items():
+        wheres = [entry.where for entry in same]
+        places = tuple(_places(wheres, files=len(file_lines(wheres)) <= 1))
+        by_places.setdefault(places, []).append(reason)
+    for places, reasons in by_places.items():
+        yield from (reason for reason in reasons if reason != cause)
+        yield from places
 
 
 def _places(wheres: Sequence[Where], *, files: bool = True) -> Iterator[str]:

@@ -29,13 +29,17 @@ class VerdictPlace:
 
 @dataclass(frozen=True, slots=True)
 class VerdictGroup:
-    """Verdicts of one rule and kind that say the same; note: its fix, or why it is waived."""
+    """Verdicts of one rule and kind with the same message.
+
+    note: the fix, or the reason of the waiver. cause: of a verdict that was not judged.
+    """
 
     number: int
     kind: str
     rule: str
     message: str
     note: str
+    cause: str
     places: tuple[VerdictPlace, ...]
 
     @property
@@ -82,14 +86,14 @@ def _verdict_where(verdict: Verdict) -> Where:
     return verdict.finding.where if isinstance(verdict, Waived) else verdict.where
 
 
-def _verdict_text(verdict: Verdict) -> tuple[str, str, str, str]:
+def _verdict_text(verdict: Verdict) -> tuple[str, str, str, str, str]:
     if isinstance(verdict, Finding):
         note = f"Fix: {verdict.hint}" if verdict.hint else ""
-        return kind_of(verdict), verdict.rule, verdict.message, note
+        return kind_of(verdict), verdict.rule, verdict.message, note, ""
     if isinstance(verdict, Waived):
         note = f"Waived until {verdict.until}: {verdict.why}"
-        return WAIVED, verdict.finding.rule, verdict.finding.message, note
-    return UNJUDGED, verdict.rule, verdict.reason, ""
+        return WAIVED, verdict.finding.rule, verdict.finding.message, note, ""
+    return UNJUDGED, verdict.rule, verdict.reason, "", verdict.cause
 
 
 class _TextLines:

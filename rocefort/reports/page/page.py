@@ -30,7 +30,15 @@ from rocefort.reports.page.findings import (
 from rocefort.reports.page.paths import paths_of
 from rocefort.reports.page.tables import PageTable, as_json_value, tables_of
 from rocefort.reports.page.topology import draw
-from rocefort.reports.wording import group_items, name_ranges, severity_counts, unjudged, verdict
+from rocefort.reports.wording import (
+    because,
+    by_cause,
+    group_items,
+    name_ranges,
+    severity_counts,
+    unjudged,
+    verdict,
+)
 from rocefort.reports.writers.templates import environment, file_text
 
 __all__ = ["BufferFit", "DeviceBudget", "PageContent", "PortBudget", "page"]
@@ -70,7 +78,7 @@ def page(content: PageContent) -> str:
             kinds=KINDS,
             labels=LABELS,
             findings=_by_rule(group for group in groups if group.kind != UNJUDGED),
-            unjudged=_by_rule(group for group in groups if group.kind == UNJUDGED),
+            unjudged=_by_cause(content.report, groups),
             drawing=draw(content.network, worst),
             counts=worst.counts,
             bars=list(_bars(content)),
@@ -132,6 +140,17 @@ def _tiles(report: Report) -> list[tuple[str, str]]:
 
 def _by_rule(groups: Iterable[VerdictGroup]) -> dict[tuple[str, str], list[VerdictGroup]]:
     return group_items(groups, lambda group: (group.kind, group.rule))
+
+
+def _by_cause(
+    report: Report, groups: Iterable[VerdictGroup]
+) -> dict[str, dict[tuple[str, str], list[VerdictGroup]]]:
+    """Verdicts that were not judged: by cause with its count, then by rule."""
+    unjudged_groups = [group for group in groups if group.kind == UNJUDGED]
+    return {
+        because(len(entries), cause): _by_rule(g for g in unjudged_groups if g.cause == cause)
+        for cause, entries in by_cause(report.not_judged).items()
+    }
 
 
 def _group(group: VerdictGroup) -> dict[str, object]:

@@ -26,7 +26,7 @@ from rocefort.reports.blocks import (
 from rocefort.reports.fabric.changes import condition_lines, edit_lines, headline, service_lines
 from rocefort.reports.fabric.failures import costs
 from rocefort.reports.review.advice import advice_section
-from rocefort.reports.wording import group_items, name_ranges, port_ranges
+from rocefort.reports.wording import group_items, name_ranges, port_ranges, unjudged_by_cause
 
 SHORT = 8
 MOST_NOTES = 20
@@ -307,7 +307,7 @@ def _findings(review: Review, titles: Mapping[str, str]) -> Section:
     lead = (
         f"{len(found.new)} new, {len(found.fixed)} fixed, {len(found.changed)} with other figures, "
         f"{len(found.unchanged)} unchanged; {len(review.report.waived)} waived, "
-        f"{len(review.report.not_judged)} not judged."
+        f"{unjudged_by_cause(review.report)}."
     )
     blocks: list[Block] = []
     for severity in Severity:

@@ -19,8 +19,15 @@ from rocefort.validators.rules.lossless.headroom import (
     cell_headroom,
     headroom_bytes,
 )
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.registry import (
+    Need,
+    Subject,
+    Verdict,
+    rule,
+    unconfirmed_facts,
+)
 
+BUFFERS_UNCONFIRMED = "the buffer size of the switch model is unconfirmed"
 FORMULA = "IEEE 802.1Qbb annex O and 802.3 31B.3.7 (headroom terms)"
 
 
@@ -94,6 +101,7 @@ def _judge_headroom(
         yield subject.not_judged(
             node,
             f"headroom on {family.name} is not confirmed by the vendor; {_summary(demands)}",
+            cause=unconfirmed_facts(family),
         )
         return
     if per_queue is not None:
@@ -121,7 +129,10 @@ def _port_headroom(
     size = configured if configured is not None else default.value if default else None
     if size is None or (configured is None and default and not default.confirmed):
         yield subject.not_judged(
-            port.end, f"the default headroom of {family.name} is not known", path=path
+            port.end,
+            f"the default headroom of {family.name} is not known",
+            path=path,
+            cause=unconfirmed_facts(family),
         )
     elif configured is not None and limits is not None and configured not in limits:
         yield subject.finding(
@@ -181,6 +192,7 @@ def _pool(
             f"{family.name} has no headroom by queue, and no pool is configured; "
             f"{_summary(demands)}",
             path=path,
+            cause=f"no headroom pool is configured on {family.name}",
         )
     elif size is None:
         yield subject.finding(
@@ -232,7 +244,9 @@ def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) ->
         return
     fact = hardware.buffer_kbytes
     if fact is None:
-        yield subject.not_judged(node, f"the buffer of {hardware.model} is not known")
+        yield subject.not_judged(
+            node, f"the buffer of {hardware.model} is not known", cause=BUFFERS_UNCONFIRMED
+        )
         return
     demands = []
     for item in _demands(subject, switch, intent):
@@ -262,6 +276,7 @@ def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) ->
         yield subject.not_judged(
             node,
             f"{promise} and would fit; the buffer of {hardware.model} is {fact.value} KB{doubt}",
+            cause=BUFFERS_UNCONFIRMED,
         )
 
 

@@ -148,6 +148,7 @@ def marks_before_pauses(subject: Subject) -> Iterator[Verdict]:
                 f"AI-ECN ({assigned.model or 'its default model'}) chooses Kmin and Kmax"
                 f"{_limit(node, queue)}",
                 path="ai_ecn",
+                cause="AI-ECN chooses Kmin and Kmax",
             )
         else:
             yield from judge_static(subject, switch, queue, intent)

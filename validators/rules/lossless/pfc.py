@@ -13,7 +13,13 @@ from rocefort.models.network.network import End, LosslessIntent, Node
 from rocefort.models.units import KBYTE
 from rocefort.models.wording import listing
 from rocefort.validators.roce_ports import lossless_queue
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.registry import (
+    Need,
+    Subject,
+    Verdict,
+    rule,
+    unconfirmed_facts,
+)
 
 DCB = "«the vendor's reference», DCB"
 LONG_MS = 1000  # beyond it a deadlock stops a queue for longer than any vendor's default
@@ -85,7 +91,9 @@ def _xoff_range(
     limits = family.xoff_kbytes
     if limits is None or not limits.confirmed:
         yield subject.not_judged(
-            node, f"the range of xoff on {family.name} is not confirmed by the vendor"
+            node,
+            f"the range of xoff on {family.name} is not confirmed by the vendor",
+            cause=unconfirmed_facts(family),
         )
         return
     for name, row in rows:
@@ -145,7 +153,9 @@ def _queue_range(subject: Subject, node: Node, family: Family, queue: int) -> It
     limits = family.pfc_queues
     if not limits.confirmed:
         yield subject.not_judged(
-            node, f"which queues {family.name} can pause is not confirmed by the vendor"
+            node,
+            f"which queues {family.name} can pause is not confirmed by the vendor",
+            cause=unconfirmed_facts(family),
         )
     elif queue not in limits:
         yield subject.finding(
@@ -384,6 +394,7 @@ def _judge_timer(
             node,
             f"deadlock {name} time: its {facts.format(family.name)} not confirmed by the vendor",
             path=timer.path,
+            cause=unconfirmed_facts(family),
         )
         return
     if timer.raw is None:

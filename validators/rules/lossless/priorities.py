@@ -12,7 +12,13 @@ from rocefort.models.network.network import LosslessIntent, Node, Port
 from rocefort.models.wording import ranges
 from rocefort.validators.roce_ports import carriers, paused_queues
 from rocefort.validators.rules.facts import LosslessSwitch
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.registry import (
+    Need,
+    Subject,
+    Verdict,
+    rule,
+    unconfirmed_facts,
+)
 
 BY_DEFAULT = {dscp: default_queue(dscp) for dscp in DSCPS}  # queues
 MAPPING = "«the vendor's reference», QoS, priority mapping"
@@ -115,7 +121,9 @@ def _family_specific(subject: Subject, node: Node) -> Iterator[Verdict]:
     routed = any(i.routed and i.kind == "ethernet" for i in device.interfaces)
     if routed and family.routed_trust is None:
         yield subject.not_judged(
-            node, f"whether a routed port on {syntax} trusts DSCP automatically is not confirmed"
+            node,
+            f"whether a routed port on {syntax} trusts DSCP automatically is not confirmed",
+            cause=unconfirmed_facts(family),
         )
 
 

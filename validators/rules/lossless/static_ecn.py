@@ -12,7 +12,13 @@ from rocefort.models.hardware.hardware import Family, Range
 from rocefort.models.network.network import Node
 from rocefort.models.wording import listing
 from rocefort.validators.rules.lossless.ecn_queues import end_of, limits_of, static_rows
-from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
+from rocefort.validators.rules.registry import (
+    Need,
+    Subject,
+    Verdict,
+    rule,
+    unconfirmed_facts,
+)
 
 REFERENCE = "«the vendor's reference», congestion avoidance"
 LIMITS = "«ECN limits», «drop limits»"
@@ -96,6 +102,7 @@ def _range(subject: Subject, node: Node, family: Family, line: _ProfileLimits) -
             f"the range of ECN thresholds in {unit} on {family.name} is not confirmed by the "
             "vendor",
             path=line.path,
+            cause=unconfirmed_facts(family),
         )
         return
     for name, value in (("Kmin", line.limits.low), ("Kmax", line.limits.high)):
