@@ -1,10 +1,10 @@
-# Everything runs in .venv, from requirements.lock. `make demo` and `make test` set it up themselves.
+# All targets use .venv, installed from requirements.lock. `make demo` and `make test` set it up.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
-# Without bytecode each test worker and each command that a test starts compiles all modules anew.
+# Without bytecode, each test worker and each command of a test compiles all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps
@@ -16,23 +16,23 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 9 --dist worksteal --quiet --du
 demo: $(READY)
 	@$(BIN)/rocefort demo heps
 
-# A rollout in waves, a change that is stopped at the canary, a controller killed and resumed.
+# Demo on emulated switches: a rollout in waves, a stop at the canary, a controller killed and resumed.
 rollout-demo: $(READY)
 	@$(BIN)/rocefort demo --rollout heps
 
-# On a twin (root): real BGP and kernels, a gate, a fault, a rollback; RDMA where QEMU is there.
+# Demo on a twin (root): real BGP and kernels, a gate, a fault, a rollback; RDMA if QEMU is installed.
 lab-demo: $(READY)
 	@$(BIN)/rocefort demo --lab heps
 
-# What every change must pass, quick enough to run before each commit.
+# Tests that every change must pass, quick enough to run before each commit.
 test: checked system
 	@$(PYTEST)
 
-# All of it: more examples of every law, every crash point, guests, kills, mutants of the rules.
+# All tests: more examples of every law, every crash point, guests, kills, mutants of the rules.
 test-all: checked system
 	@$(PYTEST) --effort thorough
 
-# Lint, and beside it on the other core the bytecode that the first run of the tests needs.
+# Lint; in parallel, compile the bytecode that the first run of the tests needs.
 checked: $(READY)
 	@$(MAKE) --silent --no-print-directory --jobs 2 lint $(COMPILED)
 
@@ -42,7 +42,7 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
 	@$(BIN)/mypy --no-error-summary
 
-# Debian's packages that some tests need; without root those tests are skipped and say so.
+# Debian's packages for some tests; without root those tests are skipped with a message.
 system:
 	@command -v chromium >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null \
 	  || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
@@ -59,33 +59,34 @@ system:
 bench: $(READY)
 	@$(BIN)/python tests/bench/run.py
 
-# What is longer by nature, by hand before an issue is closed: fuzzing, kills, searches with new
-# seeds, growth. Its figures go into docs/figures.md. Other kills with ROCEFORT_SEED=2.
+# Long tests, run by hand before an issue is closed: fuzzing, kills, searches with new seeds, growth.
+# Their figures go into docs/figures.md. For other kills set ROCEFORT_SEED=2.
 soak: $(READY)
 	@$(PYTEST) --effort soak --figures docs/figures.md
 
-# Flip comparisons of the rules one at a time: does a test notice? All of them: SAMPLE=100000.
+# Mutation tests: flip comparisons of the rules one at a time. For all of them set SAMPLE=100000.
 SAMPLE ?= 20
 SEED ?= 1
 mutate: $(READY)
 	@$(BIN)/python tests/mutate.py --sample $(SAMPLE) --seed $(SEED)
 
-# Lines of code, classes, modules; what could be joined: WHAT=--once or WHAT=--single.
+# Lines of code, classes and modules. WHAT=--once or WHAT=--single lists parts that could be joined.
 WHAT ?=
 size: $(READY)
 	@$(BIN)/python tests/bench/size.py $(WHAT)
 
-# Write the golden files anew; review the difference like code.
+# Rewrite the golden files; review the diff like code.
 golden: $(READY)
 	@$(BIN)/python -m pytest --quiet tests/golden --golden-update
 
-# Resolve the dependencies anew (needs uv).
+# Resolve the dependencies again (needs uv).
 lock:
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements.lock
 
-# The lock's own pip first: an older one looks twice as long. Then each of two installs a half of the
-# lock, which names all there is to install: one waits for the network while the other unpacks.
+# The pip of the lock comes first, because an older pip resolves twice as long. Then two processes
+# install a half of the lock each, which lists every package: one waits for the network while the
+# other unpacks.
 $(READY): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Rocefort needs Python 3.11 or later; name one: make PYTHON=python3.12"; exit 2; }
@@ -105,7 +106,7 @@ $(READY): requirements.lock
 	@$(PIP) --no-build-isolation --editable .
 	@touch $@
 
-# Collected once, the tests and all that they import have bytecode; else each worker compiles it.
+# One collection compiles the tests and their imports; otherwise each worker compiles them.
 $(COMPILED): $(READY)
 	@out=$$($(BIN)/python -m pytest --collect-only --quiet) || { echo "$$out" | tail -n 40; exit 2; }
 	@touch $@

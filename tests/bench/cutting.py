@@ -1,4 +1,4 @@
-"""Cables and switches of a lab that fail, as light goes out, and what the engine says of it."""
+"""Failures of cables and switches of a lab by loss of carrier, compared with the engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Port = tuple[str, str]  # node, kernel name
 
 @contextmanager
 def failed(twin: Twin, failure: Failure) -> Iterator[None]:
-    """Let something fail, wait until routes rest, and mend it afterwards.
+    """Cut cables or switches, wait until routes are stable, and restore them afterwards.
 
     Raises BadInput for a port or switch that the lab does not have.
     """
@@ -34,7 +34,7 @@ def failed(twin: Twin, failure: Failure) -> Iterator[None]:
 
 
 def ports_of(topology: Topology, failure: Failure) -> list[Port]:
-    """Ports that go dark: both ends of a cable, all cabled ports of a switch."""
+    """Return the ports that lose carrier: both ends of a cable, all cabled ports of a switch."""
     ends = [(e.device, kernel_name(e.interface)) for pair in failure.links for e in pair]
     for node in failure.nodes:
         ends += [end for cable in topology.cables for end in cable.ends if end[0] == node]
@@ -47,7 +47,7 @@ def ports_of(topology: Topology, failure: Failure) -> list[Port]:
 
 
 def lost_sessions(topology: Topology, ports: list[Port], nodes: tuple[str, ...]) -> set[str]:
-    """Sessions that cannot be up with these ports dark: `switch peer`, both sides of each."""
+    """Return sessions that are down without these ports: `switch peer`, both sides of each."""
     dark = {*ports, *(far for port in ports if (far := topology.far(*port)) is not None)}
     owners = topology.owners
     return {

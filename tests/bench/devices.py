@@ -1,9 +1,9 @@
-"""What many devices cost: load 10 lines, the device's own diff, a trial, its confirm, on each.
+"""Cost of many devices: load 10 lines, the device's own diff, a trial, its confirm, on each.
 
-`devices.py run SWITCHES` prints one JSON line. The emulated switches run in a process of their own
-(`devices.py serve SWITCHES FOLDER`), so that what each side costs is known; nothing waits there but
-for the other side. Both share the cores of this machine, with whatever else runs on it. Counted is
-from the first connection to the last logout, without the start of Python and its imports.
+`devices.py run SWITCHES` prints one JSON line. The emulated switches run in a separate process
+(`devices.py serve SWITCHES FOLDER`), so that the cost of each side is measured. Each side waits only
+for the other. Both share the cores of this machine with other processes. The count is from the
+first connection to the last logout, without the start of Python and its imports.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CHANGE = "".join(f"interface LoopBack{n}\n description measured {n}\n" for n in 
 
 
 def main() -> None:
-    """Serve or run, as the arguments say."""
+    """Serve or run, by the arguments."""
     match sys.argv[1:]:
         case ["serve", switches, folder]:
             serve(int(switches), Path(folder))
@@ -38,9 +38,9 @@ def main() -> None:
 
 
 def serve(switches: int, folder: Path) -> None:
-    """Run the switches of a fabric; print where they listen, and at the end what they cost."""
+    """Run the switches of a fabric; print their addresses, and at the end their cost."""
     from rocefort.steps.lab.emulated_site import rehearse  # noqa: PLC0415 - same
-    from rocefort.steps.lab.options import LabOptions  # noqa: PLC0415 - no cost of the client
+    from rocefort.steps.lab.options import LabOptions  # noqa: PLC0415 - not a cost of the client
 
     with rehearse(*_designed(switches, folder), folder, LabOptions(keep=True)) as lab:
         begun = _cpu_s()
@@ -55,7 +55,7 @@ def serve(switches: int, folder: Path) -> None:
 
 
 def _designed(switches: int, folder: Path) -> tuple[Any, Mapping[str, str]]:
-    """The fabric of flow.py with its links and servers, and what each switch runs."""
+    """Return the fabric of flow.py with its links and servers, and each switch's text."""
     from rocefort.design.derive.derive import derive_loaded  # noqa: PLC0415 - same
     from rocefort.design.load.load import load_fabric  # noqa: PLC0415 - same
     from rocefort.dialects.network_text import render_all  # noqa: PLC0415 - same
@@ -68,7 +68,7 @@ def _designed(switches: int, folder: Path) -> tuple[Any, Mapping[str, str]]:
 
 
 def run(switches: int) -> dict[str, float]:
-    """Start the switches, change all of them, and say what that took on both sides."""
+    """Start the switches, change all of them, and print the cost on both sides."""
     with TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "serve", str(switches), folder]
         with subprocess.Popen(
@@ -91,8 +91,8 @@ def run(switches: int) -> dict[str, float]:
 
 
 def _client(where: dict[str, Any]) -> dict[str, float]:
-    """Change every switch, `WORKERS` at a time: seconds by the wall and of CPU, memory."""
-    from napalm_cloudengine import CloudEngineDriver  # noqa: PLC0415 - no cost of the emulator
+    """Change every switch, `WORKERS` at a time; return wall and CPU seconds, and memory."""
+    from napalm_cloudengine import CloudEngineDriver  # noqa: PLC0415 - not a cost of the emulator
 
     def change(name: str, port: int) -> None:
         options = {"name": name, "port": port, "ssh_known_hosts": where["known_hosts"]}

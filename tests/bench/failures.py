@@ -1,4 +1,4 @@
-"""Failures of a large fabric, in a process of its own, so that time and memory can be measured.
+"""Failures of a large fabric, in a separate process, so that time and memory can be measured.
 
 `failures.py SPINES LEAVES shared|per-spine failures|rib` builds a fabric whose spines share an AS
 or have one each (with as-path-relax), 8 servers a leaf, and prints CPU seconds and peak memory as
@@ -26,11 +26,11 @@ from rocefort.validators.routing.engine import analyse
 
 FLOW = runpy.run_path(str(Path(__file__).with_name("flow.py")))
 SPINES: int = FLOW["SPINES"]
-WIDE_LEAF = "BENCH-LEAF"  # more uplinks than any shipped leaf keeps for spines
+WIDE_LEAF = "BENCH-LEAF"  # more spine uplinks than any shipped leaf
 
 
 def fabric(spines: int, leaves: int, asns: str) -> Network:
-    """A fabric of a size; beyond 8 spines on leaves that nobody sells, and without servers."""
+    """Return a fabric of a size; beyond 8 spines on fictitious leaves, and without servers."""
     data: dict[str, Any] = yaml.safe_load(FLOW["fabric_text"](SPINES + leaves))
     hardware: Catalogue = FLOW["catalogue"]()
     if asns == "per-spine":
@@ -50,9 +50,9 @@ def fabric(spines: int, leaves: int, asns: str) -> Network:
 
 
 def main() -> None:
-    """Print what one study, or one base, costs."""
+    """Print the cost of one study, or of one base."""
     spines, leaves, asns, what = sys.argv[1:]
-    collect_seldom()  # as the command line does
+    collect_seldom()  # as in the command line
     network = fabric(int(spines), int(leaves), asns)
     before = time.process_time()
     solution = analyse(network)

@@ -1,7 +1,7 @@
-"""One run of the whole flow on a large fabric, in a process of its own, so that it can be measured.
+"""One run of the whole flow on a large fabric, in a separate process for measurement.
 
 `flow.py write SWITCHES FILE` writes a fabric as YAML; `flow.py run FILE [--parse-back]` loads,
-derives, checks and renders it, and prints what each step cost as one line of JSON.
+derives, checks and renders it, and prints the cost of each step as one line of JSON.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEGMENT = "beamline"
 
 
 def catalogue() -> Catalogue:
-    """The shipped hardware, and a spine with a port for every leaf, which nobody sells."""
+    """Return the shipped hardware, and a fictitious spine with a port for every leaf."""
     shipped = load_catalogue()
     ports = (f"100GE1/0/1-{MOST_LEAVES}",)
     spine = shipped.hardware["CE9860-4C-EI"].model_copy(
@@ -40,11 +40,11 @@ def catalogue() -> Catalogue:
 
 
 def fabric_text(switches: int) -> str:
-    """HEPS grown to a size: 8 spines, 25G leaves of two syntax families, 8 servers a leaf."""
+    """Return HEPS grown to a size: 8 spines, 25G leaves of two syntax families, 8 servers a leaf."""
     leaves = switches - SPINES
     data: dict[str, Any] = yaml.safe_load((INVENTORY / "heps" / "fabric.yaml").read_text())
     data["capacity"] = {"spines": SPINES, "leaves": leaves}
-    # The private 2-byte numbers that HEPS uses end at 65534.
+    # HEPS uses private 2-byte AS numbers, which end at 65534.
     data["routing"] |= {"spine_asn": 4200000000, "leaf_asn_base": 4200000100}
     data["pools"] = {
         "spine_loopbacks": "10.0.0.0/26",
@@ -90,8 +90,8 @@ def _leaf(number: int) -> dict[str, Any]:
 
 
 def run(file: Path, *, parse_back: bool) -> dict[str, float]:
-    """CPU seconds of each step and of the whole process, and its peak memory in MB."""
-    collect_seldom()  # as the command line does
+    """Return CPU seconds of each step and of the whole process, and its peak memory in MB."""
+    collect_seldom()  # as in the command line
     marks = [("start and imports", time.process_time())]
 
     def mark(step: str) -> None:

@@ -1,8 +1,8 @@
-"""What live checks cost an `apply`: one threshold of HEPS rolled out in waves, client CPU alone.
+"""Cost of live checks in an `apply`: one threshold of HEPS rolled out in waves, client CPU only.
 
-`live.py` prints the figures; `live.py run` measures once, as one JSON line. The emulated switches
-run in a process of their own (`live.py serve FOLDER`). Live checks are all that the client does
-between a wave's word that they begin and its word that they ended.
+`live.py` prints the figures; `live.py run` measures once and prints one JSON line. The emulated
+switches run in a separate process (`live.py serve FOLDER`). The cost of live checks is all client CPU
+between the event of their begin and the event of their end in a wave.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 
 FABRIC = Path("heps")
 CHANGE = ("xoff_kbytes: 600", "xoff_kbytes: 640")
-TIMES = 3  # the cheapest of them is told
+TIMES = 3  # runs; the cheapest is reported
 BAR = 3.0  # times the client CPU of the same rollout without them
 
 
 def main() -> None:
-    """Serve, run once, or print the figures, as the arguments say."""
+    """Serve, run once, or print the figures, by the arguments."""
     match sys.argv[1:]:
         case ["serve", folder]:
             serve(Path(folder))
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def show() -> None:
-    """The cheapest of some runs, each in a process of its own."""
+    """Print the cheapest of some runs, each in a separate process."""
     command = [sys.executable, __file__, "run"]
     answers = [subprocess.run(command, check=True, capture_output=True) for _ in range(TIMES)]
     costs = min((json.loads(each.stdout) for each in answers), key=lambda each: each["times"])
@@ -47,14 +47,14 @@ def show() -> None:
     )
     print(f"one live check of a wave ({costs['checks']} of them): {costs['check ms']:.0f} ms")  # fmt: skip
     print(
-        f"by the wall {costs['wall']:.1f} s, of which {costs['soaks'] / costs['scale']:.1f} s are "
+        f"wall clock {costs['wall']:.1f} s, including {costs['soaks'] / costs['scale']:.1f} s of "
         f"soaks: {costs['soaks']} s of switches whose clock runs {costs['scale']:g} times as fast"
     )
 
 
 def serve(folder: Path) -> None:
-    """Run the switches of HEPS and its servers until the other side has done."""
-    from rocefort.steps.fabric.subject import subject_of  # noqa: PLC0415 - no cost of the client
+    """Run the switches of HEPS and its servers until the other side has ended."""
+    from rocefort.steps.fabric.subject import subject_of  # noqa: PLC0415 - not a cost of the client
     from rocefort.steps.lab.emulated_site import rehearse  # noqa: PLC0415 - same
 
     subject = subject_of(FABRIC, None)
@@ -64,7 +64,7 @@ def serve(folder: Path) -> None:
 
 
 def run() -> dict[str, float]:
-    """Start the switches, plan and apply the change, and say what of it the live checks took."""
+    """Start the switches, plan and apply the change, and print the cost of the live checks."""
     with TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "serve", str(Path(folder) / "lab")]
         with subprocess.Popen(
@@ -78,8 +78,8 @@ def run() -> dict[str, float]:
 
 
 def _client(connections: Path, folder: Path) -> dict[str, float]:
-    """Apply the change; CPU seconds of the whole and of the live checks."""
-    from rocefort.design.load.load import find_fabric  # noqa: PLC0415 - no cost of the emulator
+    """Apply the change; return CPU seconds of the whole and of the live checks."""
+    from rocefort.design.load.load import find_fabric  # noqa: PLC0415 - not a cost of the emulator
     from rocefort.fleet.connections import load_connections  # noqa: PLC0415 - same
     from rocefort.models.rollout.events import Event, Phase  # noqa: PLC0415 - same
     from rocefort.rollout.journal.run_directory import RunDirectory  # noqa: PLC0415 - same

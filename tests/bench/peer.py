@@ -1,4 +1,4 @@
-"""pyavd on a spine-leaf fabric as large as flow.py's; run by a Python that has pyavd, with LEAVES.
+"""pyavd on a spine-leaf fabric as large as flow.py's; run by a Python with pyavd; argument LEAVES.
 
 Plain eBGP without overlay, as Rocefort's fabrics are: 8 spines, an AS and a gateway a leaf, 8
 servers a leaf. Prints CPU seconds and peak memory of the process as one line of JSON.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
-from importlib import import_module  # pyavd is in another environment than the linter's
+from importlib import import_module  # pyavd is not in the linter's environment
 from typing import Any
 
 from calibration import peak_mb
@@ -18,7 +18,7 @@ SPINES, SERVERS_PER_LEAF, VLAN = 8, 8, 110
 
 
 def design(leaves: range) -> dict[str, Any]:
-    """What all switches are told of the fabric, which AVD hands to each."""
+    """Return the inputs that AVD gives to every switch of the fabric."""
     spines = [f"spine{n:02}" for n in range(1, SPINES + 1)]
     return {
         "fabric_name": "BENCH",
@@ -73,7 +73,7 @@ def _server(leaf: int, port: int) -> dict[str, Any]:
 
 
 def texts(leaves: range) -> dict[str, str]:
-    """EOS text of every switch by pyavd's own steps; ValueError where it refuses the inputs."""
+    """Return EOS text of every switch by pyavd's steps; ValueError if it refuses the inputs."""
     pyavd: Any = import_module("pyavd")
     types = {f"spine{n:02}": "spine" for n in range(1, SPINES + 1)}
     types |= {_name(n): "l3leaf" for n in leaves}
@@ -91,7 +91,7 @@ def texts(leaves: range) -> dict[str, str]:
 
 
 def main() -> None:
-    """Run pyavd once and print what it cost."""
+    """Run pyavd once and print its cost."""
     leaves = range(1, int(sys.argv[1]) + 1)
     devices = len(texts(leaves))
     usage = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,9 +1,9 @@
-"""What a review of 500 switches costs: a repository like a site's, with one branch a change.
+"""Cost of a review of 500 switches, in a repository like a site's, with one branch per change.
 
-`reviews.py` prints the lines; CPU seconds are of the whole command, git's included, on a copy of
-the application whose inventory also has the bench's spine: as measured, and as the quiet machine
-would take for which the bars are. The failure sweep is a line of its own: unasked, a review studies
-no fabric of this size.
+`reviews.py` prints the lines. CPU seconds are of the whole command, including git, on a copy of the
+application whose inventory also has the bench's spine. They are printed as measured, and as scaled
+to the quiet machine of the bars. The failure sweep has a separate line: by default, a review
+studies no fabric of this size.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ SWITCHES, FABRIC, MARKDOWN_BAR = 500, "inventory/bench/fabric.yaml", 60_000
 APPLICATION = ("rocefort", "models", "validators", "napalm_cloudengine", "templates", "tasks.py")
 START = "from rocefort.tasks import app; app()"
 CARD, SLOTS = "BENCH-32CQ", range(1, 17)
-TIMES = 2  # the best of them, for other work shares the machine
-WHOLE = 500  # leaves for which addresses and ports are kept: one more than there are, at least
-LEAF = 250  # the one that changes
+TIMES = 2  # runs; the best counts, because other work shares the machine
+WHOLE = 500  # leaves with reserved addresses and ports: at least one more than the fabric has
+LEAF = 250  # the leaf that changes
 
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What one review cost, CPU seconds, how slow the machine was, and what it wrote."""
+    """Result of one review: CPU seconds, slowness of the machine, and output."""
 
     seconds: float
     slowness: float
@@ -46,13 +46,13 @@ class Reviewed:
 
     @property
     def quiet(self) -> float:
-        """CPU seconds on the quiet machine for which the bars are."""
+        """CPU seconds on the quiet machine of the bars."""
         return self.seconds / self.slowness
 
 
 @dataclass(frozen=True)
 class Case:
-    """A change, the branch that it is on, and its bar in CPU seconds."""
+    """A change, its branch, and its bar in CPU seconds."""
 
     name: str
     branch: str
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def found(site: Path) -> None:
-    """A copy of the application with the bench's hardware and fabric, committed as `main`."""
+    """Copy the application, add the bench's hardware and fabric, and commit it as `main`."""
     away = shutil.ignore_patterns("__pycache__")
     for name in APPLICATION:
         source = ROOT / name
@@ -100,20 +100,20 @@ def found(site: Path) -> None:
     (site / FABRIC).parent.mkdir()
     (site / FABRIC).write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
     (site / ".gitignore").write_text("__pycache__/\nreview/\n", encoding="utf-8")
-    compileall.compile_dir(site, quiet=1)  # as an installed application is
+    compileall.compile_dir(site, quiet=1)  # as in an installed application
     _git(site, "init", "--quiet", "--initial-branch=main")
     _commit(site)
 
 
 def _write_hardware(directory: Path) -> None:
-    """A spine with a port for every leaf, which nobody sells: 16 cards of 32 ports."""
+    """Write a fictitious spine with a port for every leaf: 16 cards of 32 ports."""
     card = {
         "manufacturer": "Huawei",
         "model": CARD,
         "interfaces": [
             {"name": f"100GE{{module}}/0/{n}", "type": "100gbase-x-qsfp28"} for n in range(1, 33)
         ],
-        "rocefort": {"source": "nobody sells it"},
+        "rocefort": {"source": "fictitious"},
     }
     spine: dict[str, Any] = yaml.safe_load((directory / "ce9860-4c-ei.yaml").read_text())
     slots = [str(n) for n in SLOTS]
@@ -128,14 +128,14 @@ def _write_hardware(directory: Path) -> None:
 
 
 def branch(site: Path, case: Case) -> None:
-    """Make a change on a branch of its own, and commit it."""
+    """Make a change on a separate branch, and commit it."""
     _git(site, "checkout", "--quiet", "-b", case.branch, "main")
     case.make(site)
     _commit(site)
 
 
 def review(site: Path, head: str, *options: str) -> Reviewed:
-    """Review a branch against `main`; a review with findings is one, too."""
+    """Review a branch against `main`; findings are no failure."""
     words = ("review", FABRIC, "--base", "main", "--head", head, "--engine", "embedded", *options)
     slow = SLOWNESS()
     seconds = rocefort(site, *words)
@@ -144,7 +144,7 @@ def review(site: Path, head: str, *options: str) -> Reviewed:
 
 
 def rocefort(site: Path, *words: str) -> float:
-    """Run a command in a repository; CPU seconds of it and of all that it starts."""
+    """Run a command in a repository; count CPU seconds of it and of its children."""
     command = [sys.executable, "-c", START, *words]
     environment = {**os.environ, "PYTHONPATH": str(site)}
     before = _children()
@@ -162,7 +162,7 @@ def _children() -> float:
 
 
 def _one_device(site: Path) -> None:
-    """A server moves to another port: routing is asked on both sides."""
+    """Move a server to another port: routing is solved on both sides."""
     name, last = f"server{LEAF:04}-1", FLOW["SERVERS_PER_LEAF"] + 1
     _edit(site, f"name: {name}\n  leaf: leaf{LEAF:04}\n  port: 25GE1/0/1\n",
           f"name: {name}\n  leaf: leaf{LEAF:04}\n  port: 25GE1/0/{last}\n")  # fmt: skip

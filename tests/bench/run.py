@@ -1,6 +1,7 @@
-"""What things cost, as figures, ratios and the bar beside each: `make bench`. Nothing is asserted.
+"""Benchmarks (`make bench`): figures and ratios, each with its bar. Nothing is asserted.
 
-CPU seconds where nothing else is said; the best of several runs, for other work shares the machine.
+Figures are CPU seconds unless stated. The best of several runs counts, because other work shares
+the machine.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ PEER_PYTHON = "ROCEFORT_PYAVD_PYTHON"
 SMALL, LARGE = 500, 2000  # switches
 PEER_LEAVES = (8, 32, 100)
 SPINES = 8  # as in flow.py and peer.py
-# The bars of issue and design: CPU seconds and MB of SMALL, ratio of LARGE to it.
+# Bars from the issue and the design: CPU seconds and MB of SMALL, ratio of LARGE to it.
 PARSED = "total with parse back"
 BARS = {"total": 3.0, PARSED: 6.0, "peak MB": 250.0}
 RATIO_BAR = 4.5
@@ -68,7 +69,7 @@ def main() -> None:
 
 
 def starts() -> None:
-    """Commands from a cold start, wall seconds."""
+    """Print commands from a cold start, in wall seconds."""
     for words, bar in ((("--help",), 0.3), (("check", "heps"), 1.5)):
         seconds = cold(*words)
         name = f"rocefort {' '.join(words)}, cold, wall"
@@ -76,7 +77,7 @@ def starts() -> None:
 
 
 def scale(directory: Path) -> None:
-    """The whole flow at two sizes, step by step."""
+    """Print the whole flow at two sizes, step by step."""
     small, large = (flow(directory, size, times=n) for size, n in ((SMALL, 3), (LARGE, 2)))
     for size, costs in ((SMALL, small), (LARGE, large)):
         whole = flow(directory, size, "--parse-back", times=1)
@@ -96,12 +97,12 @@ def _bars(step: str, small: Costs) -> str:
 
 
 def verdict(figure: float, bar: float) -> str:
-    """Held or missed, in a word."""
+    """Return the word for a bar that holds or is missed."""
     return "held" if figure <= bar else "MISSED"
 
 
 def flow(directory: Path, switches: int, *options: str, times: int) -> Costs:
-    """Costs of the flow in a fresh process, the cheapest of several runs."""
+    """Return the cost of the flow in a fresh process, the cheapest of several runs."""
     file = directory / f"{switches}.yaml"
     script = HERE / "flow.py"
     subprocess.run([sys.executable, script, "write", str(switches), file], check=True)
@@ -116,7 +117,7 @@ def _answer(command: list[str | Path]) -> Costs:
 
 
 def beside_pyavd(directory: Path) -> None:
-    """The same numbers of switches and servers through pyavd, where a Python has it."""
+    """Print the cost of pyavd for as many switches and servers, if a Python has it."""
     python = os.environ.get(PEER_PYTHON)
     if not python:
         print(f"\npyavd: not measured; {PEER_PYTHON} names no Python that has it")
@@ -141,7 +142,7 @@ def _beside(theirs: float, ours: float, width: int) -> str:
 
 
 def patch(network: Network) -> None:
-    """The patch of one leaf, with the way back."""
+    """Print the cost of a patch of one leaf, with its rollback."""
     text = render_node(network.by_name["leaf03"])
     raised = text.replace("xoff static 600", "xoff static 640")
     seconds, made = cpu(lambda: make_patch(text, raised, SyntaxFamily.V300_G1))
@@ -149,7 +150,7 @@ def patch(network: Network) -> None:
 
 
 def routing(network: Network) -> None:
-    """All server pairs of HEPS, by the embedded engine and by Batfish where one is named."""
+    """Print the cost of all server pairs of HEPS, by the embedded engine, and Batfish if named."""
     ours = cpu(lambda: solve(network))[0]
     service = service_of(os.environ.get("ROCEFORT_BATFISH"))
     if service is None:
@@ -163,7 +164,7 @@ def routing(network: Network) -> None:
 
 
 def failures() -> None:
-    """Every single failure of 8 x 120, and the base RIBs of 16 x 512: spines, leaves, ASNs."""
+    """Print every single failure of 8 x 120, and base RIBs of 16 x 512: spines, leaves, ASNs."""
     for words, bar, mb_bar in FAILURE_BARS:
         costs = _answer([sys.executable, HERE / "failures.py", *words.split()])
         print(f"{words:<34} {costs['seconds']:6.2f} s {costs['peak MB']:6.0f} MB   (bars {bar:g} s, "
@@ -172,7 +173,7 @@ def failures() -> None:
 
 
 def devices() -> None:
-    """Change, try and confirm on many emulated switches: client and emulator share the cores."""
+    """Print a change, trial and confirm on many emulated switches, which share the cores."""
     print(
         "\nload 10 lines, diff, trial and confirm, without soak: devices/s by the wall, CPU ms, MB"
     )
@@ -192,7 +193,7 @@ def devices() -> None:
 
 
 def twin() -> None:
-    """How fast a twin comes up, where there are root and FRR."""
+    """Print the start time of a twin, if root and FRR are available."""
     try:
         require_host()
     except ServiceFailed as error:
@@ -203,7 +204,7 @@ def twin() -> None:
 
 
 def cpu(work: Callable[[], T]) -> tuple[float, T]:
-    """CPU seconds of one call, the best of three, and what it gave."""
+    """Return CPU seconds of one call, the best of three, and its result."""
     best, result = float("inf"), None
     for _ in range(3):
         before = time.process_time()
@@ -215,7 +216,7 @@ def cpu(work: Callable[[], T]) -> tuple[float, T]:
 
 
 def cold(*arguments: str) -> float:
-    """Wall seconds of a command from a cold start, the best of three."""
+    """Return wall seconds of a command from a cold start, the best of three."""
     best = float("inf")
     for _ in range(3):
         before = time.perf_counter()

@@ -41,14 +41,14 @@ class Module:
 
     @property
     def name(self) -> str:
-        """Its name as it is imported."""
+        """Import name of the module."""
         parts = self.path.with_suffix("").parts
         inside = parts if parts[0] in ("rocefort", "napalm_cloudengine") else ("rocefort", *parts)
         return ".".join(inside).removesuffix(".__init__")
 
 
 def modules() -> list[Module]:
-    """All modules of the product; a linked folder counts once."""
+    """List all modules of the product; a linked folder counts once."""
     files = [ROOT / "tasks.py"]
     for package in PACKAGES:
         files += (path for path in (ROOT / package).rglob("*.py") if not _linked(path))
@@ -62,7 +62,7 @@ def _linked(path: Path) -> bool:
 
 
 def code_lines(module: Module) -> int:
-    """Lines of code of a module."""
+    """Return the line numbers of code of a module."""
     docstrings: set[int] = set()
     for node in ast.walk(module.tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
@@ -75,7 +75,7 @@ def code_lines(module: Module) -> int:
 
 
 def used_names(tree: ast.AST) -> Iterator[str]:
-    """Each use of a name or an attribute; a definition is none."""
+    """Yield each use of a name or an attribute; a definition is no use."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             yield node.id
@@ -84,7 +84,7 @@ def used_names(tree: ast.AST) -> Iterator[str]:
 
 
 def private_used_once(module: Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Private functions of a module that one place of it uses."""
+    """List private functions of a module that are used once in it."""
     uses = Counter(used_names(module.tree))
     return [
         node
@@ -94,7 +94,7 @@ def private_used_once(module: Module) -> list[ast.FunctionDef | ast.AsyncFunctio
 
 
 def imported(module: Module, names: set[str]) -> set[str]:
-    """The modules of `names` that a module imports, itself left out."""
+    """Return the modules of `names` that a module imports, except itself."""
     found: set[str] = set()
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
@@ -154,7 +154,7 @@ def _length(module: Module) -> int:
 
 
 def _span(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function from its `def` on, its docstring left out."""
+    """Count the lines of a function from its `def`, without its docstring."""
     document = 0
     if ast.get_docstring(node, clean=False) is not None:
         document = (node.body[0].end_lineno or 0) - node.body[0].lineno + 1

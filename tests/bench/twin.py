@@ -1,7 +1,8 @@
-"""How fast a twin comes up, and all single failures of HEPS against the embedded engine (root).
+"""Start time of a twin, and all single failures of HEPS compared with the engine (needs root).
 
-`make bench` runs it where there are root and FRR; twin_trials.py is by hand alone. Wall clock is printed with the load of the
-machine, for it is worth nothing without; CPU is of this process and of all that the lab started.
+`make bench` runs it if root and FRR are available; twin_trials.py runs only by hand. Wall clock is
+printed with the load of the machine, which it depends on. CPU is of this process and of all
+processes of the lab.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from rocefort.steps.lab.compare_tables import three_opinions
 from rocefort.validators.failures.study import single_failures
 from rocefort.validators.routing.engine import analyse
 
-BARS_S = {(2, 8): 6, (8, 64): 30}  # on two cores that have nothing else to do
+BARS_S = {(2, 8): 6, (8, 64): 30}  # on two idle cores
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def network_of(spines: int, leaves: int) -> Network:
-    """A fabric with a server on each leaf."""
+    """Return a fabric with a server on each leaf."""
     with tempfile.TemporaryDirectory() as folder:
         text = new_fabric("bench", Size(spines, leaves, 1), "CE8851-32CQ8DQ-P", "CE9860-4C-EI")
         write_new("bench", text, Path(folder))
@@ -39,7 +40,7 @@ def network_of(spines: int, leaves: int) -> Network:
 
 
 def cpu_s(lab: str = "") -> float:
-    """CPU of this process, of its children that have ended, and of a lab's daemons."""
+    """Return CPU seconds of this process, its ended children, and a lab's daemons."""
     own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     words = (
         Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
@@ -50,7 +51,7 @@ def cpu_s(lab: str = "") -> float:
 
 
 def time_up(spines: int, leaves: int, registry: Registry) -> None:
-    """Print what it takes to bring a fabric up, and down."""
+    """Print the time to start and to stop the lab of a fabric."""
     network = network_of(spines, leaves)
     start, before = time.monotonic(), cpu_s()
     twin = Twin.up(network, "bench", registry=registry)
@@ -86,7 +87,7 @@ def every_failure(registry: Registry) -> None:
 
 
 def main() -> None:
-    """Run all of it."""
+    """Run all benchmarks of the twin."""
     registry = Registry(Path(f"/run/rocefort-bench-{os.getpid()}"))
     for spines, leaves in BARS_S:
         time_up(spines, leaves, registry)

@@ -1,8 +1,8 @@
-"""Failover by fault and timers, and a spine more under load, on the twin of HEPS (root).
+"""Failover by fault and timers, and growth by a spine under load, on the twin of HEPS (root).
 
     .venv/bin/python tests/bench/twin_trials.py [failover] [growth]
 
-Nothing is asserted. Wall clock is worth nothing without the load of the machine, which is printed.
+Nothing is asserted. Wall clock is printed with the load of the machine, which it depends on.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ RUNS = 5
 
 
 def up(fabric: Path, *, bfd: bool) -> Twin:
-    """The twin of a fabric with its command lines."""
+    """Start the twin of a fabric with its command lines."""
     return bring_up(fabric, "trials", TwinOptions(bfd=bfd), lambda _: None)
 
 
 def failover(folder: Path) -> None:
-    """A table for each set of timers."""
+    """Print a table for each set of timers."""
     for keepalive, hold, bfd in TIMERS:
         text = HEPS.read_text(encoding="utf-8")
         text = text.replace("keepalive_s: 10\n", f"keepalive_s: {keepalive}\n")
@@ -59,7 +59,7 @@ def failover(folder: Path) -> None:
 
 
 def growth(folder: Path) -> None:
-    """A spine more, so many times, each on a new twin."""
+    """Add a spine, each time on a new twin, a number of times."""
     for number in range(1, RUNS + 1):
         fabric = folder / "fabric.yaml"
         fabric.write_bytes(HEPS.read_bytes())
@@ -87,7 +87,7 @@ def roll_out(twin: Twin, fabric: Path, journal: Path) -> tuple[str, ...]:
 
 
 def main() -> None:
-    """Run what is named, or all."""
+    """Run the named trials, or all."""
     root = Path(f"/run/rocefort-trials-{os.getpid()}")
     registries.Registry.__init__.__defaults__ = (root,)
     asked = sys.argv[1:] or ["failover", "growth"]

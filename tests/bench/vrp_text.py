@@ -1,7 +1,7 @@
-"""What text costs: 1,000 lines parsed and patched, beside others, and 500 switches compared.
+"""Cost of text: 1,000 lines parsed and patched, compared with other tools, and 500 switches.
 
-annet's figures are of its own parser and its own Huawei rulebook on the same two texts,
-hier_config's of its tree and its own VRP driver, which knows no command; both are one way.
+annet uses its own parser and its own Huawei rulebook on the same two texts. hier_config uses its
+tree and its own VRP driver, which has no commands. Both make a patch in one direction only.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module  # of what the type checker does not follow
+from importlib import import_module  # for modules that the type checker does not follow
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,21 +28,21 @@ from rocefort.models.network.network import Network, Node
 
 T = TypeVar("T")
 SPINE = "spine01"
-LEAVES = 54  # a spine of so many has about 1,000 lines
+LEAVES = 54  # a spine with this many leaves has about 1,000 lines
 PARSE_BAR, PATCH_BAR, DIFF_BAR = 0.020, 0.15, 15.0  # CPU seconds
 SWITCHES = 500
 
 
 @dataclass(frozen=True)
 class AnnetTool:
-    """annet with the rulebook that it comes with."""
+    """annet with its own rulebook."""
 
     hardware: Any
     rules: Any
     formatter: Any
 
     def patch(self, running: str, intended: str) -> list[str]:
-        """Its parse of two texts, its diff and its patch, as its own command makes them."""
+        """Parse two texts, compare and patch them, as annet's command does."""
         patching: Any = import_module("annet.patching")
         parser: Any = import_module("annet.vendors.tabparser")
         orderer = patching.Orderer(self.rules["ordering"], self.hardware.vendor)
@@ -60,7 +60,7 @@ class AnnetTool:
 
 
 def annet_tool() -> AnnetTool:
-    """annet for a CloudEngine, without its look into a home directory."""
+    """Return annet for a CloudEngine, without reading the home directory."""
     annet: Any = import_module("annet.hardware")
     annet.hardware_connector.set(annet.AnnetHardwareProvider)
     view: Any = import_module("annet.annlib.netdev.views.hardware")
@@ -78,20 +78,20 @@ def annet_tool() -> AnnetTool:
 
 
 def hier_config_patch(running: str, intended: str) -> list[str]:
-    """Its parse of two texts and its remediation, with its own VRP driver."""
+    """Parse two texts and make the remediation with hier_config's VRP driver."""
     tool: Any = import_module("hier_config")
     old, new = (tool.get_hconfig(tool.Platform.HUAWEI_VRP, text) for text in (running, intended))
     return [line.text for line in old.config_to_get_to(new).all_children_sorted()]
 
 
 def hier_config_parse(text: str) -> object:
-    """Its tree of a text."""
+    """Parse a text to hier_config's tree."""
     tool: Any = import_module("hier_config")
     return tool.get_hconfig(tool.Platform.HUAWEI_VRP, text)
 
 
 def network_of(switches: int) -> Network:
-    """The benchmark's fabric of a size."""
+    """Return the benchmark's fabric of a size."""
     with TemporaryDirectory() as directory:
         file = Path(directory) / "fabric.yaml"
         file.write_text(flow.fabric_text(switches), encoding="utf-8")
@@ -100,13 +100,13 @@ def network_of(switches: int) -> Network:
 
 
 def changes(text: str) -> Iterator[str]:
-    """The text with one value changed, another one each time, so that nothing is remembered."""
+    """Yield the text with another value changed each time, so that no cache helps."""
     for number in count(9001):
         yield text.replace("mtu 9000", f"mtu {number}")
 
 
 def parse_and_patch() -> None:
-    """One text of 1,000 lines: parsed, and patched with the way back."""
+    """Print the cost to parse one text of 1,000 lines, and to patch it with its rollback."""
     text = render_all(network_of(flow.SPINES + LEAVES))[SPINE]
     lines, changed = text.count("\n"), changes(text)
     seconds = cpu(lambda: parse(next(changed), "spine.cfg"))
@@ -123,7 +123,7 @@ def parse_and_patch() -> None:
 
 
 def diff_all() -> None:
-    """Every switch of a large fabric with one change of its own: parsed, compared, patched."""
+    """Print the cost to parse, compare and patch a large fabric with one change per switch."""
     network = network_of(SWITCHES)
     texts = render_all(network)
     changed = {n: t.replace("\n description to ", f"\n description to {n} ", 1)
@@ -147,7 +147,7 @@ def _bar(figure: float, bar: float) -> str:
 
 
 def cpu(work: Callable[[], T]) -> float:
-    """CPU seconds of one call, the best of five after one that warms up."""
+    """Return CPU seconds of one call, the best of five after one warm-up."""
     work()
     best = float("inf")
     for _ in range(5):

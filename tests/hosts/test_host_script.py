@@ -348,7 +348,7 @@ def test_without_names_a_bond_is_not_made_and_that_is_told(make_site: Any, bonde
 
 @pytest.fixture(scope="module")
 def criticised() -> dict[str, str]:
-    """Return shellcheck's output by text; texts that differ only in names and numbers are one."""
+    """Collect shellcheck's output by text; texts that differ only in names and numbers are one."""
     return {}
 
 

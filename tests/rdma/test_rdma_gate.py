@@ -299,11 +299,11 @@ def test_an_unreachable_server_is_not_measured_and_the_others_are(
 
 def test_a_server_outside_the_inventory_is_not_measured(site: Site) -> None:
     stranger = site.gate.pairs[0].model_copy(update={"server": "nowhere"})
-    missing = site.gate.pairs[0].model_copy(update={"client": "nobody"})
+    missing = site.gate.pairs[0].model_copy(update={"client": "absent"})
     gate = site.gate.model_copy(update={"pairs": (stranger, missing)})
     assert run_gate(site.nornir, gate).sentences[::2] == (
         "k8sgn12 -> nowhere ib_write_bw: not run: nowhere is not in the inventory",
-        "nobody -> k8sgn08 ib_write_bw: not run: nobody is not in the inventory",
+        "absent -> k8sgn08 ib_write_bw: not run: absent is not in the inventory",
     )
 
 

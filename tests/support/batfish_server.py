@@ -1,4 +1,4 @@
-"""A small HTTP server that answers as Batfish's REST interface does, for tests of failures."""
+"""A small HTTP server with Batfish's REST interface, for tests of failures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOST = "127.0.0.1"
 
 
 class Handler(BaseHTTPRequestHandler):
-    """What pybatfish asks on its way to a first answer."""
+    """Handler of the requests that pybatfish sends before its first answer."""
 
     protocol_version = "HTTP/1.1"
     said: ClassVar[dict[str, Any]] = {}  # answer by the last word of the path
@@ -53,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(b"")
 
     def hangs(self) -> bool:
-        """Keep the client waiting, if that is to be; whether it was."""
+        """Keep the client waiting for paths with `hangs_at`; return whether it waited."""
         if self.hangs_at in self.path:
             self.close_connection = True
             return self.ended.wait()
@@ -66,23 +66,23 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Server(ThreadingHTTPServer):
-    """Clients that break off are what is tested here."""
+    """Server without messages on clients that disconnect, which the tests do on purpose."""
 
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @contextmanager
 def serving(
     said: dict[str, Any], *, tls: ssl.SSLContext | None = None, **fields: Any
 ) -> Iterator[int]:
-    """Serve on a free port; fields: of the handler."""
+    """Serve on a free port; fields: class attributes of the handler."""
     ended = threading.Event()
     own = {"deleted": [], "said": said, "ended": ended, **fields}
     with Server((HOST, 0), type("Recorded", (Handler,), own)) as server:
@@ -100,7 +100,7 @@ def serving(
 
 @contextmanager
 def answering(answer: Callable[[socket.socket], object]) -> Iterator[int]:
-    """A TCP server that does one thing with every connection; yields its port."""
+    """Run a TCP server that handles every connection in the same way; yield its port."""
     with socket.create_server((HOST, 0)) as listener:
 
         def accept() -> None:
@@ -123,7 +123,7 @@ def answering(answer: Callable[[socket.socket], object]) -> Iterator[int]:
 
 
 def without_end(piece: bytes, pause_s: float) -> Callable[[socket.socket], None]:
-    """An HTTP answer whose body is a piece again and again."""
+    """Send an HTTP answer whose body repeats a piece without end."""
 
     def answer(connection: socket.socket) -> None:
         connection.recv(65536)

@@ -1,7 +1,7 @@
-"""Seconds of the tests by suite beside what each may take: tests/budget.toml.
+"""Table of test seconds by suite, with the budget of each: tests/budget.toml.
 
-A suite is a folder of tests/. Its seconds are those of its tests on all workers added up. The table
-judges nothing: a busy machine is slower than the one that the budget was written for.
+A suite is a folder of tests/. Its seconds are the sum of its tests on all workers. The table judges
+nothing: a busy machine is slower than the machine of the budget.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def suite_of(nodeid: str) -> str:
-    """The folder of tests/ that a test is in."""
+    """Return the folder of tests/ that contains a test."""
     parts = nodeid.split("::", maxsplit=1)[0].split("/")
     return parts[1] if len(parts) > 2 else "others"
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the table where a whole target ran."""
+    """Print the table if a whole target ran."""
     config = terminalreporter.config
     if not config.getoption("--budget"):
         return
@@ -51,11 +51,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def row(reporter: pytest.TerminalReporter, name: str, seconds: float, allowed: float) -> None:
-    """One row of the table."""
+    """Return one row of the table."""
     over = "  over" if seconds > allowed else ""
     reporter.write_line(f"{name:<20} {seconds:7.0f} s  of {allowed:5.0f} s{over}")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option."""
+    """Add the option."""
     parser.addoption("--budget", action="store_true", help="print seconds by suite and the budget")

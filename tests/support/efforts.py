@@ -1,9 +1,9 @@
-"""How much a run of the tests tries: `--effort quick` (make test), `thorough`, or `soak`.
+"""Effort of a test run: `--effort quick` (make test), `thorough`, or `soak`.
 
-A test marked `thorough` does not run with the first; with the last, only those marked `soak` run.
-Hypothesis draws more examples with each: a test that shall have another number than the profile says
-`@settings(max_examples=tries(60))`. `quick` and `thorough` draw the same examples in every run, so that
-a change is judged by what it changes; `soak` draws new ones.
+Tests marked `thorough` do not run with `quick`. With `soak`, only tests marked `soak` run. Hypothesis
+draws more examples with each effort. A test that needs another number than the profile has
+`@settings(max_examples=tries(60))`. `quick` and `thorough` draw the same examples in every run, so
+that two runs differ only by the change; `soak` draws new ones.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ EXAMPLES = {"quick": 20, "thorough": 100, "soak": 1000}
 
 
 def tries(thorough: int) -> int:
-    """Examples, or seeds, of a test that has so many in a thorough run: a fifth in a quick one."""
+    """Return the number of examples or seeds: all in a thorough run, a fifth in a quick one."""
     profile = settings.get_profile(settings.get_current_profile_name())
     return max(1, thorough * profile.max_examples // EXAMPLES["thorough"])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option."""
+    """Add the option."""
     parser.addoption("--effort", choices=EXAMPLES, default="quick", help="how much is tried")
 
 
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what this effort does not try."""
+    """Deselect tests that this effort leaves out."""
     effort = config.getoption("--effort")
 
     def tried(item: pytest.Item) -> bool:
@@ -55,5 +55,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def effort(pytestconfig: pytest.Config) -> str:
-    """How much this run tries: quick, thorough or soak."""
+    """Return the effort of this run: quick, thorough or soak."""
     return str(pytestconfig.getoption("--effort"))

@@ -1,8 +1,8 @@
 """Counts and figures that tests record, printed at the end of a run and kept by `make soak`.
 
-A test records `record_property("count", (name, number))`, which is added up over all tests, or
-`record_property("figure", text)`. `--figures FILE` adds them to a Markdown table with the commit:
-`-dirty` where the files were not those of the commit, and with a row that says so where tests failed.
+A test records `record_property("count", (name, number))`, which is summed over all tests, or
+`record_property("figure", text)`. `--figures FILE` adds them to a Markdown table with the commit. The
+commit has the suffix `-dirty` if files differ from it. A row reports failed tests.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option."""
+    """Add the option."""
     parser.addoption("--figures", metavar="FILE", help="add the run's figures to this table")
 
 
 def recorded(reporter: pytest.TerminalReporter) -> Iterator[str]:
-    """Counts by name, then figures."""
+    """Return counts by name, then figures."""
     counts: Counter[str] = Counter()
     figures: list[str] = []
     laws = "laws that held for values drawn at random"
@@ -44,7 +44,7 @@ def recorded(reporter: pytest.TerminalReporter) -> Iterator[str]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the figures, and keep them where that is asked for."""
+    """Print the figures, and store them if the option is set."""
     lines = list(recorded(terminalreporter))
     if not lines:
         return
@@ -54,7 +54,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for line in lines:
         terminalreporter.write_line(line)
     file = terminalreporter.config.getoption("--figures")
-    if file and not hasattr(terminalreporter.config, "workerinput"):  # a worker knows its own only
+    if file and not hasattr(
+        terminalreporter.config, "workerinput"
+    ):  # a worker has only its own tests
         commit = _git("rev-parse", "--short", "HEAD")
         # the table itself is there to be changed
         commit += "-dirty" * bool(_git("status", "--porcelain", "--", ".", f":!{file}"))

@@ -1,7 +1,7 @@
 """Client of forking.py: `python -I -S forked.py SOCKET PROGRAM WORDS`.
 
-It hands its words, directory, environment and files to the server, passes signals on to the command
-that the server forks, and ends as that does.
+It sends its words, directory, environment and files to the server, and forwards signals to the
+command that the server forks. It ends with the exit code of the command.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ PASSED_ON = (signal.SIGINT, signal.SIGTERM)
 
 
 def main(path: str, *words: str) -> int:
-    """Run one program; gives its exit code, as a shell has it."""
+    """Run one program; return its exit code in the form of a shell."""
     with socket.socket(socket.AF_UNIX) as call:
         call.connect(path)
         socket.send_fds(call, [b"\0"], [0, 1, 2])
-        here = os.getcwd()  # noqa: PTH109 - importing pathlib takes longer than all of this
+        here = os.getcwd()  # noqa: PTH109 - importing pathlib takes longer than this program
         call.sendall(json.dumps([words, here, dict(os.environ)]).encode())
         call.shutdown(socket.SHUT_WR)
         with call.makefile() as answer:

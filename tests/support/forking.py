@@ -1,8 +1,8 @@
-"""A server that forks a Python process for each call: one that starts without its imports.
+"""Server that forks a Python process for each call, with its modules already imported.
 
 `forked.py` is its client. It runs `rocefort` for the PATH of a shell, and `python` as execnet starts a
-worker of xdist. A call is a process of its own, with the caller's words, directory, environment and
-files; only its modules are imported already. The server ends when its standard input does.
+worker of xdist. A call is a separate process with the caller's words, directory, environment and
+files. The server ends when its standard input ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-IMPORTED = (  # what commands import when they run, and workers
+IMPORTED = (  # modules that commands and workers import
     "rocefort.reports.fabric.growth",
     "rocefort.steps.fabric.capacity",
     "rocefort.steps.fabric.compare",
@@ -42,7 +42,7 @@ IMPORTED = (  # what commands import when they run, and workers
 
 @contextmanager
 def fork_server(path: Path) -> Iterator[str]:
-    """Run a server at a socket; gives its client's command line without the program that it runs."""
+    """Run a server at a socket; yield its client's command line without the program."""
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(path))
         server.listen()
@@ -55,7 +55,7 @@ def fork_server(path: Path) -> Iterator[str]:
 
 
 def serve(listening: int) -> None:
-    """Answer calls; returns in each forked process, and ends where standard input did."""
+    """Answer calls; returns in each forked process, and exits at the end of standard input."""
     for name in IMPORTED:
         importlib.import_module(name)
     gc.freeze()  # a collection in a fork would copy every page
@@ -75,7 +75,7 @@ def serve(listening: int) -> None:
 
 
 def answer(call: socket.socket) -> None:
-    """Fork the process that a call asks for, and report its number and its end to the caller."""
+    """Fork the process of a call, and report its number and its end to the caller."""
     _, files, _, _ = socket.recv_fds(call, 1, 3)
     with call.makefile() as request:
         words, directory, environment = json.load(request)
@@ -91,7 +91,7 @@ def answer(call: socket.socket) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         return
     for file in files:
-        os.close(file)  # the end of the command's output is not ours
+        os.close(file)  # the command's output belongs to the fork
     call.sendall(f"{command}\n".encode())
     _, status = os.waitpid(command, 0)
     call.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())

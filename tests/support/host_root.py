@@ -1,8 +1,8 @@
-"""A server's settings in a directory: files of /sys and /proc, and tools that keep state there.
+"""Emulated server settings in a directory: files of /sys and /proc, and tools with state there.
 
-What runs on them is real: the shell, and the text that reads or sets. What the tools print is in
-the published form of mlnx_qos, ethtool and iproute2. Nothing of it touches this machine's own
-settings; a command from outside is run only where it is one that was handed in.
+The shell and the scripts that read or set are real. The tools print the published forms of
+mlnx_qos, ethtool and iproute2. The settings of this machine are not changed. A command from outside
+is run only if it is in `readers`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ CPUS = 4
 LOCAL_CPUS = "0-1"  # of NUMA node 0
 INTERRUPTS = (81, 82)
 FACTORY_ENABLE = 1  # DCQCN is on for all priorities (ROCE_CC_PRIO_MASK 255)
-TCLASS_SHOW = "Global tclass="  # as mlx5 of MLNX_OFED shows it
+TCLASS_SHOW = "Global tclass="  # the form of mlx5 in MLNX_OFED
 
 TOOLS = Path(__file__).parent / "host_tools"  # shell scripts
-BASICS = (  # of this machine, beside which nothing else is found
+BASICS = (  # the only programs of this machine in PATH
     *("awk", "basename", "cat", "head", "ls", "mkdir", "mv", "ln", "readlink", "sed", "sh"),
     *("timeout", "tr", "rm", "true"),
 )
@@ -34,7 +34,7 @@ BASICS = (  # of this machine, beside which nothing else is found
 
 @dataclass
 class HostRoot:
-    """One server's settings below `root`, as a NIC and a kernel come from the factory.
+    """Settings of one server below `root`, with the defaults of its NIC and its kernel.
 
     interfaces: its ports. address: `10.65.1.11/24`, on the first of them. sysctl, parameters: files
     that its kernel and its driver have, with their values. readers: texts that `serve` runs.
@@ -99,17 +99,17 @@ class HostRoot:
         self.write(f"state/qos.{name}/map", "\n".join(rows))
 
     def write(self, path: str, text: str, end: str = "\n") -> None:
-        """Give a file of the server other content."""
+        """Write a file of the server."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text + end, encoding="utf-8")
 
     def read(self, path: str) -> str:
-        """A file of the server."""
+        """Read a file of the server."""
         return (self.root / path).read_text(encoding="utf-8").strip()
 
     def state(self) -> dict[str, str]:
-        """Every file by its path, without the record of calls: what is there to change."""
+        """Return every file by its path, except the record of calls."""
         found = {}
         for path in sorted(self.root.rglob("*")):
             if path.is_file() and path.name != "calls" and path.parent.name != "bin":
@@ -118,7 +118,7 @@ class HostRoot:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of a command on this server: its root, its tools and nothing else."""
+        """Return the environment of a command on this server: its root and its tools only."""
         return {"ROCEFORT_ROOT": str(self.root), "PATH": str(self.root / "bin")}
 
     def run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -135,18 +135,18 @@ class HostRoot:
         return done
 
     def _settle(self) -> None:
-        """What the kernel shows is not what was written: `138` is shown as `Global tclass=138`."""
+        """Change written values to the form that the kernel shows: `138` to `Global tclass=138`."""
         for path in self.root.glob("sys/class/infiniband/*/tc/1/traffic_class"):
             text = path.read_text(encoding="utf-8")
             if text.strip().isdecimal():
                 path.write_text(f"{TCLASS_SHOW}{text}", encoding="utf-8")
 
     def allows(self, command: str | None) -> bool:
-        """Whether a command over SSH holds a text that was handed in, and may run."""
+        """Return whether a command over SSH is in `readers`, and so may run."""
         return command is not None and command in self.readers
 
     async def serve(self, command: str, process: asyncssh.SSHServerProcess[bytes]) -> None:
-        """Run a command that it knows, and answer with what it leaves behind."""
+        """Run a command of `readers`, and send its output and exit code."""
         done = await asyncio.create_subprocess_exec(
             "/bin/sh",
             "-c",

@@ -1,4 +1,4 @@
-"""What a JSON Schema refuses, by the keywords that Rocefort's schemas use."""
+"""Check JSON against a JSON Schema with the keywords that Rocefort's schemas use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# What says nothing about whether data is right.
+# Keywords that do not constrain data.
 NOTES = {"$defs", "$schema", "title", "description", "default", "examples", "format"}
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -20,11 +20,11 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 def is_a(kind: str, data: object) -> bool:
-    """Python's true is a number, too; JSON's is not."""
+    """Return whether a value has a JSON type; Python's true is a number, JSON's is not."""
     return isinstance(data, TYPES[kind]) and (kind == "boolean" or not isinstance(data, bool))
 
 
-# In the order of the checks: the type first, which the others rely on.
+# In the order of the checks; the type is first, because the others rely on it.
 KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
     "type": lambda data, kind: is_a(kind, data),
     "enum": lambda data, words: data in words,
@@ -41,7 +41,7 @@ KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def refused(schema: Any, data: Any) -> Iterator[str]:
-    """Paths of what the schema refuses; a word that is not known here raises ValueError."""
+    """Yield paths of values that the schema refuses; raises ValueError for an unknown keyword."""
     yield from _refused(schema, data, schema.get("$defs", {}), "")
 
 

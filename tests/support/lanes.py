@@ -1,10 +1,10 @@
-"""The workers of xdist: how they start, and which tests each gets.
+"""Start of xdist's workers, and distribution of tests to them.
 
-They are forked from one process, which has imported what is tested.
+They are forked from one process that has imported the tested modules.
 
-A test that waits for a BGP timer or for a guest's boot leaves its core idle. Such tests start on a
-worker of their own, the last one. The longest come first, or they end when all others have ended. A
-worker that has no tests left takes some from another.
+A test that waits for a BGP timer or for a guest's boot leaves its core idle. Such tests start on the
+last worker. The longest come first, so that they do not end after all others. A worker without tests
+takes some from another.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from execnet import XSpec
 from forking import fork_server
 from xdist.scheduler import WorkStealingScheduling
 
-FORK_CLIENT = "TESTS_FORK_CLIENT"  # of the environment of workers
+FORK_CLIENT = "TESTS_FORK_CLIENT"  # environment variable of workers
 
 WAITING = (  # beginnings of node ids
     "tests/twin/",
     "tests/rollout/crashes/test_kills.py",
     "tests/rollout/crashes/test_chaos.py",  # where a clock jumps, live checks ask until they must be settled
     "tests/napalm_cloudengine/test_ce_faults.py",
-    "tests/napalm_cloudengine/test_ce_public_clients.py",  # of clients that wait before they read
+    "tests/napalm_cloudengine/test_ce_public_clients.py",  # with clients that wait before they read
     "tests/napalm_cloudengine/test_ce_stock_netmiko.py",
     "tests/napalm_cloudengine/test_ce_trials.py",
     "tests/rdma/test_rdma_killed.py",
     "tests/rdma/test_rdma_sshd.py",
     "tests/fleet/test_fleet_sessions.py",
 )
-LONG = (  # half a minute and more, and what stands beside it
+LONG = (  # half a minute and more, with other tests of the same file
     "tests/commands/test_readme.py",
     "tests/rollout/crashes/test_kills.py",
     "tests/rollout/test_heps.py::test_a_threshold_change_is_confirmed",
@@ -43,12 +43,12 @@ LONG = (  # half a minute and more, and what stands beside it
 
 
 class LaneScheduling(WorkStealingScheduling):  # type: ignore[misc]  # xdist has no types
-    """xdist's `worksteal`, but for the first distribution."""
+    """xdist's `worksteal` with another first distribution."""
 
     pending: list[int]
 
     def check_schedule(self) -> None:
-        """Send the last worker the tests that wait, and the others equal parts of the rest."""
+        """Send the tests that wait to the last worker, and equal parts of the rest to the others."""
         everything = self.collection or []
         if everything and len(self.pending) == len(everything) and len(self.nodes) > 1:
             self.pending.sort(key=lambda i: not everything[i].startswith(LONG))
@@ -68,12 +68,12 @@ class LaneScheduling(WorkStealingScheduling):  # type: ignore[misc]  # xdist has
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LaneScheduling | None:
-    """Take the place of `worksteal`."""
+    """Replace `worksteal`."""
     return LaneScheduling(config, log) if config.getvalue("dist") == "worksteal" else None
 
 
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:
-    """Let the workers be forks."""
+    """Start the workers as forks."""
     stack = ExitStack()
     config.add_cleanup(stack.close)
     # not in TMPDIR: the name of a socket has at most 107 characters
@@ -84,5 +84,5 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:
 
 
 def fork_client() -> str | None:
-    """The client's command line in a worker."""
+    """Return the client's command line in a worker."""
     return os.environ.get(FORK_CLIENT)

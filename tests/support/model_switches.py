@@ -1,7 +1,7 @@
-"""Switches of a rollout as a model in memory, the plan that they get, and a journal of a list.
+"""In-memory model of the switches of a rollout, with a plan and a journal in a list.
 
-A switch has candidate, trial with its timer, running and saved. It fails where it is told to,
-before or after it has done what it was asked, and can fall silent for good.
+A switch has candidate, trial with its timer, running and saved. It fails at configured acts, before
+or after the act, and can stop answering permanently.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class ModelSwitch:
     silent: bool = False
 
     def timer(self) -> None:
-        """The trial's time is over."""
+        """End the trial, as its timer does."""
         if self.trial is not None:
             self.running, self.trial = self.trial, None
 
     def act(self, name: str) -> None:
-        """Do what the CLI would."""
+        """Do an act as the CLI would."""
         if name == "load":
             self.candidate = NEW
         elif name == "trial":
@@ -74,7 +74,7 @@ class ModelSwitch:
         return self.trial is not None
 
     def seen(self) -> SwitchState:
-        """What it says of itself; a trial that is pending is always ours here."""
+        """Return the state that it reports; a pending trial is always of this run."""
         if self.silent:
             return SwitchState(trouble=RolloutProblem(f"{self.name}: does not answer"))
         return SwitchState(
@@ -122,7 +122,7 @@ class ModelSwitches:
         return {device: error for device, error in done.items() if error}
 
     def sleep(self, _seconds: float) -> None:
-        """Who waits for a timer sees it end."""
+        """End all timers instead of waiting."""
         for switch in self.switches.values():
             switch.timer()
 
@@ -141,7 +141,7 @@ class ModelSwitches:
 
     def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
         assert seconds == 600
-        assert not any(words.values())  # nobody is drained here
+        assert not any(words.values())  # no switch is drained here
         return self._all(changes, "trial")
 
     def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
@@ -157,7 +157,7 @@ class ModelSwitches:
 
 
 class NoTexts:
-    """Keeps nothing: what ran is of no interest here."""
+    """Store of running texts that keeps nothing."""
 
     def keep(self, text: str) -> str:
         return digest_of(text)
@@ -165,7 +165,7 @@ class NoTexts:
 
 @dataclass(frozen=True)
 class Says:
-    """A gate's verdict."""
+    """Gate with a fixed verdict."""
 
     passed: bool
     summary: str = "1 pair measured"
@@ -214,7 +214,7 @@ class Book:
 
     @property
     def told(self) -> list[Event]:
-        """What listeners hear, too: without the marks of a run."""
+        """Return the events that listeners get, without the marks of a run."""
         return [event for event in self.rows if not isinstance(event, RunEvent)]
 
     def append(self, event: Event, request: OperatorRequest | None) -> None:
@@ -230,6 +230,6 @@ class Book:
         return []
 
     def holds_intent(self, device: str, act: str) -> None:
-        """Fail unless the last word on this act is its intent."""
+        """Fail unless the last event of this act is its intent."""
         told = [e for e in self.rows if (e.device, e.act) == (device, act)]
         assert told and told[-1].phase is Phase.INTENT, (device, act)

@@ -1,4 +1,4 @@
-"""What a command wrote as JSON, held against the published schema."""
+"""Check the JSON of commands against the published schema."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ SCHEMA_FILE = ROOT / "docs" / "output.schema.json"
 
 @cache
 def published() -> dict[str, Any]:
-    """The schema as it is published."""
+    """Return the published schema."""
     schema: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     return schema
 
 
 def command_of(arguments: Sequence[str]) -> str:
-    """The command of a command line, as the schema names it; "" where it has no JSON."""
+    """Return the command of a command line, as in the schema; "" for a command without JSON."""
     names = (" ".join(arguments[:2]), arguments[0] if arguments else "")
     return next((name for name in names if name in OUTPUTS), "")
 
 
 def refusals(command: str, document: object) -> list[str]:
-    """Paths of what the schema refuses in the JSON of a command."""
+    """Return paths of values that the schema refuses in the JSON of a command."""
     schema = published()
     own = schema["$defs"][command.replace(" ", "-")]
     return list(refused({**own, "$defs": schema["$defs"]}, document))
 
 
 def hold(arguments: Sequence[str], out: str) -> None:
-    """Assert that JSON of a command is as published, also of one that writes nothing else."""
+    """Assert that the JSON of a command fits the schema."""
     command = command_of(arguments)
     unasked = "--format" not in arguments and out.startswith(("{", "["))
     if not command or not out or not ("json" in arguments or unasked):
         return
     try:
         documents = [json.loads(out)]
-    except ValueError:  # a document a line, as a rollout writes them
+    except ValueError:  # one document per line, as a rollout writes
         documents = [json.loads(line) for line in out.splitlines()]
     for document in documents:
         assert refusals(command, document) == []

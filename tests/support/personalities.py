@@ -1,4 +1,4 @@
-"""The behaviours of a trial under which crashes and kills are tried."""
+"""Behaviours of trials for the tests of crashes and kills."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 from rocefort.lab.switch.personality import Personality, axes
 
-# The least that a controller can be shown of a trial that outlives its session.
+# The least information on a trial that outlives its session.
 SILENT = Personality(
     trial_mode="survives",
     persist="absent",
@@ -19,7 +19,7 @@ SILENT = Personality(
 
 
 def _covering_set() -> tuple[Personality, ...]:
-    """Few personalities in which every two values of two fields meet; the default is the first.
+    """Return few personalities that cover every two values of two fields; the default is first.
 
     Greedy: each one covers the most pairs that are still missing.
     """
@@ -43,7 +43,7 @@ PERSONALITIES = _covering_set()
 
 
 def lab_options(personality: Personality) -> tuple[str, ...]:
-    """A personality as options of `rocefort lab cli`."""
+    """Return a personality as options of `rocefort lab cli`."""
     flags = {name: "--" + name.replace("_", "-") for name in axes()} | {"trial_mode": "--trial"}
     del flags["persist"]
     chosen = (word for name, flag in flags.items() for word in (flag, getattr(personality, name)))

@@ -1,4 +1,4 @@
-"""Changes of a plan by themselves, as tests of single changes want them."""
+"""Changes of a plan without the plan, for tests of single changes."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from rocefort.rollout.planning.plan import sides_of
 def make_changes(
     network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
 ) -> tuple[Change, ...]:
-    """Change of every device, in the network's order; raises as `sides_of` does."""
+    """Return the change of every device, in the network's order; raises as `sides_of` does."""
     return tuple(sides.whole for sides in sides_of(network, running, rotate))

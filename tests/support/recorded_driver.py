@@ -1,4 +1,4 @@
-"""The real driver over recorded answers: what it sends is looked up instead of typed."""
+"""The real driver over recorded answers: its commands are looked up in a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNKNOWN = "Error: Unrecognized command found at '^' position."
 
 
 class RecordedDriver(CloudEngineDriver):
-    """A driver whose switch answers from a table, and refuses what is not in it."""
+    """Driver whose switch answers from a table, and refuses other commands."""
 
     def __init__(self, answers: Mapping[str, str]) -> None:
         super().__init__("192.0.2.1", "user", "password")

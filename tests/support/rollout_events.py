@@ -1,4 +1,4 @@
-"""Events of a rollout by their act, as a table of a test writes them."""
+"""Constructor of rollout events by their act, for tables of tests."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def make_event(
     code: int = 0,
     **values: object,
 ) -> Event:
-    """An event of any kind; values: of its own kind."""
+    """Return an event of any kind; values: fields of that kind."""
     step = {"wave": wave, "device": device, "act": act, "phase": phase}
     return event_of({**step, "detail": detail, "code": code, **values})

@@ -1,8 +1,8 @@
-"""A lab for a whole session of tests: before each of them it is as at its start.
+"""A lab for a whole session of tests; before each test it is reset to its start.
 
-Its parts are its switches, the model behind them, its servers, and what listens for them. Every
-attribute of a part is put back by assignment, whatever it is called; a container gets the content
-that it had. What then still differs from the start is an error of the test that ends.
+Its parts are its switches, their model, its servers and their listeners. Every attribute of a part
+is restored by assignment; a container gets its earlier content. A remaining difference from the
+start is an error of the test that ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Picture = dict[tuple[str, str], object]  # by part and attribute
 
 
 def picture(lab: Rehearsal) -> Picture:
-    """Everything that can be seen of a lab, as plain data."""
+    """Return all attributes of a lab as plain data."""
     parts = parts_of(lab)
     names = {id(part): name for name, part in parts.items()}
     seen: Picture = {
@@ -44,12 +44,12 @@ def picture(lab: Rehearsal) -> Picture:
 
 
 def parts_of(lab: Rehearsal) -> dict[str, object]:
-    """What a lab consists of, by name."""
+    """Return the parts of a lab by name."""
     return {**lab.switches, "model": lab.model, "servers": lab.hosts, LISTENERS: lab.server}
 
 
 def unlike(one: Picture, other: Picture) -> set[tuple[str, str]]:
-    """Attributes that only one of two labs has, or that are different."""
+    """Return attributes that only one of two labs has, or that differ."""
     return {key for key in one.keys() | other.keys() if one.get(key, ...) != other.get(key, ...)}
 
 
@@ -58,7 +58,7 @@ def _files(folder: Path) -> set[Path]:
 
 
 def _plain(value: object, names: Mapping[int, str]) -> object:
-    """A value without identities. names: of the parts, by identity."""
+    """Return a value without identities. names: names of the parts, by identity."""
     if id(value) in names:
         return names[id(value)]
     if isinstance(value, VALUES):
@@ -70,21 +70,21 @@ def _plain(value: object, names: Mapping[int, str]) -> object:
     if is_dataclass(value):
         content = {one.name: _plain(getattr(value, one.name), names) for one in fields(value)}
         return type(value).__name__, content
-    return getattr(value, "__qualname__", type(value).__name__)  # of a function, of an event loop
+    return getattr(value, "__qualname__", type(value).__name__)  # functions, event loops
 
 
 class SharedLab:
-    """A running lab that knows how it was when it started."""
+    """A running lab with a copy of its state at the start."""
 
     def __init__(self, lab: Rehearsal) -> None:
         self.lab = lab
         self.start = picture(lab)
-        # What listens is not put back: a listener that was closed does not open again.
+        # Listeners are not restored: a closed listener does not open again.
         self._parts = {n: _Attributes(p) for n, p in parts_of(lab).items() if n != LISTENERS}
         self._files = _files(lab.server.state_dir)
 
     def reset(self) -> None:
-        """End its sessions and put everything back; fails where something stays different."""
+        """End its sessions and restore its state; fails if a difference remains."""
         self.lab.server.hang_up()
         self.lab.hosts.hang_up()
         for attributes in self._parts.values():
@@ -97,7 +97,7 @@ class SharedLab:
 
 @dataclass
 class _Attributes:
-    """Every attribute of a part of a lab, and what its containers hold."""
+    """Every attribute of a part of a lab, and the content of its containers."""
 
     part: Any
 

@@ -1,4 +1,4 @@
-"""Labs of the twin's tests: registries of their own, commands that see one, a lab that is whole."""
+"""Labs of the twin's tests: separate registries, commands that use one, checks of a lab."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rocefort.steps.lab.network import await_law, running_network
 HEPS = INVENTORY / "heps" / "fabric.yaml"
 GUESTS = ("k8sgn08", "k8sgn09")  # on leaf01 and leaf02
 HARDWARE = ("CE8851-32CQ8DQ-P", "CE9860-4C-EI")  # leaves and spines of the small fabric
-PATIENT_S = 300.0  # nothing here lasts so long, however busy the machine is
+PATIENT_S = 300.0  # longer than any wait here, even on a busy machine
 PACKAGE = Package(name="dash", version="1", size=1, sha256="a")
 Run = Callable[..., tuple[int, str, str]]
 
@@ -45,7 +45,7 @@ class GuestLab:
 
 @contextmanager
 def labs_at(name: str) -> Iterator[Registry]:
-    """A registry in /run, where FRR's user can go; its labs are removed at the end."""
+    """Yield a registry in /run, which FRR's user can enter; its labs are removed at the end."""
     found = Registry(Path(f"/run/rocefort-{name}-{os.getpid()}"))
     yield found
     for lab in found.names():
@@ -56,14 +56,14 @@ def labs_at(name: str) -> Iterator[Registry]:
 
 @contextmanager
 def commands_see(registry: Registry) -> Iterator[None]:
-    """Commands in this process find the labs of this registry, and no others."""
+    """Let commands in this process use the labs of this registry only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registries.Registry.__init__, "__defaults__", (registry.root,))
         yield
 
 
 def whole(twin: Twin) -> bool:
-    """Whether kernels have what is predicted, nothing is broken, and every session is up."""
+    """Return whether kernels match the prediction, no fault is active, and every session is up."""
     verdict = await_law(twin, running_network(twin), (), PATIENT_S)
     name, labs = twin.record.name, twin.registry
     until = time.monotonic() + PATIENT_S
@@ -73,12 +73,12 @@ def whole(twin: Twin) -> bool:
 
 
 def cables_of(twin: Twin) -> set[VethPair]:
-    """Cables between nodes."""
+    """Return the cables between nodes."""
     return {c for c in twin.topology.cables if BACKSTAGE not in {c.a, c.b}}
 
 
 def image_at(directory: Path, **other: object) -> Path:
-    """The files of a guest's image that nothing boots."""
+    """Write the files of a guest's image that is never booted."""
     directory.mkdir(parents=True)
     for name in ("vmlinux", "initrd.gz", "id_ed25519"):
         (directory / name).write_bytes(b"x")
@@ -89,7 +89,7 @@ def image_at(directory: Path, **other: object) -> Path:
 
 
 def law_holds(twin: Twin, seed: int, steps: int) -> None:
-    """See that kernels agree with the engine after each step of a chaos."""
+    """Check that kernels agree with the engine after each step of a chaos run."""
     told: list[Chaos] = []
     done = run_chaos(twin, seed, 60, stopped_after(steps, told), told.append)
     assert len(done.steps) >= steps
@@ -103,5 +103,5 @@ def law_holds(twin: Twin, seed: int, steps: int) -> None:
 
 
 def stopped_after(steps: int, told: list[Chaos]) -> Callable[[], bool]:
-    """Somebody who stops a chaos after so many steps."""
+    """Return a callback that stops a chaos run after a number of steps."""
     return lambda: bool(told) and len(told[-1].steps) >= steps

@@ -1,5 +1,5 @@
-"""TinyOS: a made-up system with ten commands, the smallest dialect that is rolled out.
+"""TinyOS: a fictitious system with ten commands, the smallest dialect that can be rolled out.
 
 hostname, vlan, interface, description, mtu, address, routed, disabled, bgp, neighbor; `no LINE`
-takes a line back, `exit` leaves a view, `end` closes a saved text.
+removes a line, `exit` leaves a view, `end` closes a saved text.
 """

@@ -19,7 +19,7 @@ from rocefort.models.rollout.compare import compare
 from rocefort.models.rollout.plan import Change
 from tiny_dialect.lines import Tree, applied, commands_between, text_of, tree_of
 
-# Not every term of a rule or a procedure: TinyOS has no restart, and keeps no session closed.
+# Some terms of rules and procedures are missing: TinyOS has no restart, and closes no session.
 WORDS = DialectWords(
     {
         "MTU of a port": "mtu {}",
@@ -47,7 +47,7 @@ WORDS = DialectWords(
 
 
 class TinyOs(Dialect):
-    """The whole system; secrets, day 0 and displays it has none."""
+    """Dialect of the whole system, without secrets, day 0 and displays."""
 
     name = "TinyOS"
     words = WORDS
@@ -56,18 +56,18 @@ class TinyOs(Dialect):
     disrupts = MappingProxyType({"interfaces[].routed": "the port goes down and comes back"})
 
     def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
-        """Ten commands; what they cannot say is refused, for it is not read back."""
+        """Render ten commands; refuse fields that they cannot express."""
         text = text_of(dict(_lines(device)))
         if self.parse(text, device.name).device != device:
             raise BadInput("TinyOS has no commands for all of it", where=device.name)
         return text
 
     def is_config(self, text: str) -> bool:
-        """By its first command."""
+        """Recognize a text by its first command."""
         return text.startswith("hostname ")
 
     def parse(self, text: str, file: str) -> ParsedConfig:
-        """Line by line."""
+        """Parse line by line."""
         reader = _Reader()
         for number, (views, line) in enumerate(self.lines(text), 1):
             reader.read(views, line, number)
@@ -80,11 +80,11 @@ class TinyOs(Dialect):
         return ParsedConfig(device, reader.places, unmodelled, len(self.lines(text)))
 
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
-        """Views are one deep."""
+        """Return the lines with their views, which have one level."""
         return [row for top, inside in tree_of(text).items() for row in _rows(top, inside)]
 
     def changed_lines(self, before: str, after: str) -> Sequence[ExtraLine]:
-        """By sets of lines; which field each sets is not told."""
+        """Compare sets of lines, without the fields that they set."""
         old, new = self.lines(before), self.lines(after)
         return [
             *(ExtraLine(True, *line, path="") for line in new if line not in old),
@@ -92,52 +92,52 @@ class TinyOs(Dialect):
         ]
 
     def command_of(self, line: TextLine) -> str:
-        """Nothing is known beyond what is modelled."""
+        """Return nothing: all commands are modelled."""
         return ""
 
     def written_by_itself(self, line: TextLine) -> bool:
-        """No line is."""
+        """Return False: no line is implicit."""
         return False
 
     def may_forward(self, line: TextLine) -> bool:
-        """A route, which no Device has."""
+        """Return whether it holds a route, which no Device has."""
         return line.text.startswith("route ")
 
     def opens_ssh(self, line: TextLine) -> bool:
-        """By no command."""
+        """Return False: no command does."""
         return False
 
     def is_community(self, line: TextLine) -> bool:
-        """By no command."""
+        """Return False: no command does."""
         return False
 
     def shows_secret(self, line: TextLine) -> bool:
-        """No command takes a secret."""
+        """Return False: no command contains a secret."""
         return False
 
     def matches_in(self, line: TextLine, classifier: str) -> bool:
-        """There are no classifiers."""
+        """Return False: TinyOS has no classifiers."""
         return False
 
     def uses(self, line: TextLine) -> Uses:
-        """No command names another part of the text."""
+        """Return no uses: no command refers to another part of the text."""
         return Uses()
 
     def closed_peer(self, line: str) -> str | None:
-        """No command closes a session."""
+        """Return None: no command closes a session."""
         return None
 
     def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
-        """Lines that go, then lines that come."""
+        """Return commands that remove lines, then commands that add lines."""
         old, new = tree_of(running), tree_of(intended)
         return ConfigPatch(tuple(commands_between(old, new)), tuple(commands_between(new, old)))
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
-        """As the switch does it."""
+        """Apply commands as the switch does."""
         return text_of(applied(tree_of(text), commands))
 
     def with_kept(self, text: str, kept: Iterable[Sequence[str]], family: Family) -> str:
-        """At the end of their views."""
+        """Add lines at the end of their views."""
         tree = tree_of(text)
         for top, *inside in kept:
             tree.setdefault(top, []).extend(inside)
@@ -146,7 +146,7 @@ class TinyOs(Dialect):
     def same_change(
         self, planned: Change, device_diff: str, running_text: str, family: Family
     ) -> Sequence[str]:
-        """The diff has rows `+ VIEW / LINE` or `- VIEW / LINE`."""
+        """Compare the diff, which has rows `+ VIEW / LINE` or `- VIEW / LINE`."""
         tree = tree_of(running_text)
         for row in device_diff.splitlines():
             top, *inside = row[2:].split(" / ")
@@ -158,7 +158,7 @@ class TinyOs(Dialect):
         return [str(edit.path) for edit in {*found} ^ {*planned.edits}]
 
     def as_saved(self, text: str) -> str:
-        """It has no secrets."""
+        """Return the text unchanged: it has no secrets."""
         return text
 
 
@@ -195,7 +195,7 @@ def _take(tree: Tree, top: str, inside: Sequence[str], *, comes: bool) -> None:
 
 
 class _Reader:
-    """Fields of a Device as they are read."""
+    """Reader of lines into the fields of a Device."""
 
     def __init__(self) -> None:
         self.device: dict[str, Any] = {}
@@ -204,7 +204,7 @@ class _Reader:
         self.unmodelled: list[TextLine] = []
 
     def read(self, views: tuple[str, ...], line: str, number: int) -> None:
-        """One line."""
+        """Read one line."""
         word, _, rest = line.partition(" ")
         known = self._inside(views[0], word, rest) if views else self._top(word, rest)
         if known:

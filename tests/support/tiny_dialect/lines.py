@@ -1,4 +1,4 @@
-"""Text of TinyOS as lines with their views, and what typed commands make of them."""
+"""Text of TinyOS as lines with their views, and the effect of commands on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tree = dict[str, list[str]]  # top lines in their order, each with the lines of 
 
 
 def tree_of(text: str) -> Tree:
-    """Lines of a text; one that is indented stands in the view of the last that is not."""
+    """Return the lines of a text; an indented line is in the view of the last unindented one."""
     tree: Tree = {}
     view: list[str] = []
     for raw in text.splitlines():
@@ -30,7 +30,7 @@ def tree_of(text: str) -> Tree:
 
 
 def text_of(tree: Tree) -> str:
-    """The text that a switch saves."""
+    """Return the text that a switch saves."""
     rows = (
         row for line, inside in tree.items() for row in (line, *(f" {each}" for each in inside))
     )
@@ -38,7 +38,7 @@ def text_of(tree: Tree) -> str:
 
 
 def commands_between(old: Tree, new: Tree) -> Iterator[str]:
-    """What takes one tree to the other: lines that go first, whole views at once."""
+    """Yield commands from one tree to the other: removals first, whole views at once."""
     yield from (f"no {line}" for line in old if line not in new)
     for line, inside in new.items():
         before = old.get(line, [])
@@ -56,7 +56,7 @@ def commands_between(old: Tree, new: Tree) -> Iterator[str]:
 
 
 def applied(tree: Tree, commands: Iterable[str]) -> Tree:
-    """The tree after commands; raises BadInput for one that is not known here."""
+    """Return the tree after commands; raises BadInput for an unknown command."""
     after = {line: list(inside) for line, inside in tree.items()}
     view = ""
     for raw in commands:

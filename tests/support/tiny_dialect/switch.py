@@ -14,7 +14,7 @@ from tiny_dialect.lines import applied, text_of, tree_of
 
 @dataclass(frozen=True)
 class Trial:
-    """The trial as the switch shows it."""
+    """A trial in the form that the switch shows."""
 
     state: str
     seconds_left: int = 0
@@ -23,7 +23,7 @@ class Trial:
 
 @dataclass
 class TinySwitch:
-    """Running, saved, candidate, and the text that the end of a trial brings back; time is told."""
+    """Running, saved, candidate, and the text restored at the end of a trial; the test sets time."""
 
     running: str
     saved: str = ""
@@ -31,7 +31,7 @@ class TinySwitch:
     before: str | None = None
     ends: float = 0.0
     clock: Callable[[], float] = float
-    adds: str = ""  # a line that it takes with every candidate, as a faulty release might
+    adds: str = ""  # a line added to every candidate, as by a faulty release
 
     def __post_init__(self) -> None:
         self.saved = self.running

@@ -1,4 +1,4 @@
-"""Two texts of one meaning as one tree, by the interpreter: what a patch must lead to."""
+"""Canonical tree of a text, by the interpreter: two texts of one meaning have the same tree."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ EMPTY_PORT = re.compile(rf"interface {PORT}")
 
 
 def canonical(tree: Lines, family: SyntaxFamily) -> Lines:
-    """Bring two texts of one meaning to one tree. Raises VrpRefusal for a line not understood.
+    """Return the same tree for texts of one meaning. Raises VrpRefusal for an unknown line.
 
-    An empty physical port is left out: it is there whether a text names it or not.
+    An empty physical port is left out: it exists whether or not a text names it.
     """
     config, refusals = replay(tree, family)
     if refusals:

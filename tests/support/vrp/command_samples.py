@@ -2,38 +2,38 @@
 
 The data are tests/dialects/samples/*.yaml, in groups of one view and one source. Keys of a sample:
 
-    line      the command, typed in the view; it is saved as written, or as `saved` tells
+    line      the command, typed in the view; it is saved as written, or as in `saved`
     families  the switches that have it (default: every family)
-    others    `open` where no source tells that the other families refuse it
-    before    configuration that stands before
-    saved     the whole configuration after the line, in its order, where more changes than the line
-    also      other lines that are taken and saved as written; `46..9600` is both ends of a range,
-              and the numbers beyond them are refused; `x{80}` is a text of 80 characters
+    others    `open` if no source states that the other families refuse it
+    before    configuration before the command
+    saved     the whole configuration after the line, in its order, if more than the line changes
+    also      other lines that are accepted and saved as written; `46..9600` is both ends of a
+              range, and the numbers beyond them are refused; `x{80}` is a text of 80 characters
     becomes   typed line: the line that is saved
     over      lines that replace it
-    beside    lines that stand beside it
-    default   lines that leave nothing, whether the line stands or not
-    undo      lines that take it away; `left` is the whole configuration after, where more changes
-    keeps     lines that change nothing where it stands
-    refused   lines that are refused where it stands
-    never     lines that are refused where it does not stand
+    beside    lines that may be in the view together with it
+    default   lines that leave no line, with or without the sample's line before
+    undo      lines that remove it; `left` is the whole configuration after, if more changes
+    keeps     lines that change nothing after it
+    refused   lines that are refused after it
+    never     lines that are refused without it
     needs     line of `before` without which it is refused
     elsewhere views that refuse it; `;` separates the lines that lead there
-    also_in   views that take it, too
+    also_in   other views that accept it
     below     a line of the view that it opens
     not_below lines that this view refuses
-    opaque    true where this view is kept word for word
-    reads     `kept` where the Device has no field for it; `nothing` of a view that is empty;
-              `unwritten` where the family is given no such line
-    written   lines that are written in the place of the saved one, with the same meaning
+    opaque    true if this view is kept word for word
+    reads     `kept` if the Device has no field for it; `nothing` for a view that is empty;
+              `unwritten` if the renderer writes no such line for the family
+    written   lines that are written in place of the saved one, with the same meaning
     by_family more of `also`, `becomes`, `undo` and `refused` for single families
-    source    of this sample, where it differs from the group's; NONE: no source was found
+    source    of this sample, if it differs from the group's; NONE: no source was found
 
-A line of `default` or `undo` that stands in a saved text says what holds without it.
+A line of `default` or `undo` in a saved text states the default.
 
-The samples are written from texts of the vendor and of real switches, not from the command table.
-CR and CG are the command reference and the configuration guide of V300R023C00, by page. They are
-of V300, and taken over for V200 where the source names no text of V200.
+The samples come from texts of the vendor and of real switches, not from the command table. CR and CG
+are the command reference and the configuration guide of V300R023C00, by page. They are of V300, and
+are used for V200 if the source names no text of V200.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ Paths = frozenset[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Sample:
-    """One command of one view, and what a switch does with it."""
+    """One command of one view, and its effect on a switch."""
 
     view: tuple[str, ...]
     line: str
@@ -109,13 +109,13 @@ class Sample:
         return "; ".join((*self.view, self.line))
 
     def of(self, family: SyntaxFamily) -> Sample:
-        """The sample of one family."""
+        """Return the sample of one family."""
         more = dict(self.by_family).get(family, ())
         fields: dict[str, Any] = {key: (*getattr(self, key), *lines) for key, lines in more}
         return replace(self, **fields)
 
     def typed(self) -> Iterator[str]:
-        """Lines that the sample types in its view, each of which is taken."""
+        """Lines that the sample types in its view; a switch accepts each."""
         yield self.line
         yield from (line for text in self.also for line in within(text))
         yield from (line for line, _ in self.becomes)
@@ -123,7 +123,7 @@ class Sample:
 
 
 def samples_in(path: Path) -> Iterator[Sample]:
-    """Samples of a file: each has the keys of its group, and its own."""
+    """Yield the samples of a file; each has the keys of its group, and its own."""
     for group in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader):
         shared = {key: value for key, value in group.items() if key != "samples"}
         for own in group["samples"]:
@@ -154,12 +154,12 @@ def _value(key: str, value: Any) -> Any:
 
 @cache
 def samples() -> tuple[Sample, ...]:
-    """Every sample there is."""
+    """Return all samples."""
     return tuple(one for path in sorted(FOLDER.glob("*.yaml")) for one in samples_in(path))
 
 
 def within(text: str) -> tuple[str, ...]:
-    """A line, or those with the ends of its ranges."""
+    """Return a line, or the lines with the ends of its ranges."""
     ends = {text: text}
     for match in RANGE.finditer(text):
         ends = {key.replace(match[0], end, 1): "" for key in ends for end in match.groups()}
@@ -167,7 +167,7 @@ def within(text: str) -> tuple[str, ...]:
 
 
 def beyond(text: str) -> Iterator[str]:
-    """Lines with one number out of its range."""
+    """Return lines with one number out of its range."""
     for match in RANGE.finditer(text):
         for number in (int(match[1]) - 1, int(match[2]) + 1):
             if number >= 0:
@@ -176,7 +176,7 @@ def beyond(text: str) -> Iterator[str]:
 
 
 def complaints(sample: Sample) -> Iterator[str]:
-    """Ways in which the interpreter does not do what a sample tells, on every family."""
+    """List differences between the interpreter and a sample, on every family."""
     for family in SyntaxFamily:
         if family in sample.families:
             yield from (f"{family}: {text}" for text in _Judge(sample.of(family), family).judge())
@@ -185,7 +185,7 @@ def complaints(sample: Sample) -> Iterator[str]:
 
 
 def unread(sample: Sample) -> Iterator[str]:
-    """Saved lines of a sample that the reader loses, or reads and should keep, on every family."""
+    """List saved lines of a sample that the reader loses, or wrongly reads, on every family."""
     for family in sorted(sample.families):
         yield from (f"{family}: {text}" for text in _Judge(sample.of(family), family).unread())
 
@@ -218,7 +218,7 @@ def _paths(config: Lines) -> Paths:
 
 
 def _in_order(config: Lines) -> tuple[tuple[str, ...], ...]:
-    """Every line with its views; an empty physical port is there with or without its line."""
+    """Return every line with its views; an empty physical port exists with or without its line."""
     return tuple(
         (*path, line.text)
         for top in joined_lines(config)
@@ -239,7 +239,7 @@ class _Judge:
         self.family = family
 
     def judge(self) -> Iterator[str]:
-        """Ways in which the interpreter does not do what the sample tells."""
+        """Yield differences between the interpreter and the sample."""
         sample = self.sample
         try:
             base, view = self.base(sample.view)
@@ -269,7 +269,7 @@ class _Judge:
         yield from self.without_needs()
 
     def others(self, base: Lines, view: View) -> Iterator[str]:
-        """Other lines in the place of the sample's."""
+        """Judge other lines in place of the sample's."""
         for line in (one for text in self.sample.also for one in within(text)):
             yield from self.after(base, view, line, self.expected(base, view, line))
         for line, becomes in self.sample.becomes:
@@ -278,7 +278,7 @@ class _Judge:
             yield from self.after(base, view, line, _paths(base))
 
     def later(self, base: Lines, config: Lines, view: View, saved: Paths) -> Iterator[str]:
-        """Lines after the sample's."""
+        """Judge lines after the sample's."""
         sample = self.sample
         left = _paths(base) if sample.left is None else self.replayed(sample.left)
         for line in sample.over:
@@ -293,7 +293,7 @@ class _Judge:
             yield from self.after(config, view, line, saved)
 
     def inside(self, config: Lines, view: View) -> Iterator[str]:
-        """Lines of the view that the sample opens."""
+        """Judge lines of the view that the sample opens."""
         for line in filter(None, self.sample.below):
             yield from self.after(config, view, line, self.expected(config, view, line))
         for line in (*self.sample.not_below, UNKNOWN):
@@ -301,7 +301,7 @@ class _Judge:
                 yield f"takes `{line}` below"
 
     def in_views(self) -> Iterator[str]:
-        """The same line in other views."""
+        """Judge the same line in other views."""
         for other in self.sample.also_in:
             base, view = self.base(_steps(other))
             line = self.sample.line
@@ -312,7 +312,7 @@ class _Judge:
                 yield f"takes `{self.sample.line}` in {other}"
 
     def without_needs(self) -> Iterator[str]:
-        """The same line without what must stand before."""
+        """Judge the same line without the lines that it needs."""
         for needed in self.sample.needs:
             lines = self.sample.before.splitlines()
             kept = "\n".join(line for line in lines if line.strip() != needed)
@@ -323,7 +323,7 @@ class _Judge:
                 yield f"takes `{self.sample.line}` without `{needed}`"
 
     def base(self, view: tuple[str, ...], before: str | None = None) -> tuple[Lines, View]:
-        """The configuration before, and the view that is reached in it."""
+        """Return the configuration before, and the view that is entered in it."""
         text = self.sample.before if before is None else before
         config, refusals = replay(parse_tree(text), self.family)
         if refusals and before is None:
@@ -342,16 +342,16 @@ class _Judge:
         return True
 
     def replayed(self, text: str) -> Paths:
-        """Lines of a text, as it stands."""
+        """Return the lines of a text, typed without change."""
         return _paths(parse_tree(text))
 
     def expected(self, base: Lines, view: View, line: str) -> Paths:
-        """The lines before, the views around a line, and the line."""
+        """Return the lines before, the views around a line, and the line."""
         around = {view[:depth] for depth in range(1, len(view) + 1)}
         return _paths(base) | around | {(*view, line)}
 
     def after(self, config: Lines, view: View, line: str, expected: Paths) -> Iterator[str]:
-        """What is wrong with the configuration after a line."""
+        """Yield faults of the configuration after a line."""
         try:
             config, _ = self.type(config, view, line)
         except VrpRefusal as refusal:
@@ -368,7 +368,7 @@ class _Judge:
             )
 
     def unread(self) -> Iterator[str]:
-        """Lines of the sample that the reader does not take as the sample tells."""
+        """Yield lines that the reader does not read as in the sample."""
         base, view = self.base(self.sample.view)
         config, inner = self.type(base, view, self.sample.line)
         yield from self.view_unread(config, inner)
@@ -393,7 +393,7 @@ class _Judge:
                 yield f"{'has' if path in written else 'loses'} {_shown(again)}"
 
     def view_unread(self, config: Lines, view: View) -> Iterator[str]:
-        """Whether the view that the line opens is read, which stands with lines below it."""
+        """Yield faults in reading the view that the line opens, with lines below it."""
         for line in filter(None, self.sample.below):
             config, _ = self.type(config, view, line)
         if any(self.sample.below):
@@ -402,7 +402,7 @@ class _Judge:
                 yield f"{'keeps' if is_kept else 'reads'} {_shown({view})} with lines below it"
 
     def nothing_read(self, base: Lines, view: View) -> Iterator[str]:
-        """Lines that leave nothing: where a switch saves one, it says what holds without it."""
+        """Judge lines that leave no line; one in a saved text states the default."""
         around = tree_text(base)
         around += "".join(f"{' ' * depth}{line}\n" for depth, line in enumerate(view))
         without = _parsed(around)
@@ -415,7 +415,7 @@ class _Judge:
                 yield f"{'keeps' if is_kept else 'reads'} `{line}`"
 
     def saved(self, parsed: ParsedConfig) -> Lines:
-        """What a switch saves that is given what was read: a default that is told leaves no line."""
+        """Return the text that a switch saves for the parsed one; a stated default leaves no line."""
         text = render(parsed.device, self.family, TEMPLATES[self.family])
         return canonical(parse_tree(text), self.family)
 

@@ -1,4 +1,4 @@
-"""What holds in every candidate that a patch leads through: no line leaves RoCE unpaused."""
+"""Checks on every intermediate candidate of a patch: no line leaves RoCE without PFC."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ TOLD = ("sysname ", "port split ", "interface ", "dcb ", "diffserv ", "drop-prof
 
 
 class Candidate(NamedTuple):
-    """What a switch would do if the lines so far were committed."""
+    """State of a switch if the lines so far were committed."""
 
     paused: PortQueues  # queues that each port pauses
     applied: Mapping[str, str]  # PFC profile of each port
-    split: Mapping[str, str]  # how the port was split whose part this is
+    split: Mapping[str, str]  # split mode of the physical port of each part
     carrier: Mapping[str, str]  # the Eth-Trunk of each port, or the port itself
-    fed: PortQueues  # queues that the domain of each port, by a line, sends traffic into
-    sized: PortQueues  # queues that each port has thresholds for
-    markings: frozenset[tuple[str, str | None]]  # port, drop profile; None: one that is missing
+    fed: PortQueues  # queues into which the DiffServ domain of each port puts traffic, by a line
+    sized: PortQueues  # queues of each port with thresholds
+    markings: frozenset[tuple[str, str | None]]  # port, drop profile; None: a missing profile
 
 
 def candidate(device: Device) -> Candidate:
@@ -59,7 +59,7 @@ def candidate(device: Device) -> Candidate:
 
 
 def device_of(config: Lines) -> Device:
-    """What a configuration says of lossless queues; the rest would only cost time."""
+    """Return the lossless settings of a configuration only; parsing the rest is slow."""
     said = tuple(line for line in config if line.text.startswith(TOLD))
     return parse(tree_text(said), "candidate").device
 
@@ -67,7 +67,7 @@ def device_of(config: Lines) -> Device:
 def candidates(
     running: str, commands: Sequence[str], family: SyntaxFamily
 ) -> Iterator[tuple[str, Candidate]]:
-    """Every line of a patch, and what it leads to; the line "" leads to the running text."""
+    """Yield every line of a patch, and its candidate; the line "" has the running text."""
     config, view = canonical(parse_tree(running), family), View()
     before = candidate(device_of(config))
     yield "", before
@@ -88,12 +88,15 @@ NONE: frozenset[int] = frozenset()
 
 
 def by_profile(state: Candidate) -> Mapping[str, frozenset[int]]:
-    """Queues of each profile that ports apply."""
+    """Return the queues of each profile that ports apply."""
     return {state.applied[port]: queues for port, queues in state.paused.items()}
 
 
 def lost_pauses(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """A port that pauses a queue at both ends ceases to in between; a port split anew is another."""
+    """Yield ports that stop pausing a queue in between, though they pause it at both ends.
+
+    A port that is split again is another port.
+    """
     old, new = ends(steps)
     both = old.paused.keys() & new.paused.keys()
     same = [port for port in both if old.split.get(port) == new.split.get(port)]
@@ -104,10 +107,10 @@ def lost_pauses(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
 
 
 def stray_pauses(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """A port pauses a queue that it pauses neither before nor after.
+    """Yield ports that pause a queue in between, though they pause it neither before nor after.
 
-    But one that comes to a profile which changes, too, and which other ports have, finds in it what
-    those still pause; and one that leaves it what they pause already.
+    Exceptions: a port that changes to a profile of other ports, which changes too, pauses their old
+    queues. A port that leaves such a profile may already pause their new queues.
     """
     old, new = ends(steps)
     before, after = by_profile(old), by_profile(new)
@@ -124,10 +127,10 @@ def unpaused(state: Candidate, port: str) -> frozenset[int]:
 
 
 def crossing(old: Candidate, new: Candidate, port: str) -> frozenset[int]:
-    """Queues that a port leaves by the line that gives it those that its traffic comes to.
+    """Return queues that a port stops pausing by the line that pauses its new queues.
 
-    One line takes a port from one profile to another. If it comes before those of its traffic, the
-    traffic is not paused in the queues that the port leaves; if after, in those that it comes to.
+    One line moves a port from one profile to another. If it precedes the lines that move its
+    traffic, the traffic is not paused in the old queues; if it follows them, in the new queues.
     Neither profile pauses both while ports apply it.
     """
     profile, other = old.applied.get(port), new.applied.get(port)
@@ -142,9 +145,9 @@ def crossing(old: Candidate, new: Candidate, port: str) -> frozenset[int]:
 
 
 def bare_traffic(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """Traffic enters a queue that is lossless before or after, while the port does not pause it.
+    """Yield queues with traffic that are lossless before or after, but not paused in between.
 
-    But one that the port leaves where no order of the lines would do, see `crossing`.
+    Exception: queues for which no order of the lines is enough, see `crossing`.
     """
     old, new = ends(steps)
     for line, now in steps:
@@ -156,7 +159,7 @@ def bare_traffic(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
 
 
 def late_thresholds(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """A port begins to pause a queue before it has the thresholds that it shall have for it."""
+    """Yield ports that begin to pause a queue before they have the intended thresholds."""
     old, new = ends(steps)
     for line, now in steps:
         for port, queues in now.paused.items():
@@ -166,7 +169,7 @@ def late_thresholds(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
 
 
 def missing_profiles(steps: Sequence[tuple[str, Candidate]]) -> Iterator[str]:
-    """A port marks or drops by a drop profile that is not there."""
+    """Yield ports that mark or drop by a missing drop profile."""
     for line, now in steps:
         yield from (f"{line.strip()}: {port}" for port, profile in now.markings if profile is None)
 
@@ -180,7 +183,7 @@ BREACHES = {
 def unreported_crossings(
     steps: Sequence[tuple[str, Candidate]], moves: Iterable[ProfileMove]
 ) -> Iterator[str]:
-    """A port leaves a queue unpaused, and the patch does not report it."""
+    """Yield queues that a port leaves unpaused without a report in the patch."""
     old, new = ends(steps)
     reported = {move.port: move.if_first for move in moves}
     for port in old.fed.keys() & new.fed.keys():

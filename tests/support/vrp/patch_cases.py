@@ -25,7 +25,7 @@ class Case(NamedTuple):
     after: str
     patch: str
     back: str
-    source: str = ""  # where the vendor shows or describes it
+    source: str = ""  # vendor text that shows or describes it
 
 
 def load(path: Path) -> list[Case]:
@@ -39,7 +39,7 @@ BY_NAME = {case.name: case for case in CASES}
 
 @contextmanager
 def of_whole_texts() -> Iterator[None]:
-    """Patches are made of all rows of two texts, not of those that differ."""
+    """Make patches of all rows of two texts, not only of the rows that differ."""
     with pytest.MonkeyPatch.context() as context:
         context.setattr(patch, "reduced", lambda was, will: (was, will))
         yield

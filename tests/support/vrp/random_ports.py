@@ -1,4 +1,4 @@
-"""Ports of random switches, and what makes their queues lossless."""
+"""Random ports of switches, and the settings that make their queues lossless."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def pfc(pool: Pool) -> Pfc:
 
 
 def _timer(pool: Pool, queue: int) -> PfcTimer | None:
-    """V300 G2 may say one time of a queue alone."""
+    """Draw timers; V300 G2 may set one timer of a queue alone."""
     times = st.integers(0, 31)
     detect, recovery = pool.one([5, 8], times), pool.one([5], times)
     if pool.wide and pool.family is G2:
@@ -132,7 +132,7 @@ def drop_profiles(pool: Pool) -> tuple[DropProfile, ...]:
             ColourLimits(colour=colour, **_limits(pool, 512, [1024]))
             for colour in pool.some(["green"], st.sampled_from(get_args(Colour)))
         )
-        # a built-in profile that says nothing has no line
+        # a built-in profile with default values has no line
         marks = pool.flag() or (name == "default" and not pool.wide)
         ecn = DropLimits(**_limits(pool, 7168, [51200, 76800])) if marks else None
         found.append(DropProfile(name=name, colours=colours, ecn=ecn))
@@ -144,7 +144,7 @@ def drop_profiles(pool: Pool) -> tuple[DropProfile, ...]:
 
 @dataclass(frozen=True)
 class Known:
-    """What interfaces refer to."""
+    """Names that interfaces refer to."""
 
     splits: tuple[PortSplit, ...]
     vrfs: Sequence[str]
@@ -164,7 +164,7 @@ def splits(pool: Pool) -> tuple[PortSplit, ...]:
 
 
 def interfaces(pool: Pool, known: Known) -> tuple[Interface, ...]:
-    """Any, or three ports, an Eth-Trunk that some are members of, and a gateway."""
+    """Draw any interfaces, or three ports, an Eth-Trunk with some as members, and a gateway."""
     if pool.wide:
         return tuple(
             _any_interface(pool, name, known) for name in pool.some([], INTERFACE_NAMES, 4)
@@ -182,7 +182,7 @@ def interfaces(pool: Pool, known: Known) -> tuple[Interface, ...]:
 
 
 def _any_interface(pool: Pool, name: str, known: Known) -> Interface:
-    """An interface with lines of every kind, whether or not they go together."""
+    """Draw an interface with lines of every kind, even if a switch refuses their combination."""
     plain = Interface(name=name, routed=pool.flag())
     fields = {"routed": plain.routed, **_port(pool, known), **_trunk_side(pool)}
     fields |= _access_side(pool) | _routed_side(pool, known, name)
@@ -197,7 +197,7 @@ def _any_interface(pool: Pool, name: str, known: Known) -> Interface:
 
 
 def _few_port(pool: Pool, name: str, known: Known, *, bond: bool) -> Interface:
-    """A port as a switch takes it: what it has of layers 2 and 3 keeps it out of an Eth-Trunk."""
+    """Draw a port that a switch accepts; layer 2 or 3 settings exclude it from an Eth-Trunk."""
     kinds: dict[str, Callable[[], dict[str, Any]]] = {
         "routed": lambda: {"routed": True, **_routed_side(pool, known, name[9])},
         "access": lambda: _access_side(pool),
@@ -210,7 +210,7 @@ def _few_port(pool: Pool, name: str, known: Known, *, bond: bool) -> Interface:
 
 
 def _trunk(pool: Pool, known: Known) -> Interface:
-    """Eth-Trunk1, as it faces a server."""
+    """Draw Eth-Trunk1 towards a server."""
     return Interface(
         name="Eth-Trunk1",
         domain=pool.maybe(["roce"], NAMES),
@@ -242,7 +242,7 @@ def _port(pool: Pool, known: Known) -> dict[str, Any]:
 
 
 def _thresholds(pool: Pool) -> dict[str, Any]:
-    """Each queue has its thresholds in kbytes, or in another unit of the family."""
+    """Draw thresholds of each queue in kbytes, or in another unit of the family."""
     queues = pool.some([3, 4], QUEUES, 2)
     other = [queue for queue in queues if pool.draw(st.integers(0, 3)) == 0]
     return {
@@ -273,7 +273,7 @@ def _threshold(pool: Pool, queue: int) -> PfcThreshold:
 
 
 def _marking(pool: Pool, queue: int, known: Known) -> QueueMarking:
-    """A switch takes profiles that are there, and ECN beside one."""
+    """Draw drop profiles that exist, and ECN together with one."""
     if pool.wide and pool.flag():
         return QueueMarking(queue=queue, ecn=True)
     names = sorted({profile.name for profile in known.drop_profiles} | {"default"})

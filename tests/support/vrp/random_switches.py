@@ -1,7 +1,7 @@
-"""Random switches for the laws of VRP text: every field of a Device is drawn, and here only.
+"""Random switches for the laws of VRP text; this module draws every field of a Device.
 
-From few names and values, so that two switches have much alike, what one refers to is mostly there,
-and a switch takes all of it: for laws of patches. Or from any, for law 1: what a line can say.
+For laws of patches, values come from small sets. So two switches have much in common, most references
+exist, and a switch accepts all lines. For law 1, values are any that a line can contain.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 
 @st.composite
 def switches(draw: st.DrawFn, family: SyntaxFamily, *, wide: bool = False) -> Device:
-    """A switch of a family, from few values or from any that its text can say."""
+    """Draw a switch of a family, from few values or from any that its text can contain."""
     pool = Pool(draw, family, wide)
     split = splits(pool)
     vrfs = pool.some(["MGMT", "OOB"], NAMES, 2)
@@ -186,7 +186,7 @@ def _bgp_settings(pool: Pool) -> dict[str, Any]:
 
 
 def _policies(pool: Pool) -> dict[str, Any]:
-    """Prefix lists and route-policies."""
+    """Draw prefix lists and route-policies."""
     return {
         "prefix_lists": tuple(
             PrefixList(
@@ -247,11 +247,11 @@ def _static_routes(pool: Pool, vrfs: Sequence[str]) -> tuple[StaticRoute, ...]:
     )
 
 
-# -- who may, and what is filtered and reported -------------------------------------------------------
+# -- access, filters and reports ----------------------------------------------------------------------
 
 
 def _filters(pool: Pool) -> Filters:
-    """ACLs, of which one is in a traffic policy."""
+    """Draw ACLs; one is in a traffic policy."""
     acls = ["SERVERS", *pool.some(["3000"], FILTER_NAMES)]
     binding = ClassifierBinding(
         classifier="SERVERS", behavior="ACT", precedence=pool.maybe([], KBYTES)
@@ -288,7 +288,7 @@ def _rule(pool: Pool, index: int) -> FilterRule:
 
 
 def _access(pool: Pool) -> dict[str, Any]:
-    """Users, SSH and ACLs."""
+    """Draw users, SSH and ACLs."""
     groups = pool.some(["AUDIT", "OPERATE"], NAMES, 1)
     return {
         "user_groups": tuple(UserGroup(name=n, grants=_grants(pool)) for n in groups),
@@ -345,7 +345,7 @@ def _grants(pool: Pool) -> tuple[TaskGroupGrant, ...]:
 
 
 def _user(pool: Pool) -> dict[str, Any]:
-    """A user's rights are a level or a group's; without a level its line names a service."""
+    """Draw a user with a level or a group; without a level its line names a service."""
     rights = pool.one(
         [{}, {"level": 1}, {"level": 3}, {"group": "AUDIT"}],
         st.just({})
@@ -405,7 +405,7 @@ def _snmp(pool: Pool) -> Snmp:
 
 
 def _telemetry(pool: Pool) -> Telemetry:
-    """One subscription, with its groups."""
+    """Draw one subscription, with its groups."""
     name = pool.one(["QUEUES", "PORTS"], NAMES)
     protocol = pool.maybe([], st.sampled_from(["grpc", "udp"]))
     collector = Collector(

@@ -1,4 +1,4 @@
-"""Where the values of random switches come from: a few that meet each other, or any."""
+"""Sources of values for random switches: small sets, so that values coincide, or any values."""
 
 from __future__ import annotations
 
@@ -57,29 +57,29 @@ FILTER_PORTS = st.builds(lambda a, b: PortRange(low=min(a, b), high=max(a, b)), 
 
 @dataclass(frozen=True)
 class Pool:
-    """Where one switch's values come from: a few, or with `wide` any that its text can say."""
+    """Source of one switch's values: a few, or with `wide` any that its text can contain."""
 
     draw: st.DrawFn
     family: SyntaxFamily
     wide: bool
 
     def one(self, few: Sequence[Any], values: st.SearchStrategy[Any]) -> Any:
-        """One value."""
+        """Draw one value."""
         return self.draw(values if self.wide else st.sampled_from(few))
 
     def maybe(self, few: Sequence[Any], values: st.SearchStrategy[Any]) -> Any:
-        """One value, or None: no line."""
+        """Draw one value, or None: no line."""
         given = (self.wide or few) and self.flag()
         return self.one(few, values) if given else None
 
     def some(
         self, few: Sequence[Any], values: st.SearchStrategy[Any], most: int = 3, least: int = 0
     ) -> list[Any]:
-        """Values, none of them twice; few ones are sorted."""
+        """Draw distinct values; values from small sets are sorted."""
         if self.wide:
             return self.draw(st.lists(values, min_size=least, max_size=most, unique=True))
         return sorted(self.draw(st.sets(st.sampled_from(few), min_size=least))) if few else []
 
     def flag(self) -> bool:
-        """Whether a line is there."""
+        """Draw whether a line exists."""
         return self.draw(st.booleans())

@@ -1,8 +1,8 @@
-"""Rows of the command table, changed in one way each, to see which judge notices.
+"""Mutations of the command table: one change of a row at a time, to see which sample detects it.
 
-A change is in force for all of `rocefort.dialects.vrp` but patches: rows have one way in, the
-mapping that `rows_by_view` gives. Changed is what a row says of a command, by field; a field without an
-entry in `CHANGES` is emptied, a flag turned over, and of several texts one left out.
+A change applies to all of `rocefort.dialects.vrp` except patches, because all rows come from the
+mapping of `rows_by_view`. A change is of one field of a row. A field without an entry in `CHANGES` is
+emptied, a flag is inverted, and of several texts one is left out.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from rocefort.errors import RocefortError
 PACKAGE = "rocefort.dialects.vrp"
 INDEPENDENT = (rows_by_view, parse_format, environment)  # caches that no change touches
 PATCHING = (f"{PACKAGE}.patch", f"{PACKAGE}.rulebook")  # not used here; annet may be set up once
-# The place of a row and the order of saved lines: golden texts judge them. `source` and `instead` are
-# for people; `written` is the format.
+# Golden texts test the place of a row and the order of saved lines. `source` and `instead` are for
+# users; `written` is the format.
 UNCHANGED = ("view", "source", "instead", "written", "rank", "block")
 BRACKETS = {"{": "}", "[": "]", "(": ")"}
 TYPED = ("ip", "mask", "asn", "interface", "ports", "split-type", "snmp-versions", "acl-matches")
 BOUNDS = re.compile(r"(?P<head><(?:\w+:)?)(?P<low>\d+)-(?P<high>\d+)>")
 LONGEST = re.compile(r"<text:(\d+)>")
 OTHER_KINDS = {"set": ("action",), "list": ("set", "each"), "each": ("set", "list")}
-Values = Iterator[tuple[Any, str]]  # another value of a field, and how it is told
+Values = Iterator[tuple[Any, str]]  # another value of a field, and its description
 
 
 @dataclass(frozen=True)
 class Change:
-    """One row of a view, changed; None in its place leaves it out."""
+    """One changed row of a view; None instead of the row leaves it out."""
 
     view: str
     place: int
@@ -61,7 +61,7 @@ class Change:
 
 
 def changes() -> Iterator[Change]:
-    """Every change of every row."""
+    """Yield every change of every row."""
     for view, rows in rows_by_view().items():
         for place, row in enumerate(rows):
             for field in fields(Row):
@@ -76,10 +76,10 @@ def changes() -> Iterator[Change]:
 
 
 def noticed(change: Change) -> str:
-    """The sample that a change does not pass; empty where all pass.
+    """Return the sample that fails with a change; empty if all pass.
 
-    Asked are those with a line that begins as one of the row; how lines are read and written again,
-    those of lines that the row can read.
+    Tried are samples with a line that begins as a line of the row. Reading and writing are tried on
+    samples with lines that the row can read.
     """
     named = samples_by_row()[id(change.before)]
     words = change.before.first_words | (change.row.first_words if change.row else set())
@@ -94,7 +94,7 @@ def noticed(change: Change) -> str:
 
 @contextmanager
 def in_force(change: Change) -> Iterator[None]:
-    """The command table with one row changed."""
+    """Install the command table with one row changed."""
     rows = list(rows_by_view()[change.view])
     rows[change.place : change.place + 1] = [change.row] if change.row else []
     try:
@@ -107,7 +107,7 @@ def in_force(change: Change) -> Iterator[None]:
 
 
 def _forget() -> None:
-    """Empty what the package remembers of its rows, but for patches."""
+    """Clear the package's caches of rows, except those of patches."""
     for name, module in list(sys.modules.items()):
         if name.startswith(PACKAGE) and not name.startswith(PATCHING):
             for value in vars(module).values():
@@ -129,7 +129,7 @@ def _fails(judge: Callable[[Sample], Iterator[str]], sample: Sample) -> bool:
 
 
 def rows_of_sample(sample: Sample, *, all_lines: bool = False) -> Iterator[tuple[Row, str]]:
-    """Rows that can read the lines that a sample types, or all that it names, with the family."""
+    """Return rows that can read typed lines of a sample, or all of its lines, with the family."""
     for family in sorted(sample.families):
         one = sample.of(family)
         kind = view_kind(tuple(x for x in sample.view if not x.startswith("undo ")), family)
@@ -140,14 +140,14 @@ def rows_of_sample(sample: Sample, *, all_lines: bool = False) -> Iterator[tuple
 
 @cache
 def first_words(sample: Sample) -> frozenset[str]:
-    """Words with which lines begin that a sample names."""
+    """Return the first words of the lines of a sample."""
     lines = (*sample.before.splitlines(), *sample.view, *sample.typed(), *sample.undo)
     return frozenset(line.strip().removeprefix("undo ").partition(" ")[0] for line in lines)
 
 
 @cache
 def samples_by_row() -> Mapping[int, Sequence[Sample]]:
-    """Samples whose lines a row of the table as it stands can read, by the row's identity."""
+    """Return samples with lines that a row of the unchanged table can read, by row identity."""
     found: dict[int, list[Sample]] = defaultdict(list)
     for sample in samples():
         for number in {id(row) for row, _ in rows_of_sample(sample, all_lines=True)}:
@@ -155,7 +155,7 @@ def samples_by_row() -> Mapping[int, Sequence[Sample]]:
     return found
 
 
-# -- what is changed ------------------------------------------------------------------------------
+# -- changes of each field ------------------------------------------------------------------------
 
 
 def _plain(name: str) -> Callable[[Row], Values]:
@@ -205,7 +205,7 @@ def _optionals(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _value_brackets(text: str) -> Iterator[tuple[str, str]]:
-    """Other words as key and as value."""
+    """Yield other words as key and as value."""
     elements = _elements(text)
     values = [place for place, element in enumerate(elements) if element.startswith("( ")]
     for place in values:
@@ -254,7 +254,7 @@ def _parameters(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _undos(row: Row) -> Values:
-    """Forms of the undo; one that follows from the format becomes that of the bare key."""
+    """Yield forms of the undo; a form that follows from the format becomes that of the bare key."""
     if not row.undo:
         key = _key(row.format)
         if key != row.format and row.kind == "set":
@@ -269,7 +269,7 @@ def _undos(row: Row) -> Values:
 
 
 def _starred(row: Row, form: str) -> Iterator[tuple[str, str]]:
-    """The form with a `*` or without, where a key goes on after it."""
+    """Return the form with or without a `*`, if more of the key follows it."""
     whole = form.removesuffix(" *")
     keys = (_key(each.format) for each in rows_by_view()[row.view] if each.families)
     if form != whole:
@@ -285,14 +285,14 @@ def _unwrapped(form: str) -> Iterator[tuple[str, str]]:
 
 
 def _bindings(row: Row) -> Values:
-    """Other fields of a Device, and other arguments for them; where a function reads, it decides."""
+    """Yield other fields of a Device, and other arguments; a reading function takes precedence."""
     if row.reads is not None or not row.sets:
         return
     yield (), "none"
     for place, binding in enumerate(row.sets):
         others = row.sets[:place], row.sets[place + 1 :]
-        # No sample tells which lines of `undo` a switch saves: that they are read, and not kept,
-        # tests/dialects/vrp/commands/test_typed_forms.py and test_parse.py judge.
+        # No sample states which lines of `undo` a switch saves.
+        # tests/dialects/vrp/commands/test_typed_forms.py and test_parse.py test their reading.
         if len(row.sets) > 1 and not binding.startswith("undo? "):
             yield (*others[0], *others[1]), f"without {binding!r}"
         for match in re.finditer(r"(\w+)(\+?=)", binding):
@@ -373,7 +373,7 @@ def _with(tokens: list[str], place: int, other: str) -> str:
 
 
 def _pairs(tokens: list[str], opening: str) -> Iterator[tuple[int, int]]:
-    """Places of brackets and of those that close them."""
+    """Yield the positions of opening and closing brackets."""
     opened: list[int] = []
     for place, token in enumerate(tokens):
         if token in BRACKETS:
@@ -389,7 +389,7 @@ def _key(text: str) -> str:
 
 
 def _elements(text: str) -> list[str]:
-    """Words, parameters and bracketed groups of a format, one after another."""
+    """Yield the words, parameters and bracketed groups of a format in order."""
     elements: list[str] = []
     depth = 0
     for token in text.split():

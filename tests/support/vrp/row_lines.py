@@ -28,13 +28,13 @@ VALUES = {
 
 
 def samples(row: Row) -> Iterator[str]:
-    """Lines that the row takes, one for each choice of its alternatives and optional parts."""
+    """Yield lines of the row, one for each choice of its alternatives and optional parts."""
     for words in _sequences(row.nodes):
         yield " ".join(words)
 
 
 def undo_samples(row: Row) -> Iterator[str]:
-    """Commands that take back lines of the row, one for each choice of each undo format."""
+    """Yield commands that undo lines of the row, one for each choice of each undo format."""
     for form in row.undo or (row.format,):
         for words in _sequences(parse_format(form.removesuffix(" *"))):
             yield " ".join(("undo", *words))
@@ -58,7 +58,7 @@ def _choices(node: FormatNode) -> Iterator[tuple[str, ...]]:
 
 
 def _value(name: str) -> str:
-    """A value of a parameter: of a range its lowest number, of a size one that each unit takes."""
+    """Return a value of a parameter: the lowest of a range, or a size that fits each unit."""
     kind, _, limits = name.partition(":")
     if kind == "kbytes":
         return limits.partition("-")[2]

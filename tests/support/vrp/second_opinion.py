@@ -1,8 +1,8 @@
-"""A second opinion on patches: hier_config's tree and its own VRP driver say which lines differ.
+"""Second opinion on patches: the lines that differ, by hier_config's tree and its own VRP driver.
 
-It knows no command of a switch, so it cannot judge how a line is undone; but which lines go and
-which come follows from the two texts alone, and our patch must do just that. Where it sees another
-difference than a switch would have, a table says why.
+hier_config has no commands of a switch, so it cannot judge the command that undoes a line. The lines
+that are removed and added follow from the two texts alone, and our patch must have the same effect.
+A table gives the reason for each difference between hier_config and a switch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Place = tuple[str, ...]
 
 
 class Apart(NamedTuple):
-    """A line on which the two need not agree."""
+    """A line on which the two may disagree."""
 
     line: str  # pattern of its last part
     reason: str
@@ -54,14 +54,14 @@ LISTS = re.compile(
 
 
 class Moved(NamedTuple):
-    """Lines, each with its views, that a change takes away and that it brings."""
+    """Lines, with their views, that a change removes and adds."""
 
     gone: frozenset[Place]
     come: frozenset[Place]
 
 
 def one_by_one(paths: Iterator[Place] | set[Place]) -> Iterator[Place]:
-    """The lines; one that lists numbers as one for each number, however they were joined."""
+    """Return the lines; a line that lists numbers becomes one line per number."""
     for path in paths:
         if match := LISTS.fullmatch(path[-1]):
             members = re.sub(r"(\d+) to (\d+)", _spelled_out, match["members"])
@@ -79,7 +79,7 @@ def difference(before: set[Place], after: set[Place]) -> Moved:
 
 
 def effect(running: str, commands: Sequence[str], family: SyntaxFamily) -> Moved:
-    """What commands do to a running configuration, line by line."""
+    """Return the effect of commands on a running configuration."""
 
     def lines(config: Lines) -> set[Place]:
         found = {(*path, line.text) for top in config for path, line in top.walk()}
@@ -91,7 +91,7 @@ def effect(running: str, commands: Sequence[str], family: SyntaxFamily) -> Moved
 
 
 def of_hier_config(running: str, intended: str) -> Moved:
-    """What its own remediation takes away and brings."""
+    """Return the effect of hier_config's own remediation."""
     old, new = (get_hconfig(Platform.HUAWEI_VRP, as_saved(text)) for text in (running, intended))
     gone: set[Place] = set()
     come: set[Place] = set()
@@ -120,7 +120,7 @@ def _walk(
 
 
 def _undo(text: str) -> str:
-    """The line that the driver undoes a line by."""
+    """Return the command by which the driver undoes a line."""
     return get_hconfig(Platform.HUAWEI_VRP, "").add_child(text).negate().text
 
 
@@ -131,7 +131,7 @@ def _below(child: HConfigChild, path: Place) -> Iterator[Place]:
 
 
 def disagreement(running: str, intended: str, family: SyntaxFamily) -> set[Place]:
-    """Lines of which only one of the two says that they go, or come."""
+    """Yield lines that only one of the two removes, or adds."""
     ours = effect(running, make_patch(running, intended, family).commands, family)
     return apart(ours, of_hier_config(running, intended))
 

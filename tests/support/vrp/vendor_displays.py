@@ -8,7 +8,7 @@ SAMPLES = Path(__file__).parents[2] / "napalm_cloudengine" / "samples"
 
 
 def vendor_display(name: str) -> str:
-    """The text of a sample, without the lines that tell its source."""
+    """Return the text of a sample, without the lines that name its source."""
     header, _, text = (SAMPLES / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
     assert header.startswith("! source: "), f"{name} does not say where it comes from"
     return text

@@ -1,4 +1,4 @@
-"""Commands of a vendor in the strings of Python modules, found by the catalogue of commands."""
+"""Find commands of a vendor in the strings of Python modules, by the catalogue of commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocefort.dialects.vrp.commands.format import FormatNode
 ROOT = Path(__file__).parents[3]
 HOLE = "{}"  # the value of an f-string
 QUOTED = re.compile(r"`([^`]+)`|'([^'\n]+)'|\"([^\"\n]+)\"")
-# Commands that change no configuration are no rows of the catalogue.
+# Commands that change no configuration are not in the catalogue.
 ACTION = re.compile(
     r"(display|reset|undo|dir|abort trial|commit trial|clear configuration|rollback configuration"
     r"|refresh bgp|delete /\w+) \S|(dir|save|return|abort trial|commit trial|display|undo)$"
@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 
 def vendor_commands(module: Path) -> Iterator[Found]:
-    """Every command of the vendor in string constants of a module, docstrings included."""
+    """Yield every command of the vendor in string constants of a module, including docstrings."""
     name = module.relative_to(ROOT).as_posix() if module.is_relative_to(ROOT) else module.name
     for line, text in strings_of(module):
         for command in commands_in(text):
@@ -43,7 +43,7 @@ def vendor_commands(module: Path) -> Iterator[Found]:
 
 @cache
 def strings_of(module: Path) -> tuple[tuple[int, str], ...]:
-    """Strings of a module with their lines; values of an f-string are holes in it."""
+    """Yield the strings of a module with their lines; values of an f-string become `HOLE`."""
     parts: set[int] = set()
     found: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(module.read_text())):  # an f-string comes before its parts
@@ -57,7 +57,7 @@ def strings_of(module: Path) -> tuple[tuple[int, str], ...]:
 
 
 def commands_in(text: str) -> Iterator[str]:
-    """Commands in a text: what is quoted in it and begins as one, or all of it where it is one."""
+    """Yield commands in a text: quoted parts that begin as one, or the whole text if it is one."""
     whole = tuple(text.split())
     if len(whole) > 1 and "\n" not in text and is_command(whole, whole=True):
         yield text.strip()
@@ -70,9 +70,9 @@ def commands_in(text: str) -> Iterator[str]:
 
 @cache
 def is_command(words: tuple[str, ...], *, whole: bool = False) -> bool:
-    """Whether words are the beginning of a command, or all of it; a parameter takes any word.
+    """Return whether words are the beginning of a command, or all of it; a parameter fits any word.
 
-    A single word is one where it has a hyphen: fields of models bear the names of many others.
+    A single word must have a hyphen, because many other words are names of model fields.
     """
     if ACTION.match(" ".join(words)) and not (whole and words[0] in ("undo", "save")):
         return True
@@ -86,7 +86,7 @@ def is_command(words: tuple[str, ...], *, whole: bool = False) -> bool:
 
 
 def is_read(command: str) -> bool:
-    """Whether the catalogue has a command with these words up to `..`, with `{}` for its values."""
+    """Return whether the catalogue has a command with these words up to `..`; `{}` fits a value."""
     words = tuple(command.removeprefix("undo ").partition(" ..")[0].split())
     return _fits(words, VALUE, whole=False)
 
@@ -103,14 +103,14 @@ def _fits(words: tuple[str, ...], value: re.Pattern[str], *, whole: bool) -> boo
 
 @cache
 def _heads() -> frozenset[str]:
-    """First words of all rows."""
+    """Return the first words of all rows."""
     return frozenset().union(*(r.first_words for rows in rows_by_view().values() for r in rows))
 
 
 def _ends(
     nodes: tuple[FormatNode, ...], words: tuple[str, ...], at: int, value: re.Pattern[str]
 ) -> Iterator[tuple[int, bool]]:
-    """How far words fit a format whose parameters take a value, and whether it ends there."""
+    """Yield how many words fit a format whose parameters take a value, and whether it ends there."""
     if not nodes:
         yield at, True
         return
