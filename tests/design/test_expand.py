@@ -1,4 +1,4 @@
-"""Growth of a fabric: random sequences move nothing, and what cannot be is refused untouched."""
+"""Growth of a fabric: random sequences change nothing else, and a refusal changes no file."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def network_of(text: str) -> Network:
 
 
 def assert_nothing_moved(before: Network, after: Network) -> None:
-    """Law 3, told without the code that proves it to a user."""
+    """Check law 3 without the code that proves it to a user."""
     old, new = render_all(before), render_all(after)
     for node in before.nodes:
         later = after.by_name[node.name]
@@ -96,7 +96,7 @@ def test_random_growth_moves_nothing_and_keeps_every_byte(
 
 
 def test_one_growth_is_the_growth_in_steps() -> None:
-    """What is derived hangs on the ids, so it does not matter who came when."""
+    """Derived values depend on ids only, so the order of growth does not matter."""
     once = grow(TEXT, loaded(TEXT), load_catalogue(), GrowthRequest(2, 8, 1)).text
     text = TEXT
     for spines, leaves in ((1, 3), (0, 4), (1, 1)):
@@ -138,7 +138,7 @@ def test_the_patch_of_a_switch_that_is_there_takes_nothing_away() -> None:
         assert family is not None
         commands = make_patch(old[name], new[name], family.syntax).commands
         undone = [command.strip() for command in commands if "undo" in command]
-        assert undone == ["undo portswitch"]  # what makes the new port a routed one
+        assert undone == ["undo portswitch"]  # it makes the new port a routed one
 
 
 def test_a_spine_with_an_as_number_of_its_own(edit_heps: Edit) -> None:
@@ -222,7 +222,7 @@ REFUSED: list[tuple[Replacements, tuple[int, int, int], list[str], list[str]]] =
             "CE12800E or CE9860-4C-EI; or lower capacity.leaves to 8"
         ],
     ),
-    (  # every spine takes another port's share of the buffer
+    (  # every spine needs buffer for another port
         [("      xoff_kbytes: 600", "      xoff_kbytes: 6000")],
         (6, 0, 0),
         [],

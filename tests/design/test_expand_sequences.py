@@ -1,4 +1,4 @@
-"""Law 3 over random histories: growth of every kind, and switches that leave in between."""
+"""Law 3 over random histories: growth of every kind, and removals of switches in between."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SPINES = {"": None, "other": NewSwitchModel("CE12800E", "V200R022C00")}
 
 @dataclass(frozen=True)
 class Growth:
-    """A step that adds."""
+    """Step that adds switches or servers."""
 
     spines: int
     leaves: int
@@ -68,7 +68,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Removal:
-    """A step that removes the switch at a place of a list, with its servers."""
+    """Step that removes the switch at an index of a list, with its servers."""
 
     group: str
     place: int
@@ -88,7 +88,7 @@ removals = st.builds(Removal, st.sampled_from(["spines", "leaves", "leaves"]), s
 
 @dataclass
 class History:
-    """A fabric with all that its switches ever had."""
+    """Fabric with all values that its switches ever had."""
 
     text: str
     owners: dict[object, str] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class History:
         return network
 
     def add(self, step: Growth) -> None:
-        """Grow; what the hardware has no ports for is refused, and then nothing has changed."""
+        """Grow; without enough ports the growth is refused, and nothing changes."""
         try:
             self.text = grow(self.text, self._loaded(), load_catalogue(), step.wanted).text
         except Refused as refused:
@@ -123,7 +123,7 @@ class History:
         self.grown += 1
 
     def remove(self, step: Removal) -> None:
-        """Take a switch out as an author would, its id kept as one that is gone."""
+        """Remove a switch as an author would, and list its id as retired."""
         data: dict[str, Any] = json.loads(json.dumps(document_of(self.text, "x").data))
         members = data[step.group]
         if len(members) < 3:
@@ -143,7 +143,7 @@ class History:
 
 
 def _values(network: Network) -> Mapping[object, str]:
-    """What no second switch may ever have: its id, its addresses, a leaf's AS number."""
+    """Return values that no second switch may ever have: id, addresses, a leaf's AS number."""
     found: dict[object, str] = {}
     anycast = {segment.gateway for segment in network.segments or ()}
     for node in network.nodes:
@@ -182,7 +182,7 @@ def test_no_history_moves_what_stays_or_gives_again_what_was(
 
 @pytest.mark.parametrize("start", sorted(STARTS))
 def test_a_history_of_every_kind_of_step_goes_through(start: str) -> None:
-    """The steps that the property draws from are not all refused."""
+    """Not all steps that the property draws are refused."""
     history = History(STARTS[start])
     history.add(Growth(1, 3, 0, "", "42 MB", ("row8", "row9")))
     history.remove(Removal("leaves", 20))

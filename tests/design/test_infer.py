@@ -1,4 +1,4 @@
-"""A directory of configurations is judged like the fabric, as far as text can tell."""
+"""A directory of configurations gets the same verdicts as the fabric, if text has the facts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from rocefort.validators.checks import check, rules
 from rocefort.validators.routing.engine import solve
 from rocefort.validators.rules.registry import Need
 
-# What configurations do not say; with `display version` beside them, hardware and family are told.
+# Facts that configurations do not contain; `display version` adds hardware and family.
 BEYOND_TEXT = {
     *(Need.SERVERS, Need.LOSSLESS, Need.RESERVED, Need.OVERSUBSCRIPTION, Need.MEDIA, Need.NICS),
     *(Need.SEGMENTS, Need.EXITS),
 }
 HARDWARE = {Need.HARDWARE, Need.FAMILY}
-ALONE = {"SEC010"}  # it asks for a policy where there are segments, which is no need
+ALONE = {"SEC010"}  # it requires a policy if there are segments, which is no `Need`
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def from_text(heps: DerivedNetwork, tmp_path: Path) -> ReadNetwork:
 
 
 def said(report: Report, rule: str) -> list[tuple[object, ...]]:
-    """What a rule finds and cannot judge, without the file that it names."""
+    """Return findings and open verdicts of a rule, without their file."""
     found = [f for f in report.findings if f.rule == rule]
     open_ = [n for n in report.not_judged if n.rule == rule]
     return [
@@ -64,7 +64,7 @@ def test_the_cables_of_heps_follow_from_its_addresses(
 def test_what_text_can_answer_it_answers_as_the_fabric_does(
     heps: DerivedNetwork, from_text: ReadNetwork, tmp_path: Path, with_versions: bool
 ) -> None:
-    """All rules: what text can answer is the fabric's answer, the others say what they lack."""
+    """Rules with enough facts in text give the fabric's verdict; others name the missing fact."""
     judged = from_text
     if with_versions:
         write_versions(heps, tmp_path)
@@ -85,7 +85,7 @@ def test_what_text_can_answer_it_answers_as_the_fabric_does(
 
 
 def write_versions(heps: DerivedNetwork, directory: Path) -> None:
-    """`display version` of every switch, in the form of its release."""
+    """Write `display version` of every switch, in the form of its release."""
     for node in heps.network.nodes:
         assert node.hardware is not None
         platform = "YunShan OS" if str(node.software).startswith("V3") else "VRP (R) software"
@@ -156,7 +156,7 @@ def test_a_fault_in_a_text_is_found_with_its_line(
     [
         ("!Software Version V200R005C10SPC800\n", "10GE1/0/1", "v200"),
         ("!Software Version V200R011C10SPC500\n", "GigabitEthernet0/0/1", None),
-        ("!Software Version V300R023C00\n", "100GE1/0/1", None),  # G1 or G2 only hardware tells
+        ("!Software Version V300R023C00\n", "100GE1/0/1", None),  # only hardware decides G1 or G2
         ("", "100GE1/0/1", None),
     ],
 )
@@ -212,7 +212,7 @@ def _reasons(report: Report, rule: str) -> list[str]:
 
 
 def test_a_port_whose_far_end_no_text_has_is_not_passed(heps: DerivedNetwork) -> None:
-    """One switch's text is missing: what its neighbours' ports lead to is said to be unknown."""
+    """The text of one switch is missing: the far ends of its neighbours' ports are unknown."""
     nodes = [Node(device=n.device) for n in heps.network.nodes if n.name != "spine02"]
     report = check(infer("part", nodes))
     unknown = ": the addresses do not show the port's other end"
@@ -233,7 +233,7 @@ def test_one_text_alone_knows_no_cables(heps: DerivedNetwork) -> None:
 
 
 def _pair(length: int) -> list[Node]:
-    """Two switches with one routed port each, in one subnet."""
+    """Return two switches with one routed port each, in one subnet."""
     return [
         Node(
             device=Device(

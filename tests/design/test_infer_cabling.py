@@ -1,4 +1,4 @@
-"""Cables and roles as text tells them: each source alone, together, and against another."""
+"""Cables and roles from text: each source alone, together, and in conflict."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ONE = "one 100GE1/0/1 - two 100GE1/0/1"
             ("10.0.0.1/31", "to one 100GE1/0/1"),
             (ADDRESSES, DESCRIPTIONS),
         ),
-        (("", "to two 100GE1/0/1"), ("", ""), None),  # nobody says so at the other end
+        (("", "to two 100GE1/0/1"), ("", ""), None),  # no description at the far end
         (("", "to two 100GE1/0/1"), ("", "to one 100GE1/0/9"), None),
         (("", "to storage01"), ("", "to storage02"), None),  # no switches of this directory
         (("", "two 100GE1/0/1"), ("", "one 100GE1/0/1"), None),

@@ -1,4 +1,4 @@
-"""A new fabric passes `check`, comes up, and round trips; what does not fit is said by name."""
+"""A new fabric passes `check`, comes up, and round trips; errors name what does not fit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEAF, SPINE = "CE8850-64CQ-EI", "CE9860-4C-EI"
 
 
 def free_ports(hardware: Hardware) -> int:
-    """Ports of the speed that most ports have which are not kept for spines."""
+    """Count ports of the most common speed that are not reserved for spines."""
     kept = set(hardware.fabric_port_names())
     speeds = [port_speed_gbps(port) for port in hardware.port_names() if port not in kept]
     return max((speeds.count(speed) for speed in speeds), default=0)
@@ -116,7 +116,7 @@ def test_a_new_fabric_grows_to_its_capacity_without_moving(tmp_path: Path) -> No
 
 
 def site(**changes: Any) -> Catalogue:
-    """The catalogue with a switch of a site's own: the leaf, changed."""
+    """Return the catalogue with a switch of the site: a changed leaf."""
     own = CATALOGUE.hardware[LEAF].model_copy(update={"model": "OWN", **changes})
     return Catalogue({**CATALOGUE.hardware, "OWN": own}, CATALOGUE.families)
 

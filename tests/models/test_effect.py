@@ -1,4 +1,4 @@
-"""Every field of a Device has an effect: what a change of it touches, and what traffic feels."""
+"""Every field of a Device has an Effect: the objects that a change affects, and traffic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocefort.models.keyed import Keyed
 from rocefort.models.rollout.compare import classify, effect_of, reason_of
 from rocefort.models.rollout.edits import Edit
 
-# All that a change may do without traffic or a session feeling it, now or later.
+# Fields whose change never affects traffic or a session.
 UNFELT = {
     "name",
     "telnet_off[]",
@@ -34,7 +34,7 @@ UNFELT = {
     "ntp_source",
     "ssh",
     "filters",
-    "filters.acls[]",  # its rules are felt, and what applies it
+    "filters.acls[]",  # its rules affect traffic, and so does an interface that applies it
     "filters.classifiers[]",
     "filters.behaviors[]",
     "filters.policies[]",
@@ -102,13 +102,13 @@ def test_a_dialect_adds_to_what_is_felt_and_takes_nothing_away(
     assert added_kind is kind
     assert all(any(more.startswith(reason) for more in added) for reason in reasons)
     for edit in edits:
-        assert reason_of(edit, {"lldp": "LLDP is sent anew"}).startswith(reason_of(edit, {}))
+        assert reason_of(edit, {"lldp": "LLDP starts again"}).startswith(reason_of(edit, {}))
 
 
-def test_a_dialect_may_disrupt_what_the_model_says_that_nobody_feels() -> None:
+def test_a_dialect_may_disrupt_by_a_change_that_the_model_calls_harmless() -> None:
     edit = Edit(path="lldp", after=True)
     assert reason_of(edit, {}) == ""
-    assert reason_of(edit, {"lldp": "LLDP is sent anew"}) == "LLDP is sent anew"
+    assert reason_of(edit, {"lldp": "LLDP starts again"}) == "LLDP starts again"
 
 
 @pytest.mark.parametrize(

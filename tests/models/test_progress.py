@@ -1,4 +1,4 @@
-"""What a switch is, by the events of its rollout."""
+"""Words for the progress of a switch, by the events of its rollout."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def after(progress: RunProgress, event: Event, at: float = 0.0) -> RunProgress:
 
 
 def shown(*acts: tuple[Act, Phase, int, bool]) -> tuple[str, str]:
-    """Word of a switch that is drained, and state of its wave, after acts on parts of its way."""
+    """Return the word for a drained switch, and the state of its wave, after acts on its parts."""
     progress = RunProgress(plan_of("spine 1 of 1", "spine01"))
     for act, phase, part, back in acts:
         leg: dict[str, Any] = {"part": part, "of": 3, "back": back}
@@ -64,7 +64,7 @@ def test_a_drained_switch_is_not_done_until_it_announces_again(
 
 
 def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
-    """A wave that ended before its controller died is not under way again."""
+    """A wave that ended before its controller stopped does not run again."""
     progress = RunProgress(plan_of("canary", "leaf01"))
     (wave,) = progress.plan.waves
     for event in (

@@ -1,4 +1,4 @@
-"""What a switch does not save: values that hold anyway on its family, and only those."""
+"""Normal form of a Device: without the default values of its family, and only those."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ TABLE: list[tuple[Family, Device, Device]] = [
         device(interval_ms=100, timer=PfcTimer(queue=4, detect_time=1, recovery_time=10)),
         device(interval_ms=100, timer=PfcTimer(queue=4, detect_time=1)),
     ),
-    # V200: no default is confirmed, so nothing is left unsaid.
+    # V200: no default is confirmed, so no value is left out.
     (
         V200,
         device(timer=PfcTimer(queue=4, detect_time=10, recovery_time=10)),
         device(timer=PfcTimer(queue=4, detect_time=10, recovery_time=10)),
     ),
-    # The paused queues are said although `priority 4` alone would leave queue 3 on.
+    # The paused queues are stated, although `priority 4` alone would leave queue 3 on.
     (G1, device(), device()),
 ]
 
@@ -155,7 +155,7 @@ def test_what_heps_derives_is_in_saved_form(heps: DerivedNetwork) -> None:
 
 
 def said_aloud(node: Node) -> Device:
-    """The Device with every default of its family written out, as a person might type it."""
+    """Return the Device with every default of its family as a value, as a person might type it."""
     family, device = node.family, node.device
     assert family
     ms, interval, time = (
@@ -182,7 +182,7 @@ def said_aloud(node: Node) -> Device:
 
 
 def test_a_switch_saves_exactly_the_saved_form(heps: DerivedNetwork) -> None:
-    """The interpreter of the VRP text forgets what the saved form leaves out, and nothing else."""
+    """The VRP interpreter drops exactly the values that the normal form leaves out."""
     seen = set()
     for node in heps.network.nodes:
         assert node.family

@@ -1,4 +1,4 @@
-"""The AS plan: shared or one AS a spine, and every way in which it cannot hold."""
+"""AS plan: one AS for all spines or one for each, and every invalid plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split ports of a fabric: names, speeds, addresses, links, errors; and growth moves none of them."""
+"""Split ports of a fabric: names, speeds, addresses, links and errors; growth changes none."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SERVERS = "servers:\n"
 
 
 def server(port: str, leaf: str = "leaf03", **more: object) -> tuple[str, str]:
-    """An edit that adds a server."""
+    """Return an edit that adds a server."""
     lines = {"name": "part", "leaf": leaf, "port": port, "segment": "compute", **more}
     row = "\n    ".join(f"{key}: {value}" for key, value in lines.items())
     return SERVERS, f"{SERVERS}  - {row}\n"
 
 
 def said(path: Path) -> list[str]:
-    """Sentences of the error, without the directory and the place in the file."""
+    """Return the error's sentences without the directory and the position in the file."""
     with pytest.raises(BadInput) as caught:
         derive(path)
     return [
@@ -57,7 +57,7 @@ def test_parts_are_ports_of_their_own_speed(edit_heps: Edit) -> None:
     ]
     one = next(s for s in network.servers or () if s.name == "part")
     assert (one.speed_gbps, str(one.port)) == (25, "leaf03 100GE1/0/5:2")
-    # 40 ports whole, so second parts come from place 40 on: 10 + 40 + 4
+    # 40 whole ports, so second parts have an index of 40 or more: 10 + 40 + 4
     assert str(one.address) == "10.65.2.54/24"
     assert [node.speed_gbps(p) for p in ("400GE1/0/1:2", "400GE1/0/2", "100GE1/0/7:1")] == [
         200,
@@ -180,7 +180,7 @@ def test_what_does_not_go_is_said_once(
 
 
 def fabric(spine_split: bool, leaves: list[int], extra: dict[str, str]) -> Network:
-    """HEPS on 400GE spine ports, all split into 4 x 100GE, with other leaves and splits."""
+    """Derive HEPS on 400GE spine ports, all split into 4 x 100GE, with other leaves and splits."""
     data = dict(HEPS.data) if isinstance(HEPS.data, dict) else {}
     spine, leaf = data["spines"][0], data["leaves"][2]
     breakout = {"400GE1/0/1-8": "4*100GE"} if spine_split else {}

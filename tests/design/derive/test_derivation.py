@@ -1,4 +1,4 @@
-"""Law 3, growth moves nothing; pins; link forms; and where every value came from."""
+"""Derivation: growth changes no existing value (law 3), pins, forms of links, and sources."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_no_two_switches_share_a_leaf_asn_and_the_spines_share_one(heps: Derived
 
 
 def grown(spine_ids: list[int], leaf_ids: list[int]) -> Network:
-    """HEPS with other sets of switches; servers only where their leaf is left."""
+    """Derive HEPS with other switches; servers only on leaves that remain."""
     data = dict(HEPS.data) if isinstance(HEPS.data, dict) else {}
     spine, leaf = data["spines"][0], data["leaves"][4]
     data["spines"] = [{**spine, "id": i, "name": f"spine{i:02}"} for i in spine_ids]
@@ -74,7 +74,7 @@ def grown(spine_ids: list[int], leaf_ids: list[int]) -> Network:
 
 
 def fields(device: Device) -> set[str]:
-    """Every scalar of a Device with its path, list members by their key."""
+    """Return every scalar of a Device with its path; rows of lists by their key."""
 
     def walk(path: str, value: object) -> set[str]:
         if isinstance(value, dict):
@@ -196,7 +196,7 @@ def test_every_value_knows_its_line_of_yaml(
 def test_a_family_has_the_common_time_where_it_gives_only_one(edit_heps: Edit) -> None:
     path = edit_heps(("            recovery_ms: 100\n", ""))
     device = derive(path).network.by_name["leaf03"].device
-    # 100 ms is the family's default, so the switch does not save it; rule PFC004 tells the 10 s.
+    # 100 ms is the family's default, so the switch does not save it; PFC004 reports the 10 s.
     assert (device.pfc.detect_ms, device.pfc.recovery_ms) == (None, 10000)
 
 
@@ -208,7 +208,7 @@ def test_a_family_has_the_common_time_where_it_gives_only_one(edit_heps: Edit) -
         (200, 200, 100, (2, 2)),
         (7500, 500, 500, (15, 1)),
         (10000, 10000, 1000, (10, 10)),
-        (1550, 100, 10, (155, 10)),  # no interval says both: one is plainly out of its range
+        (1550, 100, 10, (155, 10)),  # no interval fits both: one is out of its range
         (150, 10000, 10, (15, 1000)),
     ],
 )
@@ -228,7 +228,7 @@ def test_times_are_counted_in_the_smallest_interval_that_says_both(
 
 
 def test_vlan_2_does_not_take_the_place_of_a_pool(edit_heps: Edit) -> None:
-    """The entries of a spine's prefix list are numbered by VLAN, and its pools apart from them."""
+    """In a spine's prefix list, VLANs number the entries; pools have other numbers."""
     network = derive(edit_heps(("vlan: 110", "vlan: 2"))).network
     (listed,) = network.by_name["spine01"].device.prefix_lists
     assert [entry.index for entry in listed.entries] == [1, 2, 120, 130, 140, 4095]

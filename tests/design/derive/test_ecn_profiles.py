@@ -1,4 +1,4 @@
-"""ECN profiles: what a switch gets from them, what they lack, and that growth moves nothing."""
+"""ECN profiles: the configuration derived from them, errors, and growth without other changes."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ ids = st.lists(st.integers(1, 12), min_size=1, max_size=4, unique=True)
 
 
 def grown(leaf_ids: list[int]) -> dict[str, str]:
-    """HEPS with other leaves, half of them with servers, marked by static thresholds."""
+    """Render HEPS with other leaves, half of them with servers, marked by static thresholds."""
     data = dict(HEPS.data) if isinstance(HEPS.data, dict) else {}
     heps = {**data["profiles"]["lossless"]["heps"], "ecn": "huawei-throughput"}
     leaf = data["leaves"][4]

@@ -1,4 +1,4 @@
-"""Bonds of servers: what is derived of them, that growth moves nothing, and what is refused."""
+"""Bonds of servers: derived Eth-Trunks, growth without other changes, and errors."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ALONE = "    leaf: leaf03\n    port: 100GE1/0/1\n"
 
 
 def bonded(edit: Edit, ports: str = "[100GE1/0/1, 100GE1/0/5]", more: str = "") -> Path:
-    """HEPS with k8sgn12 on several ports of leaf03."""
+    """Write HEPS with k8sgn12 on several ports of leaf03."""
     return edit((ALONE, f"    leaf: leaf03\n    bond:\n      ports: {ports}\n{more}"))
 
 
 def said(path: Path) -> list[str]:
-    """Sentences of the error, without the place of the file."""
+    """Return the error's sentences without the position in the file."""
     with pytest.raises(BadInput) as refused:
         derive(path)
     return [line.partition(": ")[2] for line in str(refused.value).splitlines()]

@@ -1,4 +1,4 @@
-"""Exits and the management table as derived from intent: numbers, growth, and bad input."""
+"""Derived exits and management VRF: numbers, growth, and bad input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def border() -> DerivedNetwork:
 
 @pytest.fixture
 def edit(tmp_path: Path) -> EditBorder:
-    """Write a copy of the sample with pieces replaced, each of which must occur once."""
+    """Write a copy of the sample with some pieces replaced; each must occur once."""
 
     def edited(*replacements: tuple[str, str]) -> Path:
         text = SAMPLE.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Features of a fabric together: exits with optics and bonds, telemetry in the management table."""
+"""Features of a fabric together: exits with optics and bonds, telemetry in the management VRF."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SNMP = (
 
 @pytest.fixture
 def edit(tmp_path: Path) -> Edit:
-    """Write a copy of the sample with pieces replaced, each of which must occur once."""
+    """Write a copy of the sample with some pieces replaced; each must occur once."""
 
     def edited(*replacements: tuple[str, str]) -> Path:
         text = SAMPLE.read_text(encoding="utf-8")
@@ -77,7 +77,7 @@ def edit(tmp_path: Path) -> Edit:
 
 
 def same_after_text(derived: DerivedNetwork) -> dict[str, str]:
-    """The texts, which say the Devices whole."""
+    """Render the texts and check that they contain the whole Devices."""
     texts = render_all(derived.network)
     back = read_back(derived.network, texts)
     assert [n.device for n in back.nodes] == [n.device for n in derived.network.nodes]
@@ -191,7 +191,7 @@ BAD: list[tuple[str, list[tuple[str, str]], str]] = [
         "security.roles[0].grants[0].rights: read is given twice; remove one",
     ),
     (
-        "rights of which a switch takes one",
+        "two rights, but a switch takes one of them",
         [role("{task_group: t, rights: [read, read-write]}")],
         "security.roles[0].grants[0]: rights read and read-write; read-write alone includes both",
     ),

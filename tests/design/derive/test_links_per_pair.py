@@ -1,4 +1,4 @@
-"""Several links for each leaf and spine: growth moves nothing, pins, and what does not fit."""
+"""Several links for each leaf and spine: growth without other changes, pins, and errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DOUBLE = "  spines: 4\n  leaves: 64\n  links_per_pair: 2\nlinks_per_pair: 2\n"
 def grown(
     links: int, most: int, spines: list[int], leaves: list[int], own: dict[int, int] | None = None
 ) -> DerivedNetwork:
-    """HEPS with other switches and numbers of links; own: those of single leaves."""
+    """Derive HEPS with other switches and numbers of links; own: those of single leaves."""
     data: dict[str, Any] = dict(HEPS.data) if isinstance(HEPS.data, dict) else {}
     spine, leaf = data["spines"][0], data["leaves"][4]
     data["capacity"] = {"spines": 2, "leaves": 32, "links_per_pair": most}
@@ -73,7 +73,7 @@ leaf_ids = st.lists(st.integers(1, 32), min_size=1, max_size=4, unique=True)
 def test_a_further_link_moves_nothing(
     spines: list[int], leaves: list[int], links: int, data: st.DataObject
 ) -> None:
-    """Nor does one more leaf, one leaf's own further link, or room for more links."""
+    """One more leaf, a further link of one leaf, and a larger capacity move nothing, either."""
     more = data.draw(st.integers(links, 4))
     new_leaves = data.draw(st.lists(st.integers(1, 32), max_size=2, unique=True))
     own = {leaves[0]: data.draw(st.integers(more, 4))}
@@ -87,7 +87,7 @@ def test_a_further_link_moves_nothing(
 
 
 def test_with_one_link_ports_and_addresses_are_those_of_ever(heps: DerivedNetwork) -> None:
-    """HEPS with room for two links, in a pool of twice the size, is HEPS."""
+    """HEPS with a capacity of two links, in a pool of twice the size, is unchanged."""
     data: dict[str, Any] = dict(HEPS.data) if isinstance(HEPS.data, dict) else {}
     data["capacity"] = {"spines": 4, "leaves": 64, "links_per_pair": 2}
     one = dict(data, capacity={"spines": 4, "leaves": 64})
@@ -175,7 +175,7 @@ def test_ports_and_subnets_of_second_links_follow_all_first_ones(edit_heps: Edit
 
 
 def test_one_leaf_may_be_ahead_of_the_others(edit_heps: Edit) -> None:
-    """Its further links wait in the capacity as those of the others do."""
+    """The further links of other leaves stay reserved in the capacity."""
     path = edit_heps(
         (CAPACITY, "  spines: 4\n  leaves: 64\n  links_per_pair: 2\n"),
         ("    name: leaf08\n", "    name: leaf08\n    links_per_pair: 2\n"),
@@ -250,7 +250,7 @@ def test_what_does_not_fit_is_said_with_the_numbers(
 
 
 def test_hardware_that_would_do_is_named(edit_heps: Edit) -> None:
-    """One sentence for all switches of a kind, with larger hardware of the same speed."""
+    """The error has one sentence for all switches of a kind, with larger hardware of that speed."""
     shipped = load_catalogue()
     ports = ("100GE1/0/1-300",)
     spine = shipped.hardware["CE9860-4C-EI"]

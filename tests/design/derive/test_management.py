@@ -1,4 +1,4 @@
-"""Management, and the scheduling of RoCE ports, as they are derived; what is not asked for is not."""
+"""Derived management and scheduling of RoCE ports; settings outside of intent are not derived."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocefort.models.device.users import Vty
 
 Edit = Callable[..., Path]
 
-ACCESS = "  management_access:      # assumed: the management segment, and nobody else\n"
+ACCESS = "  management_access:      # assumed: the management segment only\n"
 RULE = "    - {id: 1, prefix: 10.255.0.0/24}\n"
 READER = (
     "  snmp:                   # assumed; the keys are set once on each switch, not by a rollout\n"

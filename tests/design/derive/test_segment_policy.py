@@ -1,4 +1,4 @@
-"""Who may talk to whom: what a policy means, the ACLs that say it, and that growth moves none."""
+"""Policy between segments: its meaning, its ACLs, and growth without changes of ACLs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def entry(**fields: Any) -> PolicyEntry:
     [
         ("allow", (), ("a", "b", Flow()), True),
         ("deny", (), ("a", "b", Flow()), False),
-        ("deny", (), ("a", "a", Flow()), True),  # within a segment the default is no matter
+        ("deny", (), ("a", "a", Flow()), True),  # the default does not apply within a segment
         ("deny", (entry(),), ("a", "b", PING), True),
         ("deny", (entry(),), ("b", "a", PING), True),  # replies
         ("deny", (entry(),), ("a", "c", PING), False),

@@ -1,4 +1,4 @@
-"""The side table of a derived fabric: one shared table for all lossless ports, and nothing lost."""
+"""Side table of a derived fabric: one shared table for all lossless ports, with all fields."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_what_is_not_there() -> None:
             table[key]
 
 
-def test_a_lossless_port_of_heps_tells_each_field_from_its_own_line() -> None:
-    """What the lossless profile says stands in one table, what the leaf says in another."""
+def test_each_field_of_a_lossless_port_of_heps_has_its_own_line() -> None:
+    """Values of the lossless profile are in one table, and values of the leaf in another."""
     text = Path(HEPS.document.file).read_text(encoding="utf-8").splitlines()
     sources, port = Sources(dict(HEPS.sources.table)), "interfaces[100GE1/0/1]"
     for path in (port, f"{port}.mtu", f"{port}.pfc", f"{port}.thresholds[4].xoff_kbytes"):

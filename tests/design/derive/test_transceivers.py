@@ -1,4 +1,4 @@
-"""Media, FEC and autonegotiation: what ports are told, by link class and by cable, and refusals."""
+"""Media, FEC and autonegotiation: settings of ports by link class and by cable, and errors."""
 
 from __future__ import annotations
 

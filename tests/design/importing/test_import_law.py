@@ -1,4 +1,4 @@
-"""The law of an import: what Rocefort rendered comes back as a fabric that changes no line."""
+"""Law of an import: texts that Rocefort rendered import as a fabric that changes no line."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True)
 class RoundTrip:
-    """A Network, what an import said of its texts, and the fabric that came of them."""
+    """Network, the import of its texts, and the fabric that was imported."""
 
     done: ImportResult
     before: Network
     after: DerivedNetwork
 
     def changes(self) -> dict[str, tuple[str, ...]]:
-        """Commands that the imported fabric would send, by switch that gets any."""
+        """Commands that the imported fabric would send, by switch."""
         changes = make_changes(self.after.network, render_all(self.before))
         return {change.device: change.patch for change in changes if not change.empty}
 
 
 def there_and_back(network: Network, place: Path) -> RoundTrip:
-    """Render a Network, import the texts with hardware and releases given, derive what came."""
+    """Render a Network, import the texts with given hardware and releases, and derive the result."""
     configs = place / "configs"
     configs.mkdir()
     for name, text in render_all(network).items():
@@ -102,7 +102,7 @@ def test_bonds_split_ports_cables_and_roles_come_back(tmp_path: Path) -> None:
     servers.append({"name": "both", **own, "bond": manual, "cable": {"medium": "sr4"}})
     dynamic = {"ports": ["100GE1/0/12"], "mode": "lacp-dynamic"}
     servers.append({"name": "boots", **own, "bond": dynamic})
-    servers.append({"name": "told", **own, "port": "100GE1/0/10", "description": "rack 7: told"})
+    servers.append({"name": "racked", **own, "port": "100GE1/0/10", "description": "rack 7: left"})
     data["cables"]["fabric"] = {"medium": "lr4"}
     data["links"] = [{"spine": "spine01", "leaf": "leaf03", "cable": {"medium": "sr4"}}]
     grants = [{"task_group": "monitor-tg", "rights": ["read", "debug"]}]
@@ -166,7 +166,7 @@ ENTRIES: list[Data] = [
 
 @st.composite
 def fabrics(draw: st.DrawFn) -> Data:
-    """A new fabric with other ids, names, pins, links, cables, exits, ECN, policy and services."""
+    """Draw a fabric with other ids, names, pins, links, cables, exits, ECN, policy and services."""
     size = Size(
         draw(st.integers(1, 3)),
         draw(st.integers(1, 4)),
@@ -197,7 +197,7 @@ def fabrics(draw: st.DrawFn) -> Data:
 
 
 def _rename(draw: st.DrawFn, data: Data) -> None:
-    """Leaves with ids that their names number, or do not."""
+    """Rename leaves so that their names contain their ids, or do not."""
     pattern, ids = draw(NAMES), iter(draw(st.permutations(range(1, 5))))
     letters = count(65)
     names = {}

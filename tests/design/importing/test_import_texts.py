@@ -1,4 +1,4 @@
-"""Imports of texts that Rocefort did not write: what is refused, what is told, what is taken."""
+"""Imports of texts that Rocefort did not write: errors, reports, and imported values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def facts(heps: DerivedNetwork) -> SwitchInputs:
 
 @pytest.fixture
 def imported(texts: Mapping[str, str], facts: SwitchInputs, tmp_path: Path) -> Import:
-    """Import the texts of HEPS after an edit of them."""
+    """Import edited texts of HEPS."""
 
     def run(edit: Edit) -> ImportResult:
         mine = dict(texts)
@@ -152,7 +152,7 @@ LEFT = {
         "trunk_vlans=120 is not carried over",
         "interface 100GE1/0/40",
     ),
-    "a line that nobody knows": (
+    "an unknown line": (
         replace("leaf01", "lldp enable\n", "lldp enable\nsome unheard of command\n"),
         "leaf01.cfg:{}: some unheard of command is not understood",
         "some unheard of command",
@@ -267,7 +267,7 @@ def test_hardware_that_nobody_names_is_the_one_whose_ports_and_timers_fit(
     found = {n.name: n.hardware.model for n in network.nodes if n.hardware}
     assert found["leaf01"] == "CE8850-64CQ-EI"
     assert found["leaf03"] == "CE8851-32CQ8DQ-P"
-    assert found["leaf05"] == "CE6866-48S8CQ-P"  # CE6865 has the ports, and no timers by default
+    assert found["leaf05"] == "CE6866-48S8CQ-P"  # CE6865 has the ports, but no default timers
     assert network.by_name["spine01"].software == "V200R022C00SPC500"
     assert network.by_name["spine02"].rack == "net2"
     text = done.path.read_text()

@@ -1,4 +1,4 @@
-"""Bad input gets one clear error: where, what, how; all errors of one stage together."""
+"""Bad intent: each problem is one clear error (where, what, how), all of one stage together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRANSFER = "  - name: transfer01\n    leaf: leaf01\n    port: 100GE1/0/1\n"
 
 
 def at(path: Path, sentence: str) -> str:
-    """Put line numbers where a sentence names the text that stands on the line: `<text>`."""
+    """Replace `<text>` in a sentence by the number of the line with that text."""
     lines = path.read_text(encoding="utf-8").splitlines()
 
     def number(match: re.Match[str]) -> str:
@@ -29,7 +29,7 @@ def at(path: Path, sentence: str) -> str:
 
 
 def said(path: Path) -> list[str]:
-    """Sentences of the error, without the directory of the file."""
+    """Return the error's sentences without the directory of the file."""
     with pytest.raises(BadInput) as caught:
         derive(path)
     assert caught.value.exit_code == 2

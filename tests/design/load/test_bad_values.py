@@ -1,4 +1,4 @@
-"""Values that nobody should write, each refused with its place and what to write instead."""
+"""Invalid values, each refused with its place and a valid form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TRANSFER = "  - name: transfer01\n    leaf: leaf01\n    port: 100GE1/0/1\n"
 
 
 def said(path: Path) -> str:
-    """The error without the directory of the file."""
+    """Return the error without the directory of the file."""
     with pytest.raises(BadInput) as caught:
         derive(path)
     assert caught.value.exit_code == 2
@@ -294,7 +294,7 @@ def accepted(check: Callable[[str], str], value: str) -> bool:
 @example("# quit")
 @example("a..b")
 def test_what_a_person_types_stays_one_argument_of_one_line(value: str) -> None:
-    """Law 7: a description or a name is refused, or it reads back as it was typed."""
+    """Law 7: a description or a name is refused, or it reads back unchanged."""
     name = value if accepted(check_name, value) else "leaf01"
     text = value if accepted(check_description, value) else None
     device = Device(name=name, interfaces=(Interface(name="100GE1/0/1", description=text),))

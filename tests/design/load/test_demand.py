@@ -1,4 +1,4 @@
-"""demand.yaml: what it may say, and the sentence for each thing that it may not."""
+"""demand.yaml: valid content, and the error of each invalid value."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ BAD: list[tuple[str, list[str]]] = [
             "write one flow with both amounts together"
         ],
     ),
-    (  # the same servers by other words
+    (  # the same servers, written in another way
         HEAD + "flows:\n"
         "  - {senders: {segments: [storage]}, share: 1}\n"
         "  - {senders: {servers: [storage01]}, share: 1}\n",
@@ -184,7 +184,7 @@ def test_a_segment_or_a_leaf_without_servers_is_said(heps: DerivedNetwork, tmp_p
 
 
 def test_all_problems_are_told_at_once(heps: DerivedNetwork, tmp_path: Path) -> None:
-    text = _flow("leaves: [leaf99], servers: [nobody]") + "daily: 99 PB\n"
+    text = _flow("leaves: [leaf99], servers: [absent]") + "daily: 99 PB\n"
     assert len(_load(text, heps, tmp_path)) == 3
 
 

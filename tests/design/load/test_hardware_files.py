@@ -1,4 +1,4 @@
-"""Hardware data: NetBox's device types as they are, cards in slots, and what is wrong with a file."""
+"""Hardware data: unchanged device types of NetBox, cards in slots, and errors of a file."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ OURS = """rocefort:
 
 
 def shelf(tmp_path: Path, text: str, name: str = "own.yaml") -> Shelf:
-    """The shipped hardware with one more file."""
+    """Return the shipped hardware with one more file."""
     shutil.copytree(HARDWARE, tmp_path / "hardware")
     (tmp_path / "hardware" / name).write_text(text, encoding="utf-8")
     found = load_catalogue(tmp_path / "hardware").hardware
@@ -94,7 +94,7 @@ def test_each_port_has_a_speed_and_a_form_factor_that_fit_its_name(model: str) -
 def test_a_device_type_of_netbox_with_our_facts_is_a_switch(tmp_path: Path) -> None:
     hardware = read(tmp_path, NETBOX + OURS)
     assert hardware.ports == ("100GE1/0/1", "100GE1/0/2")
-    # the type tells the speed, whatever the name promises
+    # the type gives the speed, not the name
     assert [hardware.speed_gbps(p) for p in hardware.port_names()] == [100, 200]
     assert hardware.form_factor("100GE1/0/2") == "QSFP56"
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of a fabric explains every key and tells right from wrong."""
+"""JSON Schema of a fabric: it explains every key, accepts valid data and refuses invalid data."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from rocefort.paths import INVENTORY
 
 SCHEMA: dict[str, Any] = json.loads(fabric_schema())
 DEMAND: dict[str, Any] = json.loads(demand_schema())
-DEFINED = {**SCHEMA["$defs"], **DEMAND["$defs"]}  # no name is in both: a test says so
+DEFINED = {**SCHEMA["$defs"], **DEMAND["$defs"]}  # no name is in both; a test checks it
 FABRICS = sorted(INVENTORY.glob("*/fabric.yaml"))
 
 
 def refused(schema: Any, data: Any) -> Iterator[str]:
-    """Paths of what a schema of ours refuses."""
+    """Yield paths of values that a schema refuses."""
     return against({**schema, "$defs": DEFINED}, data)
 
 

@@ -1,4 +1,4 @@
-"""Named profiles: shipped and own, which one a name means, and what is said of wrong ones."""
+"""Named profiles, shipped and own: lookup of a name, and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SHIPPED = list(shipped_profiles().known.values())
 
 
 def said(path: Path) -> list[str]:
-    """Sentences of the error, without directories."""
+    """Return the error's sentences without directories."""
     with pytest.raises(BadInput) as caught:
         derive(path)
     assert caught.value.exit_code == 2
@@ -40,7 +40,7 @@ def said(path: Path) -> list[str]:
 
 
 def placed(path: Path, sentence: str) -> str:
-    """Put line numbers where a sentence names text that stands on the line: `<text#2>`."""
+    """Replace `<text#2>` in a sentence by the number of the second line with that text."""
     lines = path.read_text(encoding="utf-8").splitlines()
 
     def number(match: re.Match[str]) -> str:
@@ -74,7 +74,7 @@ CASES: list[tuple[list[tuple[str, str]], list[str]]] = [
             "adapter; known here: connectx-dscp24, connectx-dscp34, connectx-factory"
         ],
     ),
-    (  # together with what else is wrong in the same stage
+    (  # together with other problems of the same stage
         [(LOSSLESS, "lossless: nothing-like-it\n"), ("canary: leaf08", "canary: leaf09")],
         [
             "fabric.yaml:<lossless: >:11: lossless: there is no lossless profile 'nothing-like-it'; known "
@@ -176,7 +176,7 @@ def test_each_error_says_where_what_and_how(
 
 
 def planned(edit_heps_without_nics: Edit, nic: str = "connectx-dscp24") -> DerivedNetwork:
-    """HEPS in the vendor's plan."""
+    """Derive HEPS with the vendor's lossless profile."""
     return derive(
         edit_heps_without_nics(
             (LOSSLESS, "lossless: ai-fabric-hpc\ncongestion_control: connectx-dcqcn\n"),

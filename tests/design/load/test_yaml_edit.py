@@ -1,4 +1,4 @@
-"""Items appended to YAML in place: written as a neighbour is, every other byte kept."""
+"""Items appended to YAML in place: in the style of a neighbour, with every other byte kept."""
 
 from __future__ import annotations
 
