@@ -38,15 +38,17 @@ def _sorted_unique(values: tuple[T, ...]) -> tuple[T, ...]:
     keys: list[Any] = [getattr(value, "key", value) for value in values]
     kinds = {*map(type, keys)}
     if kinds <= {int}:  # the usual case
-        places = keys
+        sort_keys = keys
     elif kinds <= {IPv4Address}:
-        places = [int(key) for key in keys]
+        sort_keys = [int(key) for key in keys]
     else:
-        places = [_text_key(key) if isinstance(key, str) else ((0, _number(key)),) for key in keys]
-    if all(map(lt, places, places[1:])):  # the usual case: strictly ascending, so unique
+        sort_keys = [
+            _text_key(key) if isinstance(key, str) else ((0, _number(key)),) for key in keys
+        ]
+    if all(map(lt, sort_keys, sort_keys[1:])):  # the usual case: strictly ascending, so unique
         return values
-    order = sorted(range(len(values)), key=places.__getitem__)
-    ordered = tuple(values[place] for place in order)
+    order = sorted(range(len(values)), key=sort_keys.__getitem__)
+    ordered = tuple(values[index] for index in order)
     twice = next((keys[a] for a, b in pairwise(order) if keys[a] == keys[b]), None)
     if twice is not None:
         raise ValueError(f"{str(twice)!r} is there twice")

@@ -124,13 +124,13 @@ class Bgp(Frozen):
 
     def settings(self, peer: BgpPeer) -> BgpSettings:
         """Effective settings of a peer: its own, then its group's."""
-        known = self._settings.get(peer.address)
-        return known[1] if known and known[0] is peer else self._settled(peer)
+        cached = self._settings.get(peer.address)
+        return cached[1] if cached and cached[0] is peer else self._settled(peer)
 
     def settings_at(self, address: IPv4Address) -> BgpSettings | None:
         """Effective settings of the peer with an address; None: there is none."""
-        known = self._settings.get(address)
-        return known[1] if known else None
+        cached = self._settings.get(address)
+        return cached[1] if cached else None
 
     def _settled(self, peer: BgpPeer) -> BgpSettings:
         own, lent = _set_values(peer), self._lent.get(peer.group, {})

@@ -90,8 +90,8 @@ def _profile(profile: PfcProfile, family: Family) -> PfcProfile:
         )
         for timer in profile.timers
     )
-    said = tuple(t for t in timers if t.detect_time is not None or t.recovery_time is not None)
-    return profile.model_copy(update={"timers": said})
+    stated = tuple(t for t in timers if t.detect_time is not None or t.recovery_time is not None)
+    return profile.model_copy(update={"timers": stated})
 
 
 def _unless(value: int | None, default: Fact | None) -> int | None:

@@ -186,11 +186,11 @@ class Device(Frozen):
     @cached_property
     def members(self) -> dict[int, tuple[Interface, ...]]:
         """Member ports by the number of their Eth-Trunk, also of one that does not exist."""
-        found: dict[int, list[Interface]] = {}
+        by_number: dict[int, list[Interface]] = {}
         for interface in self.interfaces:
             if interface.eth_trunk is not None:
-                found.setdefault(interface.eth_trunk, []).append(interface)
-        return {number: tuple(ports) for number, ports in found.items()}
+                by_number.setdefault(interface.eth_trunk, []).append(interface)
+        return {number: tuple(ports) for number, ports in by_number.items()}
 
     def bundles(self, trunk: Interface, up: Container[str] | None = None) -> bool:
         """Whether an Eth-Trunk has enough members up; without `up`, enabled members count."""

@@ -116,8 +116,8 @@ SWITCHING = ("ethernet", "eth-trunk")  # layer 2 until `undo portswitch`
 @cache  # rules read each interface many times, and names repeat from switch to switch
 def kind_of(name: str) -> Kind:
     """Return the kind of an interface by its name."""
-    named = (kind for prefix, kind in KINDS.items() if name.startswith(prefix))
-    return next(named, "ethernet" if re.match(r"\d+GE\d", name) else "other")
+    kinds = (kind for prefix, kind in KINDS.items() if name.startswith(prefix))
+    return next(kinds, "ethernet" if re.match(r"\d+GE\d", name) else "other")
 
 
 @cache

@@ -26,8 +26,8 @@ class Subnets:
         """Yield interfaces with a neighbour's subnet, longest prefix first, as a switch routes."""
         value = int(neighbour)
         for shift in self._shifts:
-            if found := self._by_length[shift].get(value >> shift):
-                yield found
+            if match := self._by_length[shift].get(value >> shift):
+                yield match
 
     def other_source(self, neighbour: IPv4Address, settings: BgpSettings) -> str | None:
         """Return the configured source of a BGP session if it is not the link to the neighbour."""

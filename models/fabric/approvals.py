@@ -109,5 +109,5 @@ class Approval:
     @property
     def content(self) -> str:
         """Text that the signature covers: all other fields, as canonical JSON."""
-        told = asdict(replace(self, signature=""))
-        return json.dumps(told, sort_keys=True, separators=(",", ":"))
+        fields = asdict(replace(self, signature=""))
+        return json.dumps(fields, sort_keys=True, separators=(",", ":"))

@@ -25,8 +25,8 @@ class Reaction(Sourced):
     def parameters(self) -> dict[str, int]:
         """Values of this profile by key, without those that it leaves out."""
         own = type(self).model_fields.keys() - Reaction.model_fields.keys() - {"kind"}
-        named = [name for name in type(self).model_fields if name in own]
-        return {n: int(v) for n in named if (v := getattr(self, n)) is not None}
+        keys = [name for name in type(self).model_fields if name in own]
+        return {n: int(v) for n in keys if (v := getattr(self, n)) is not None}
 
 
 class PfcOnly(Reaction):

@@ -82,7 +82,11 @@ class Switch(Frozen):
     @cached_property
     def splits(self) -> dict[str, str]:
         """Split type by name of each split port."""
-        return {name: way for ports, way in self.breakout.items() for name in expand_ports(ports)}
+        return {
+            name: split_type
+            for ports, split_type in self.breakout.items()
+            for name in expand_ports(ports)
+        }
 
 
 class Leaf(Switch):
@@ -158,10 +162,10 @@ class ServerIntent(Frozen):
 
     @model_validator(mode="after")
     def _an_interface_a_port(self) -> Self:
-        named = len(self.host.interfaces) if self.host else 0
-        if named not in (0, len(self.ports)):
+        number = len(self.host.interfaces) if self.host else 0
+        if number not in (0, len(self.ports)):
             raise ValueError(
-                f"host.interfaces names {named}, and the server has "
+                f"host.interfaces names {number}, and the server has "
                 f"{count_of(len(self.ports), 'port')}; name one for each port, in the same order"
             )
         return self

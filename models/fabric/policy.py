@@ -124,7 +124,7 @@ class SegmentPolicy(Frozen):
 
     def examples(self) -> Iterator[tuple[str, str, Flow]]:
         """Flows of its entries besides RDMA, as from, to, flow; requests and replies."""
-        told = dict.fromkeys(
+        rows = dict.fromkeys(
             (*pair, flow)
             for entry in self.ordered
             for source in entry.source
@@ -133,4 +133,4 @@ class SegmentPolicy(Frozen):
                 ((source, destination), (destination, source)), entry.flows, strict=True
             )
         )
-        yield from (example for example in told if example[2] != Flow())
+        yield from (example for example in rows if example[2] != Flow())

@@ -12,6 +12,6 @@ def place_of(peer_id: int, number: int, peers: int) -> int:
     return (number - 1) * peers + peer_id - 1
 
 
-def peer_at(place: int, peers: int) -> tuple[int, int]:
+def peer_at(index: int, peers: int) -> tuple[int, int]:
     """Return (id of the peer, number of the link) of a port's index: inverse of `place_of`."""
-    return place % peers + 1, place // peers + 1
+    return index % peers + 1, index // peers + 1

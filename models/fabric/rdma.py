@@ -16,10 +16,10 @@ WINDOW = re.compile(f"(?P<begin>{CLOCK})-(?P<end>{CLOCK})")
 
 def check_window(value: str) -> str:
     """Accept a window of a day, also one across midnight."""
-    found = WINDOW.fullmatch(value)
-    if found is None:
+    match = WINDOW.fullmatch(value)
+    if match is None:
         raise ValueError(f"{value!r} is not a time window; write two times of day, as 22:00-05:30")
-    if found["begin"] == found["end"]:
+    if match["begin"] == match["end"]:
         raise ValueError(f"{value!r} begins when it ends; leave it out where any time will do")
     return value
 
@@ -33,10 +33,10 @@ Window = Annotated[
 
 def is_within(window: str, at: time) -> bool:
     """Whether a time of day is in a window; its end is not."""
-    found = WINDOW.fullmatch(window)
-    if found is None:
+    match = WINDOW.fullmatch(window)
+    if match is None:
         raise ValueError(window)
-    begin, end = time.fromisoformat(found["begin"]), time.fromisoformat(found["end"])
+    begin, end = time.fromisoformat(match["begin"]), time.fromisoformat(match["end"])
     return begin <= at < end if begin < end else at >= begin or at < end
 
 

@@ -244,7 +244,7 @@ class Hardware(Frozen):
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
-        return {name: place for place, name in enumerate(self.port_names())}
+        return {name: index for index, name in enumerate(self.port_names())}
 
     def place(self, port: str) -> int:
         """Index of a port or of a part of one, from 0: splits of other ports do not change it.
@@ -264,14 +264,14 @@ class Hardware(Frozen):
         names = self.fabric_port_names()
         if not splits:
             return names
-        found: list[str] = []
+        ports: list[str] = []
         for part in range(1, MOST_PARTS + 1):
             for name in names:
                 parts = parts_of(name, splits[name]) if name in splits else (name,)
                 if part > len(parts):
-                    return tuple(found)
-                found.append(parts[part - 1])
-        return tuple(found)
+                    return tuple(ports)
+                ports.append(parts[part - 1])
+        return tuple(ports)
 
     def speed_gbps(self, port: str, split_type: str | None = None) -> int | None:
         """Speed of a port; the speed of a part follows from its split, None without one."""
@@ -295,8 +295,8 @@ class Hardware(Frozen):
 
     def family_of(self, software: str) -> str | None:
         """Syntax family of a release such as V300R023C00; None without data."""
-        found = [r.family for r in self.releases if software.startswith(r.prefix)]
-        return found[0] if found else None
+        families = [r.family for r in self.releases if software.startswith(r.prefix)]
+        return families[0] if families else None
 
 
 @cache

@@ -211,9 +211,9 @@ def hardware_of(device: DeviceType, cards: Mapping[str, ModuleType]) -> Hardware
     )
 
 
-def _refuse_absent(ports: tuple[PortRange, ...], field: str, named: tuple[PortRange, ...]) -> None:
-    known = frozenset(expand_all(ports))
-    absent = [name for name in expand_all(named) if name not in known]
+def _refuse_absent(ports: tuple[PortRange, ...], field: str, ranges: tuple[PortRange, ...]) -> None:
+    existing = frozenset(expand_all(ports))
+    absent = [name for name in expand_all(ranges) if name not in existing]
     if absent:
         raise ValueError(f"{field} name {absent[0]}, which is not a port; it has {listing(ports)}")
 
@@ -223,8 +223,8 @@ _SHARED = SwitchFacts.model_fields.keys() & Hardware.model_fields.keys() - {"bre
 
 def _media(interfaces: tuple[TypedInterface, ...], slot: str) -> Iterator[PortMedium]:
     """Yield consecutive ports of one type, in the order of the file."""
-    named = [(i.name.replace(SLOT, slot), i.type) for i in interfaces if not i.mgmt_only]
-    numbered = [(*_split_name(name), medium) for name, medium in named]
+    pairs = [(i.name.replace(SLOT, slot), i.type) for i in interfaces if not i.mgmt_only]
+    numbered = [(*_split_name(name), medium) for name, medium in pairs]
     runs = groupby(enumerate(numbered), key=lambda row: (row[1][0], row[1][2], row[1][1] - row[0]))
     for (head, medium, _), rows in runs:
         numbers = [number for _, (_, number, _) in rows]

@@ -70,8 +70,8 @@ class Node(Frozen):
     def port_names(self) -> tuple[str, ...]:
         """Ports of the hardware in its order; parts replace split ports."""
         parts = {split.port: split.parts for split in self.device.splits}
-        known = self.hardware.port_names() if self.hardware else ()
-        return tuple(chain.from_iterable(parts.get(name, (name,)) for name in known))
+        names = self.hardware.port_names() if self.hardware else ()
+        return tuple(chain.from_iterable(parts.get(name, (name,)) for name in names))
 
     @property
     def fabric_places(self) -> tuple[str, ...]:
@@ -283,14 +283,14 @@ def _enclosing(path: str) -> Iterator[str]:
 
 def shared_subnets(nodes: Iterable[Node]) -> dict[IPv4Network, tuple[End, ...]]:
     """Return routed ports by subnet, in order of names; two in one subnet are ends of a cable."""
-    found: dict[IPv4Network, list[End]] = {}
+    by_subnet: dict[IPv4Network, list[End]] = {}
     for node in sorted(nodes, key=lambda node: natural(node.name)):
         for interface in node.device.interfaces:
             if interface.kind == "ethernet" and interface.routed:
                 end = End(device=node.name, interface=interface.name)
                 for subnet in dict.fromkeys(address.network for address in interface.addresses):
-                    found.setdefault(subnet, []).append(end)
-    return {subnet: tuple(ends) for subnet, ends in found.items()}
+                    by_subnet.setdefault(subnet, []).append(end)
+    return {subnet: tuple(ends) for subnet, ends in by_subnet.items()}
 
 
 class Network(Frozen):
@@ -328,10 +328,10 @@ class Network(Frozen):
         """
         if self.origin == "fabric":
             return self.links
-        known = self.links and all(
+        has_source = self.links and all(
             set(link.told) - {CablingSource.ADDRESSES} for link in self.links
         )
-        return self.links if known and not self.loose_ends else None
+        return self.links if has_source and not self.loose_ends else None
 
     @property
     def nics(self) -> Mapping[str, NicProfile] | None:
@@ -375,7 +375,7 @@ class Network(Frozen):
             for exit_ in self.exits or ()
             if exit_.lossless
         )
-        wanted = chain(ends, hosts, outside)
+        candidates = chain(ends, hosts, outside)
         return tuple(
             Port(
                 end,
@@ -384,7 +384,7 @@ class Network(Frozen):
                 cable_m,
                 speed_gbps or self.speed_gbps(end),
             )
-            for end, cable_m, speed_gbps in wanted
+            for end, cable_m, speed_gbps in candidates
             if (interface := self.interface(end)) is not None
         )
 
@@ -394,10 +394,10 @@ class Network(Frozen):
 
     @cached_property
     def _by_role(self) -> dict[Role | None, tuple[Node, ...]]:
-        found: dict[Role | None, list[Node]] = defaultdict(list)
+        by_role: dict[Role | None, list[Node]] = defaultdict(list)
         for node in sorted(self.nodes, key=lambda n: (n.id is None, n.id or 0, natural(n.name))):
-            found[node.role].append(node)
-        return {role: tuple(nodes) for role, nodes in found.items()}
+            by_role[node.role].append(node)
+        return {role: tuple(nodes) for role, nodes in by_role.items()}
 
     def interface(self, end: End) -> Interface | None:
         """Interface at a link end, if its device has it."""

@@ -25,18 +25,18 @@ class SideTable(Mapping[str, Position]):
 
     def __getitem__(self, key: str) -> Position:
         """Return the position of a key."""
-        found = self.get(key)
-        if found is None:
+        position = self.get(key)
+        if position is None:
             raise KeyError(key)
-        return found
+        return position
 
     def get(self, key: str, default: T | None = None) -> Position | T | None:  # type: ignore[override]  # no overloads
         """Return the position of a key, faster than `Mapping.get`, which catches an exception."""
-        found = self._own.get(key)
-        if found is None:
+        position = self._own.get(key)
+        if position is None:
             end = key.find("]") + 1
-            found = self._below.get(key[end:]) if key[:end] in self._ports else None
-        return default if found is None else found
+            position = self._below.get(key[end:]) if key[:end] in self._ports else None
+        return default if position is None else position
 
     def __iter__(self) -> Iterator[str]:
         """Yield every key once."""

@@ -73,8 +73,8 @@ class Bandwidth(Frozen):
     @property
     def uplinks_gbps(self) -> tuple[int, int] | None:
         """Least and most uplinks of a leaf."""
-        known = [load.up_gbps for load in self.loads if load.up_gbps is not None]
-        return (min(known), max(known)) if known else None
+        rates = [load.up_gbps for load in self.loads if load.up_gbps is not None]
+        return (min(rates), max(rates)) if rates else None
 
 
 class Addition(Frozen):

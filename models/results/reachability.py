@@ -169,10 +169,10 @@ class Reachability(Frozen):
 
 
 def _by_segment(classes: Sequence[ServerClass], numbers: Iterable[int]) -> dict[str, list[int]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    by_segment: defaultdict[str, list[int]] = defaultdict(list)
     for number in numbers:
-        found[classes[number].segment].append(number)
-    return found
+        by_segment[classes[number].segment].append(number)
+    return by_segment
 
 
 def reachability(classes: Iterable[ServerClass], lost_to: Mapping[str, Set[str]]) -> Reachability:
@@ -186,8 +186,8 @@ def reachability(classes: Iterable[ServerClass], lost_to: Mapping[str, Set[str]]
     for one in ordered:
         alone = len(one.servers) == 1
         sources = lost_to.get(one.servers[0], frozenset())
-        found = {number[s] for s in sources if not (alone and s == one.servers[0])}
-        if found:
-            targets[tuple(sorted(found))].append(number[one.servers[0]])
+        lost_sources = {number[s] for s in sources if not (alone and s == one.servers[0])}
+        if lost_sources:
+            targets[tuple(sorted(lost_sources))].append(number[one.servers[0]])
     lost = (LostClasses(sources=s, destinations=tuple(d)) for s, d in sorted(targets.items()))
     return Reachability(classes=ordered, lost=tuple(lost))

@@ -111,12 +111,12 @@ def classify(
     else:
         kind = ChangeKind.ADDITIVE
     fresh = put_into_service(edits)
-    felt = (
+    reasons = (
         reason
         for edit in edits
         if edit.port_and_rest[0] not in fresh and (reason := reason_of(edit, disrupts))
     )
-    return kind, tuple(dict.fromkeys(felt))
+    return kind, tuple(dict.fromkeys(reasons))
 
 
 def put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
@@ -124,14 +124,14 @@ def put_into_service(edits: Iterable[Edit]) -> frozenset[str]:
 
     They carried no traffic before, so the change does not affect service.
     """
-    found: dict[str, list[Edit]] = {}
+    by_port: dict[str, list[Edit]] = {}
     for edit in edits:
         port, rest = edit.port_and_rest
         if port and rest:
-            found.setdefault(port, []).append(edit)
+            by_port.setdefault(port, []).append(edit)
     return frozenset(
         port
-        for port, of_port in found.items()
+        for port, of_port in by_port.items()
         if all(edit.before is None for edit in of_port)
         and any(effect_of(edit).carries for edit in of_port)
     )

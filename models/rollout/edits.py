@@ -87,6 +87,6 @@ def text_of(value: JsonValue) -> str:
             f"({text_of(item)})" if isinstance(item, dict) else text_of(item) for item in value
         )
     if isinstance(value, dict):
-        said = (f"{name}={text_of(item)}" for name, item in value.items())
-        return ", ".join(said) or "as by default"
+        fields = (f"{name}={text_of(item)}" for name, item in value.items())
+        return ", ".join(fields) or "as by default"
     return str(value)

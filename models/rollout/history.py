@@ -151,8 +151,8 @@ class RunHistory:
             for key, course in self.courses.items()
         }
         healthy = frozenset(each for each in self.healthy if each[1] == AFTER)
-        anew = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
-        return replace(anew, resumed=True, paused="")
+        history = replace(self, courses=courses, measured=frozenset(), healthy=healthy)
+        return replace(history, resumed=True, paused="")
 
     def _wave(self, event: Event) -> RunHistory:  # noqa: PLR0911 - one for each act
         if event.act == "pause":

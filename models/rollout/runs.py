@@ -65,8 +65,8 @@ class Run:
     @property
     def broken_glass(self) -> tuple[str, ...]:
         """Users who continued without approvals, with their reasons."""
-        found = (each.event for each in self.events if each.event.act == "break-glass")
-        return tuple(event.detail for event in found)
+        events = (each.event for each in self.events if each.event.act == "break-glass")
+        return tuple(event.detail for event in events)
 
 
 @dataclass(frozen=True, slots=True)

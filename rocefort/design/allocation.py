@@ -72,9 +72,9 @@ def link_subnet(fabric: Fabric, spine: Switch, leaf: Leaf, number: int = 1) -> I
     """
     length, capacity = fabric.pools.link_prefix_length, fabric.capacity
     row = (number - 1) * capacity.leaves + leaf.id - 1
-    place = row * capacity.spines + spine.id - 1
+    index = row * capacity.spines + spine.id - 1
     size: int = 2 ** (32 - length)
-    return _network(int(fabric.pools.links.network_address) + place * size, length)
+    return _network(int(fabric.pools.links.network_address) + index * size, length)
 
 
 def fabric_port(fabric: Fabric, ports: Sequence[str], peer: Switch, number: int = 1) -> str:
@@ -118,8 +118,8 @@ def server_address(
     network = gateway_address.network
     if server.address is not None:
         return _interface(int(server.address), network.prefixlen)
-    place = _port_position(server, hardware)
-    return _interface(int(network.network_address) + FIRST_SERVER + place, network.prefixlen)
+    index = _port_position(server, hardware)
+    return _interface(int(network.network_address) + FIRST_SERVER + index, network.prefixlen)
 
 
 def trunk_id(server: ServerIntent, bond: ServerBond, hardware: Hardware) -> int:

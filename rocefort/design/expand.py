@@ -62,7 +62,7 @@ class GrownFabric:
 
 
 def grow(
-    text: str, loaded: LoadedFabric, catalogue: Catalogue, wanted: GrowthRequest
+    text: str, loaded: LoadedFabric, catalogue: Catalogue, request: GrowthRequest
 ) -> GrownFabric:
     """Add switches and servers to the text of `loaded`; it does not derive.
 
@@ -72,10 +72,10 @@ def grow(
     data = loaded.document.data
     if not isinstance(data, dict):
         raise TypeError("a fabric that is loaded is a mapping")
-    growth = _Growth(loaded.fabric, data, loaded.document.file, catalogue, wanted)
-    groups = [group for group in GROUPS if wanted.number(group)]
+    growth = _Growth(loaded.fabric, data, loaded.document.file, catalogue, request)
+    groups = [group for group in GROUPS if request.number(group)]
     lists = {group: list(growth.switches(group)) for group in groups}
-    if wanted.servers and wanted.leaves:
+    if request.servers and request.leaves:
         lists[SERVERS] = list(growth.servers(lists[LEAVES]))
     like = {group: growth.like(group) for group in groups}
     insertions = appended(text, lists, like, LEAVES)
@@ -97,34 +97,34 @@ class _Growth:
     data: Mapping[str, list[Item]]
     file: str
     catalogue: Catalogue
-    wanted: GrowthRequest
+    request: GrowthRequest
 
     def _members(self, group: str) -> Sequence[Switch]:
         return self.fabric.spines if group == SPINES else self.fabric.leaves
 
     def like(self, group: str) -> int:
         """Index of the switch that new ones copy: the one with the highest id, of their model."""
-        members, model = self._members(group), self.wanted.hardware.get(group)
+        members, model = self._members(group), self.request.hardware.get(group)
         places = [i for i, s in enumerate(members) if model and s.hardware == model.hardware]
         return max(places or range(len(members)), key=lambda place: members[place].id)
 
     def switches(self, group: str) -> Iterator[Item]:
         """New items of a group."""
-        place, number = self.like(group), self.wanted.number(group)
-        racks = self.wanted.racks.get(group, ())
-        copied = {k: v for k, v in self.data[group][place].items() if k not in OF_ONE}
-        copied |= self._model(group, self._members(group)[place])
-        if copied["hardware"] != self._members(group)[place].hardware:
+        position, number = self.like(group), self.request.number(group)
+        racks = self.request.racks.get(group, ())
+        copied = {k: v for k, v in self.data[group][position].items() if k not in OF_ONE}
+        copied |= self._model(group, self._members(group)[position])
+        if copied["hardware"] != self._members(group)[position].hardware:
             copied.pop("breakout", None)  # it names ports of the other model
         name = name_pattern(self._members(group), group)
         for index, id_ in enumerate(self._ids(group)):
             own = {"rack": racks[index * len(racks) // number]} if racks else {}
             item = {"id": id_, "name": name(id_), **copied, **own}
-            yield _in_order(item, self.data[group][place])
+            yield _in_order(item, self.data[group][position])
 
     def _ids(self, group: str) -> range:
         """Next ids, above those of present and retired switches."""
-        capacity, spines, number = self.fabric.capacity, group == SPINES, self.wanted.number(group)
+        capacity, spines, number = self.fabric.capacity, group == SPINES, self.request.number(group)
         most = capacity.spines if spines else capacity.leaves
         retired = capacity.retired_spines if spines else capacity.retired_leaves
         used = {*(switch.id for switch in self._members(group)), *retired}
@@ -144,7 +144,7 @@ class _Growth:
 
     def _model(self, group: str, like: Switch) -> Item:
         """Hardware and software, if the request has a model."""
-        model = self.wanted.hardware.get(group)
+        model = self.request.hardware.get(group)
         if model is None:
             return {}
         if model.hardware not in self.catalogue.hardware:
@@ -153,11 +153,11 @@ class _Growth:
         software = model.software or like.software
         facts = self.catalogue.hardware[model.hardware]
         if facts.family_of(software) is None:
-            known = ", ".join(f"{release.prefix}.." for release in facts.releases)
+            releases = ", ".join(f"{release.prefix}.." for release in facts.releases)
             raise BadInput(
                 f"no syntax family known for {model.hardware} with {software!r}",
                 where="--hardware",
-                how=f"name the release, {model.hardware}@RELEASE; its releases: {known}",
+                how=f"name the release, {model.hardware}@RELEASE; its releases: {releases}",
             )
         return {"hardware": model.hardware, "software": software}
 
@@ -176,15 +176,15 @@ class _Growth:
                 own_like = like
             name = _numbered_on([s.name for s in self.fabric.servers], own_like)
             ports = self._server_ports(leaf, neighbour, copied.get("port"))
-            if self.wanted.servers > len(ports):
+            if self.request.servers > len(ports):
                 raise Refused(
-                    f"{count_of(self.wanted.servers, 'server')} on each new leaf, and "
+                    f"{count_of(self.request.servers, 'server')} on each new leaf, and "
                     f"{leaf['hardware']} has {count_of(len(ports), 'port')} for servers like "
                     f"{neighbour.name}'s; the others are kept for spines or of another speed",
                     where=f"{self.file}: {leaf['name']}",
                     how=f"ask for at most {len(ports)}" if ports else "leave --servers out",
                 )
-            for port in ports[: self.wanted.servers]:
+            for port in ports[: self.request.servers]:
                 number += 1
                 own = {"name": name(number), "leaf": leaf["name"], "port": port}
                 yield {**own, **{k: v for k, v in copied.items() if k not in own}}
@@ -194,8 +194,8 @@ class _Growth:
         for index in reversed(range(len(self.fabric.servers))):
             server = self.fabric.servers[index]
             if server.leaf == leaf.name and server.port:
-                found = self.data[SERVERS][index]
-                return {k: v for k, v in found.items() if k not in SERVER_OF_ONE}
+                row = self.data[SERVERS][index]
+                return {k: v for k, v in row.items() if k not in SERVER_OF_ONE}
         if not leaf.segments:
             what = f"{leaf.name}, which new leaves are like, serves no segment"
             raise Refused(what, where=self.file, how="leave --servers out")
@@ -205,21 +205,21 @@ class _Growth:
         """Ports of a new leaf for servers, with the speed of the neighbour's port, or any."""
         hardware = self.catalogue.hardware[str(leaf["hardware"])]
         splits = neighbour.splits if leaf.get("breakout") else {}
-        kept = {whole_port(name) for name in hardware.fabric_places(splits)}
+        reserved = {whole_port(name) for name in hardware.fabric_places(splits)}
         free = [
             part
             for name in hardware.port_names()
-            if name not in kept
+            if name not in reserved
             for part in (parts_of(name, splits[name]) if name in splits else (name,))
         ]
         speeds = {part: hardware.speed_gbps(part, splits.get(whole_port(part))) for part in free}
-        known = self.catalogue.hardware[neighbour.hardware]
-        wanted = (
-            known.speed_gbps(port, neighbour.splits.get(whole_port(port)))
+        model = self.catalogue.hardware[neighbour.hardware]
+        speed_gbps = (
+            model.speed_gbps(port, neighbour.splits.get(whole_port(port)))
             if isinstance(port, str)
             else None
         )
-        return [part for part in free if wanted is None or speeds[part] == wanted]
+        return [part for part in free if speed_gbps is None or speeds[part] == speed_gbps]
 
 
 def _in_order(item: Item, like: Item) -> Item:
@@ -246,6 +246,6 @@ def _numbered_on(names: Sequence[str], like: str) -> Callable[[int], str]:
     """Return the function from numbers to names, after the highest number with the same prefix."""
     match = re.fullmatch(r"(.*?)([0-9]{0,9})", like)
     head, digits = (match[1], match[2]) if match else (like, "")
-    found = (re.fullmatch(re.escape(head) + r"([0-9]{1,9})", name) for name in names)
-    highest = max((int(one[1]) for one in found if one), default=0)
+    matches = (re.fullmatch(re.escape(head) + r"([0-9]{1,9})", name) for name in names)
+    highest = max((int(one[1]) for one in matches if one), default=0)
     return lambda number: f"{head}{highest + number:0{len(digits) or 2}}"

@@ -99,6 +99,6 @@ def _family(catalogue: Catalogue, model: str | None, software: str | None) -> Fa
     if software is None:
         return None
     models = [model] if model in catalogue.hardware else list(catalogue.hardware)
-    found = {catalogue.hardware[name].family_of(software) for name in models if name} - {None}
-    names = [name for name in found if name is not None]
+    families = {catalogue.hardware[name].family_of(software) for name in models if name} - {None}
+    names = [name for name in families if name is not None]
     return catalogue.families.get(names[0]) if len(names) == 1 else None

@@ -37,23 +37,23 @@ def claims_of(
     nodes: Sequence[Node], heard: Iterable[LldpNeighbour] = ()
 ) -> tuple[CablingEvidence, ...]:
     """Return the evidence of the far ends of ports, by port, the most reliable source first."""
-    known = {node.name: node for node in nodes}
-    claims = {*_by_lldp(known, heard), *_by_addresses(nodes), *_by_descriptions(known)}
-    tellers = list(CablingSource)
+    by_name = {node.name: node for node in nodes}
+    claims = {*_by_lldp(by_name, heard), *_by_addresses(nodes), *_by_descriptions(by_name)}
+    priority = list(CablingSource)
 
     def order(claim: CablingEvidence) -> tuple[object, ...]:
         at = natural(claim.at.device), natural(claim.at.interface)
-        return *at, tellers.index(claim.by), natural(claim.far)
+        return *at, priority.index(claim.by), natural(claim.far)
 
     return tuple(sorted(claims, key=order))
 
 
 def _by_lldp(
-    known: Mapping[str, Node], heard: Iterable[LldpNeighbour]
+    by_name: Mapping[str, Node], heard: Iterable[LldpNeighbour]
 ) -> Iterator[CablingEvidence]:
     """Yield LLDP evidence on ports of known switches, without their management ports."""
     for one in heard:
-        if one.device in known and one.neighbour in known and "GE" in one.local[:5]:
+        if one.device in by_name and one.neighbour in by_name and "GE" in one.local[:5]:
             at = End(device=one.device, interface=one.local)
             yield CablingEvidence(by=CablingSource.LLDP, at=at, device=one.neighbour, port=one.port)
 
@@ -68,16 +68,16 @@ def _by_addresses(nodes: Sequence[Node]) -> Iterator[CablingEvidence]:
                 )
 
 
-def _by_descriptions(known: Mapping[str, Node]) -> Iterator[CablingEvidence]:
+def _by_descriptions(by_name: Mapping[str, Node]) -> Iterator[CablingEvidence]:
     """Yield evidence of descriptions of known switches: `to leaf01 100GE1/0/1`, `to-leaf01`."""
-    names = {name.casefold(): name for name in known}
-    for name, node in known.items():
+    names = {name.casefold(): name for name in by_name}
+    for name, node in by_name.items():
         for port in node.device.interfaces:
-            told = _described_end(port.description, names) if port.kind == "ethernet" else None
-            if told is not None and told[0] != name:
+            far_end = _described_end(port.description, names) if port.kind == "ethernet" else None
+            if far_end is not None and far_end[0] != name:
                 at = End(device=name, interface=port.name)
                 yield CablingEvidence(
-                    by=CablingSource.DESCRIPTIONS, at=at, device=told[0], port=told[1]
+                    by=CablingSource.DESCRIPTIONS, at=at, device=far_end[0], port=far_end[1]
                 )
 
 
@@ -98,20 +98,20 @@ def links_of(claims: Sequence[CablingEvidence]) -> tuple[Link, ...]:
     LLDP has priority, then addresses, then descriptions that agree in both directions. A port has
     one cable. Contradictions stay in the evidence.
     """
-    tellers: dict[tuple[End, End], dict[CablingSource, None]] = defaultdict(dict)
-    for teller in CablingSource:
-        for pair in _pairs([claim for claim in claims if claim.by is teller], teller):
-            tellers[pair][teller] = None
+    by_pair: dict[tuple[End, End], dict[CablingSource, None]] = defaultdict(dict)
+    for source in CablingSource:
+        for pair in _pairs([claim for claim in claims if claim.by is source], source):
+            by_pair[pair][source] = None
     taken: set[End] = set()
     links: list[Link] = []
-    for (a, b), told in tellers.items():
+    for (a, b), sources in by_pair.items():
         if not {a, b} & taken:
             taken |= {a, b}
-            links.append(Link(a=a, b=b, told=tuple(told)))
+            links.append(Link(a=a, b=b, told=tuple(sources)))
     return tuple(sorted(links, key=lambda link: (_end_order(link.a), _end_order(link.b))))
 
 
-def _pairs(claims: Sequence[CablingEvidence], teller: CablingSource) -> Iterator[tuple[End, End]]:
+def _pairs(claims: Sequence[CablingEvidence], source: CablingSource) -> Iterator[tuple[End, End]]:
     """Yield the cables of one source, the lower end first."""
     stated = {claim.at: claim for claim in claims}
     toward: dict[tuple[str, str], list[End]] = defaultdict(list)
@@ -124,7 +124,7 @@ def _pairs(claims: Sequence[CablingEvidence], teller: CablingSource) -> Iterator
         back = stated.get(far)
         agrees = back is not None and back.device == claim.at.device
         agrees = agrees and back is not None and back.port in (None, claim.at.interface)
-        if agrees or (teller is CablingSource.LLDP and back is None):
+        if agrees or (source is CablingSource.LLDP and back is None):
             a, b = sorted((claim.at, far), key=_end_order)
             yield a, b
 

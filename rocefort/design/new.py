@@ -162,14 +162,14 @@ def _model(catalogue: Catalogue, name: str) -> _Model:
     """Return the model with its newest known release."""
     hardware = catalogue.hardware[name]
     release = hardware.releases[-1]
-    known = (software for software in RELEASES if software.startswith(release.prefix))
-    return _Model(hardware, next(known, release.prefix), catalogue.families[release.family])
+    matching = (software for software in RELEASES if software.startswith(release.prefix))
+    return _Model(hardware, next(matching, release.prefix), catalogue.families[release.family])
 
 
-def _reserved(size: Size, wanted: int | None, hardware: Hardware, peers: str) -> int:
+def _reserved(size: Size, requested: int | None, hardware: Hardware, peers: str) -> int:
     """Capacity for the peers of a model: the requested one, or limited by its ports."""
-    if wanted is not None:
-        return wanted
+    if requested is not None:
+        return requested
     each = size.links_per_pair
     most = min(MOST_SPINES, MOST_PATHS // each) if peers == "spines" else MOST_LEAVES
     return min(len(hardware.fabric_port_names()) // each, most)
@@ -192,12 +192,12 @@ def _size_problems(
         if count < 1:
             yield Problem("", f"{count} {peers}", "a fabric has one or more")
         elif max(count, capacity or 0) > ports:
-            wanted = max(count, capacity or 0)
-            larger = larger_hardware(catalogue.hardware, hardware, wanted * each)
+            needed = max(count, capacity or 0)
+            larger = larger_hardware(catalogue.hardware, hardware, needed * each)
             yield Problem(
                 "",
                 f"{hardware.model} as a {role} has ports for {ports} {peers} with "
-                f"{count_of(each, 'link')} to each, not {wanted}",
+                f"{count_of(each, 'link')} to each, not {needed}",
                 f"ask for at most {ports} {peers}, or as {role} hardware {larger}",
             )
         elif capacity is not None and capacity < count:
@@ -209,13 +209,13 @@ def _size_problems(
 
 
 def _server_problems(size: Size, leaf: Hardware) -> Iterator[Problem]:
-    free, wanted = len(_server_ports(leaf)), size.servers_per_leaf
-    if wanted < 0:
-        yield Problem("", f"{wanted} servers per leaf", "ask for none or more")
-    elif wanted > free:
+    free, requested = len(_server_ports(leaf)), size.servers_per_leaf
+    if requested < 0:
+        yield Problem("", f"{requested} servers per leaf", "ask for none or more")
+    elif requested > free:
         yield Problem(
             "",
-            f"{leaf.model} as a leaf has {free} ports for servers, not {wanted}",
+            f"{leaf.model} as a leaf has {free} ports for servers, not {requested}",
             f"ask for at most {free} servers per leaf, or choose another leaf hardware",
         )
 
@@ -236,8 +236,8 @@ def _speed_problems(leaf: Hardware, spine: Hardware) -> Iterator[Problem]:
 
 def _server_ports(leaf: Hardware) -> tuple[str, ...]:
     """Ports of a leaf for servers, all of one speed: the most common of its free ports."""
-    kept = set(leaf.fabric_port_names())
-    free = [port for port in leaf.port_names() if port not in kept]
+    reserved = set(leaf.fabric_port_names())
+    free = [port for port in leaf.port_names() if port not in reserved]
     speeds = Counter(map(leaf.speed_gbps, free)).most_common(1)
     return tuple(port for port in free if leaf.speed_gbps(port) == speeds[0][0])
 

@@ -87,8 +87,8 @@ def of_family(family: Family) -> Iterator[tuple[OpenFact, Concern]]:
 
 def ask_of(entry: Unconfirmed) -> str:
     """Return the command in its note, or the one that shows the line as saved."""
-    if named := SHOWN.findall(entry.note):
-        command, help_too = named[-1]
+    if commands := SHOWN.findall(entry.note):
+        command, help_too = commands[-1]
         return f"{command} ?" if help_too else command
     words: list[str] = []
     for word in entry.command.split():
@@ -109,8 +109,8 @@ def of_hardware(hardware: Hardware) -> Iterator[OpenFact]:
         fact = f"its ports and their names: {hardware.note or hardware.source}"
         yield OpenFact(of=hardware.model, fact=fact, ask="display interface brief")
     if buffer is None or not buffer.confirmed:
-        known = f"{buffer.value // KBYTE} MB: {buffer.source}" if buffer else NO_LIMIT
-        fact = f"the size of its buffer: {known}"
+        size = f"{buffer.value // KBYTE} MB: {buffer.source}" if buffer else NO_LIMIT
+        fact = f"the size of its buffer: {size}"
         yield OpenFact(of=hardware.model, fact=fact, ask="display qos buffer ingress-usage")
     yield from _splits(hardware)
     for card in hardware.cards:
@@ -131,10 +131,10 @@ def _splits(hardware: Hardware) -> Iterator[OpenFact]:
             rows.setdefault(f"{', '.join(entry.types)}: {entry.source}{note}", []).extend(
                 entry.ports
             )
-    for said, ports in rows.items():
+    for text, ports in rows.items():
         first = expand_ports(ports[0])[0]
         yield OpenFact(
             of=hardware.model,
-            fact=f"ways to split {', '.join(ports)}: {said}",
+            fact=f"ways to split {', '.join(ports)}: {text}",
             ask=f"{SPLIT} {first} split-type ?",
         )

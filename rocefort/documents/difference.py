@@ -100,9 +100,9 @@ def _key_of(items: list[object], *sides: list[object]) -> str | None:
     if not items or not all(isinstance(item, dict) for item in items):
         return None
     for key in KEYS:
-        named = [[str(_mapping(item).get(key)) for item in side] for side in sides]
+        values = [[str(_mapping(item).get(key)) for item in side] for side in sides]
         has_all = all(key in _mapping(item) for item in items)
-        if has_all and all(len(set(names)) == len(names) for names in named):
+        if has_all and all(len(set(names)) == len(names) for names in values):
             return key
     return None
 
@@ -111,8 +111,8 @@ def _yaml_line(path: str, value: object) -> str | None:
     """Return a value as one line of YAML; a path ends with its key."""
     if value is _ABSENT:
         return None
-    said = _flow(value, path.rpartition(".")[2])
-    return said if len(said) <= LONGEST else f"{said[:LONGEST]}\u2026"
+    line = _flow(value, path.rpartition(".")[2])
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}\u2026"
 
 
 def _flow(value: object, key: str) -> str:

@@ -54,13 +54,13 @@ def appended(
     """
     bom = len(text) - len(text.removeprefix(BOM))  # marks do not count it
     source = _Source(text[bom:])
-    found = (
+    insertions = (
         insertion
         for key, items in lists.items()
         if items
         for insertion in source.append(key, items, like.get(key, -1), beside)
     )
-    return [Insertion(one.at + bom, one.text) for one in found]
+    return [Insertion(one.at + bom, one.text) for one in insertions]
 
 
 def replace_file(path: Path, before: str, after: str) -> None:
@@ -122,7 +122,7 @@ class _Source:
         lines = ["", f"{key}:"]
         for item in items:
             pairs = [f"{name}: {_scalar_or_flow(value)}" for name, value in item.items()]
-            lines += [f"  {'  ' if place else '- '}{pair}" for place, pair in enumerate(pairs)]
+            lines += [f"  {'  ' if index else '- '}{pair}" for index, pair in enumerate(pairs)]
         return self._lines_at(self._behind(beside, 0), lines)
 
     def _to_block(self, node: yaml.Node, items: Sequence[Item], like: yaml.Node) -> Insertion:
@@ -151,8 +151,8 @@ class _Source:
         return at
 
     def _line_end(self, at: int) -> int:
-        found = self.text.find("\n", at)
-        return len(self.text) if found < 0 else found + 1
+        newline = self.text.find("\n", at)
+        return len(self.text) if newline < 0 else newline + 1
 
     def _spaced(self, node: yaml.Node) -> bool:
         """Whether there is a blank line before the last item."""

@@ -145,8 +145,8 @@ class _DocumentProblem:
 
     def problem(self, file: str) -> Problem:
         """Return the problem with its place in a file."""
-        place = str(Position(file, *self.mark))
-        where = f"{place}: {path_text(self.path)}" if self.path else place
+        position = str(Position(file, *self.mark))
+        where = f"{position}: {path_text(self.path)}" if self.path else position
         return Problem(where, self.what, self.how)
 
 

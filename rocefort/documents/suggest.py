@@ -8,22 +8,22 @@ from difflib import get_close_matches
 from rocefort.errors import BadInput, Problem
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, valid: Iterable[str]) -> str:
     """Return `did you mean 'hold_s'?`, or all known names if none is similar."""
-    names = sorted(known)
+    names = sorted(valid)
     begins = [candidate for candidate in names if candidate.startswith(name) and name]
     near = begins[:1] or get_close_matches(name, names, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(names)}"
 
 
 def chosen_names(
-    option: str, names: Collection[str], known: Collection[str], what: str
+    option: str, names: Collection[str], valid: Collection[str], what: str
 ) -> list[str]:
     """Return the known names that an option gives; all of them if it gives none.
 
     what: message for an unknown name, for `format`. Raises BadInput for unknown names.
     """
-    strangers = [name for name in dict.fromkeys(names) if name not in known]
-    if problems := [Problem(option, what.format(name), nearest(name, known)) for name in strangers]:
+    strangers = [name for name in dict.fromkeys(names) if name not in valid]
+    if problems := [Problem(option, what.format(name), nearest(name, valid)) for name in strangers]:
         raise BadInput(problems=problems)
-    return [name for name in known if name in names or not names]
+    return [name for name in valid if name in names or not names]

@@ -58,9 +58,9 @@ def validate(model: type[M], document: Document) -> M:
 def _without_echoes(details: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:
     """Leave out lists that are too short only because one of their items is a problem."""
     for detail in details:
-        place = detail["loc"]
-        inside = (d["loc"] for d in details if len(d["loc"]) > len(place))
-        if detail["type"] != "too_short" or all(loc[: len(place)] != place for loc in inside):
+        location = detail["loc"]
+        inside = (d["loc"] for d in details if len(d["loc"]) > len(location))
+        if detail["type"] != "too_short" or all(loc[: len(location)] != location for loc in inside):
             yield detail
 
 
@@ -93,8 +93,8 @@ def _misread(
 def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -> Problem:
     path = _yaml_path(detail, document.data)
     kind = detail["type"]
-    if found := _key_problem(document, model, path, detail):
-        return found
+    if problem := _key_problem(document, model, path, detail):
+        return problem
     where = f"{document.at(path)}: {path_text(path)}"
     if kind == "value_error":
         what, _, how = str(detail["ctx"]["error"]).partition("; ")
@@ -128,9 +128,9 @@ def _key_problem(
     where = f"{document.at((*path, key))}: {path_text((*path, key))}"
     if detail["type"] == "union_tag_not_found":
         return Problem(where, f"{key!r} is missing", "add it")
-    known = [name.strip(" '") for name in detail["ctx"]["expected_tags"].split(",")]
+    tags = [name.strip(" '") for name in detail["ctx"]["expected_tags"].split(",")]
     tag = str(detail["ctx"]["tag"])
-    return Problem(where, f"there is no {key} {_value_text(tag)}", nearest(tag, known))
+    return Problem(where, f"there is no {key} {_value_text(tag)}", nearest(tag, tags))
 
 
 def _value_text(value: object) -> str:
@@ -179,10 +179,10 @@ def _item(data: object, part: str | int) -> object:
 
 def _fields_at(model: object, path: YamlPath) -> list[str]:
     """Return valid keys at a path; of a union those of all its members."""
-    found = [model]
+    annotations = [model]
     for part in path:
-        found = [below for one in found for below in _below(one, part)]
-    models = [one for kind in found for one in _members(kind) if _is_model(one)]
+        annotations = [below for one in annotations for below in _below(one, part)]
+    models = [one for kind in annotations for one in _members(kind) if _is_model(one)]
     return [name for one in models for name in one.model_fields]
 
 

@@ -50,12 +50,12 @@ def _cannot(hardware: Hardware, port: str, split_type: str) -> tuple[str, str] |
     """Return (what, how) if a model cannot split a port in this way."""
     if port not in hardware.port_names():
         return f"{hardware.model} has no port {port}", f"its ports: {', '.join(hardware.ports)}"
-    known = hardware.splits_of(port)
-    if split_type in known:
+    split_types = hardware.splits_of(port)
+    if split_type in split_types:
         return None
-    if known:
+    if split_types:
         what = f"{port} of {hardware.model} cannot be split {split_type}"
-        return what, f"it can be split {' or '.join(known)}"
+        return what, f"it can be split {' or '.join(split_types)}"
     return (
         f"no source states that {port} of {hardware.model} can be split",
         "leave it whole, or add it to rocefort.breakout of the hardware's file, with the source",
@@ -71,10 +71,10 @@ def port_problem(hardware: Hardware, switch: Switch, port: str) -> tuple[str, st
     if split_type is None:
         if port == whole:
             return None
-        ways = " or ".join(f"{whole}: {way}" for way in hardware.splits_of(whole))
+        choices = " or ".join(f"{whole}: {choice}" for choice in hardware.splits_of(whole))
         return (
             f"{port} is a part of {whole}, which {switch.name} does not split",
-            f"add {ways} to the breakout of {switch.name}" if ways else f"use {whole}",
+            f"add {choices} to the breakout of {switch.name}" if choices else f"use {whole}",
         )
     parts = parts_of(whole, split_type)
     if port in parts:
@@ -96,10 +96,10 @@ def outward_port_problem(hardware: Hardware, leaf: Switch, port: str) -> tuple[s
 
 def _matching_part(hardware: Hardware, switch: Switch, port: str) -> str:
     """Suggest the part with the port's name for one with the name of its own speed."""
-    place, _, part = port.partition("GE")[2].partition(":")
+    number, _, part = port.partition("GE")[2].partition(":")
     for whole, split_type in switch.splits.items():
         name = f"{whole}:{part}"
-        if part and whole.endswith(f"GE{place}") and name in parts_of(whole, split_type):
+        if part and whole.endswith(f"GE{number}") and name in parts_of(whole, split_type):
             return f"the parts of a port keep its name: {name}"
     return f"its ports: {', '.join(hardware.ports)}"
 
@@ -109,4 +109,6 @@ def splits(scope: Scope) -> tuple[PortSplit, ...]:
     for ports in scope.switch.breakout:
         for name in expand_ports(ports):
             scope.note(f"splits[{name}]", *scope.path, "breakout", ports)
-    return tuple(PortSplit(port=port, type=way) for port, way in scope.switch.splits.items())
+    return tuple(
+        PortSplit(port=port, type=split_type) for port, split_type in scope.switch.splits.items()
+    )

@@ -59,25 +59,25 @@ def _pins(context: Context) -> Iterator[Problem]:
 
 def _ports(context: Context) -> Iterator[Problem]:
     """Yield problems of too few ports for peers: one for all switches that are the same."""
-    capacity, told = context.fabric.capacity, set()
+    capacity, reported = context.fabric.capacity, set()
     for path, switch in context.switches():
         hardware = context.catalogue.hardware.get(switch.hardware)
         leaf = isinstance(switch, Leaf)
         kind = leaf, switch.hardware, tuple(switch.splits.items())
-        if hardware is None or kind in told:
+        if hardware is None or kind in reported:
             continue
-        told.add(kind)
+        reported.add(kind)
         peers, word = (capacity.spines, "spines") if leaf else (capacity.leaves, "leaves")
         each = capacity.links_per_pair
         ports = len(hardware.fabric_places(switch.splits))
         if ports < peers * each:
-            known = context.catalogue.hardware
-            what, how = too_few_ports(known, hardware, word, peers, each, ports)
+            models = context.catalogue.hardware
+            what, how = too_few_ports(models, hardware, word, peers, each, ports)
             yield context.problem((*path, "hardware"), what, how)
 
 
-def too_few_ports(  # noqa: PLR0913, PLR0917 - what there is, and what is wanted of it
-    known: Mapping[str, Hardware],
+def too_few_ports(  # noqa: PLR0913, PLR0917 - hardware, peers and links
+    models: Mapping[str, Hardware],
     hardware: Hardware,
     word: str,
     peers: int,
@@ -89,15 +89,15 @@ def too_few_ports(  # noqa: PLR0913, PLR0917 - what there is, and what is wanted
         f"{hardware.model} has {count_of(ports, 'fabric port')}, enough for {ports // each} {word} "
         f"with {count_of(each, 'link')} to each; the reserved capacity is {peers} {word}"
     )
-    larger, fits = larger_hardware(known, hardware, peers * each), ports // each
+    larger, fits = larger_hardware(models, hardware, peers * each), ports // each
     return what, f"use {larger}; or lower capacity.{word} to {fits}"
 
 
-def larger_hardware(known: Mapping[str, Hardware], hardware: Hardware, needed: int) -> str:
+def larger_hardware(models: Mapping[str, Hardware], hardware: Hardware, needed: int) -> str:
     """Return models with so many fabric ports of the same speed, as text."""
     larger = [
         other.model
-        for other in known.values()
+        for other in models.values()
         if len(other.fabric_port_names()) >= needed and _speeds(other) == _speeds(hardware)
     ]
     none = f"one with {needed} fabric ports (inventory/hardware has none)"

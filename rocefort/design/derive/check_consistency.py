@@ -100,11 +100,11 @@ def _hardware(context: Context, path: YamlPath, switch: Switch) -> Iterator[Prob
         )
         return
     if hardware.family_of(switch.software) is None:
-        known = ", ".join(f"{r.prefix}.." for r in hardware.releases)
+        releases = ", ".join(f"{r.prefix}.." for r in hardware.releases)
         yield context.problem(
             (*path, "software"),
             f"no syntax family known for {switch.hardware} with {switch.software!r}",
-            f"its releases: {known}",
+            f"its releases: {releases}",
         )
 
 
@@ -142,25 +142,25 @@ def _family_timers(context: Context, family: Family, switch: Switch) -> Iterator
     deadlock, name = context.lossless.deadlock, family.name
     given = deadlock.of_family(family.name)
     counted = (given.detect_time, given.recovery_time) if given else (None, None)
-    place = ("deadlock", *(("by_family", name) if given else ()))
+    path = ("deadlock", *(("by_family", name) if given else ()))
     profile = context.lossless_chosen
     if family.deadlock_detect_time is None:
         if counted != (None, None):
             how = "give detect_ms and recovery_ms"
-            yield profile.problem(place, f"{name} takes milliseconds, not multiples", how)
+            yield profile.problem(path, f"{name} takes milliseconds, not multiples", how)
     elif None in counted and counted != (None, None):
         how = f"give by_family.{name}.detect_time and recovery_time"
-        yield profile.problem(place, f"one of two multiples is given for {name}", how)
+        yield profile.problem(path, f"one of two multiples is given for {name}", how)
     elif None in counted and family.deadlock_interval_ms is None:
         yield profile.problem(
-            place,
+            path,
             f"{switch.name} is {name}, whose timer unit no source confirms",
             f"give by_family.{name}.detect_time and recovery_time as the switch counts",
         )
     elif multiples(deadlock, family) is None:
         detect_ms, recovery_ms = times_ms(deadlock, family)
         yield profile.problem(
-            place,
+            path,
             f"{name} cannot express {detect_ms} and {recovery_ms} ms: it counts intervals of "
             f"{family.deadlock_intervals_ms} ms",
             f"give times that are multiples of one of them, here or in by_family.{name}",
@@ -184,8 +184,8 @@ def _scheduling(context: Context) -> Iterator[Problem]:
     if not context.has_lossless:
         return
     rows = enumerate(context.lossless.scheduling)
-    named = [(("scheduling", index), str(row.queue)) for index, row in rows]
-    yield from repeated(context.lossless_chosen, named, "queue", "queue")
+    items = [(("scheduling", index), str(row.queue)) for index, row in rows]
+    yield from repeated(context.lossless_chosen, items, "queue", "queue")
 
 
 def _pools(context: Context) -> Iterator[Problem]:
@@ -211,9 +211,9 @@ def _pools(context: Context) -> Iterator[Problem]:
 
 def _segments(context: Context) -> Iterator[Problem]:
     fabric = context.fabric
-    named = [(("segments", i), s) for i, s in enumerate(fabric.segments)]
-    yield from repeated(context, [(p, s.name) for p, s in named], "name", "name")
-    tagged = [(p, str(s.vlan)) for p, s in named if s.vlan]
+    segments = [(("segments", i), s) for i, s in enumerate(fabric.segments)]
+    yield from repeated(context, [(p, s.name) for p, s in segments], "name", "name")
+    tagged = [(p, str(s.vlan)) for p, s in segments if s.vlan]
     yield from repeated(context, tagged, "vlan", "VLAN")
     outside = [s for s in fabric.segments if s.vlan is None]
     if len(outside) != 1:
@@ -222,7 +222,7 @@ def _segments(context: Context) -> Iterator[Problem]:
             f"{len(outside)} segments without a VLAN",
             "exactly one is the out-of-band management network",
         )
-    for path, segment in named:
+    for path, segment in segments:
         parts = 2 ** max(segment.leaf_prefix_length - segment.prefix.prefixlen, 0)
         if segment.vlan and parts < fabric.capacity.leaves:
             yield context.problem(
@@ -240,10 +240,10 @@ def _segments(context: Context) -> Iterator[Problem]:
                     f"{leaf.name} does not serve segment {name!r}",
                     nearest(name, leaf.segments),
                 )
-        for place, name in enumerate(leaf.segments):
+        for number, name in enumerate(leaf.segments):
             if name not in gateways:
                 yield context.problem(
-                    ("leaves", index, "segments", place),
+                    ("leaves", index, "segments", number),
                     f"no segment {name!r} with a VLAN",
                     nearest(name, gateways),
                 )
@@ -303,7 +303,7 @@ def _server_port(
 
 def _links(context: Context) -> Iterator[Problem]:
     fabric = context.fabric
-    known: dict[str, dict[str, Switch]] = {
+    switches: dict[str, dict[str, Switch]] = {
         "spine": {s.name: s for s in fabric.spines},
         "leaf": {s.name: s for s in fabric.leaves},
     }
@@ -316,9 +316,9 @@ def _links(context: Context) -> Iterator[Problem]:
             yield context.problem(("links", index), what, f"the first is on line {line}")
         for role, port in (("spine", pin.spine_port), ("leaf", pin.leaf_port)):
             name = getattr(pin, role)
-            switch = known[role].get(name)
+            switch = switches[role].get(name)
             if switch is None:
-                how = nearest(name, known[role])
+                how = nearest(name, switches[role])
                 yield context.problem(("links", index, role), f"no {role} {name!r}", how)
                 continue
             hardware = context.catalogue.hardware.get(switch.hardware)
@@ -328,8 +328,8 @@ def _links(context: Context) -> Iterator[Problem]:
 
 def _access(context: Context) -> Iterator[Problem]:
     users, services = context.fabric.security.users, context.fabric.services
-    named = [(("security", "users", i), user.name) for i, user in enumerate(users)]
-    yield from repeated(context, named, "name", "user")
+    items = [(("security", "users", i), user.name) for i, user in enumerate(users)]
+    yield from repeated(context, items, "name", "user")
     for key, word, hosts in (("ntp", "NTP", services.ntp), ("syslog", "syslog", services.syslog)):
         for index, host in enumerate(hosts):
             if host in hosts[:index]:
@@ -351,30 +351,30 @@ def _access(context: Context) -> Iterator[Problem]:
 def _roles(context: Context) -> Iterator[Problem]:
     """Yield problems of duplicate roles and subscriptions, and of users with an unknown role."""
     security = context.fabric.security
-    named = [(("security", "roles", i), role.name) for i, role in enumerate(security.roles)]
-    yield from repeated(context, named, "name", "role")
-    for path, name in named:
+    items = [(("security", "roles", i), role.name) for i, role in enumerate(security.roles)]
+    yield from repeated(context, items, "name", "role")
+    for path, name in items:
         if name in PREDEFINED_GROUPS:
             what = f"role {name!r} is one that every switch has, and cannot be changed"
             yield context.problem((*path, "name"), what, "give the role a name of its own")
-    known = [*PREDEFINED_GROUPS, *(name for _, name in named)]
+    role_names = [*PREDEFINED_GROUPS, *(name for _, name in items)]
     for index, user in enumerate(security.users):
-        if user.role is not None and user.role not in known:
+        if user.role is not None and user.role not in role_names:
             at = ("security", "users", index, "role")
-            yield context.problem(at, f"no role {user.role!r}", nearest(user.role, known))
-    wanted = enumerate(context.fabric.services.telemetry)
-    subscriptions = [(("services", "telemetry", i), row.name) for i, row in wanted]
+            yield context.problem(at, f"no role {user.role!r}", nearest(user.role, role_names))
+    rows = enumerate(context.fabric.services.telemetry)
+    subscriptions = [(("services", "telemetry", i), row.name) for i, row in rows]
     yield from repeated(context, subscriptions, "name", "subscription")
 
 
 def _rdma(context: Context) -> Iterator[Problem]:
     """Yield problems of servers for RDMA tests: unknown, or without a lossless port."""
-    known = {server.name: server for server in context.fabric.servers}
+    by_name = {server.name: server for server in context.fabric.servers}
     for index, name in enumerate(context.fabric.rdma.servers):
         path = ("rdma", "servers", index)
-        if name not in known:
-            yield context.problem(path, f"no server {name!r}", nearest(name, known))
-        elif not known[name].roce:
+        if name not in by_name:
+            yield context.problem(path, f"no server {name!r}", nearest(name, by_name))
+        elif not by_name[name].roce:
             how = "keep another one for tests"
             yield context.problem(path, f"{name} does not speak RoCE", how)
 

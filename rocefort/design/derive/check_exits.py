@@ -29,9 +29,9 @@ def check_border(context: Context) -> None:
 
 
 def _exits(context: Context) -> Iterator[Placed]:
-    for place, leaf in enumerate(context.fabric.leaves):
+    for leaf_index, leaf in enumerate(context.fabric.leaves):
         for index, exit_ in enumerate(leaf.exits):
-            yield ("leaves", place, "exits", index), leaf, exit_
+            yield ("leaves", leaf_index, "exits", index), leaf, exit_
 
 
 def _gateway(context: Context) -> Iterator[Problem]:

@@ -69,21 +69,21 @@ def _speeds(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Probl
 
 def _subnets(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
     """Yield overlaps of subnets of links and gateways, pinned or allocated."""
-    found = [(joint.subnet, str(joint), _field(joint, "subnet")) for joint in joints]
+    subnets = [(joint.subnet, str(joint), _field(joint, "subnet")) for joint in joints]
     for path, switch in context.switches():
         for segment, gateway in context.gateways(switch):
             pinned = isinstance(switch, Leaf) and segment.name in switch.pins.gateways
             at = (*path, "pins", "gateways", segment.name) if pinned else (*path, "segments")
-            found.append((gateway.network, f"segment {segment.name} on {switch.name}", at))
-    yield from _overlaps(context, found)
+            subnets.append((gateway.network, f"segment {segment.name} on {switch.name}", at))
+    yield from _overlaps(context, subnets)
 
 
 def _overlaps(
-    context: Context, found: list[tuple[IPv4Network, str, YamlPath]]
+    context: Context, subnets: list[tuple[IPv4Network, str, YamlPath]]
 ) -> Iterator[Problem]:
     """Yield overlaps: by first address, compare each subnet with the one that ends last."""
     last: tuple[IPv4Network, str, YamlPath] | None = None
-    for item in sorted(found, key=_in_order):
+    for item in sorted(subnets, key=_in_order):
         if last is not None and item[0].network_address <= last[0].broadcast_address:
             # The problem is that of the pin; with two pins that of the second.
             late, early = sorted((item, last), key=_pinned, reverse=True)

@@ -32,14 +32,14 @@ def profile_problems(context: Context) -> Iterator[Problem]:
     for key, chosen in context.own_profiles.known.items():
         if first := context.shipped.known.get(key):
             yield given_twice(chosen, first)
-    named = {}
+    used = {}
     for use in _uses(context):
         chosen_one = context.profiles.get(use.kind, use.name)
         if chosen_one is None:
             yield context.problem(use.path, *context.profiles.what_is_wrong(use.kind, use.name))
         else:
-            named[use.kind, use.name] = chosen_one
-    for chosen in {**context.own_profiles.known, **named}.values():
+            used[use.kind, use.name] = chosen_one
+    for chosen in {**context.own_profiles.known, **used}.values():
         yield from _references(context, chosen)
         yield from _too_long(chosen)
     yield from _made_for(context)
@@ -79,13 +79,13 @@ def _made_for(context: Context) -> Iterator[Problem]:
     """Yield the problem of congestion control for another lossless profile than the fabric's."""
     name = context.fabric.congestion_control
     chosen = context.profiles.get("congestion_control", name) if name else None
-    wanted = getattr(chosen.profile, "lossless", None) if chosen else None
-    if wanted is None or wanted == context.fabric.lossless:
+    required = getattr(chosen.profile, "lossless", None) if chosen else None
+    if required is None or required == context.fabric.lossless:
         return
-    if context.profiles.get("lossless", wanted) is not None:  # reported above otherwise
+    if context.profiles.get("lossless", required) is not None:  # reported above otherwise
         yield context.problem(
             ("congestion_control",),
-            f"profile {name!r} is made for lossless profile {wanted!r}, and the fabric has "
+            f"profile {name!r} is made for lossless profile {required!r}, and the fabric has "
             f"{context.fabric.lossless!r}",
             "name one that is made for it, or for any",
         )

@@ -91,7 +91,7 @@ class Context:
     def lossless_places(self) -> Mapping[str, Position]:
         """Positions of the sources of a lossless port's fields, by path below the port."""
         key_at = self.lossless_chosen.key_at
-        found = {
+        positions = {
             ".thresholds": key_at(("xoff_kbytes",)),
             ".pfc": key_at(("queue",)),
             ".domain": key_at(("domain",)),
@@ -100,11 +100,11 @@ class Context:
         }
         for index, row in enumerate(self.lossless.scheduling):
             at = f".drr[{row.queue}]"
-            found[at] = key_at(("scheduling", index, "queue"))
-            found[f"{at}.weight"] = key_at(("scheduling", index, "weight"))
+            positions[at] = key_at(("scheduling", index, "queue"))
+            positions[f"{at}.weight"] = key_at(("scheduling", index, "weight"))
         if isinstance(self.ecn, StaticEcn):
-            found[".markings"] = self.ecn_chosen.key_at(("thresholds",))
-        return found
+            positions[".markings"] = self.ecn_chosen.key_at(("thresholds",))
+        return positions
 
     def note_ecn(self, device: str, field_path: str, *path: str | int) -> None:
         """Note a path of the ECN profile as the source of a device's field."""
@@ -143,10 +143,10 @@ class Context:
     @cached_property
     def servers_of(self) -> Mapping[str, Sequence[tuple[int, ServerIntent]]]:
         """Servers of each leaf that has any, with their index in the fabric."""
-        found: dict[str, list[tuple[int, ServerIntent]]] = defaultdict(list)
+        by_leaf: dict[str, list[tuple[int, ServerIntent]]] = defaultdict(list)
         for index, server in enumerate(self.fabric.servers):
-            found[server.leaf].append((index, server))
-        return dict(found)
+            by_leaf[server.leaf].append((index, server))
+        return dict(by_leaf)
 
     def hardware(self, switch: Switch) -> Hardware:
         """Facts of a switch's model."""

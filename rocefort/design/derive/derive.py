@@ -58,14 +58,14 @@ def derive_loaded(
 
 def _network(context: Context, joints: Sequence[LeafSpineLink]) -> Network:
     fabric = context.fabric
-    made = list(switches(context, joints))
-    servers = {server.name: server for _, behind in made for server in behind}
+    pairs = list(switches(context, joints))
+    servers = {server.name: server for _, behind in pairs for server in behind}
     for index, server in enumerate(fabric.servers):
         context.note(server.name, "", "servers", index, "name")
     return Network(
         name=fabric.fabric,
         origin="fabric",
-        nodes=tuple(node for node, _ in made),
+        nodes=tuple(node for node, _ in pairs),
         links=tuple(joint.link for joint in joints),
         servers=tuple(servers[server.name] for server in fabric.servers),
         segments=tuple(_segments(context)),

@@ -42,13 +42,13 @@ def drop_profiles(scope: Scope, interfaces: Iterable[Interface]) -> tuple[DropPr
     if not isinstance(ecn, StaticEcn):
         return ()
     used = {row.profile for interface in interfaces for row in interface.markings}
-    found: list[DropProfile] = []
+    profiles: list[DropProfile] = []
     for gbps, thresholds in ecn.thresholds.items():
         name = drop_profile_name(scope.context.ecn_chosen.name, int(gbps))
         if name in used:
             scope.note_ecn(f"drop_profiles[{name}]", "thresholds", gbps)
-            found.append(DropProfile(name=name, ecn=_limits(thresholds)))
-    return tuple(found)
+            profiles.append(DropProfile(name=name, ecn=_limits(thresholds)))
+    return tuple(profiles)
 
 
 def enabled(scope: Scope) -> bool:

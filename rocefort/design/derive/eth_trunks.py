@@ -21,8 +21,8 @@ from rocefort.models.wording import listing
 
 def port_paths(server: ServerIntent) -> Iterator[tuple[YamlPath, str]]:
     """Yield each port of a server with its path below the server."""
-    for place, port in enumerate(server.ports):
-        yield ("bond", "ports", place) if server.bond else ("port",), port
+    for index, port in enumerate(server.ports):
+        yield ("bond", "ports", index) if server.bond else ("port",), port
 
 
 def carrier(hardware: Hardware, server: ServerIntent) -> str:
@@ -35,12 +35,12 @@ def carrier(hardware: Hardware, server: ServerIntent) -> str:
 def bond_problems(context: Context) -> Iterator[Problem]:
     """Yield problems of bonds that no switch supports, or that need two switches (M-LAG)."""
     leaves = {leaf.name: leaf for leaf in context.fabric.leaves}
-    found = [
+    bonds = [
         (("servers", index), server, server.bond)
         for index, server in enumerate(context.fabric.servers)
         if server.bond is not None
     ]
-    for path, server, bond in found:
+    for path, server, bond in bonds:
         leaf = leaves.get(server.leaf)
         if leaf is not None and leaf.hardware in context.catalogue.hardware:
             yield from _bond(context, (*path, "bond"), leaf, server, bond)
@@ -53,11 +53,11 @@ def _bond(
     context: Context, path: YamlPath, leaf: Leaf, server: ServerIntent, bond: ServerBond
 ) -> Iterator[Problem]:
     speeds = {port: context.speed_gbps(leaf, port) for port in bond.ports}
-    known = sorted({speed for speed in speeds.values() if speed is not None})
-    if len(known) > 1:
+    values = sorted({speed for speed in speeds.values() if speed is not None})
+    if len(values) > 1:
         yield context.problem(
             (*path, "ports"),
-            f"the ports of {server.name} differ in speed: {listing(known)} Gb/s",
+            f"the ports of {server.name} differ in speed: {listing(values)} Gb/s",
             "bond ports of one speed",
         )
     if bond.timeout is not None and bond.mode != "lacp-static":

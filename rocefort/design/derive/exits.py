@@ -43,9 +43,9 @@ def announced_segments(fabric: Fabric, exit_: ExitIntent) -> tuple[SegmentIntent
     )
 
 
-def policy_name(exit_: ExitIntent, way: str) -> str:
+def policy_name(exit_: ExitIntent, direction: str) -> str:
     """Name of the prefix list and the route-policy of one direction, IN or OUT."""
-    return f"EXIT-{exit_.name}-{way}"
+    return f"EXIT-{exit_.name}-{direction}"
 
 
 def exits(context: Context) -> Iterator[Exit]:
@@ -81,11 +81,11 @@ def ports(scope: Scope) -> Iterator[Interface]:
         path = (*scope.path, "exits", index)
         scope.note(f"interfaces[{exit_.port}]", *path)
         transceivers.note_cable(scope, exit_.port, exit_.cable, (*path, "cable"))
-        kept: dict[str, object] = {"domain": NO_DOMAIN}
+        roce_fields: dict[str, object] = {"domain": NO_DOMAIN}
         if exit_.lossless:
             lossless.note_port(scope, exit_.port)
-            kept = {"domain": scope.context.lossless.domain}
-            kept.update(lossless.port(scope, exit_.port))
+            roce_fields = {"domain": scope.context.lossless.domain}
+            roce_fields.update(lossless.port(scope, exit_.port))
         yield Interface.model_validate(
             {
                 "name": exit_.port,
@@ -94,7 +94,7 @@ def ports(scope: Scope) -> Iterator[Interface]:
                 "addresses": (exit_.address,),
                 "mtu": exit_.mtu or scope.fabric.mtu,
                 **transceivers.port_fields(scope, exit_.port, exit_.cable),
-                **kept,
+                **roce_fields,
             }
         )
 
@@ -121,9 +121,9 @@ def peers(scope: Scope) -> Iterator[BgpPeer]:
 def _originated(scope: Scope) -> dict[IPv4Network, None]:
     """Whole segments that a border leaf originates; those on its gateways need no route."""
     exits_here = exits_of(scope.switch)
-    wanted = (s for exit_ in exits_here for s in announced_segments(scope.fabric, exit_))
+    announced = (s for exit_ in exits_here for s in announced_segments(scope.fabric, exit_))
     connected = {gateway.network for _, gateway in scope.gateways} if exits_here else ()
-    return {s.prefix: None for s in wanted if s.prefix not in connected}
+    return {s.prefix: None for s in announced if s.prefix not in connected}
 
 
 def networks(scope: Scope) -> tuple[IPv4Network, ...]:
@@ -189,6 +189,6 @@ def prefix_lists(scope: Scope) -> Iterator[PrefixList]:
 def route_policies(switch: Switch) -> Iterator[RoutePolicy]:
     """Yield the route-policies of each exit with BGP."""
     for exit_ in exits_of(switch):
-        for way in ("IN", "OUT") if exit_.asn else ():
-            name = policy_name(exit_, way)
+        for direction in ("IN", "OUT") if exit_.asn else ():
+            name = policy_name(exit_, direction)
             yield RoutePolicy(name=name, nodes=(PolicyNode(node=10, match_prefix_list=name),))

@@ -161,7 +161,7 @@ class _Planner:
         self, profile: NicProfile, adapter: Adapter
     ) -> tuple[NicSettings, list[str], list[str]]:
         lossless, left_out = self.lossless, list[str]()
-        wanted = {lossless.roce_dscp: lossless.queue, lossless.cnp_dscp: lossless.cnp_queue}
+        priorities = {lossless.roce_dscp: lossless.queue, lossless.cnp_dscp: lossless.cnp_queue}
         switches = [*self._switches(profile), *self._cnp(profile, adapter, left_out)]
         parameters = list(self._parameters(adapter, profile.adapter or "", left_out))
         reaction = self.hosts.congestion
@@ -173,7 +173,7 @@ class _Planner:
                 "(congestion_control)"
             )
         settings = NicSettings(
-            priorities={**profile.dscp2prio, **wanted},
+            priorities={**profile.dscp2prio, **priorities},
             paused=self._paused(),
             switches=tuple(switches),
             parameters=tuple(parameters),
@@ -201,8 +201,8 @@ class _Planner:
                 yield NicFile(path=path, value=int(priority in on), key="controlled_priorities")
 
     def _cnp(self, profile: NicProfile, adapter: Adapter, left_out: list[str]) -> Iterator[NicFile]:
-        wanted = {"cnp_dscp": self.lossless.cnp_dscp, "cnp_priority": self.lossless.cnp_queue}
-        for key, value in wanted.items():
+        values = {"cnp_dscp": self.lossless.cnp_dscp, "cnp_priority": self.lossless.cnp_queue}
+        for key, value in values.items():
             if path := _path(adapter, profile.adapter or "", key, value, left_out):
                 yield NicFile(path=path, value=value, key=key)
 

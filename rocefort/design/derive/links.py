@@ -68,8 +68,8 @@ def joints_of(context: Context) -> Iterator[LeafSpineLink]:
     for index, leaf in enumerate(fabric.leaves):
         leaf_ports, numbers = context.fabric_ports(leaf), range(1, links_of(fabric, leaf) + 1)
         for (spine, spine_ports), number in product(spines, numbers):
-            place, pin = pins.get((spine.name, leaf.name, number), (None, UNPINNED))
-            path = ("leaves", index) if place is None else ("links", place)
+            pin_index, pin = pins.get((spine.name, leaf.name, number), (None, UNPINNED))
+            path = ("leaves", index) if pin_index is None else ("links", pin_index)
             subnet = pin.subnet or allocation.link_subnet(fabric, spine, leaf, number)
             low, high = allocation.link_ends(subnet)
             at_spine = pin.spine_port or allocation.fabric_port(fabric, spine_ports, leaf, number)

@@ -49,12 +49,12 @@ def intent(context: Context) -> LosslessIntent:
 def domain(context: Context, device: str) -> DiffservDomain:
     """Priority map with only differences from the default map, as a switch saves it."""
     lossless = context.lossless
-    wanted = dict.fromkeys((d for d in DSCPS if default_queue(d) == lossless.queue), 0)
-    wanted[lossless.cnp_dscp] = lossless.cnp_queue
-    wanted[lossless.roce_dscp] = lossless.queue
+    queues = dict.fromkeys((d for d in DSCPS if default_queue(d) == lossless.queue), 0)
+    queues[lossless.cnp_dscp] = lossless.cnp_queue
+    queues[lossless.roce_dscp] = lossless.queue
     rows = [
         DscpMap(value=dscp, phb=QUEUE_PHB[queue])
-        for dscp, queue in wanted.items()
+        for dscp, queue in queues.items()
         if queue != default_queue(dscp)
     ]
     context.note_lossless(device, f"domains[{lossless.domain}]", "roce_dscp")
@@ -88,13 +88,13 @@ def pfc(scope: Scope) -> Pfc:
     """PFC of the whole switch, with the timers in the unit of its family."""
     lossless, family = scope.context.lossless, scope.family
     given = lossless.deadlock.of_family(family.name)
-    place = ("deadlock", *(("by_family", str(family.name)) if given else ()))
+    path = ("deadlock", *(("by_family", str(family.name)) if given else ()))
     for part in ("detect_ms", "recovery_ms", "interval_ms", "profiles[default].timers"):
-        scope.note_lossless(f"pfc.{part}", *place)
+        scope.note_lossless(f"pfc.{part}", *path)
     timers = f"pfc.profiles[default].timers[{lossless.queue}]"
     for part in ("detect", "recovery"):
         own = _own_time(given, part)
-        at = (*place, own) if own else ("deadlock", f"{part}_ms")
+        at = (*path, own) if own else ("deadlock", f"{part}_ms")
         for field in (f"pfc.{part}_ms", f"{timers}.{part}_time"):
             scope.note_lossless(field, *at)
     scope.note_lossless("pfc.profiles[default]", "queue")
@@ -110,12 +110,14 @@ def pfc(scope: Scope) -> Pfc:
     if family.deadlock_detect_time is None:
         detect_ms, recovery_ms = times_ms(lossless.deadlock, family)
         return common.model_copy(update={"detect_ms": detect_ms, "recovery_ms": recovery_ms})
-    found = multiples(lossless.deadlock, family)
-    if found is None:  # check_intent refuses it
+    counted = multiples(lossless.deadlock, family)
+    if counted is None:  # check_intent refuses it
         raise LookupError(family.name)
-    timer = PfcTimer(queue=lossless.queue, detect_time=found.detect, recovery_time=found.recovery)
+    timer = PfcTimer(
+        queue=lossless.queue, detect_time=counted.detect, recovery_time=counted.recovery
+    )
     profiles = (profile.model_copy(update={"timers": (timer,)}),)
-    return common.model_copy(update={"profiles": profiles, "interval_ms": found.interval_ms})
+    return common.model_copy(update={"profiles": profiles, "interval_ms": counted.interval_ms})
 
 
 def _own_time(given: DeadlockTimers | None, part: str) -> str:
@@ -159,15 +161,15 @@ def multiples(deadlock: Deadlock, family: Family) -> Multiples | None:
         for interval in intervals
         if detect_ms % interval == 0 and recovery_ms % interval == 0
     ]
-    return next((found for found in exact if _settable(found, family)), next(iter(exact), None))
+    return next((timers for timers in exact if _settable(timers, family)), next(iter(exact), None))
 
 
-def _settable(found: Multiples, family: Family) -> bool:
+def _settable(timers: Multiples, family: Family) -> bool:
     detect, recovery = family.deadlock_detect_time, family.deadlock_recovery_time
     return (
         detect is not None
-        and found.detect in detect
+        and timers.detect in detect
         and recovery is not None
-        and found.recovery is not None
-        and found.recovery in recovery
+        and timers.recovery is not None
+        and timers.recovery in recovery
     )

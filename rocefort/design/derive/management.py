@@ -107,9 +107,9 @@ def telnet_off(context: Context, device: str) -> tuple[IpVersion, ...]:
 
 def netconf(context: Context, device: str) -> Netconf:
     """NETCONF on its own port, so that a firewall can distinguish it from SSH."""
-    wanted = context.fabric.services.netconf
+    enabled = context.fabric.services.netconf
     context.note(device, "netconf", "services", "netconf")
-    return Netconf(server=wanted, port_830=wanted)
+    return Netconf(server=enabled, port_830=enabled)
 
 
 def acls(context: Context, device: str) -> tuple[Acl, ...]:
@@ -118,8 +118,8 @@ def acls(context: Context, device: str) -> tuple[Acl, ...]:
     at = f"acls[{ACCESS_ACL}]"
     context.note(device, at, "security", "management_access")
     for index, row in enumerate(access):
-        place = f"{at}.rules[{row.id * RULE_STEP}]"
-        context.note(device, place, "security", "management_access", index)
+        rule_path = f"{at}.rules[{row.id * RULE_STEP}]"
+        context.note(device, rule_path, "security", "management_access", index)
     rules = tuple(AclRule(index=row.id * RULE_STEP, source=row.prefix) for row in access)
     return (Acl(number=ACCESS_ACL, rules=rules),) if rules else ()
 
@@ -153,11 +153,11 @@ def syslog(context: Context, device: str) -> Syslog:
 
 def snmp(context: Context, device: str) -> Snmp:
     """SNMPv3 only, for reading and notifications; a Device does not contain keys."""
-    named = context.fabric.services.snmp
+    readers = context.fabric.services.snmp
     context.note(device, "snmp", "services", "snmp")
-    for index, user in enumerate(named):
+    for index, user in enumerate(readers):
         context.note(device, f"snmp.users[{user.name}]", "services", "snmp", index)
-    if not named:
+    if not readers:
         return Snmp()
     group = SnmpGroup(name=SNMP_GROUP, read_view=EVERYTHING, notify_view=EVERYTHING)
     return Snmp(
@@ -166,20 +166,20 @@ def snmp(context: Context, device: str) -> Snmp:
         versions=("v3",),
         views=(SnmpView(name=EVERYTHING, subtrees=(EVERYTHING,)),),
         groups=(group,),
-        users=tuple(SnmpUser(name=user.name, group=SNMP_GROUP) for user in named),
+        users=tuple(SnmpUser(name=user.name, group=SNMP_GROUP) for user in readers),
     )
 
 
 def telemetry(context: Context, device: str) -> Telemetry:
     """Telemetry subscriptions, each with sensor and destination groups of the same name."""
-    wanted, vrf = context.fabric.services.telemetry, context.fabric.management.vrf
+    rows, vrf = context.fabric.services.telemetry, context.fabric.management.vrf
     context.note(device, "telemetry", "services", "telemetry")
-    for index, row in enumerate(wanted):
+    for index, row in enumerate(rows):
         for part in ("sensor_groups", "destination_groups", "subscriptions"):
             at = f"telemetry.{part}[{row.name}]"
             context.note(device, at, "services", "telemetry", index)
     return Telemetry(
-        sensor_groups=tuple(SensorGroup(name=row.name, paths=row.paths) for row in wanted),
+        sensor_groups=tuple(SensorGroup(name=row.name, paths=row.paths) for row in rows),
         destination_groups=tuple(
             DestinationGroup(
                 name=row.name,
@@ -188,7 +188,7 @@ def telemetry(context: Context, device: str) -> Telemetry:
                     for c in row.collectors
                 ),
             )
-            for row in wanted
+            for row in rows
         ),
         subscriptions=tuple(
             Subscription(
@@ -197,6 +197,6 @@ def telemetry(context: Context, device: str) -> Telemetry:
                 samplings=(Sampling(group=row.name, interval_ms=row.interval_ms),),
                 destinations=(row.name,),
             )
-            for row in wanted
+            for row in rows
         ),
     )

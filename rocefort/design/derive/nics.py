@@ -23,11 +23,13 @@ def hosts(context: Context) -> Hosts:
     )
     tuning = _named_profile(context, "host", fabric.host, "tuning")
     names = dict.fromkeys(nic.adapter for nic in nics.values() if nic.adapter)
-    found = {name: context.profiles.get("adapter", name) for name in names}
+    chosen_adapters = {name: context.profiles.get("adapter", name) for name in names}
     return Hosts(
         lossless=fabric.lossless,
         nics=nics,
-        adapters={n: c.profile for n, c in found.items() if c and isinstance(c.profile, Adapter)},
+        adapters={
+            n: c.profile for n, c in chosen_adapters.items() if c and isinstance(c.profile, Adapter)
+        },
         congestion_name=fabric.congestion_control,
         congestion=reaction if isinstance(reaction, (Dcqcn, PfcOnly)) else None,
         tuning_name=fabric.host,

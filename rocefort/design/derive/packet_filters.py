@@ -68,10 +68,10 @@ def policy_problems(context: Context) -> Iterator[Problem]:
             how = f"the first is on line {line}"
             yield context.problem((*path, "id"), f"id {entry.id} is given twice", how)
         for side in ("source", "destination"):
-            for place, name in enumerate(getattr(entry, side)):
+            for number, name in enumerate(getattr(entry, side)):
                 if name not in tagged:
                     what = f"no segment {name!r} with a VLAN"
-                    yield context.problem((*path, side, place), what, nearest(name, tagged))
+                    yield context.problem((*path, side, number), what, nearest(name, tagged))
     for index, leaf in enumerate(context.fabric.leaves):
         for name, gateway in leaf.pins.gateways.items():
             segment = tagged.get(name)

@@ -62,13 +62,13 @@ def _vlanifs(scope: Scope) -> Iterator[Interface]:
     acls = scope.context.segment_acls
     for segment, gateway in scope.gateways:
         name = f"Vlanif{segment.vlan}"
-        place = scope.fabric.segments.index(segment)
-        scope.note(f"interfaces[{name}]", "segments", place)
+        index = scope.fabric.segments.index(segment)
+        scope.note(f"interfaces[{name}]", "segments", index)
         scope.note(f"interfaces[{name}].addresses", *scope.path, "segments")
         scope.note(f"interfaces[{name}].mtu", "mtu")
         if segment.name in acls:
             scope.note(f"interfaces[{name}].filter_in", "security", "policy")
-        scope.note(f"vlans[{segment.vlan}]", "segments", place, "vlan")
+        scope.note(f"vlans[{segment.vlan}]", "segments", index, "vlan")
         yield Interface(
             name=name,
             description=f"gateway {segment.name}",

@@ -36,11 +36,11 @@ def segment_acls(
     tagged = {segment.name: segment for segment in segments if segment.vlan}
     if policy is None:
         return {}
-    found = {
+    acls = {
         name: FilterAcl(name=filter_name(segment), rules=tuple(_rules(policy, segment, tagged)))
         for name, segment in tagged.items()
     }
-    return {name: acl for name, acl in found.items() if acl.rules}
+    return {name: acl for name, acl in acls.items() if acl.rules}
 
 
 def _rules(policy: SegmentPolicy, own: SegmentIntent, segments: Segments) -> Iterator[FilterRule]:
@@ -65,12 +65,14 @@ def _entry_rules(
     entry: PolicyEntry, own: SegmentIntent, segments: Segments
 ) -> Iterator[tuple[FilterRule, str]]:
     """Yield the rules of an entry for packets of one segment: requests, then replies."""
-    asked = entry.destination if own.name in entry.source else ()
-    answered = entry.source if own.name in entry.destination else ()
-    for name in asked:
+    destinations = entry.destination if own.name in entry.source else ()
+    sources = entry.source if own.name in entry.destination else ()
+    for name in destinations:
         yield _rule(entry, own, segments[name], reply=False), name
-    for name in answered:
-        if not (entry.symmetric and name in asked):  # the request's rule also matches replies
+    for name in sources:
+        if not (
+            entry.symmetric and name in destinations
+        ):  # the request's rule also matches replies
             yield _rule(entry, own, segments[name], reply=True), name
 
 

@@ -41,8 +41,8 @@ def _fields(
         {"medium": medium, "fec": fec, "autonegotiation": autonegotiation}
     )
     on = negotiates(kind)
-    wanted = kind.fec or (None if on else default_fec(kind.medium, speed_gbps))
-    return {"fec": wanted, "autonegotiation": on or kind.medium != COPPER}
+    fec_mode = kind.fec or (None if on else default_fec(kind.medium, speed_gbps))
+    return {"fec": fec_mode, "autonegotiation": on or kind.medium != COPPER}
 
 
 def negotiates(kind: CableKind) -> bool:
@@ -66,12 +66,12 @@ def server_kind(
 
 def cable_problems(context: Context, joints: Iterable[LeafSpineLink]) -> Iterator[Problem]:
     """Yield problems of cable kinds that a port does not support, once for each YAML path."""
-    told: set[tuple[YamlPath, str]] = set()
+    reported: set[tuple[YamlPath, str]] = set()
     for path, kind, switch, port in _ends(context, joints):
         bare = whole_port(port) != port and not context.family(switch).split_base_r
         for field, what, how in _impossible(kind, speed(context, switch, port), bare=bare):
-            if (path, what) not in told:
-                told.add((path, what))
+            if (path, what) not in reported:
+                reported.add((path, what))
                 yield context.problem((*path, field), what, how)
 
 

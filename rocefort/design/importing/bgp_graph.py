@@ -47,13 +47,13 @@ class CablingGraph:
 
     def neighbours(self, name: str) -> list[str]:
         """Return the switches at the far ends of a switch's cables, each once."""
-        found = dict.fromkeys(
+        names = dict.fromkeys(
             far.device
             for ends in self.cables
             for near, far in (ends, ends[::-1])
             if near.device == name
         )
-        return list(found)
+        return list(names)
 
 
 def connect(sources: Sequence[SwitchText]) -> CablingGraph:

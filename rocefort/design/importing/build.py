@@ -55,12 +55,12 @@ def draft(
 def _fabric(name: str, survey: Survey, library: Library) -> Data:
     """Return all parts without pins, in the order of the YAML."""
     spines, leaves = survey.roles.spines, survey.roles.leaves
-    ways, mtu = ways_out(survey), _mtu(survey)
-    pools, segments = _networks(survey, ways)
+    exit_ports, mtu = ways_out(survey), _mtu(survey)
+    pools, segments = _networks(survey, exit_ports)
     names = {row["vlan"]: row["name"] for row in segments if "vlan" in row}
-    found = list(access_interfaces(survey, names, ways))
-    kinds = [server_kind(one, survey.speed) for one in found]
-    exits = exits_of(survey, ways, {row["prefix"]: row["name"] for row in segments[:-1]}, mtu)
+    interfaces = list(access_interfaces(survey, names, exit_ports))
+    kinds = [server_kind(one, survey.speed) for one in interfaces]
+    exits = exits_of(survey, exit_ports, {row["prefix"]: row["name"] for row in segments[:-1]}, mtu)
     each = per_pair(survey.links)
     common = max(each.values(), key=lambda number: list(each.values()).count(number))
     data: Data = {
@@ -86,7 +86,7 @@ def _fabric(name: str, survey: Survey, library: Library) -> Data:
         del data["capacity"]["links_per_pair"]
     if common > 1:
         data["links_per_pair"] = common
-    data["servers"] = servers_of(survey, found)
+    data["servers"] = servers_of(survey, interfaces)
     data["management"] = management.management_of(survey, segments[-1]["prefix"])
     data["security"] = management.security_of(survey)
     if policy := policy_of(leaves, [SegmentIntent.model_validate(row) for row in segments]):
@@ -110,19 +110,19 @@ def _mtu(survey: Survey) -> int:
     return survey.notes.majority("MTU", ports | vlanifs) or ETHERNET_MTU
 
 
-def _networks(survey: Survey, ways: Sequence[ExitPort]) -> tuple[Data, list[Data]]:
+def _networks(survey: Survey, exit_ports: Sequence[ExitPort]) -> tuple[Data, list[Data]]:
     """Return (pools, segments with that of management last); none overlaps another."""
     roles, listed, space = survey.roles, survey.announced, AddressSpace()
-    for way in ways:
-        space.take(next(a.network for a in way.port.addresses if way.peer in a.network))
+    for exit_port in exit_ports:
+        space.take(next(a.network for a in exit_port.port.addresses if exit_port.peer in a.network))
     vlans = {vlan for leaf in roles.leaves for vlan in gateways(leaf)} | {*listed.segments}
     outside = management.management_prefix(survey, space, len(vlans))
     pools: Data = {}
-    for name, members, size, said in (
+    for name, members, size, pool in (
         ("spine_loopbacks", roles.spines, survey.capacity.spines, listed.spine_loopbacks),
         ("leaf_loopbacks", roles.leaves, survey.capacity.leaves, listed.leaf_loopbacks),
     ):
-        pools[name] = loopback_pool(survey, members, size, said, space)
+        pools[name] = loopback_pool(survey, members, size, pool, space)
     segments = segments_of(survey, space)
     segments.append({"name": "management", "role": "management", "prefix": outside})
     pools["links"], pools["link_prefix_length"] = link_pool(survey, space)
@@ -131,17 +131,17 @@ def _networks(survey: Survey, ways: Sequence[ExitPort]) -> tuple[Data, list[Data
 
 def _switch(survey: Survey, source: SwitchText) -> Data:
     model = survey.models[source.name]
-    found: Data = {
+    row: Data = {
         "id": survey.ids[source.name],
         "name": source.name,
         "hardware": model.hardware.model,
         "software": model.software,
     }
     if rack := survey.facts.rack.get(source.name):
-        found["rack"] = rack
+        row["rack"] = rack
     if splits := survey.splits[source.name]:
-        found["breakout"] = splits
-    return found
+        row["breakout"] = splits
+    return row
 
 
 def _note_path(path: YamlPath, data: Data) -> YamlPath:

@@ -62,8 +62,8 @@ def _markings(source: SwitchText) -> Iterator[_Marking]:
     used = {row.profile for i in source.device.interfaces for row in i.markings if row.ecn}
     for profile in source.device.drop_profiles:
         match, limits = NAMED.fullmatch(profile.name), profile.ecn
-        named = match and profile.name in used and len(match["name"]) <= LONGEST_ECN_PROFILE
-        if not (match and named and limits and limits.unit == "bytes"):
+        derived = match and profile.name in used and len(match["name"]) <= LONGEST_ECN_PROFILE
+        if not (match and derived and limits and limits.unit == "bytes"):
             continue
         (kmin, odd), (kmax, rest) = divmod(limits.low, KBYTE), divmod(limits.high, KBYTE)
         if not odd and not rest:
@@ -93,8 +93,8 @@ def _static_profile(
     if shipped := library.get("ecn", name):
         profile = shipped.profile
         limits = profile.thresholds.items() if isinstance(profile, StaticEcn) else ()
-        known: dict[str, EcnThresholds] = {str(gbps): row for gbps, row in limits}
-        if known.keys() >= {*missing} and all(known.get(key) == taken[key] for key in taken):
+        existing: dict[str, EcnThresholds] = {str(gbps): row for gbps, row in limits}
+        if existing.keys() >= {*missing} and all(existing.get(key) == taken[key] for key in taken):
             return name, None
         name = f"site-{name}"[:LONGEST_ECN_PROFILE]
     for gbps in missing:

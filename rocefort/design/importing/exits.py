@@ -37,7 +37,7 @@ class ExitPort:
 
 def ways_out(survey: Survey) -> list[ExitPort]:
     """Return every possible exit of a fabric, leaf by leaf."""
-    found: list[ExitPort] = []
+    exit_ports: list[ExitPort] = []
     for leaf in survey.roles.leaves:
         own = [
             ExitPort(leaf.name, out.port, out.peer.address, out.peer)
@@ -45,15 +45,15 @@ def ways_out(survey: Survey) -> list[ExitPort]:
             if out.device == leaf.name and out.port and out.peer.asn and is_port(out.port)
         ]
         cabled = {port for name, port in survey.cabled if name == leaf.name}
-        own += _static(leaf, {way.port.name for way in own} | cabled)
+        own += _static(leaf, {exit_port.port.name for exit_port in own} | cabled)
         free = survey.free_ports(leaf.name)
         seen: set[str] = set()
-        for way in own:
-            name = way.port.name
+        for exit_port in own:
+            name = exit_port.port.name
             if name not in seen | cabled:
                 seen.add(name)
-                found += [way] if whole_port(name) in free else []
-    return found
+                exit_ports += [exit_port] if whole_port(name) in free else []
+    return exit_ports
 
 
 def _static(leaf: SwitchText, used: Collection[str]) -> Iterator[ExitPort]:
@@ -76,44 +76,46 @@ def _default_hops(leaf: SwitchText) -> list[IPv4Address]:
 
 
 def exits_of(
-    survey: Survey, ways: Sequence[ExitPort], segments: Mapping[IPv4Network, str], mtu: int
+    survey: Survey, exit_ports: Sequence[ExitPort], segments: Mapping[IPv4Network, str], mtu: int
 ) -> dict[str, list[Data]]:
     """Return exits by leaf, each with a unique id and name. segments: by prefix."""
     graph, notes = survey.graph, survey.notes
-    ids = _ids(graph, ways)
-    found: dict[str, list[Data]] = {}
+    ids = _ids(graph, exit_ports)
+    by_leaf: dict[str, list[Data]] = {}
     names: set[str] = set()
-    for place, way in enumerate(ways):
-        source = graph.sources[way.leaf]
-        number, name = ids[place], _name(source, way, place, names)
+    for index, exit_port in enumerate(exit_ports):
+        source = graph.sources[exit_port.leaf]
+        number, name = ids[index], _name(source, exit_port, index, names)
         names.add(name)
-        row: Data = {"id": number, "name": name, "port": way.port.name}
-        address = next(a for a in way.port.addresses if way.peer in a.network)
-        row |= {"address": address, "peer": way.peer}
-        row |= _routes(source, way, segments)
-        if way.port.description != f"{EXIT}{name}" and writable(way.port.description):
-            row["description"] = way.port.description
-        if way.session and way.session.bfd_enabled:
-            row["bfd"] = way.session.bfd.model_dump() if way.session.bfd else {}
-        if way.session and way.session.password:
-            row["authentication"] = authentication(way.session.password, f"EXIT_{name}", notes)
-        if (own := way.port.mtu or ETHERNET_MTU) != mtu:
+        row: Data = {"id": number, "name": name, "port": exit_port.port.name}
+        address = next(a for a in exit_port.port.addresses if exit_port.peer in a.network)
+        row |= {"address": address, "peer": exit_port.peer}
+        row |= _routes(source, exit_port, segments)
+        if exit_port.port.description != f"{EXIT}{name}" and writable(exit_port.port.description):
+            row["description"] = exit_port.port.description
+        if exit_port.session and exit_port.session.bfd_enabled:
+            row["bfd"] = exit_port.session.bfd.model_dump() if exit_port.session.bfd else {}
+        if exit_port.session and exit_port.session.password:
+            row["authentication"] = authentication(
+                exit_port.session.password, f"EXIT_{name}", notes
+            )
+        if (own := exit_port.port.mtu or ETHERNET_MTU) != mtu:
             row["mtu"] = own
-        if way.port.domain not in (None, NO_DOMAIN):
+        if exit_port.port.domain not in (None, NO_DOMAIN):
             row["lossless"] = True
-        found.setdefault(way.leaf, []).append(row)
-    return found
+        by_leaf.setdefault(exit_port.leaf, []).append(row)
+    return by_leaf
 
 
-def _routes(source: SwitchText, way: ExitPort, segments: Mapping[IPv4Network, str]) -> Data:
+def _routes(source: SwitchText, exit_port: ExitPort, segments: Mapping[IPv4Network, str]) -> Data:
     """Return AS number, default route, accepted and announced prefixes."""
-    static = way.peer in _default_hops(source)
-    if way.session is None:
+    static = exit_port.peer in _default_hops(source)
+    if exit_port.session is None:
         return {"default": "static"}
-    incoming = _rows(source, way.session.import_policy)
-    outgoing = _rows(source, way.session.export_policy)
+    incoming = _rows(source, exit_port.session.import_policy)
+    outgoing = _rows(source, exit_port.session.export_policy)
     accepted = any(row.prefix == DEFAULT_ROUTE and row.greater_equal is None for row in incoming)
-    row: Data = {"asn": way.session.asn}
+    row: Data = {"asn": exit_port.session.asn}
     row["default"] = "static" if static else "accept" if accepted else "none"
     if accepts := list(_accepts(incoming)):
         row["accepts"] = accepts
@@ -126,8 +128,8 @@ def _routes(source: SwitchText, way: ExitPort, segments: Mapping[IPv4Network, st
 def _rows(source: SwitchText, policy: str | None) -> list[PrefixEntry]:
     """Return the prefixes that a route-policy permits: permitted rows of its prefix lists."""
     nodes = next((p.nodes for p in source.device.route_policies if p.name == policy), ())
-    wanted = {node.match_prefix_list for node in nodes if node.action == "permit"}
-    lists = (one for one in source.device.prefix_lists if one.name in wanted)
+    names = {node.match_prefix_list for node in nodes if node.action == "permit"}
+    lists = (one for one in source.device.prefix_lists if one.name in names)
     return [row for one in lists for row in one.entries if row.action == "permit"]
 
 
@@ -142,36 +144,36 @@ def _accepts(rows: Sequence[PrefixEntry]) -> Iterator[Data]:
         yield accepted
 
 
-def _name(source: SwitchText, way: ExitPort, place: int, taken: Collection[str]) -> str:
+def _name(source: SwitchText, exit_port: ExitPort, index: int, taken: Collection[str]) -> str:
     """Return a name by its session's policies, its static route, or its port; else by number."""
-    policy = POLICY.fullmatch(way.session.import_policy or "") if way.session else None
-    routes = (r for r in source.device.static_routes if r.next_hop == way.peer)
+    policy = POLICY.fullmatch(exit_port.session.import_policy or "") if exit_port.session else None
+    routes = (r for r in source.device.static_routes if r.next_hop == exit_port.peer)
     route = next((r.description for r in routes if r.vrf is None), None)
-    port = way.port.description
+    port = exit_port.port.description
     for text in (policy["name"] if policy else None, route, port):
         name = (text or "").removeprefix(EXIT)
         if NAME.fullmatch(name) and ".." not in name and len(name) <= LONGEST and name not in taken:
             return name
-    return f"{way.leaf}-exit{place + 1}"[-LONGEST:].lstrip("-._")
+    return f"{exit_port.leaf}-exit{index + 1}"[-LONGEST:].lstrip("-._")
 
 
-def _ids(graph: CablingGraph, ways: Sequence[ExitPort]) -> list[int]:
+def _ids(graph: CablingGraph, exit_ports: Sequence[ExitPort]) -> list[int]:
     """Return ids by the indexes in a leaf's list of announcements; else free ones."""
     ids: list[int | None] = []
-    for way in ways:
-        rows = _listed_exits(graph.sources[way.leaf], way)
+    for exit_port in exit_ports:
+        rows = _listed_exits(graph.sources[exit_port.leaf], exit_port)
         ids.append(next((number for number in rows if number not in ids), None))
     free = (number for number in range(1, 1000) if number not in ids)
     return [next(free) if number is None else number for number in ids]
 
 
-def _listed_exits(source: SwitchText, way: ExitPort) -> list[int]:
+def _listed_exits(source: SwitchText, exit_port: ExitPort) -> list[int]:
     """Return ids of exits in a leaf's other lists with the prefixes that this exit accepts."""
-    if way.session is None:
+    if exit_port.session is None:
         return []
-    wanted = {
+    accepted = {
         (row.index - FIRST_ACCEPTED, row.prefix, row.less_equal)
-        for row in _rows(source, way.session.import_policy)
+        for row in _rows(source, exit_port.session.import_policy)
         if row.prefix.prefixlen
     }
     blocks: dict[int, set[tuple[int, IPv4Network, int | None]]] = {}
@@ -182,4 +184,4 @@ def _listed_exits(source: SwitchText, way: ExitPort) -> list[int]:
             exit_id, number = divmod(row.index - FIRST_ACCEPTED, MOST_ACCEPTED + 1)
             if exit_id >= 1:
                 blocks.setdefault(exit_id, set()).add((number, row.prefix, row.less_equal))
-    return [exit_id for exit_id, rows in blocks.items() if rows == wanted]
+    return [exit_id for exit_id, rows in blocks.items() if rows == accepted]

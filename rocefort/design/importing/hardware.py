@@ -39,15 +39,15 @@ class SwitchInputs:
 
 def option_values(option: str, rows: Sequence[str]) -> dict[str, str]:
     """Parse `leaf03=CE8851-32CQ8DQ-P` as name and value; raises BadInput for other forms."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for row in rows:
         name, equals, value = row.partition("=")
         if not (name and equals and value):
             raise BadInput(f"{option} {row!r} is not NAME=VALUE", how=f"write {option} leaf03=..")
-        if found.setdefault(name, value) != value:
-            what = f"{option} gives both {found[name]} and {value} for {name}"
+        if values.setdefault(name, value) != value:
+            what = f"{option} gives both {values[name]} and {value} for {name}"
             raise BadInput(what, how="give one of them")
-    return found
+    return values
 
 
 def read_facts(text: str, file: str) -> SwitchInputs:
@@ -59,20 +59,20 @@ def read_facts(text: str, file: str) -> SwitchInputs:
         what = f"no column {unknown[0]!r} is known" if unknown else "no columns of switches"
         raise BadInput(what, where=f"{file}:1", how=f"use a head line of {', '.join(COLUMNS)}")
     rows.fieldnames = head
-    found: dict[str, dict[str, str]] = {column: {} for column in COLUMNS}
+    columns: dict[str, dict[str, str]] = {column: {} for column in COLUMNS}
     problems = []
     for row in rows:
         name = (row["name"] or "").strip()
-        if not name or None in row or name in found["name"]:
-            what = f"{name} is there twice" if name in found["name"] else "not one value a column"
+        if not name or None in row or name in columns["name"]:
+            what = f"{name} is there twice" if name in columns["name"] else "not one value a column"
             problems.append(Problem(f"{file}:{rows.line_num}", what, "write one line a switch"))
             continue
         for column in head:
             if value := (row[column] or "").strip():
-                found[column][name] = value
+                columns[column][name] = value
     if problems:
         raise BadInput(problems=problems)
-    return SwitchInputs(found["hardware"], found["software"], found["rack"])
+    return SwitchInputs(columns["hardware"], columns["software"], columns["rack"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ def check_facts(facts: SwitchInputs, names: Collection[str], catalogue: Catalogu
             if name not in names:
                 what = f"{option} of {name}, which has no text"
                 problems.append(Problem("", what, nearest(name, names)))
-    known = catalogue.hardware
+    models = catalogue.hardware
     problems += [
-        Problem("", f"no hardware {model!r} in inventory/hardware", nearest(model, known))
+        Problem("", f"no hardware {model!r} in inventory/hardware", nearest(model, models))
         for model in dict.fromkeys(facts.hardware.values())
-        if model not in known
+        if model not in models
     ]
     if problems:
         raise BadInput(problems=problems)
@@ -114,22 +114,22 @@ def model_of(
     source: SwitchText, ports: UsedPorts, facts: SwitchInputs, catalogue: Catalogue, notes: Notes
 ) -> ImportedHardware:
     """Return the model of a switch; a value that neither a text nor the user gives is assumed."""
-    known = source.model if source.model in catalogue.hardware else None
-    named = facts.hardware.get(source.name) or known
+    from_text = source.model if source.model in catalogue.hardware else None
+    given = facts.hardware.get(source.name) or from_text
     software = facts.software.get(source.name) or source.software
     fitting = [
         model
-        for name in ([named] if named else list(catalogue.hardware))
+        for name in ([given] if given else list(catalogue.hardware))
         for model in _with_release(catalogue, catalogue.hardware[name], software)
     ]
-    if not named:
+    if not given:
         fitting = [model for model in fitting if _fits(model, source.device, ports)]
         fitting.sort(key=lambda model: not _explains(source.device, model.family))
     if not fitting:
-        raise BadInput(problems=[_nothing_fits(source, named, software, ports)])
+        raise BadInput(problems=[_nothing_fits(source, given, software, ports)])
     chosen = fitting[0]
     where = ("hardware", source.name)
-    if not named:
+    if not given:
         others = [m.hardware.model for m in fitting[1:] if m.hardware is not chosen.hardware]
         also = f"; {listing(dict.fromkeys(others))} would fit, too" if others else ""
         notes.assume(where, f"{chosen.hardware.model}, whose ports fit{also}")
@@ -147,19 +147,19 @@ def _with_release(
             yield ImportedHardware(hardware, software, catalogue.families[family])
         return
     for release in reversed(hardware.releases):
-        known = (name for name in RELEASES if name.startswith(release.prefix))
+        matching = (name for name in RELEASES if name.startswith(release.prefix))
         yield ImportedHardware(
-            hardware, next(known, release.prefix), catalogue.families[release.family]
+            hardware, next(matching, release.prefix), catalogue.families[release.family]
         )
 
 
 def _fits(model: ImportedHardware, device: Device, ports: UsedPorts) -> bool:
     """Whether a model has the ports that a switch uses, and its kind of timers."""
-    hardware, known = model.hardware, set(model.hardware.port_names())
-    kept = set(hardware.fabric_port_names())
+    hardware, all_ports = model.hardware, set(model.hardware.port_names())
+    fabric_ports = set(hardware.fabric_port_names())
     return (
-        all(whole_port(port) in kept for port in ports.fabric)
-        and all(whole_port(port) in known - kept for port in ports.others)
+        all(whole_port(port) in fabric_ports for port in ports.fabric)
+        and all(whole_port(port) in all_ports - fabric_ports for port in ports.others)
         and all(split.type in hardware.splits_of(split.port) for split in device.splits)
         and _speaks(device, model.family)
     )
@@ -191,10 +191,10 @@ def _explains(device: Device, family: Family) -> bool:
 
 
 def _nothing_fits(
-    source: SwitchText, named: str | None, software: str | None, ports: UsedPorts
+    source: SwitchText, given: str | None, software: str | None, ports: UsedPorts
 ) -> Problem:
-    if named:
-        what = f"no syntax family is known for {named} with {software!r}"
+    if given:
+        what = f"no syntax family is known for {given} with {software!r}"
         return Problem(source.file, f"{source.name}: {what}", "give --software NAME=RELEASE")
     used = listing([*ports.fabric][:2])
     return Problem(

@@ -119,15 +119,15 @@ def cables(
     links: Sequence[ImportedLink], servers: Sequence[Data | None], speed: SpeedOf, notes: Notes
 ) -> Data:
     """Return `cables` of a fabric; servers: the kind of each server's cable."""
-    found: Data = {"fabric_m": 50, "server_m": 5}
+    row: Data = {"fabric_m": 50, "server_m": 5}
     for name, what in (("fabric_m", "leaf-spine"), ("server_m", "server")):
         notes.assume(("cables", name), f"the length of {what} cables, m, which no text contains")
     kinds = {"fabric": [link_kind(link, speed) for link in links], "server": list(servers)}
     for name, of_class in kinds.items():
         if kind := common_kind(of_class):
-            found[name] = kind
+            row[name] = kind
             notes.assume(("cables", name, "medium"), "the texts contain its FEC only")
-    return found
+    return row
 
 
 def link_kind(link: ImportedLink, speed: SpeedOf) -> Data | None:

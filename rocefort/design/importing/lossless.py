@@ -91,8 +91,8 @@ def _priorities(survey: Survey, queue: int, weighted: set[int]) -> Data:
         cnp = cnp_queue << 3
         notes.assume((*HERE, "cnp_dscp"), "no line moves a DSCP to a queue of its own")
         notes.assume((*HERE, "cnp_queue"), "by its DSCP in the switches' own map")
-    found = {"roce_dscp": roce, "cnp_dscp": cnp, "cnp_queue": cnp_queue}
-    return found | {"domain": name or DiffservDomain(name="roce").name}
+    fields = {"roce_dscp": roce, "cnp_dscp": cnp, "cnp_queue": cnp_queue}
+    return fields | {"domain": name or DiffservDomain(name="roce").name}
 
 
 def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> Data:
@@ -105,7 +105,7 @@ def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> D
         for key in ("xoff_kbytes", "xon_kbytes"):
             notes.assume((*HERE, key), "no text has static thresholds; as HEPS has it")
     xoff, xon = sizes or (XOFF_KBYTES, XON_KBYTES)
-    found: Data = {"xoff_kbytes": xoff, "xon_kbytes": xon}
+    fields: Data = {"xoff_kbytes": xoff, "xon_kbytes": xon}
     families = {name: model.family for name, model in survey.models.items()}
     headroom = notes.majority(
         "headroom, kbytes",
@@ -123,8 +123,8 @@ def _thresholds(survey: Survey, ports: Mapping[str, Interface], queue: int) -> D
             if families[source.name].headroom_pool_kbytes
         },
     )
-    found |= {} if headroom is None else {"headroom_kbytes": headroom}
-    return found | ({} if pool is None else {"headroom_pool_kbytes": pool})
+    fields |= {} if headroom is None else {"headroom_kbytes": headroom}
+    return fields | ({} if pool is None else {"headroom_pool_kbytes": pool})
 
 
 def _deadlock(survey: Survey, queue: int) -> Data:
@@ -182,6 +182,6 @@ def _family(family: Family, timers: tuple[int | None, ...]) -> Data:
     interval = interval_ms or family.deadlock_interval_ms.value
     times = {"detect_ms": detect * interval, "recovery_ms": recovery * interval}
     # Several intervals can fit both times. The times are right only if derivation takes this one.
-    found = multiples(Deadlock.model_validate(times), family)
-    same = found is not None and (found.interval_ms, found.detect) == (interval, detect)
+    candidate = multiples(Deadlock.model_validate(times), family)
+    same = candidate is not None and (candidate.interval_ms, candidate.detect) == (interval, detect)
     return times if same else counted

@@ -25,14 +25,14 @@ def addresses(sources: Sequence[SwitchText]) -> dict[str, IPv4Interface]:
     return {name: port.addresses[0] for name, port in ports.items() if port and port.addresses}
 
 
-def management_prefix(survey: Survey, space: AddressSpace, place: int) -> IPv4Network:
+def management_prefix(survey: Survey, space: AddressSpace, index: int) -> IPv4Network:
     """Return the prefix of the out-of-band segment; place: its index in `segments`."""
-    found = {address.network for address in addresses(survey.switches).values()}
-    whole = around(found) if found else None
-    if whole is None or len(found) > 1 or not space.free(whole):
+    networks = {address.network for address in addresses(survey.switches).values()}
+    whole = around(networks) if networks else None
+    if whole is None or len(networks) > 1 or not space.free(whole):
         survey.notes.assume(
-            ("segments", place, "prefix"),
-            "around all management addresses" if found else "no text has a management address",
+            ("segments", index, "prefix"),
+            "around all management addresses" if networks else "no text has a management address",
         )
     if whole is not None and space.free(whole):
         return space.take(whole)
@@ -46,8 +46,8 @@ def management_of(survey: Survey, prefix: IPv4Network) -> Data:
     gateway = notes.majority(
         "the gateway of management", {s.name: _gateway(s, vrf, prefix) for s in sources}
     )
-    found: Data = {} if vrf is None else {"vrf": vrf}
-    return found | ({} if gateway is None else {"gateway": gateway})
+    row: Data = {} if vrf is None else {"vrf": vrf}
+    return row | ({} if gateway is None else {"gateway": gateway})
 
 
 def _vrf(source: SwitchText) -> str | None:
@@ -79,9 +79,9 @@ def security_of(survey: Survey) -> Data:
             rows.append({"name": user.name, "level": user.level})
         elif nameable(user.group):
             rows.append({"name": user.name, "role": user.group})
-    found: Data = {"users": rows}
+    security: Data = {"users": rows}
     if roles:
-        found["roles"] = [
+        security["roles"] = [
             {
                 "name": role.name,
                 "grants": [{"task_group": g.name, "rights": [*g.rights]} for g in role.grants],
@@ -96,24 +96,24 @@ def security_of(survey: Survey) -> Data:
         for rule in rules
         if rule.source and rule.action == "permit" and rule.index % RULE_STEP == 0 and rule.index
     ]:
-        found["management_access"] = access
+        security["management_access"] = access
     timeouts = {n: next((line.idle_timeout_s for line in d.vty), None) for n, d in devices}
     idle = notes.majority("the idle timeout, s", timeouts)
     if idle and idle % 60 == 0:
-        found["idle_timeout_min"] = idle // 60
-    return found
+        security["idle_timeout_min"] = idle // 60
+    return security
 
 
 def _access(acls: Sequence[Acl], lines: Sequence[Vty]) -> Acl | None:
     """Return the ACL of the VTY lines, if it has the number that derivation gives it."""
-    named = {line.acl for line in lines}
-    return next((acl for acl in acls if acl.number == ACCESS_ACL and acl.number in named), None)
+    numbers = {line.acl for line in lines}
+    return next((acl for acl in acls if acl.number == ACCESS_ACL and acl.number in numbers), None)
 
 
 def services_of(survey: Survey) -> Data:
     """Return `services` of a fabric."""
     notes, devices = survey.notes, [(s.name, s.device) for s in survey.switches]
-    found: Data = {
+    services: Data = {
         "ntp": [*(notes.majority("NTP servers", {n: d.ntp_servers for n, d in devices}) or ())],
         "syslog": [
             *(notes.majority("syslog hosts", {n: d.syslog.hosts for n, d in devices}) or ())
@@ -123,23 +123,23 @@ def services_of(survey: Survey) -> Data:
     readers = notes.majority(
         "SNMP users", {name: tuple(user.name for user in d.snmp.users) for name, d in devices}
     )
-    for place, reader in enumerate(filter(nameable, readers or ())):
+    for index, reader in enumerate(filter(nameable, readers or ())):
         row: Data = {"name": reader}
         for key in KEYS:
             row[key] = f"env:SNMP_{key.upper()}"
-            notes.assume(("services", "snmp", place, key), "texts show no key")
-        found.setdefault("snmp", []).append(row)
+            notes.assume(("services", "snmp", index, key), "texts show no key")
+        services.setdefault("snmp", []).append(row)
     telemetry = notes.majority("telemetry", {name: _telemetry(d.telemetry) for name, d in devices})
     if telemetry:
-        found["telemetry"] = [row.model_dump(mode="json") for row in telemetry]
-    return found
+        services["telemetry"] = [row.model_dump(mode="json") for row in telemetry]
+    return services
 
 
 def _telemetry(telemetry: Telemetry) -> tuple[TelemetryIntent, ...]:
     """Return subscriptions with groups of their own, as intent has them."""
     sensors = {group.name: group.paths for group in telemetry.sensor_groups}
     targets = {group.name: group.collectors for group in telemetry.destination_groups}
-    found = []
+    subscriptions = []
     for row in telemetry.subscriptions:
         interval = next((s.interval_ms for s in row.samplings if s.group == row.name), None)
         paths, collectors = sensors.get(row.name), targets.get(row.name)
@@ -154,7 +154,7 @@ def _telemetry(telemetry: Telemetry) -> tuple[TelemetryIntent, ...]:
             ],
         }
         try:
-            found.append(TelemetryIntent.model_validate(data))
+            subscriptions.append(TelemetryIntent.model_validate(data))
         except ValueError:
             continue  # no intent accepts it: the import reports it as left out
-    return tuple(found)
+    return tuple(subscriptions)

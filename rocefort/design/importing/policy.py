@@ -42,14 +42,14 @@ def policy_of(sources: Sequence[SwitchText], segments: Iterable[SegmentIntent]) 
 
 
 def _rows(acls: Mapping[str, FilterAcl], by_vlan: Mapping[int, str]) -> list[Row]:
-    found = []
+    rows = []
     for own, acl in acls.items():
         for rule in acl.rules:
             entry, rest = divmod(rule.index, ENTRY_STEP)
             other = by_vlan.get(rest % REPLY)
             if rule.index < DEFAULT and other is not None:
-                found.append((entry, rest >= REPLY, own, other, rule))
-    return found
+                rows.append((entry, rest >= REPLY, own, other, rule))
+    return rows
 
 
 def _entry(number: int, rows: Sequence[Row]) -> Data:
@@ -86,5 +86,5 @@ def _implements_policy(
         policy = SegmentPolicy.model_validate(data)
     except ValueError:
         return False
-    made = segment_acls(policy, segments)
-    return all(made.get(name) == acl for name, acl in acls.items())
+    derived = segment_acls(policy, segments)
+    return all(derived.get(name) == acl for name, acl in acls.items())

@@ -79,8 +79,8 @@ def link_pool(survey: Survey, space: AddressSpace) -> tuple[IPv4Network, int]:
     for link in survey.links:
         if link.subnet.prefixlen == length:
             row = (link.number - 1) * capacity.leaves + survey.ids[link.leaf.device] - 1
-            place = row * capacity.spines + survey.ids[link.spine.device] - 1
-            bases.append((link.index - place) << (32 - length))
+            index = row * capacity.spines + survey.ids[link.spine.device] - 1
+            bases.append((link.index - index) << (32 - length))
     count = capacity.spines * capacity.leaves * capacity.links_per_pair
     subnets = [link.subnet for link in survey.links]
     return space.pool(bases, subnets, length_for(count << (32 - length))), length

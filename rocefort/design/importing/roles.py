@@ -43,13 +43,13 @@ def roles_of(graph: CablingGraph) -> Roles:
             ]
         )
     spines = _spines(graph)
-    found = Roles(
+    roles = Roles(
         tuple(s for s in graph.sources.values() if s.name in spines),
         tuple(s for s in graph.sources.values() if s.name not in spines),
     )
-    if problems := list(_incomplete(graph, found)):
+    if problems := list(_incomplete(graph, roles)):
         raise BadInput(problems=problems)
-    return found
+    return roles
 
 
 def _evident(graph: CablingGraph) -> set[str]:
@@ -155,7 +155,7 @@ def ids_of(members: Sequence[SwitchText], limit: int, role: str, notes: Notes) -
     if len({*numbers}) == len(numbers) and all(1 <= number <= limit for number in numbers):
         return {source.name: number for source, number in zip(members, numbers, strict=True)}
     notes.assume((role,), "ids are given in order of names, which do not number them")
-    return {source.name: place for place, source in enumerate(members, 1)}
+    return {source.name: id_ for id_, source in enumerate(members, 1)}
 
 
 def _number(name: str) -> int:

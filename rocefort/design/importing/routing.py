@@ -32,9 +32,11 @@ def _sessions(survey: Survey) -> Iterator[LinkSession]:
     for link in survey.links:
         for near, far in ((link.spine, link.leaf), (link.leaf, link.spine)):
             bgp = survey.graph.sources[near.device].device.bgp
-            known = {address.ip for address in far.port.addresses}
+            far_addresses = {address.ip for address in far.port.addresses}
             peer = (
-                next((peer for peer in bgp.peers if peer.address in known), None) if bgp else None
+                next((peer for peer in bgp.peers if peer.address in far_addresses), None)
+                if bgp
+                else None
             )
             if bgp is not None and peer is not None:
                 ends = f"{near.device} to {far.device}"
@@ -43,22 +45,22 @@ def _sessions(survey: Survey) -> Iterator[LinkSession]:
 
 def routing_of(survey: Survey) -> Data:
     """Return `routing` without pins."""
-    notes, found = survey.notes, _plan(survey)
+    notes, routing = survey.notes, _plan(survey)
     own = {s.name: s.device.bgp.maximum_paths for s in survey.switches if s.device.bgp}
-    found["maximum_paths"] = notes.majority("maximum load-balancing", own) or 1
+    routing["maximum_paths"] = notes.majority("maximum load-balancing", own) or 1
     ends = {session.ends: session.settings for session in _sessions(survey)}
     timers = notes.majority(
         "BGP timers, s",
         {name: (s.keepalive_s or KEEPALIVE_S, s.hold_s or HOLD_S) for name, s in ends.items()},
     )
-    found["keepalive_s"], found["hold_s"] = timers or (KEEPALIVE_S, HOLD_S)
+    routing["keepalive_s"], routing["hold_s"] = timers or (KEEPALIVE_S, HOLD_S)
     enabled = {n: (s.bfd or Bfd()) if s.bfd_enabled else None for n, s in ends.items()}
     if bfd := notes.majority("BFD", enabled):
-        found["bfd"] = bfd.model_dump()
+        routing["bfd"] = bfd.model_dump()
     lent = {session.ends: _lent(session) for session in _sessions(survey)}
     if password := notes.majority("BGP passwords", lent):
-        found["authentication"] = authentication(password, "BGP", notes)
-    return found
+        routing["authentication"] = authentication(password, "BGP", notes)
+    return routing
 
 
 def _lent(session: LinkSession) -> str | None:
@@ -71,13 +73,13 @@ def _lent(session: LinkSession) -> str | None:
 
 def own_passwords(survey: Survey) -> dict[tuple[str, str, int], Data]:
     """Return authentication of single links: peers with a group and a password of their own."""
-    found: dict[tuple[str, str, int], Data] = {}
+    passwords: dict[tuple[str, str, int], Data] = {}
     for _, link, _, peer, _ in _sessions(survey):
         key = link.spine.device, link.leaf.device, link.number
-        if peer.password and peer.group and key not in found:
+        if peer.password and peer.group and key not in passwords:
             name = f"BGP_{link.spine.device}_{link.leaf.device}"
-            found[key] = authentication(peer.password, name, survey.notes)
-    return found
+            passwords[key] = authentication(peer.password, name, survey.notes)
+    return passwords
 
 
 def asn_of(source: SwitchText) -> int:
@@ -104,9 +106,9 @@ def _plan(survey: Survey) -> Data:
         )
         each = relaxed and not outside
     shared = Counter(spines.values()).most_common(1)[0][0]
-    found: Data = {"spine_asn": base, "spine_asns": "each"} if each else {"spine_asn": shared}
-    kept = {*range(base + 1, base + capacity.spines + 1)} if each else {shared}
-    return {**found, "leaf_asn_base": _base(leaves, kept | {*spines.values()}, capacity.leaves)}
+    plan: Data = {"spine_asn": base, "spine_asns": "each"} if each else {"spine_asn": shared}
+    reserved = {*range(base + 1, base + capacity.spines + 1)} if each else {shared}
+    return {**plan, "leaf_asn_base": _base(leaves, reserved | {*spines.values()}, capacity.leaves)}
 
 
 def _base(asns: Mapping[int, int], taken: set[int], count: int) -> int:

@@ -23,35 +23,35 @@ FALLBACK_ROLE = "compute"
 
 def gateways(source: SwitchText) -> dict[int, Interface]:
     """Return gateways of a switch by VLAN, without those in a VRF."""
-    found: dict[int, Interface] = {}
+    by_vlan: dict[int, Interface] = {}
     for interface in source.device.interfaces:
         vlan = gateway_vlan(interface.name)
         usable = interface.addresses and interface.vrf is None
         if vlan is not None and vlan in VLANS and usable:
-            found[vlan] = interface
-    return found
+            by_vlan[vlan] = interface
+    return by_vlan
 
 
 def segments_of(survey: Survey, space: AddressSpace) -> list[Data]:
     """Return segments with a VLAN, in order of the VLANs; `space` gets their prefixes."""
     listed, notes = survey.announced.segments, survey.notes
-    found: dict[int, dict[str, Interface]] = {vlan: {} for vlan in listed}
+    by_vlan: dict[int, dict[str, Interface]] = {vlan: {} for vlan in listed}
     for source in survey.roles.leaves:
         for vlan, interface in gateways(source).items():
-            found.setdefault(vlan, {})[source.name] = interface
+            by_vlan.setdefault(vlan, {})[source.name] = interface
     rows: list[Data] = []
     names: set[str] = set()
-    for place, vlan in enumerate(sorted(found)):
-        name = _name(vlan, found[vlan], names)
+    for index, vlan in enumerate(sorted(by_vlan)):
+        name = _name(vlan, by_vlan[vlan], names)
         names.add(name)
         role = next((role for role in ROLES if role == name), None)
         if role is None:
-            notes.assume(("segments", place, "role"), "what its servers are for")
-        parts = {n: interface.addresses[0] for n, interface in found[vlan].items()}
+            notes.assume(("segments", index, "role"), "what its servers are for")
+        parts = {n: interface.addresses[0] for n, interface in by_vlan[vlan].items()}
         prefix, length = _prefix(survey, parts, listed.get(vlan), space)
         if vlan not in listed:
             what = f"holds the gateways of VLAN {vlan}; spines announce no whole segment"
-            notes.assume(("segments", place, "prefix"), what)
+            notes.assume(("segments", index, "prefix"), what)
         rows.append(
             {
                 "name": name,

@@ -30,10 +30,10 @@ class AccessInterface:
 
 
 def access_interfaces(
-    survey: Survey, segments: Mapping[int, str], ways: Sequence[ExitPort]
+    survey: Survey, segments: Mapping[int, str], exit_ports: Sequence[ExitPort]
 ) -> Iterator[AccessInterface]:
     """Yield access ports and Eth-Trunks of leaves for servers; segments: by VLAN."""
-    used = survey.cabled | {(way.leaf, way.port.name) for way in ways}
+    used = survey.cabled | {(exit_port.leaf, exit_port.port.name) for exit_port in exit_ports}
     for leaf in survey.roles.leaves:
         served, free = gateways(leaf), survey.free_ports(leaf.name)
         for interface in leaf.device.interfaces:
@@ -54,11 +54,11 @@ def access_interfaces(
                 yield AccessInterface(leaf.name, interface, ports, segment)
 
 
-def servers_of(survey: Survey, found: Sequence[AccessInterface]) -> list[Data]:
+def servers_of(survey: Survey, interfaces: Sequence[AccessInterface]) -> list[Data]:
     """Return servers of a fabric, each with a unique name."""
     names = {name.lower() for name in survey.graph.sources}
     rows: list[Data] = []
-    for index, one in enumerate(found):
+    for index, one in enumerate(interfaces):
         description = one.interface.description
         name = _name(one, names)
         names.add(name.lower())
@@ -102,8 +102,8 @@ def _ports(one: AccessInterface) -> Data:
 def _name(one: AccessInterface, taken: Collection[str]) -> str:
     """Return the name in a description `to NAME` or `NAME`; else one from leaf and port."""
     described = (one.interface.description or "").removeprefix(TO)
-    place = re.sub(r"[^A-Za-z0-9]+", "-", one.interface.name)
-    fallback = f"{one.leaf}-{place}"[-LONGEST_NAME:].lstrip("-._")
+    port_text = re.sub(r"[^A-Za-z0-9]+", "-", one.interface.name)
+    fallback = f"{one.leaf}-{port_text}"[-LONGEST_NAME:].lstrip("-._")
     for name in (described, fallback):
         if NAME.fullmatch(name) and ".." not in name and name.lower() not in taken:
             return name

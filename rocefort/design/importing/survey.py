@@ -73,7 +73,7 @@ class Survey:
     @cached_property
     def models(self) -> dict[str, ImportedHardware]:
         """Hardware, release and family by switch; a port with an access VLAN is a server's."""
-        found: dict[str, ImportedHardware] = {}
+        models: dict[str, ImportedHardware] = {}
         for source in self.graph.sources.values():
             fabric = [port for name, port in self.cabled if name == source.name]
             others = [
@@ -82,8 +82,8 @@ class Survey:
                 if i.kind == "ethernet" and i.access_vlan is not None and i.name not in fabric
             ]
             ports = UsedPorts(fabric, others)
-            found[source.name] = model_of(source, ports, self.facts, self.catalogue, self.notes)
-        return found
+            models[source.name] = model_of(source, ports, self.facts, self.catalogue, self.notes)
+        return models
 
     @cached_property
     def splits(self) -> dict[str, dict[str, str]]:
@@ -168,8 +168,8 @@ class Survey:
             if link.number == 1:
                 at_spine[spine].append((self.ids[leaf], link.index))
             if link.spine.port.name in self.fabric_ports[spine]:
-                place = self.fabric_ports[spine].index(link.spine.port.name)
-                of_pair[spine, leaf].append((link.number, place))
+                index = self.fabric_ports[spine].index(link.spine.port.name)
+                of_pair[spine, leaf].append((link.number, index))
         spines = self._room("spines", self.roles.spines, _step(at_spine.values()), self.most[0])
         leaves = self._room("leaves", self.roles.leaves, _step(of_pair.values()), self.most[1])
         return ReservedCapacity(spines, leaves, max(link.number for link in self.links))

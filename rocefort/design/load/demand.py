@@ -76,7 +76,7 @@ def _names(loaded: LoadedDemand, network: Network) -> Iterator[Problem]:
         "leaves": {server.port.device for server in servers},
         "servers": {server.name for server in servers},
     }
-    known = {
+    existing = {
         "segments": with_servers["segments"] | {one.name for one in network.segments or ()},
         "leaves": {node.name for node in network.role(Role.LEAF)},
         "servers": with_servers["servers"],
@@ -88,7 +88,7 @@ def _names(loaded: LoadedDemand, network: Network) -> Iterator[Problem]:
             if name in seen:
                 what = f"{KINDS[key]} {name!r} is there twice"
                 yield loaded.problem(here, what, f"the first is {key}[{seen[name]}]; remove one")
-            elif name not in known[key]:
+            elif name not in existing[key]:
                 what = f"the fabric has no {KINDS[key]} {name!r}"
                 yield loaded.problem(here, what, nearest(name, with_servers[key]))
             elif name not in with_servers[key]:

@@ -70,16 +70,16 @@ def load_catalogue(directory: Path = HARDWARE) -> Catalogue:
 
 def models_in(directory: Path) -> dict[str, Path]:
     """Return files by model; raises BadInput for two files of one model."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in sorted(directory.glob("*.yaml")):
         if path.name == FAMILY_FILE:
             continue
         model = _model_of(path)
-        if model in found:
+        if model in files:
             what = f"model {model!r} is in another file of this directory, too"
             raise BadInput(what, where=f"{path}: model", how="keep one file a model")
-        found[model] = path
-    return found
+        files[model] = path
+    return files
 
 
 def _model_of(path: Path) -> str:
@@ -96,20 +96,22 @@ def read_hardware(path: Path, cards: Path, families: Collection[str]) -> Hardwar
     device = validate(DeviceType, document)
     for number, release in enumerate(device.rocefort.releases):
         if release.family not in families:
-            place = ("rocefort", "releases", number, "family")
-            where = f"{document.at(place)}: rocefort.releases[{number}].family"
+            key_path = ("rocefort", "releases", number, "family")
+            where = f"{document.at(key_path)}: rocefort.releases[{number}].family"
             what, how = (
                 f"no syntax family {release.family!r}",
                 nearest(release.family, map(str, families)),
             )
             raise BadInput(what, where=where, how=how)
-    known = models_in(cards) if device.rocefort.cards else {}
+    card_files = models_in(cards) if device.rocefort.cards else {}
     held: dict[str, ModuleType] = {}
     for slot, name in device.rocefort.cards.items():
-        if name not in known:
+        if name not in card_files:
             where = f"{document.at(('rocefort', 'cards', slot))}: rocefort.cards.{slot}"
-            raise BadInput(f"no card {name!r} in {cards}", where=where, how=nearest(name, known))
-        held[slot] = _card(known[name])
+            raise BadInput(
+                f"no card {name!r} in {cards}", where=where, how=nearest(name, card_files)
+            )
+        held[slot] = _card(card_files[name])
     return _hardware(document, device, held)
 
 

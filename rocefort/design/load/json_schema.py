@@ -53,10 +53,10 @@ class _Schema(GenerateJsonSchema):
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         """Keep defaults that a person could write: words and numbers."""
-        made = super().default_schema(schema)
-        if not isinstance(made.get("default"), (str, int, float)):
-            made.pop("default", None)
-        return made
+        generated = super().default_schema(schema)
+        if not isinstance(generated.get("default"), (str, int, float)):
+            generated.pop("default", None)
+        return generated
 
 
 def _closed(node: Any) -> Any:  # noqa: ANN401 - walks JSON

@@ -74,8 +74,8 @@ class Library:
         if others:
             what = f"{name!r} is no {words(kind)} profile, but one of kind {others[0]}"
             return what, f"known here: {', '.join(sorted(self.names(kind)))}"
-        known = self.names(kind)
-        how = nearest(name, known) if known else f"define it in profiles.{kind}"
+        valid = self.names(kind)
+        how = nearest(name, valid) if valid else f"define it in profiles.{kind}"
         return f"there is no {words(kind)} profile {name!r}", how
 
 
@@ -97,17 +97,17 @@ def shipped_profiles(directory: Path = PROFILES) -> Library:
 
 @cache
 def _read_profiles(directory: Path) -> Library:
-    found: dict[tuple[str, str], ProfileUse] = {}
+    by_key: dict[tuple[str, str], ProfileUse] = {}
     problems = []
     for path in sorted(directory.glob("*.yaml")):
         document = read_document(path, "lossless:")
         for key, chosen in library_of(validate(Profiles, document), document).known.items():
-            if key in found:
-                problems.append(given_twice(chosen, found[key]))
-            found.setdefault(key, chosen)
+            if key in by_key:
+                problems.append(given_twice(chosen, by_key[key]))
+            by_key.setdefault(key, chosen)
     if problems:
         raise BadInput(problems=problems)
-    return Library(found)
+    return Library(by_key)
 
 
 def given_twice(chosen: ProfileUse, first: ProfileUse) -> Problem:
