@@ -125,7 +125,7 @@ class Effect:
         """Return the effect with other fields."""
         return dataclasses.replace(self, **fields)
 
-    def felt(
+    def affecting(
         self,
         reason: str,
         when: EditCondition = EditCondition.ALWAYS,
@@ -137,30 +137,30 @@ class Effect:
         return self.but(reason=reason, when=when, down=down, **fields)
 
 
-UNFELT = Effect(reason="", when=EditCondition.NEVER, down=EditCondition.NEVER)
+HARMLESS = Effect(reason="", when=EditCondition.NEVER, down=EditCondition.NEVER)
 
 
 SAME = Effect()  # inherited from the field that encloses it
 KEY = Effect(is_key=True)
 STATED = SAME.but(stated=True)
-UNREAD = UNFELT.but(readers=StudyKind.NONE)
-PORT = UNFELT.but(touches=TouchedObject.PORT, timer=FaultDelay.HOLD)
-BOND = UNFELT.but(touches=TouchedObject.PORT, timer=FaultDelay.LACP)
-QUEUES = UNFELT.but(
+UNREAD = HARMLESS.but(readers=StudyKind.NONE)
+PORT = HARMLESS.but(touches=TouchedObject.PORT, timer=FaultDelay.HOLD)
+BOND = HARMLESS.but(touches=TouchedObject.PORT, timer=FaultDelay.LACP)
+QUEUES = HARMLESS.but(
     touches=TouchedObject.PORT, timer=FaultDelay.DEADLOCK, readers=StudyKind.BUFFERS
 )
-LOSSLESS = UNFELT.but(
+LOSSLESS = HARMLESS.but(
     touches=TouchedObject.LOSSLESS, timer=FaultDelay.DEADLOCK, readers=StudyKind.BUFFERS
 )
-SPLIT = UNFELT.but(touches=TouchedObject.SPLIT, timer=FaultDelay.HOLD)
-VLAN = UNFELT.but(touches=TouchedObject.VLAN)
-PEER = UNFELT.but(touches=TouchedObject.PEER, timer=FaultDelay.HOLD)
-PREFIX = UNFELT.but(touches=TouchedObject.PREFIX, timer=FaultDelay.ADVERTISE)
-BGP = UNFELT.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.HOLD)
-PATHS = UNFELT.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.NONE)
-POLICY = UNFELT.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.ADVERTISE)
-FILTERS = UNFELT.but(touches=TouchedObject.EVERY_VLAN, timer=FaultDelay.HOLD)
-RESETS = UNFELT.felt(
+SPLIT = HARMLESS.but(touches=TouchedObject.SPLIT, timer=FaultDelay.HOLD)
+VLAN = HARMLESS.but(touches=TouchedObject.VLAN)
+PEER = HARMLESS.but(touches=TouchedObject.PEER, timer=FaultDelay.HOLD)
+PREFIX = HARMLESS.but(touches=TouchedObject.PREFIX, timer=FaultDelay.ADVERTISE)
+BGP = HARMLESS.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.HOLD)
+PATHS = HARMLESS.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.NONE)
+POLICY = HARMLESS.but(touches=TouchedObject.EVERY_SESSION, timer=FaultDelay.ADVERTISE)
+FILTERS = HARMLESS.but(touches=TouchedObject.EVERY_VLAN, timer=FaultDelay.HOLD)
+RESETS = HARMLESS.affecting(
     "{resets}", down=EditCondition.ALWAYS
 )  # the session of the peer, or those of the group
 
@@ -170,7 +170,7 @@ def effects_of(model: type[Frozen]) -> dict[str, Effect]:
 
     Raises TypeError for a field without an Effect.
     """
-    outside = UNFELT.but(
+    outside = HARMLESS.but(
         touches=TouchedObject.NOTHING, timer=FaultDelay.NONE, readers=StudyKind.ALL
     )
     return dict(_effects(model, "", outside))
@@ -188,7 +188,7 @@ def _effects(model: type[Frozen], prefix: str, enclosing: Effect) -> Iterator[tu
         path = f"{prefix}{name}" + ("[]" if is_collection else "")
         yield path, effect
         if effect.order:
-            yield f"{prefix}{name}.order", effect.felt(effect.order)
+            yield f"{prefix}{name}.order", effect.affecting(effect.order)
         if isinstance(inner, type) and issubclass(inner, Frozen):
             yield from _effects(inner, f"{path}.", effect)
 

@@ -12,6 +12,7 @@ from rocefort.models.base import Frozen
 from rocefort.models.device.secret import Stated
 from rocefort.models.effect import (
     BGP,
+    HARMLESS,
     KEY,
     PATHS,
     PEER,
@@ -19,7 +20,6 @@ from rocefort.models.effect import (
     RESETS,
     SAME,
     STATED,
-    UNFELT,
     EditCondition,
     FaultDelay,
     KeyedRow,
@@ -27,13 +27,17 @@ from rocefort.models.effect import (
 from rocefort.models.keyed import Keyed
 
 HOLD_S = 180  # default of `timer keepalive K hold H`, V300R023C00
-OTHER_BFD = UNFELT.felt("BFD of {} is negotiated again: failures may be seen late or falsely")
-OTHER_PROOF = UNFELT.felt(  # V300R023C00, `peer password`
+OTHER_BFD = HARMLESS.affecting(
+    "BFD of {} is negotiated again: failures may be seen late or falsely"
+)
+OTHER_PROOF = HARMLESS.affecting(  # V300R023C00, `peer password`
     "BGP sessions of {} end with the hold time if the other end has no such password by then",
     down=EditCondition.ALWAYS,
 )
-OTHER_POLICY = UNFELT.felt("routes with {} are filtered differently", timer=FaultDelay.ADVERTISE)
-OTHER_PATHS = PATHS.felt("traffic spreads over other paths (ECMP width)", EditCondition.GONE)
+OTHER_POLICY = HARMLESS.affecting(
+    "routes with {} are filtered differently", timer=FaultDelay.ADVERTISE
+)
+OTHER_PATHS = PATHS.affecting("traffic spreads over other paths (ECMP width)", EditCondition.GONE)
 
 
 class Bfd(Frozen):
@@ -54,7 +58,7 @@ class BgpSettings(Frozen):
     """Settings that a peer and a group can both have."""
 
     asn: Annotated[int | None, RESETS] = None
-    description: Annotated[str | None, UNFELT] = None
+    description: Annotated[str | None, HARMLESS] = None
     # Source of the session, `connect-interface`; without it, the link to the peer.
     source_interface: Annotated[str | None, RESETS] = None
     source_address: Annotated[IPv4Address | None, RESETS] = None  # of that interface
@@ -88,15 +92,15 @@ class Bgp(Frozen):
     """BGP process of a switch."""
 
     asn: Annotated[
-        int, BGP.felt("the AS number changes", EditCondition.GONE, down=EditCondition.GONE)
+        int, BGP.affecting("the AS number changes", EditCondition.GONE, down=EditCondition.GONE)
     ]
     router_id: Annotated[
         IPv4Address | None,
-        BGP.felt("the router ID changes: every BGP session resets", down=EditCondition.GONE),
+        BGP.affecting("the router ID changes: every BGP session resets", down=EditCondition.GONE),
     ] = None
     groups: Annotated[
         Keyed[BgpGroup],
-        BGP.felt(
+        BGP.affecting(
             "BGP group {} is removed: its sessions go down",
             EditCondition.GONE,
             down=EditCondition.GONE,
@@ -105,7 +109,7 @@ class Bgp(Frozen):
     ] = ()
     peers: Annotated[
         Keyed[BgpPeer],
-        PEER.felt(
+        PEER.affecting(
             "BGP peer {} is removed: its session goes down",
             EditCondition.GONE,
             down=EditCondition.GONE,
@@ -115,7 +119,7 @@ class Bgp(Frozen):
     ] = ()
     networks: Annotated[
         Keyed[IPv4Network],
-        PREFIX.felt("{} is no longer announced", EditCondition.GONE, grows="announced prefix"),
+        PREFIX.affecting("{} is no longer announced", EditCondition.GONE, grows="announced prefix"),
     ] = ()
     maximum_paths: Annotated[int, OTHER_PATHS] = 1  # `maximum load-balancing`, default 1
     as_path_relax: Annotated[bool, OTHER_PATHS] = False

@@ -25,12 +25,12 @@ from rocefort.models.device.users import IpVersion, LocalUser, Ssh, UserGroup, V
 from rocefort.models.effect import (
     BGP,
     FILTERS,
+    HARMLESS,
     LOSSLESS,
     POLICY,
     PORT,
     SAME,
     SPLIT,
-    UNFELT,
     UNREAD,
     VLAN,
     AccessTopic,
@@ -49,19 +49,22 @@ class Device(Frozen):
     name: Annotated[str, SAME.but(access=AccessTopic.NAME)]  # sysname
     # Ports that are several interfaces of a lower speed.
     splits: Annotated[
-        Keyed[PortSplit], SPLIT.felt("{} is split or made whole again", down=EditCondition.ALWAYS)
+        Keyed[PortSplit],
+        SPLIT.affecting("{} is split or made whole again", down=EditCondition.ALWAYS),
     ] = ()
     vlans: Annotated[
-        Keyed[int], VLAN.felt("VLAN {} is removed", EditCondition.GONE, down=EditCondition.GONE)
+        Keyed[int],
+        VLAN.affecting("VLAN {} is removed", EditCondition.GONE, down=EditCondition.GONE),
     ] = ()
-    telnet_off: Annotated[Keyed[IpVersion], UNFELT] = ()  # `telnet [ ipv6 ] server disable`
+    telnet_off: Annotated[Keyed[IpVersion], HARMLESS] = ()  # `telnet [ ipv6 ] server disable`
     lldp: Annotated[bool, UNREAD] = False
     bfd: Annotated[
-        bool, UNFELT.felt("BFD is switched off: link failures are seen late", EditCondition.GONE)
+        bool,
+        HARMLESS.affecting("BFD is switched off: link failures are seen late", EditCondition.GONE),
     ] = False
     domains: Annotated[
         Keyed[DiffservDomain],
-        LOSSLESS.felt(
+        LOSSLESS.affecting(
             "diffserv domain {} maps traffic to other queues on every port that uses it",
             EditCondition.GONE,
             topic=LosslessTopic.PRIORITY_MAP,
@@ -70,7 +73,7 @@ class Device(Frozen):
     pfc: Annotated[Pfc, LOSSLESS.but(topic=LosslessTopic.SWITCH_PFC)] = Pfc()
     drop_profiles: Annotated[
         Keyed[DropProfile],
-        LOSSLESS.felt(
+        LOSSLESS.affecting(
             "drop profile {} is removed",
             EditCondition.GONE,
             topic=LosslessTopic.ECN_THRESHOLDS,
@@ -80,14 +83,14 @@ class Device(Frozen):
     # `qos ecn enable`: V300 G1 marks nowhere without it.
     ecn_enabled: Annotated[
         bool,
-        LOSSLESS.felt(
+        LOSSLESS.affecting(
             "static ECN of the whole switch begins or ceases to mark packets",
             topic=LosslessTopic.ECN_MODEL,
         ),
     ] = False
     ai_ecn: Annotated[
         AiEcn,
-        LOSSLESS.felt(
+        LOSSLESS.affecting(
             "ECN marks RoCE traffic by another model or not at all",
             EditCondition.GONE,
             topic=LosslessTopic.ECN_MODEL,
@@ -95,7 +98,7 @@ class Device(Frozen):
     ] = AiEcn()
     vrfs: Annotated[
         Keyed[Vrf],
-        UNFELT.felt(
+        HARMLESS.affecting(
             "the routing table {} goes with all that is in it",
             EditCondition.GONE,
             access=AccessTopic.VRF,
@@ -103,7 +106,7 @@ class Device(Frozen):
     ] = ()
     interfaces: Annotated[
         Keyed[Interface],
-        PORT.felt(
+        PORT.affecting(
             "{} is removed",
             EditCondition.GONE,
             down=EditCondition.GONE,
@@ -113,13 +116,13 @@ class Device(Frozen):
     ] = ()
     bgp: Annotated[
         Bgp | None,
-        BGP.felt(
+        BGP.affecting(
             "BGP is removed: every session goes down", EditCondition.GONE, down=EditCondition.GONE
         ),
     ] = None
     static_routes: Annotated[
         Keyed[StaticRoute],
-        UNFELT.felt(
+        HARMLESS.affecting(
             "the static route {} goes or changes",
             EditCondition.GONE,
             access=AccessTopic.ROUTES,
@@ -128,49 +131,51 @@ class Device(Frozen):
     ] = ()
     prefix_lists: Annotated[
         Keyed[PrefixList],
-        POLICY.felt("{} filters routes differently", EditCondition.GONE_OR_DENIES),
+        POLICY.affecting("{} filters routes differently", EditCondition.GONE_OR_DENIES),
     ] = ()
     route_policies: Annotated[
         Keyed[RoutePolicy],
-        POLICY.felt("{} filters routes differently", EditCondition.GONE_OR_DENIES),
+        POLICY.affecting("{} filters routes differently", EditCondition.GONE_OR_DENIES),
     ] = ()
     ntp_servers: Annotated[Keyed[IPv4Address], UNREAD] = ()
     ntp_vrf: Annotated[str | None, UNREAD] = None  # `vpn-instance` of every server
     ntp_source: Annotated[str | None, UNREAD] = None  # `source-interface` of every server
     user_groups: Annotated[
         Keyed[UserGroup],
-        UNREAD.felt(
+        UNREAD.affecting(
             "users of group {} may run other commands than before", access=AccessTopic.USERS
         ),
     ] = ()
     users: Annotated[
         Keyed[LocalUser],
-        UNREAD.felt("user {} can no longer log in", EditCondition.GONE, access=AccessTopic.USERS),
+        UNREAD.affecting(
+            "user {} can no longer log in", EditCondition.GONE, access=AccessTopic.USERS
+        ),
     ] = ()
     ssh: Annotated[Ssh, UNREAD.but(access=AccessTopic.SSH)] = Ssh()
     netconf: Annotated[
         Netconf,
-        UNREAD.felt(
+        UNREAD.affecting(
             "NETCONF sessions may be cut off", EditCondition.GONE, access=AccessTopic.NETCONF
         ),
     ] = Netconf()
     acls: Annotated[
         Keyed[Acl],
-        UNFELT.felt(
+        HARMLESS.affecting(
             "ACL {} admits other addresses: management sessions may be cut off",
             access=AccessTopic.ACLS,
         ),
     ] = ()
     filters: Annotated[Filters, FILTERS] = Filters()
     vty: Annotated[
-        Keyed[Vty], UNREAD.felt("management sessions may be cut off", access=AccessTopic.VTY)
+        Keyed[Vty], UNREAD.affecting("management sessions may be cut off", access=AccessTopic.VTY)
     ] = ()
     syslog: Annotated[Syslog, UNREAD] = Syslog()
     snmp: Annotated[
-        Snmp, UNREAD.felt("monitoring by SNMP may lose the switch", EditCondition.GONE)
+        Snmp, UNREAD.affecting("monitoring by SNMP may lose the switch", EditCondition.GONE)
     ] = Snmp()
     telemetry: Annotated[
-        Telemetry, UNREAD.felt("telemetry stops, in part or whole", EditCondition.GONE)
+        Telemetry, UNREAD.affecting("telemetry stops, in part or whole", EditCondition.GONE)
     ] = Telemetry()
 
     @cached_property

@@ -53,8 +53,8 @@ class DropProfile(KeyedRow):
     """Drop limits by colour, and limits at which ECN marks instead."""
 
     name: Annotated[str, KEY]
-    colours: Annotated[Keyed[ColourLimits], LOSSLESS.felt(OTHER_DEPTHS)] = ()
-    ecn: Annotated[DropLimits | None, LOSSLESS.felt(OTHER_DEPTHS)] = None
+    colours: Annotated[Keyed[ColourLimits], LOSSLESS.affecting(OTHER_DEPTHS)] = ()
+    ecn: Annotated[DropLimits | None, LOSSLESS.affecting(OTHER_DEPTHS)] = None
 
 
 class QueueMarking(KeyedRow):

@@ -28,7 +28,7 @@ class Bond(Frozen):
 
     mode: Annotated[
         BondMode,
-        BOND.felt(
+        BOND.affecting(
             "{} bundles its members in another way: it is down until its server does so, too",
             down=EditCondition.ALWAYS,
             stated=True,
@@ -37,7 +37,7 @@ class Bond(Frozen):
     lacp_timeout: Annotated[LacpTimeout, BOND.but(down=EditCondition.ALWAYS, stated=True)] = "slow"
     minimum_links: Annotated[
         int,
-        BOND.felt(
+        BOND.affecting(
             "{} goes down with another number of members", down=EditCondition.ALWAYS, stated=True
         ),
     ] = 1

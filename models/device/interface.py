@@ -34,21 +34,21 @@ FRAME_OVERHEAD_BYTES = 22  # Ethernet header 14, 802.1Q tag 4, FCS 4
 LOGICAL = ("Vlanif", "LoopBack", "MEth")  # layer 3 without `undo portswitch`
 DEFAULT_DOMAIN = "default"  # diffserv domain of a port without a line for one
 NO_DOMAIN = "none"  # `trust upstream none`: the port maps no priority at all
-OTHER_KIND = PORT.felt(
+OTHER_KIND = PORT.affecting(
     "{} changes between switched and routed, or access and trunk",
     down=EditCondition.ALWAYS,
     carries=True,
 )
-OTHER_LINK = PORT.felt(  # V300R023C00, `negotiation disable` and `fec mode`
+OTHER_LINK = PORT.affecting(  # V300R023C00, `negotiation disable` and `fec mode`
     "{} goes down and comes up once its other end has the same FEC and autonegotiation",
     down=EditCondition.ALWAYS,
 )
-OTHER_MAP = QUEUES.felt(
+OTHER_MAP = QUEUES.affecting(
     "{} classifies traffic differently: RoCE may enter another queue",
     topic=LosslessTopic.PRIORITY_MAP,
 )
-OTHER_FILTER = PORT.felt("{} filters by another traffic policy: other traffic passes, or none")
-OTHER_THRESHOLDS = QUEUES.felt(
+OTHER_FILTER = PORT.affecting("{} filters by another traffic policy: other traffic passes, or none")
+OTHER_THRESHOLDS = QUEUES.affecting(
     "PFC thresholds of {} change under traffic; the port may refuse them while congested",
     topic=LosslessTopic.PORT_PFC,
 )
@@ -133,28 +133,31 @@ class Interface(KeyedRow):
     name: Annotated[str, KEY]
     description: Annotated[str | None, UNREAD] = None
     enabled: Annotated[
-        bool, PORT.felt("{} is shut down or brought up", down=EditCondition.ALWAYS, stated=True)
+        bool,
+        PORT.affecting("{} is shut down or brought up", down=EditCondition.ALWAYS, stated=True),
     ] = True
     # `undo portswitch`; always true for logical layer-3 interfaces.
     routed: Annotated[bool, OTHER_KIND] = False
     # `ip binding vpn-instance`: the table of its addresses.
     vrf: Annotated[
         str | None,
-        PORT.felt(
+        PORT.affecting(
             "{} moves to another routing table: sessions over it break", down=EditCondition.ALWAYS
         ),
     ] = None
     # Primary first.
     addresses: Annotated[
         tuple[IPv4Interface, ...],
-        PORT.felt(
+        PORT.affecting(
             "an address of {} goes: its neighbours lose it",
             EditCondition.GONE,
             down=EditCondition.GONE,
             order="the primary address of {} changes: what uses it is interrupted",
         ),
     ] = ()
-    mtu: Annotated[int | None, PORT.felt("the MTU of {} changes: larger frames are dropped")] = None
+    mtu: Annotated[
+        int | None, PORT.affecting("the MTU of {} changes: larger frames are dropped")
+    ] = None
     # `negotiation disable`: false; optics have none either way.
     autonegotiation: Annotated[bool, OTHER_LINK] = True
     # `fec mode`; None: the switch's default for the transceiver or cable.
@@ -162,16 +165,17 @@ class Interface(KeyedRow):
     # The default, which a switch does not save.
     link_type: Annotated[Literal["access", "trunk"], OTHER_KIND] = "access"
     access_vlan: Annotated[
-        int | None, PORT.felt("{} moves to another VLAN", down=EditCondition.ALWAYS, carries=True)
+        int | None,
+        PORT.affecting("{} moves to another VLAN", down=EditCondition.ALWAYS, carries=True),
     ] = None
     trunk_vlans: Annotated[
         Keyed[int],
-        PORT.felt("{} stops carrying a VLAN", EditCondition.GONE, down=EditCondition.GONE),
+        PORT.affecting("{} stops carrying a VLAN", EditCondition.GONE, down=EditCondition.GONE),
     ] = ()
     edge: Annotated[bool, PORT] = False  # `stp edged-port enable`
     # 802.3x: must be off where PFC is; off is the default.
     flow_control: Annotated[
-        bool, QUEUES.felt("{} begins or ceases to answer pauses of the whole link (802.3x)")
+        bool, QUEUES.affecting("{} begins or ceases to answer pauses of the whole link (802.3x)")
     ] = False
     trust_dscp: Annotated[bool, OTHER_MAP] = False
     domain: Annotated[str | None, OTHER_MAP] = None  # `trust upstream`
@@ -181,7 +185,7 @@ class Interface(KeyedRow):
     # The Eth-Trunk that a physical port is a member of.
     eth_trunk: Annotated[
         int | None,
-        BOND.felt(
+        BOND.affecting(
             "{} joins or leaves an Eth-Trunk: flows move to other members, some packets are lost",
             down=EditCondition.ALWAYS,
             carries=True,
@@ -190,20 +194,20 @@ class Interface(KeyedRow):
     bond: Annotated[Bond, BOND] = NO_BOND  # of an Eth-Trunk
     drr: Annotated[
         Keyed[DrrQueue],
-        QUEUES.felt(
+        QUEUES.affecting(
             "{} shares its bandwidth among the queues in another way", topic=LosslessTopic.WEIGHTS
         ),
     ] = ()
     markings: Annotated[
         Keyed[QueueMarking],
-        QUEUES.felt(
+        QUEUES.affecting(
             "{} marks or drops the packets of a queue at other depths",
             topic=LosslessTopic.QUEUE_ECN,
         ),
     ] = ()
     pfc: Annotated[
         InterfacePfc | None,
-        QUEUES.felt("PFC on {} changes under traffic", topic=LosslessTopic.PORT_PFC),
+        QUEUES.affecting("PFC on {} changes under traffic", topic=LosslessTopic.PORT_PFC),
     ] = None
     thresholds: Annotated[Keyed[PfcThreshold], OTHER_THRESHOLDS] = ()
     other_thresholds: Annotated[Keyed[OtherThreshold], OTHER_THRESHOLDS] = ()

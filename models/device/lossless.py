@@ -20,7 +20,7 @@ from rocefort.models.effect import (
 from rocefort.models.keyed import Keyed
 
 OTHER_QUEUES = "PFC profile {} pauses other queues on every port that applies it"
-OTHER_TIMERS = LOSSLESS.felt(
+OTHER_TIMERS = LOSSLESS.affecting(
     "PFC deadlock timers change under traffic", topic=LosslessTopic.DEADLOCK_TIMERS
 )
 
@@ -57,10 +57,11 @@ class PfcProfile(KeyedRow):
     """PFC profile: the set of paused queues, the built-in queue 3 included."""
 
     name: Annotated[str, KEY] = BUILT_IN_PROFILE
-    queues: Annotated[Keyed[int], LOSSLESS.felt(OTHER_QUEUES)] = (BUILT_IN_QUEUE,)
+    queues: Annotated[Keyed[int], LOSSLESS.affecting(OTHER_QUEUES)] = (BUILT_IN_QUEUE,)
     timers: Annotated[Keyed[PfcTimer], OTHER_TIMERS] = ()
     turn_off: Annotated[
-        Keyed[PfcTurnOff], OTHER_TIMERS.felt("ports give PFC up after another number of deadlocks")
+        Keyed[PfcTurnOff],
+        OTHER_TIMERS.affecting("ports give PFC up after another number of deadlocks"),
     ] = ()
 
     def turn_off_of(self, queue: int) -> int:
@@ -74,7 +75,7 @@ class Pfc(Frozen):
 
     profiles: Annotated[
         Keyed[PfcProfile],
-        LOSSLESS.felt(
+        LOSSLESS.affecting(
             "PFC profile {} is removed",
             EditCondition.GONE,
             of_key=OfKey(BUILT_IN_PROFILE, EditCondition.COMES, OTHER_QUEUES),
@@ -84,9 +85,11 @@ class Pfc(Frozen):
     recovery_ms: Annotated[int | None, OTHER_TIMERS] = None  # G1
     interval_ms: Annotated[int | None, OTHER_TIMERS] = None  # G2: unit of the profiles' multiples
     # G2: without it PFC keys on 802.1p.
-    dscp_mapping: Annotated[bool, LOSSLESS.felt("PFC keys on another field of the packets")] = False
+    dscp_mapping: Annotated[
+        bool, LOSSLESS.affecting("PFC keys on another field of the packets")
+    ] = False
     headroom_pool_kbytes: Annotated[
-        int | None, LOSSLESS.felt("the headroom pool of the switch is divided again")
+        int | None, LOSSLESS.affecting("the headroom pool of the switch is divided again")
     ] = None
 
 

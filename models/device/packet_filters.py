@@ -14,7 +14,7 @@ Protocol = Literal["ip", "tcp", "udp", "icmp"]  # ip: any
 LAST_PORT = 65535
 ROCE_PORT = 4791  # UDP destination of RoCEv2, IANA
 ENTROPY_PORT = 49152  # a RoCEv2 sender chooses its source port; one represents all
-OTHER_TRAFFIC = FILTERS.felt("{} treats other traffic, on every interface that applies it")
+OTHER_TRAFFIC = FILTERS.affecting("{} treats other traffic, on every interface that applies it")
 
 
 class Flow(Frozen):
@@ -97,7 +97,9 @@ class FilterAcl(KeyedRow):
     name: Annotated[str, KEY]  # the number, or the name
     rules: Annotated[
         Keyed[FilterRule],
-        FILTERS.felt("ACL {} allows and denies other traffic on every interface that applies it"),
+        FILTERS.affecting(
+            "ACL {} allows and denies other traffic on every interface that applies it"
+        ),
     ] = ()
 
     def first_match(

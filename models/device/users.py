@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from rocefort.models.base import Frozen
-from rocefort.models.effect import KEY, SAME, UNFELT, AccessTopic, EditCondition, KeyedRow
+from rocefort.models.effect import HARMLESS, KEY, SAME, AccessTopic, EditCondition, KeyedRow
 from rocefort.models.keyed import Keyed
 
 IpVersion = Literal["ipv4", "ipv6"]
@@ -13,9 +13,11 @@ Right = Literal["read", "read-write", "debug"]
 # User groups that every switch has and no user can change (V300R023C00, `user-group`).
 PREDEFINED_GROUPS = ("manage-ug", "system-ug", "monitor-ug", "visit-ug")
 SHORTEST_USER_NAME = 6  # with the check that is on by default (V300R023C00, `local-user`)
-OTHER_LOGIN = UNFELT.felt("user {} may log in by other means than before", EditCondition.GONE)
+OTHER_LOGIN = HARMLESS.affecting(
+    "user {} may log in by other means than before", EditCondition.GONE
+)
 # Without a source interface a switch may listen everywhere: by `all-interface`, or before V300.
-CUT_OFF = UNFELT.felt("management sessions may be cut off")
+CUT_OFF = HARMLESS.affecting("management sessions may be cut off")
 
 
 class LocalUser(KeyedRow):
@@ -56,7 +58,9 @@ class Ssh(Frozen):
     source_interface: Annotated[str | None, CUT_OFF] = None
     users: Annotated[
         Keyed[SshUser],
-        UNFELT.felt("user {} can no longer log in", EditCondition.GONE, access=AccessTopic.USERS),
+        HARMLESS.affecting(
+            "user {} can no longer log in", EditCondition.GONE, access=AccessTopic.USERS
+        ),
     ] = ()
 
 

@@ -145,6 +145,6 @@ def reason_of(edit: Edit, disrupts: Mapping[str, str]) -> str:
         reason = of_key.reason
     elif counts(edit, effect.when):
         reason = effect.reason or ""
-    felt_at_all = effect.when not in (None, EditCondition.NEVER)
-    added = disrupts.get(edit.field, "") if reason or not felt_at_all else ""
+    has_effect = effect.when not in (None, EditCondition.NEVER)
+    added = disrupts.get(edit.field, "") if reason or not has_effect else ""
     return ": ".join(filter(None, (reason, added))).format(keys[0] if keys else "")

@@ -17,7 +17,7 @@ from rocefort.models.rollout.compare import classify, effect_of, reason_of
 from rocefort.models.rollout.edits import Edit
 
 # Fields whose change never affects traffic or a session.
-UNFELT = {
+HARMLESS = {
     "name",
     "telnet_off[]",
     "lldp",
@@ -56,7 +56,7 @@ class Row(Frozen):
 
 
 class Holder(Frozen):
-    rows: Annotated[Keyed[Row], PORT.felt("{} goes", EditCondition.GONE)] = ()
+    rows: Annotated[Keyed[Row], PORT.affecting("{} goes", EditCondition.GONE)] = ()
     silent: Annotated[Silent, PORT] = Silent()
 
 
@@ -76,7 +76,7 @@ def test_a_field_that_states_nothing_does_as_the_one_that_encloses_it() -> None:
 def test_what_nobody_feels_is_listed_field_by_field() -> None:
     assert {
         field for field, effect in EFFECTS.items() if effect.when is EditCondition.NEVER
-    } == UNFELT
+    } == HARMLESS
 
 
 def test_every_field_of_a_device_has_its_effect() -> None:
@@ -89,7 +89,7 @@ VALUES = st.none() | st.integers(1, 9) | st.just({"action": "deny"})
 
 
 @given(st.lists(st.tuples(st.sampled_from(sorted(EFFECTS)), VALUES, VALUES), max_size=6))
-def test_a_dialect_adds_to_what_is_felt_and_takes_nothing_away(
+def test_a_dialect_adds_effects_and_removes_none(
     drawn: list[tuple[str, object, object]],
 ) -> None:
     edits = [
@@ -129,7 +129,7 @@ def test_a_key_may_hold_brackets(path: str, field: str, keys: list[str]) -> None
     assert (edit.field, edit.keys) == (field, keys)
 
 
-def test_a_path_that_is_not_understood_is_felt_as_what_encloses_it() -> None:
+def test_an_unknown_path_has_the_effect_of_the_enclosing_field() -> None:
     edit = Edit(path="prefix_lists[a].x[b].entries[10]", after={"index": 10})
     assert edit.field not in EFFECTS
     assert reason_of(edit, {}) == "a filters routes differently"
