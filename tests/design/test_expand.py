@@ -246,20 +246,22 @@ REFUSED: list[tuple[Replacements, tuple[int, int, int], list[str], list[str]]] =
 ]
 
 
-@pytest.mark.parametrize(("edits", "asked", "hardware", "says"), REFUSED)
+@pytest.mark.parametrize(("edits", "numbers", "hardware", "sentences"), REFUSED)
 def test_what_cannot_be_is_refused_with_the_numbers(
     edit_heps: Edit,
     edits: Replacements,
-    asked: tuple[int, int, int],
+    numbers: tuple[int, int, int],
     hardware: list[str],
-    says: list[str],
+    sentences: list[str],
 ) -> None:
     path = edit_heps(*edits)
     before = path.read_bytes()
     with pytest.raises(Refused) as error:
-        expand(path, wanted_of(*asked, hardware, []))
-    told = re.sub(r":\d+:\d+:", ":LINE:", str(error.value).replace(str(path), "FILE")).splitlines()
-    assert told == [*says, "FILE: it cannot grow so; the file is untouched"]
+        expand(path, wanted_of(*numbers, hardware, []))
+    errors = re.sub(
+        r":\d+:\d+:", ":LINE:", str(error.value).replace(str(path), "FILE")
+    ).splitlines()
+    assert errors == [*sentences, "FILE: it cannot grow so; the file is untouched"]
     assert path.read_bytes() == before
 
 
@@ -273,18 +275,18 @@ BROKEN: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "says"), BROKEN)
-def test_a_broken_fabric_is_not_touched(edit_heps: Edit, old: str, new: str, says: str) -> None:
+@pytest.mark.parametrize(("old", "new", "sentence"), BROKEN)
+def test_a_broken_fabric_is_not_touched(edit_heps: Edit, old: str, new: str, sentence: str) -> None:
     path = edit_heps((old, new))
     before = path.read_bytes()
     with pytest.raises(BadInput) as error:
         expand(path, wanted_of(1, 1, 0, [], []))
-    assert says in str(error.value)
+    assert sentence in str(error.value)
     assert str(error.value).startswith(str(path))
     assert path.read_bytes() == before
 
 
-ASKED: list[tuple[tuple[int, int, int], list[str], list[str], str]] = [
+BAD_REQUESTS: list[tuple[tuple[int, int, int], list[str], list[str], str]] = [
     ((0, 0, 0), [], [], "nothing to add; add --add-spines or --add-leaves"),
     ((1, 0, 2), [], [], "--servers without --add-leaves; servers go on new leaves"),
     ((1, 0, 0), ["leaves=X"], [], "--hardware: no new leaves for 'leaves=X'; write spines=.."),
@@ -320,21 +322,21 @@ ASKED: list[tuple[tuple[int, int, int], list[str], list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "hardware", "racks", "says"), ASKED)
+@pytest.mark.parametrize(("numbers", "hardware", "racks", "sentence"), BAD_REQUESTS)
 def test_what_is_asked_wrongly(
-    asked: tuple[int, int, int], hardware: list[str], racks: list[str], says: str
+    numbers: tuple[int, int, int], hardware: list[str], racks: list[str], sentence: str
 ) -> None:
     with pytest.raises(RocefortError) as error:
-        expand(Path("heps"), wanted_of(*asked, hardware, racks))
-    assert str(error.value) == says
+        expand(Path("heps"), wanted_of(*numbers, hardware, racks))
+    assert str(error.value) == sentence
     assert error.value.exit_code == 2
 
 
 def test_racks_and_hardware_are_as_asked_and_pins_stay_where_they_are(edit_heps: Edit) -> None:
     pinned = GONE + "    pins: {loopback: 10.0.1.99}\n"
     path = edit_heps((GONE, pinned))
-    wanted = wanted_of(1, 3, 2, ["leaves=CE8850-64CQ-EI"], ["leaves=row3,row4", "spines=net3"])
-    expansion = expand(path, wanted)
+    request = wanted_of(1, 3, 2, ["leaves=CE8850-64CQ-EI"], ["leaves=row3,row4", "spines=net3"])
+    expansion = expand(path, request)
     rows = [(s.name, s.hardware, s.software, s.rack) for s in expansion.growth.switches]
     assert rows == [
         ("spine03", "CE9860-4C-EI", "V200R022C00", "net3"),

@@ -55,7 +55,7 @@ class Growth:
     racks: tuple[str, ...]
 
     @property
-    def wanted(self) -> GrowthRequest:
+    def request(self) -> GrowthRequest:
         models = {"spines": SPINES[self.spine], "leaves": LEAVES[self.leaf]}
         return GrowthRequest(
             self.spines,
@@ -111,7 +111,7 @@ class History:
     def add(self, step: Growth) -> None:
         """Grow; without enough ports the growth is refused, and nothing changes."""
         try:
-            self.text = grow(self.text, self._loaded(), load_catalogue(), step.wanted).text
+            self.text = grow(self.text, self._loaded(), load_catalogue(), step.request).text
         except Refused as refused:
             note(str(refused))
             return
@@ -144,18 +144,18 @@ class History:
 
 def _values(network: Network) -> Mapping[object, str]:
     """Return values that no second switch may ever have: id, addresses, a leaf's AS number."""
-    found: dict[object, str] = {}
+    owners: dict[object, str] = {}
     anycast = {segment.gateway for segment in network.segments or ()}
     for node in network.nodes:
-        found[node.role, node.id] = found[node.management] = node.name
+        owners[node.role, node.id] = owners[node.management] = node.name
         bgp = node.device.bgp
         if bgp and node.role == "leaf":
-            found["AS", bgp.asn] = node.name
+            owners["AS", bgp.asn] = node.name
         for interface in node.device.interfaces:
             for address in interface.addresses:
                 if address.ip not in anycast:
-                    found[address.ip] = f"{node.name} {interface.name}"
-    return found
+                    owners[address.ip] = f"{node.name} {interface.name}"
+    return owners
 
 
 def _assert_lines_stay(old: Mapping[str, str], new: Mapping[str, str]) -> None:

@@ -41,12 +41,12 @@ def from_text(heps: DerivedNetwork, tmp_path: Path) -> ReadNetwork:
     return subject_of_texts(tmp_path)
 
 
-def said(report: Report, rule: str) -> list[tuple[object, ...]]:
+def verdicts_of(report: Report, rule: str) -> list[tuple[object, ...]]:
     """Return findings and open verdicts of a rule, without their file."""
-    found = [f for f in report.findings if f.rule == rule]
+    findings = [f for f in report.findings if f.rule == rule]
     open_ = [n for n in report.not_judged if n.rule == rule]
     return [
-        *((f.severity, f.where.device, f.where.interface, f.message, f.hint) for f in found),
+        *((f.severity, f.where.device, f.where.interface, f.message, f.hint) for f in findings),
         *((n.where.device, n.where.interface, n.reason) for n in open_),
     ]
 
@@ -78,7 +78,7 @@ def test_what_text_can_answer_it_answers_as_the_fabric_does(
         if {*rule.needs, *rule.wants} & beyond or rule.id in ALONE:
             assert rule.id in silent, rule.id
         else:
-            assert said(ours, rule.id) == said(theirs, rule.id), rule.id
+            assert verdicts_of(ours, rule.id) == verdicts_of(theirs, rule.id), rule.id
     assert {"TOP001", "TOP002", "TOP007", "ADR002", "ADR003", "BGP001", "BGP002"} <= {
         rule.id for rule in rules() if not {*rule.needs, *rule.wants} & beyond
     } - silent
@@ -101,9 +101,9 @@ def test_models_and_releases_are_those_of_the_fabric(
 ) -> None:
     assert {node.hardware for node in from_text.network.nodes} == {None}
     write_versions(heps, tmp_path)
-    told = subject_of_texts(tmp_path).network
+    inferred = subject_of_texts(tmp_path).network
     for node in heps.network.nodes:
-        read = told.by_name[node.name]
+        read = inferred.by_name[node.name]
         assert (read.hardware, read.family, read.role) == (node.hardware, node.family, node.role)
         assert str(read.software) == str(node.software)
 
@@ -146,9 +146,9 @@ def test_a_fault_in_a_text_is_found_with_its_line(
     write_texts(texts, tmp_path)
     subject = subject_of_texts(tmp_path)
     report = check(subject.network, subject.sources)
-    found = [f for f in report.findings if f.message == sentence]
-    assert {f.where.device for f in found} == {device}
-    assert {f.where.file for f in found} == {str(tmp_path / f"{device}.cfg")}
+    findings = [f for f in report.findings if f.message == sentence]
+    assert {f.where.device for f in findings} == {device}
+    assert {f.where.file for f in findings} == {str(tmp_path / f"{device}.cfg")}
 
 
 @pytest.mark.parametrize(
@@ -207,8 +207,8 @@ def test_verify_answers_for_sessions_and_routes_and_says_what_it_does_not_know(
 
 
 def _reasons(report: Report, rule: str) -> list[str]:
-    found = [n for n in report.not_judged if n.rule == rule]
-    return [f"{n.where.device or ''} {n.where.interface or ''}: {n.reason}" for n in found]
+    verdicts = [n for n in report.not_judged if n.rule == rule]
+    return [f"{n.where.device or ''} {n.where.interface or ''}: {n.reason}" for n in verdicts]
 
 
 def test_a_port_whose_far_end_no_text_has_is_not_passed(heps: DerivedNetwork) -> None:

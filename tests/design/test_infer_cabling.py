@@ -47,7 +47,7 @@ ONE = "one 100GE1/0/1 - two 100GE1/0/1"
 
 
 @pytest.mark.parametrize(
-    ("there", "back", "told"),
+    ("there", "back", "sources"),
     [
         (("10.0.0.0/31", ""), ("10.0.0.1/31", ""), (ADDRESSES,)),
         (("", "to two 100GE1/0/1"), ("", "to one 100GE1/0/1"), (DESCRIPTIONS,)),
@@ -68,19 +68,19 @@ ONE = "one 100GE1/0/1 - two 100GE1/0/1"
     ],
 )
 def test_what_makes_a_cable(
-    there: tuple[str, str], back: tuple[str, str], told: tuple[CablingSource, ...] | None
+    there: tuple[str, str], back: tuple[str, str], sources: tuple[CablingSource, ...] | None
 ) -> None:
-    found = network(one={A1: there}, two={B1: back})
-    assert cables(found) == ([(ONE, told)] if told else [])
-    assert (found.cabling is not None) == (told is not None and DESCRIPTIONS in told)
+    inferred = network(one={A1: there}, two={B1: back})
+    assert cables(inferred) == ([(ONE, sources)] if sources else [])
+    assert (inferred.cabling is not None) == (sources is not None and DESCRIPTIONS in sources)
 
 
 def test_a_description_without_a_port_tells_nothing_where_there_are_two() -> None:
-    found = network(
+    inferred = network(
         one={"100GE1/0/1": ("", "to two"), "100GE1/0/2": ("", "to two")},
         two={"100GE1/0/1": ("", "to one"), "100GE1/0/2": ("", "to one")},
     )
-    assert found.links is None
+    assert inferred.links is None
 
 
 def test_lldp_of_one_end_is_enough_and_no_other_port_of_a_switch_counts() -> None:
@@ -89,21 +89,21 @@ def test_lldp_of_one_end_is_enough_and_no_other_port_of_a_switch_counts() -> Non
         LldpNeighbour("one", "MEth0/0/0", "two", "MEth0/0/0"),
         LldpNeighbour("one", "100GE1/0/2", "storage01", None),
     ]
-    found = network(heard, one={A1: ("", "")}, two={B1: ("", "")})
-    assert cables(found) == [(ONE, (LLDP,))]
-    assert found.cabling == found.links
+    inferred = network(heard, one={A1: ("", "")}, two={B1: ("", "")})
+    assert cables(inferred) == [(ONE, (LLDP,))]
+    assert inferred.cabling == inferred.links
 
 
 def test_an_end_that_no_cable_reaches_leaves_the_cabling_unknown() -> None:
-    found = network(
+    inferred = network(
         one={A1: ("10.0.0.0/31", "to two"), "100GE1/0/2": ("10.0.0.2/31", "")},
         two={B1: ("10.0.0.1/31", "to one")},
     )
-    assert found.links is not None
-    assert found.cabling is None
+    assert inferred.links is not None
+    assert inferred.cabling is None
 
 
-def said(of: Network) -> list[str]:
+def findings_of(of: Network) -> list[str]:
     return [
         f"{f.severity} {f.where}: {f.message}" for f in check(of).findings if f.rule == "TOP007"
     ]
@@ -111,25 +111,25 @@ def said(of: Network) -> list[str]:
 
 def test_lldp_is_believed_before_addresses_and_both_are_named() -> None:
     heard = [LldpNeighbour("one", "100GE1/0/1", "two", "100GE1/0/2")]
-    found = network(
+    inferred = network(
         heard,
         one={A1: ("10.0.0.0/31", "")},
         two={"100GE1/0/1": ("10.0.0.1/31", ""), "100GE1/0/2": ("", "")},
     )
-    assert cables(found) == [("one 100GE1/0/1 - two 100GE1/0/2", (LLDP,))]
-    assert said(found) == [
+    assert cables(inferred) == [("one 100GE1/0/1 - two 100GE1/0/2", (LLDP,))]
+    assert findings_of(inferred) == [
         "error one 100GE1/0/1: LLDP reports two 100GE1/0/2 there; "
         "by its address it is cabled to two 100GE1/0/1"
     ]
 
 
 def test_addresses_are_believed_before_descriptions() -> None:
-    found = network(
+    inferred = network(
         one={A1: ("10.0.0.0/31", "to two 100GE1/0/2")},
         two={"100GE1/0/1": ("10.0.0.1/31", "to one"), "100GE1/0/2": ("", "to one 100GE1/0/1")},
     )
-    assert cables(found) == [(ONE, (ADDRESSES,))]
-    assert said(found) == [
+    assert cables(inferred) == [(ONE, (ADDRESSES,))]
+    assert findings_of(inferred) == [
         "warning one 100GE1/0/1: by its address it is cabled to two 100GE1/0/1; "
         "its description names two 100GE1/0/2"
     ]
@@ -137,16 +137,16 @@ def test_addresses_are_believed_before_descriptions() -> None:
 
 def test_sources_that_agree_as_far_as_they_go_are_no_finding() -> None:
     heard = [LldpNeighbour("one", "100GE1/0/1", "two", None)]
-    found = network(
+    inferred = network(
         heard, one={A1: ("10.0.0.0/31", "to two")}, two={B1: ("10.0.0.1/31", "to one 100GE1/0/1")}
     )
-    assert said(found) == []
+    assert findings_of(inferred) == []
 
 
 def gateway(name: str, links: dict[str, str]) -> Node:
-    made = node(name, {port: ("", text) for port, text in links.items()})
+    leaf = node(name, {port: ("", text) for port, text in links.items()})
     vlanif = Interface(name="Vlanif10", addresses=(IPv4Interface("10.9.0.1/24"),))
-    device = made.device.model_copy(update={"interfaces": (*made.device.interfaces, vlanif)})
+    device = leaf.device.model_copy(update={"interfaces": (*leaf.device.interfaces, vlanif)})
     return Node(device=device)
 
 
@@ -154,8 +154,8 @@ def test_roles_follow_from_gateways_and_from_who_is_joined() -> None:
     leaves = [gateway(f"l{n}", {"100GE1/0/1": "to s1", "100GE1/0/2": "to s2"}) for n in (1, 2)]
     spine = {f"100GE1/0/{n}": ("", f"to l{n}") for n in (1, 2)}
     other = node("edge", {"100GE1/0/1": ("", "to l1")})
-    found = infer("made", [*leaves, node("s1", spine), node("s2", spine), other])
-    roles = {n.name: n.role for n in found.nodes}
+    inferred = infer("made", [*leaves, node("s1", spine), node("s2", spine), other])
+    roles = {n.name: n.role for n in inferred.nodes}
     assert roles == {"l1": "leaf", "l2": "leaf", "s1": "spine", "s2": "spine", "edge": None}
 
 
@@ -163,7 +163,7 @@ def test_roles_follow_from_gateways_and_from_who_is_joined() -> None:
 def test_a_spine_is_told_from_any_neighbour_by_two_leaves(leaves: int) -> None:
     served = [gateway(f"l{n}", {"100GE1/0/1": "to s1"}) for n in range(1, leaves + 1)]
     spine = node("s1", {f"100GE1/0/{n}": ("", f"to l{n}") for n in range(1, leaves + 1)})
-    found = infer("made", [*served, spine])
-    assert [n.role for n in found.nodes] == (
+    inferred = infer("made", [*served, spine])
+    assert [n.role for n in inferred.nodes] == (
         ["leaf", "leaf", "spine"] if leaves == 2 else [None] * 2
     )

@@ -34,8 +34,8 @@ LEAF, SPINE = "CE8850-64CQ-EI", "CE9860-4C-EI"
 
 def free_ports(hardware: Hardware) -> int:
     """Count ports of the most common speed that are not reserved for spines."""
-    kept = set(hardware.fabric_port_names())
-    speeds = [port_speed_gbps(port) for port in hardware.port_names() if port not in kept]
+    reserved = set(hardware.fabric_port_names())
+    speeds = [port_speed_gbps(port) for port in hardware.port_names() if port not in reserved]
     return max((speeds.count(speed) for speed in speeds), default=0)
 
 
@@ -87,9 +87,9 @@ def test_what_fits_is_sound(
 def test_every_port_can_be_taken(leaf: str, tmp_path: Path) -> None:
     hardware = CATALOGUE.hardware[leaf]
     size = Size(min(len(hardware.fabric_port_names()), 8), 2, free_ports(hardware))
-    found = derived(new_fabric("full", size, leaf, SPINE), tmp_path)
-    assert_sound(found.network, size)
-    subject = subject_of_derived(found)  # by way of its text
+    network = derived(new_fabric("full", size, leaf, SPINE), tmp_path)
+    assert_sound(network.network, size)
+    subject = subject_of_derived(network)  # by way of its text
     assert_sound(subject.network, size)
     one_more = Size(size.spines, size.leaves, size.servers_per_leaf + 1)
     with pytest.raises(BadInput, match=f"^{leaf} as a leaf has {size.servers_per_leaf} ports for"):
@@ -231,10 +231,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "sentences"), CASES)
-def test_what_does_not_fit_is_said(wanted: tuple[Any, ...], sentences: list[str]) -> None:
+@pytest.mark.parametrize(("arguments", "sentences"), CASES)
+def test_what_does_not_fit_is_said(arguments: tuple[Any, ...], sentences: list[str]) -> None:
     with pytest.raises(BadInput) as caught:
-        new_fabric(*wanted)
+        new_fabric(*arguments)
     assert str(caught.value).splitlines() == sentences
 
 

@@ -23,8 +23,8 @@ def plan_of(name: str, *devices: str) -> Plan:
         speed_judged=True,
     )
     wave = Wave(name=name, devices=devices, gate=gate)
-    told = {"fabric": "x", "source": "/x", "tool": "t", "intent_digest": "0"}
-    return Plan(**told, trial_s=600, changes=(), waves=(wave,))
+    fields = {"fabric": "x", "source": "/x", "tool": "t", "intent_digest": "0"}
+    return Plan(**fields, trial_s=600, changes=(), waves=(wave,))
 
 
 def after(progress: RunProgress, event: Event, at: float = 0.0) -> RunProgress:
@@ -79,8 +79,8 @@ def test_what_is_found_as_intended_by_who_goes_on_is_done() -> None:
         None,
     )
     assert progress.gate(wave) == "did not end"
-    found = make_event("canary", "leaf01", "found", Phase.DONE, "as intended, not saved")
-    progress = after(progress, found)
+    event = make_event("canary", "leaf01", "found", Phase.DONE, "as intended, not saved")
+    progress = after(progress, event)
     assert (progress.word("leaf01"), progress.state_of(wave)) == (
         "as intended, not saved",
         "under way",

@@ -76,7 +76,7 @@ def test_what_holds_anyway_is_not_said(family: Family, intended: Device, saved: 
 
 
 @pytest.mark.parametrize(
-    ("port", "kept"),
+    ("port", "stays"),
     [
         (Interface(name="100GE1/0/1"), False),
         (Interface(name="MEth0/0/0"), False),
@@ -88,24 +88,24 @@ def test_what_holds_anyway_is_not_said(family: Family, intended: Device, saved: 
         (Interface(name="Eth-Trunk7"), True),
     ],
 )
-def test_a_port_of_which_nothing_is_said_is_there_anyway(port: Interface, kept: bool) -> None:
+def test_a_port_of_which_nothing_is_said_is_there_anyway(port: Interface, stays: bool) -> None:
     saved = saved_form(Device(name="leaf01", interfaces=(port,)), G1)
-    assert len(saved.interfaces) == kept
+    assert len(saved.interfaces) == stays
     assert saved_form(saved, G1) == saved
 
 
 def test_the_built_in_domain_is_there_anyway_unless_it_maps_anything() -> None:
     mapped = DiffservDomain(name="default", dscp=(DscpMap(value=26, phb="af4"),))
     for family in (V200, G1, G2):
-        for domain, kept in ((DiffservDomain(name="default"), ()), (mapped, (mapped,))):
-            said = Device(name="leaf01", domains=(domain,))
-            assert saved_form(said, family).domains == kept
+        for domain, expected in ((DiffservDomain(name="default"), ()), (mapped, (mapped,))):
+            device = Device(name="leaf01", domains=(domain,))
+            assert saved_form(device, family).domains == expected
 
 
 def test_telnet_is_off_without_a_line_where_it_has_no_source() -> None:
-    said = Device(name="leaf01", telnet_off=("ipv4", "ipv6"))
-    assert saved_form(said, V200).telnet_off == ("ipv4", "ipv6")
-    assert saved_form(said, G1).telnet_off == saved_form(said, G2).telnet_off == ()
+    device = Device(name="leaf01", telnet_off=("ipv4", "ipv6"))
+    assert saved_form(device, V200).telnet_off == ("ipv4", "ipv6")
+    assert saved_form(device, G1).telnet_off == saved_form(device, G2).telnet_off == ()
 
 
 def test_vlan_1_is_there_anyway_and_no_patch_deletes_it() -> None:

@@ -115,10 +115,10 @@ def test_a_plan_that_cannot_hold_is_one_clear_error(
 ) -> None:
     with pytest.raises(BadInput) as caught:
         derive(edit_heps(*edits))
-    told = [
+    errors = [
         re.sub(r"^.*fabric\.yaml:\d+:\d+: ", "", line) for line in str(caught.value).split("\n")
     ]
-    assert told == [sentence]
+    assert errors == [sentence]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def server(port: str, leaf: str = "leaf03", **more: object) -> tuple[str, str]:
     return SERVERS, f"{SERVERS}  - {row}\n"
 
 
-def said(path: Path) -> list[str]:
+def sentences_of(path: Path) -> list[str]:
     """Return the error's sentences without the directory and the position in the file."""
     with pytest.raises(BadInput) as caught:
         derive(path)
@@ -79,14 +79,14 @@ def test_the_text_says_it_first_and_every_rule_takes_it(edit_heps: Edit) -> None
     )
     assert "interface 100GE1/0/5:2\n description to part\n" in texts["leaf03"]
     report = check(read_back(derived.network, texts), derived.sources)
-    found = [f for f in report.findings if f.rule in ("TXT003", "TOP003")]
-    assert [f"{f.where.device}: {f.message}" for f in found] == [
+    findings = [f for f in report.findings if f.rule in ("TXT003", "TOP003")]
+    assert [f"{f.where.device}: {f.message}" for f in findings] == [
         "leaf03: 3 ports split; `port split dimension interface` needs an idle port and has no way "
         "back by rollback: the port is removed with all its lines; a rollback does not "
         "restore them; "
         "refused where it is in an Eth-Trunk or has a subinterface"
     ]
-    line = Path(derived.document.file).read_text().splitlines()[(found[0].where.line or 0) - 1]
+    line = Path(derived.document.file).read_text().splitlines()[(findings[0].where.line or 0) - 1]
     assert line.lstrip().startswith("breakout:")
 
 
@@ -176,7 +176,7 @@ CASES = [
 def test_what_does_not_go_is_said_once(
     edit_heps: Edit, edits: list[tuple[str, str]], sentence: str
 ) -> None:
-    assert said(edit_heps(*edits)) == [sentence]
+    assert sentences_of(edit_heps(*edits)) == [sentence]
 
 
 def fabric(spine_split: bool, leaves: list[int], extra: dict[str, str]) -> Network:
@@ -195,7 +195,9 @@ def fabric(spine_split: bool, leaves: list[int], extra: dict[str, str]) -> Netwo
     ] + [
         {"name": f"p{i}-{n}", "leaf": f"leaf{i:02}", "port": part, "segment": "compute"}
         for i in leaves
-        for n, part in enumerate(p for port, way in extra.items() for p in parts_of(port, way))
+        for n, part in enumerate(
+            p for port, split_type in extra.items() for p in parts_of(port, split_type)
+        )
     ]
     data["rollout"] = {"canary": f"leaf{leaves[0]:02}"}
     shipped = load_catalogue()

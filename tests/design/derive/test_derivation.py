@@ -216,8 +216,8 @@ def test_times_are_counted_in_the_smallest_interval_that_says_both(
     detect_ms: int, recovery_ms: int, interval: int, counts: tuple[int, int]
 ) -> None:
     family = load_catalogue().families[SyntaxFamily.V300_G2]
-    found = multiples(Deadlock(detect_ms=detect_ms, recovery_ms=recovery_ms), family)
-    assert found == Multiples(interval, *counts)
+    timers = multiples(Deadlock(detect_ms=detect_ms, recovery_ms=recovery_ms), family)
+    assert timers == Multiples(interval, *counts)
     inside = [
         limits is not None and count in limits
         for count, limits in zip(

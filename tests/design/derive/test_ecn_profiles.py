@@ -37,7 +37,7 @@ OWN = """  ecn:
 BLOCK = "profiles:\n  lossless:\n"
 
 
-def said(path: Path) -> list[str]:
+def sentences_of(path: Path) -> list[str]:
     with pytest.raises(BadInput) as caught:
         derive(path)
     return [line.replace(f"{path.parent}/", "") for line in str(caught.value).splitlines()]
@@ -128,11 +128,11 @@ def test_what_an_ecn_profile_must_say(
         assert text.count(old) == 1
         text = text.replace(old, new)
     path.write_text(text, encoding="utf-8")
-    assert [line.split(": ", 1)[1] for line in said(path)] == sentences
+    assert [line.split(": ", 1)[1] for line in sentences_of(path)] == sentences
 
 
 def test_an_ecn_profile_that_is_not_there_or_of_another_kind(edit_heps: Edit) -> None:
-    missing = said(edit_heps((ECN, "ecn: ai-ecn-hcp")))
+    missing = sentences_of(edit_heps((ECN, "ecn: ai-ecn-hcp")))
     assert [line.split(": ", 1)[1] for line in missing] == [
         "profiles.lossless.heps.ecn: there is no ECN profile 'ai-ecn-hcp'; did you mean 'ai-ecn-hpc'?"
     ]
@@ -146,7 +146,7 @@ def test_a_name_must_leave_room_for_the_speed(edit_heps: Edit) -> None:
         if not wrong:
             assert derive(path).network.by_name["leaf05"].device.drop_profiles
             continue
-        assert [line.split(": ", 1)[1] for line in said(path)] == [
+        assert [line.split(": ", 1)[1] for line in sentences_of(path)] == [
             f"profiles.ecn.{name}: a static ECN profile with a name of 27 characters; use 26 at "
             "most: switches get drop profiles named after it, such as nnnnnn-100g"
         ]
@@ -155,9 +155,9 @@ def test_a_name_must_leave_room_for_the_speed(edit_heps: Edit) -> None:
 def test_shipped_profiles_name_their_source_and_can_be_named_after() -> None:
     library = shipped_profiles()
     profiles = {name: library.get("ecn", name) for name in library.names("ecn")}
-    found = {name: chosen.profile for name, chosen in profiles.items() if chosen}
-    assert {type(profile).__name__ for profile in found.values()} == {"AiEcnProfile", "StaticEcn"}
-    for name, profile in found.items():
+    shipped = {name: chosen.profile for name, chosen in profiles.items() if chosen}
+    assert {type(profile).__name__ for profile in shipped.values()} == {"AiEcnProfile", "StaticEcn"}
+    for name, profile in shipped.items():
         assert isinstance(profile, AiEcnProfile | StaticEcn)
         assert profile.source, name
         vendor = ("V300R023C00", "EDOC")

@@ -23,7 +23,7 @@ def bonded(edit: Edit, ports: str = "[100GE1/0/1, 100GE1/0/5]", more: str = "") 
     return edit((ALONE, f"    leaf: leaf03\n    bond:\n      ports: {ports}\n{more}"))
 
 
-def said(path: Path) -> list[str]:
+def sentences_of(path: Path) -> list[str]:
     """Return the error's sentences without the position in the file."""
     with pytest.raises(BadInput) as refused:
         derive(path)
@@ -132,9 +132,9 @@ M_LAG += "two names, each with a port and an address on its leaf, and let the ho
 def test_what_cannot_be_bundled(
     edit_heps: Edit, ports: str, more: str, sentences: list[str]
 ) -> None:
-    found = said(bonded(edit_heps, ports, more))
-    assert len(found) == len(sentences)
-    for line, sentence in zip(found, sentences, strict=True):
+    errors = sentences_of(bonded(edit_heps, ports, more))
+    assert len(errors) == len(sentences)
+    for line, sentence in zip(errors, sentences, strict=True):
         assert sentence in line
 
 
@@ -152,12 +152,12 @@ def test_what_cannot_be_bundled(
     ],
 )
 def test_a_server_on_two_leaves_is_refused(edit_heps: Edit, pieces: list[tuple[str, str]]) -> None:
-    (line,) = said(edit_heps(*pieces))
+    (line,) = sentences_of(edit_heps(*pieces))
     assert line.endswith(f".leaf: {M_LAG}")
 
 
 def test_a_server_needs_a_port_or_a_bond(edit_heps: Edit) -> None:
-    (line,) = said(edit_heps((ALONE, "    leaf: leaf03\n")))
+    (line,) = sentences_of(edit_heps((ALONE, "    leaf: leaf03\n")))
     assert line.endswith(
         "neither port nor bond; give the server its one port, or the ports of its bond"
     )
@@ -169,7 +169,7 @@ def test_two_bonds_of_a_leaf_have_two_numbers(edit_heps: Edit) -> None:
         (ALONE, "    leaf: leaf03\n    bond: {ports: [100GE1/0/1], id: 2}\n"),
         (second, "    leaf: leaf03\n    bond: {ports: [100GE1/0/2]}\n"),
     )
-    (line,) = said(path)
+    (line,) = sentences_of(path)
     assert line.endswith(
         "leaf03 Eth-Trunk2 is used twice, by k8sgn12 and daisygn02; give bond.id another number"
     )

@@ -41,8 +41,8 @@ def edit(tmp_path: Path) -> EditBorder:
 def _lists(derived: DerivedNetwork, name: str) -> dict[str, list[str]]:
     device = derived.network.by_name[name].device
     return {
-        found.name: [f"{e.index} {e.action} {e.prefix} {e.lengths}" for e in found.entries]
-        for found in device.prefix_lists
+        listed.name: [f"{e.index} {e.action} {e.prefix} {e.lengths}" for e in listed.entries]
+        for listed in device.prefix_lists
     }
 
 
@@ -84,8 +84,8 @@ def test_every_switch_shares_over_border_leaves(border: DerivedNetwork) -> None:
 
 def test_whole_segments_are_made_by_static_routes(border: DerivedNetwork) -> None:
     device = border.network.by_name["leaf01"].device
-    made = [r.key for r in device.static_routes]
-    assert made == [
+    keys = [r.key for r in device.static_routes]
+    assert keys == [
         "10.65.0.0/16 NULL0",
         "10.66.0.0/16 NULL0",
         "MGMT 0.0.0.0/0 10.255.0.254",

@@ -108,8 +108,8 @@ def test_the_port_of_an_exit_is_told_what_its_cable_needs(edit: Edit) -> None:
 
 def test_a_medium_of_an_exit_is_judged(edit: Edit) -> None:
     path = edit((CABLE, "        cable_m: 200\n        cable: {medium: sr4}\n"))
-    found = [f.message for f in check(derive(path).network).findings if f.rule == "TOP012"]
-    assert found == ["a cable of 200 m; 100GBASE-SR4 reaches 100 m (IEEE 802.3-2022 clause 95)"]
+    messages = [f.message for f in check(derive(path).network).findings if f.rule == "TOP012"]
+    assert messages == ["a cable of 200 m; 100GBASE-SR4 reaches 100 m (IEEE 802.3-2022 clause 95)"]
 
 
 def test_cabling_lists_exits(edit: Edit) -> None:
@@ -236,8 +236,8 @@ def test_what_a_switch_would_refuse_is_told_before(
 ) -> None:
     with pytest.raises(BadInput) as caught:
         derive(edit(*replacements))
-    (told,) = str(caught.value).splitlines()
-    assert told.partition(": ")[2] == sentence
+    (error,) = str(caught.value).splitlines()
+    assert error.partition(": ")[2] == sentence
 
 
 NEAR: list[list[tuple[str, str]]] = [
@@ -284,10 +284,10 @@ def test_forms_that_only_v300_documents_are_told_on_v200(edit: Edit) -> None:
         "segment: storage", "segment: compute"
     )
     old = "  - {name: node01, leaf: leaf01, port: 100GE1/0/1, segment: compute}\n"
-    found = check(derive(edit((old, bond))).network).findings
-    told = {(f.where.device, f.message.split("`")[1]) for f in found if f.rule == "TXT001"}
+    findings = check(derive(edit((old, bond))).network).findings
+    forms = {(f.where.device, f.message.split("`")[1]) for f in findings if f.rule == "TXT001"}
     relax, vrf = "load-balancing as-path-relax", "ip vpn-instance V without route-distinguisher"
-    assert ("leaf01", relax) in told
-    assert {("leaf02", relax), ("leaf02", vrf)} & told == {("leaf02", vrf)}
+    assert ("leaf01", relax) in forms
+    assert {("leaf02", relax), ("leaf02", vrf)} & forms == {("leaf02", vrf)}
     confirmed = {vrf, "mode lacp-static"}  # saved by switches with V200
-    assert {form for leaf, form in told if leaf == "leaf01"}.isdisjoint(confirmed)
+    assert {form for leaf, form in forms if leaf == "leaf01"}.isdisjoint(confirmed)

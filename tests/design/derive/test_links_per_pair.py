@@ -81,9 +81,9 @@ def test_a_further_link_moves_nothing(
     after = grown(more, 4, spines, leaves + [i for i in new_leaves if i not in leaves], own).network
     assert_only_added(before, after)
     for leaf in after.role(Role.LEAF):
-        wanted = own.get(leaf.id or 0, more)
+        number = own.get(leaf.id or 0, more)
         pairs = Counter(link.a.device for link in after.links or () if link.b.device == leaf.name)
-        assert set(pairs.values()) == {wanted} == {leaf.links_per_pair}
+        assert set(pairs.values()) == {number} == {leaf.links_per_pair}
 
 
 def test_with_one_link_ports_and_addresses_are_those_of_ever(heps: DerivedNetwork) -> None:
@@ -154,8 +154,8 @@ def test_a_lost_second_link_is_a_path_too_few(edit_heps: Edit) -> None:
     )
     broken = network.model_copy(update={"nodes": nodes})
     solution = analyse(broken)
-    told = [f.message for f in verify(broken, solution.state, derived.sources).findings]
-    assert any(sentence.startswith("leaf01 has 3 of 4 paths to ") for sentence in told)
+    messages = [f.message for f in verify(broken, solution.state, derived.sources).findings]
+    assert any(sentence.startswith("leaf01 has 3 of 4 paths to ") for sentence in messages)
 
 
 def test_ports_and_subnets_of_second_links_follow_all_first_ones(edit_heps: Edit) -> None:
@@ -183,8 +183,8 @@ def test_one_leaf_may_be_ahead_of_the_others(edit_heps: Edit) -> None:
     network = derive(path).network
     assert Counter(x.b.device for x in network.links or ())["leaf08"] == 4
     assert Counter(x.b.device for x in network.links or ())["leaf07"] == 2
-    said = [f.message for f in check(network).findings if f.rule.startswith("TOP")]
-    assert said == []
+    messages = [f.message for f in check(network).findings if f.rule.startswith("TOP")]
+    assert messages == []
     rows = show_csv(network, ShowTable.PORTS).splitlines()
     assert 'spine01,100GE1/3/7,100,reserved,"leaf id 7, link 2"' in rows
     assert "spine01,100GE1/3/8,100,used,link to leaf08 100GE1/0/5" in rows
@@ -245,8 +245,8 @@ def test_what_does_not_fit_is_said_with_the_numbers(
 ) -> None:
     with pytest.raises(BadInput) as caught:
         derive(edit_heps(*edits))
-    (told,) = str(caught.value).splitlines()
-    assert told.partition(": ")[2] == sentence
+    (error,) = str(caught.value).splitlines()
+    assert error.partition(": ")[2] == sentence
 
 
 def test_hardware_that_would_do_is_named(edit_heps: Edit) -> None:
@@ -263,8 +263,8 @@ def test_hardware_that_would_do_is_named(edit_heps: Edit) -> None:
     document = read_document(path)
     with pytest.raises(BadInput) as caught:
         derive_loaded(LoadedFabric(validate(Fabric, document), document), catalogue)
-    (told,) = str(caught.value).splitlines()
-    assert told.partition(": ")[2] == (
+    (error,) = str(caught.value).splitlines()
+    assert error.partition(": ")[2] == (
         "spines[0].hardware: CE9860-4C-EI has 128 fabric ports, enough for 128 leaves with 1 link "
         "to each; the reserved capacity is 150 leaves; use BIG; or lower capacity.leaves to 128"
     )

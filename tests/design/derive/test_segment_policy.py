@@ -30,7 +30,7 @@ def entry(**fields: Any) -> PolicyEntry:
 
 
 @pytest.mark.parametrize(
-    ("default", "entries", "asked", "allowed"),
+    ("default", "entries", "query", "allowed"),
     [
         ("allow", (), ("a", "b", Flow()), True),
         ("deny", (), ("a", "b", Flow()), False),
@@ -52,9 +52,9 @@ def entry(**fields: Any) -> PolicyEntry:
     ],
 )
 def test_what_a_policy_allows(
-    default: Any, entries: tuple[PolicyEntry, ...], asked: tuple[str, str, Flow], allowed: bool
+    default: Any, entries: tuple[PolicyEntry, ...], query: tuple[str, str, Flow], allowed: bool
 ) -> None:
-    assert SegmentPolicy(default=default, entries=entries).allows(*asked) is allowed
+    assert SegmentPolicy(default=default, entries=entries).allows(*query) is allowed
 
 
 POLICY = """

@@ -151,8 +151,8 @@ BAD: list[tuple[str, str]] = [
 def test_what_no_port_can_do_is_refused(edit_heps: Edit, kind: str, sentence: str) -> None:
     with pytest.raises(BadInput) as caught:
         derive(edit_heps(cables(kind)))
-    (told,) = str(caught.value).splitlines()
-    assert told.partition(": ")[2].startswith(sentence)
+    (error,) = str(caught.value).splitlines()
+    assert error.partition(": ")[2].startswith(sentence)
 
 
 def test_fec_of_400_gb_s_cannot_be_set(edit_heps: Edit) -> None:
@@ -164,8 +164,8 @@ def test_fec_of_400_gb_s_cannot_be_set(edit_heps: Edit) -> None:
     )
     with pytest.raises(BadInput) as caught:
         derive(edit_heps((before, after)))
-    (told,) = str(caught.value).splitlines()
-    assert told.partition(": ")[2] == (
+    (error,) = str(caught.value).splitlines()
+    assert error.partition(": ")[2] == (
         "servers[4].cable.fec: FEC of a port of 400 Gb/s cannot be set: it is always on; leave it "
         "out"
     )

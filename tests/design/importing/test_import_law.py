@@ -112,10 +112,10 @@ def test_bonds_split_ports_cables_and_roles_come_back(tmp_path: Path) -> None:
     file.write_text(json.dumps(data), encoding="utf-8")
     trip = there_and_back(derive(file).network, tmp_path)
     assert (trip.changes(), trip.done.left, trip.done.added) == ({}, (), ())
-    found = {server.name: server for server in trip.after.fabric.servers}
-    assert found["both"].bond is not None
-    assert found["both"].bond.id == 77
-    assert found["split"].roce is False
+    servers_after = {server.name: server for server in trip.after.fabric.servers}
+    assert servers_after["both"].bond is not None
+    assert servers_after["both"].bond.id == 77
+    assert servers_after["split"].roce is False
 
 
 NAMES = st.sampled_from(["leaf{:02}", "b1-leaf{}", "row{}x", "torA"])
@@ -239,7 +239,7 @@ def _pins(draw: st.DrawFn, data: Data) -> None:
 
 def _exits(draw: st.DrawFn, data: Data) -> None:
     port = "100GE1/0/20" if data["leaves"][0]["hardware"].startswith("CE88") else "25GE1/0/20"
-    ways: list[Data] = [
+    choices: list[Data] = [
         {"asn": 64999, "accepts": [{"id": 3, "prefix": "172.20.0.0/16", "longest": 24}]},
         {"asn": 64999, "default": "none", "announces": ["scratch"], "lossless": True},
         {"asn": 64999, "default": "static", "bfd": {"min_tx_ms": 400}},
@@ -249,7 +249,7 @@ def _exits(draw: st.DrawFn, data: Data) -> None:
         if draw(st.booleans()):
             base = {"id": 40 + number, "name": f"wan{number}", "port": port}
             base |= {"address": f"192.0.2.{number * 4 + 1}/30", "peer": f"192.0.2.{number * 4 + 2}"}
-            leaf["exits"] = [base | draw(st.sampled_from(ways))]
+            leaf["exits"] = [base | draw(st.sampled_from(choices))]
 
 
 UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # to shrink a whole fabric takes minutes

@@ -49,9 +49,9 @@ def imported(texts: Mapping[str, str], facts: SwitchInputs, tmp_path: Path) -> I
         configs.mkdir()
         for name, text in mine.items():
             (configs / f"{name}.cfg").write_text(text, encoding="utf-8")
-        known = {name: model for name, model in facts.hardware.items() if name in mine}
-        told = SwitchInputs(known, {name: facts.software[name] for name in known})
-        return import_fabric(configs, tmp_path / "inventory" / "site", told)
+        hardware = {name: model for name, model in facts.hardware.items() if name in mine}
+        inputs = SwitchInputs(hardware, {name: facts.software[name] for name in hardware})
+        return import_fabric(configs, tmp_path / "inventory" / "site", inputs)
 
     return run
 
@@ -188,11 +188,11 @@ def test_what_no_fabric_says_is_told_by_file_and_line(
     file = next(iter(sentence.split(":")))
     lines = (tmp_path / "configs" / file).read_text().splitlines()
     number = next(n for n, line in enumerate(lines, 1) if marker in line)
-    wanted = f"{tmp_path / 'configs'}/{sentence.format(number)}"
-    assert wanted in done.left
-    assert wanted in done.path.read_text()
+    expected = f"{tmp_path / 'configs'}/{sentence.format(number)}"
+    assert expected in done.left
+    assert expected in done.path.read_text()
     shown = text_of(*imported_report(done), width=80)
-    assert wanted in " ".join(shown.split())
+    assert expected in " ".join(shown.split())
     assert "line not carried over:" in shown or "lines not carried over:" in shown
     assert all(len(line) <= 80 or " " not in line.strip() for line in shown.splitlines()[:-1])
 
@@ -217,7 +217,7 @@ def test_a_changed_address_is_a_pin_and_the_others_stay_allocated(imported: Impo
         ("spine01", "leaf05", "172.31.0.8/31")
     ]
     pins = {leaf.name: leaf.pins.gateways for leaf in fabric.leaves if leaf.pins.gateways}
-    assert {name: str(found["beamline"]) for name, found in pins.items()} == {
+    assert {name: str(gateways["beamline"]) for name, gateways in pins.items()} == {
         "leaf07": "10.64.77.1/24"
     }
     assert done.left == ()
@@ -264,10 +264,10 @@ def test_hardware_that_nobody_names_is_the_one_whose_ports_and_timers_fit(
     table.write_text("name,hardware,rack\nspine02,CE9860-4C-EI,net2\n")
     done = import_fabric(configs, tmp_path / "site", facts_of(["spine01=CE9860-4C-EI"], [], table))
     network = derive(done.path).network
-    found = {n.name: n.hardware.model for n in network.nodes if n.hardware}
-    assert found["leaf01"] == "CE8850-64CQ-EI"
-    assert found["leaf03"] == "CE8851-32CQ8DQ-P"
-    assert found["leaf05"] == "CE6866-48S8CQ-P"  # CE6865 has the ports, but no default timers
+    models = {n.name: n.hardware.model for n in network.nodes if n.hardware}
+    assert models["leaf01"] == "CE8850-64CQ-EI"
+    assert models["leaf03"] == "CE8851-32CQ8DQ-P"
+    assert models["leaf05"] == "CE6866-48S8CQ-P"  # CE6865 has the ports, but no default timers
     assert network.by_name["spine01"].software == "V200R022C00SPC500"
     assert network.by_name["spine02"].rack == "net2"
     text = done.path.read_text()

@@ -22,13 +22,13 @@ def at(path: Path, sentence: str) -> str:
 
     def number(match: re.Match[str]) -> str:
         text, _, which = match[1].partition("#")
-        found = [n for n, line in enumerate(lines, 1) if text in line]
-        return str(found[int(which or 1) - 1])
+        numbers = [n for n, line in enumerate(lines, 1) if text in line]
+        return str(numbers[int(which or 1) - 1])
 
     return re.sub(r"<([^<>]+)>", number, sentence)
 
 
-def said(path: Path) -> list[str]:
+def sentences_of(path: Path) -> list[str]:
     """Return the error's sentences without the directory of the file."""
     with pytest.raises(BadInput) as caught:
         derive(path)
@@ -387,7 +387,7 @@ def test_each_error_says_where_what_and_how(
     edit_heps: Edit, replacements: list[tuple[str, str]], sentences: list[str]
 ) -> None:
     path = edit_heps(*replacements)
-    assert said(path) == [at(path, sentence) for sentence in sentences]
+    assert sentences_of(path) == [at(path, sentence) for sentence in sentences]
 
 
 def test_a_missing_file_names_the_fabrics_there_are(tmp_path: Path) -> None:
@@ -415,4 +415,4 @@ def test_a_missing_file_names_the_fabrics_there_are(tmp_path: Path) -> None:
 def test_a_file_that_is_no_fabric(tmp_path: Path, content: bytes, sentence: str) -> None:
     path = tmp_path / "fabric.yaml"
     path.write_bytes(content)
-    assert said(path)[0] == sentence
+    assert sentences_of(path)[0] == sentence

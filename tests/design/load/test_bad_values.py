@@ -33,7 +33,7 @@ KEY_PRESS = (
 TRANSFER = "  - name: transfer01\n    leaf: leaf01\n    port: 100GE1/0/1\n"
 
 
-def said(path: Path) -> str:
+def error_of(path: Path) -> str:
     """Return the error without the directory of the file."""
     with pytest.raises(BadInput) as caught:
         derive(path)
@@ -76,7 +76,7 @@ def test_a_value_of_the_wrong_kind_or_with_a_unit(
     word = key.rpartition(".")[2]
     path = edit_heps((f"{word}: {old}" if old[0] != "\n" else f"{word}:{old}",
                       f"{word}: {new}" if new[0] != "\n" else f"{word}:{new}"))  # fmt: skip
-    where, _, rest = said(path).partition(": ")
+    where, _, rest = error_of(path).partition(": ")
     assert rest == f"{key}: {sentence}"
     assert where.startswith(f"fabric.yaml:{line_of(path, f'{word}:')}:")
 
@@ -103,8 +103,8 @@ def test_a_wrong_item_is_told_once_and_not_as_a_list_that_is_too_short(
     edit_heps: Edit, old: str, new: str, sentence: str
 ) -> None:
     path = edit_heps((old, new))
-    told = said(path).splitlines()
-    assert [one.partition(": ")[2] for one in told] == [sentence]
+    errors = error_of(path).splitlines()
+    assert [one.partition(": ")[2] for one in errors] == [sentence]
 
 
 def test_numbers_said_as_true_deep_in_the_file_are_told_together(edit_heps: Edit) -> None:
@@ -113,7 +113,7 @@ def test_numbers_said_as_true_deep_in_the_file_are_told_together(edit_heps: Edit
         ("    multiplier: 3\n", "    multiplier: true\n"),
         ("detect_time: 10 ", "detect_time: true "),
     )
-    places = [line.split(": ")[1] for line in said(path).splitlines()]
+    places = [line.split(": ")[1] for line in error_of(path).splitlines()]
     assert sorted(places) == [
         "profiles.lossless.heps.deadlock.by_family.v200.detect_time",
         "routing.bfd.multiplier",
@@ -142,7 +142,7 @@ def test_a_name_that_is_more_than_a_word(edit_heps: Edit, value: str, sentence: 
     path = edit_heps(("name: leaf03", f"name: {value}"))
     column = 12 if value.startswith("{") else 11
     line = line_of(path, f"name: {value}")
-    assert said(path) == f"fabric.yaml:{line}:{column}: leaves[2].name: {sentence}"
+    assert error_of(path) == f"fabric.yaml:{line}:{column}: leaves[2].name: {sentence}"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_name_that_is_more_than_a_word(edit_heps: Edit, value: str, sentence: 
 def test_a_description_that_is_more_than_text(edit_heps: Edit, value: str, sentence: str) -> None:
     path = edit_heps((TRANSFER, f"{TRANSFER}    description: {value}\n"))
     line = line_of(path, "description:")
-    assert said(path) == f"fabric.yaml:{line}:18: servers[0].description: {sentence}"
+    assert error_of(path) == f"fabric.yaml:{line}:18: servers[0].description: {sentence}"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_port_that_is_not_there_or_of_another_speed(
 ) -> None:
     path = edit_heps((TRANSFER, TRANSFER.replace("100GE1/0/1", port)))
     line = line_of(path, "- name: transfer01") + 2
-    assert said(path) == f"fabric.yaml:{line}:11: servers[0].port: {sentence}"
+    assert error_of(path) == f"fabric.yaml:{line}:11: servers[0].port: {sentence}"
 
 
 def test_a_server_on_a_port_of_its_speed(edit_heps: Edit, heps: DerivedNetwork) -> None:
@@ -220,7 +220,7 @@ def test_a_fabric_without_leaves(
     without, times = re.subn(r"(?ms)^leaves:\n.*?^(?=# Published)", leaves, text)
     assert times == 1
     path.write_text(without, encoding="utf-8")
-    where, _, rest = said(path).partition(": ")
+    where, _, rest = error_of(path).partition(": ")
     assert rest == sentence
     assert re.fullmatch(r"fabric\.yaml:\d+:\d+", where)
 
@@ -243,7 +243,7 @@ def test_a_fabric_without_leaves(
 def test_a_file_that_is_hostile(tmp_path: Path, content: bytes, sentence: str) -> None:
     path = tmp_path / "fabric.yaml"
     path.write_bytes(content)
-    assert said(path) == sentence
+    assert error_of(path) == sentence
 
 
 def test_an_alias_bomb_is_told_by_its_anchors_and_never_grown(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_an_alias_bomb_is_told_by_its_anchors_and_never_grown(tmp_path: Path) ->
     levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     path.write_text("\n".join(levels))
-    problems = said(path).splitlines()
+    problems = error_of(path).splitlines()
     assert len(problems) == 12 + 11 * 9
     assert problems[:2] == [
         "fabric.yaml:1:5: a0: anchor &a0; write the value out",
@@ -263,7 +263,7 @@ def test_a_file_of_50_mb(tmp_path: Path) -> None:
     path = tmp_path / "fabric.yaml"
     with path.open("wb") as file:
         file.truncate(50 * 1024 * 1024)
-    assert said(path) == ("fabric.yaml: the file is larger than 16 MB; check the path")
+    assert error_of(path) == ("fabric.yaml: the file is larger than 16 MB; check the path")
 
 
 def test_two_files_of_one_switch_model(tmp_path: Path) -> None:

@@ -159,11 +159,11 @@ BAD: list[tuple[str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "wanted"), BAD)
+@pytest.mark.parametrize(("text", "errors"), BAD)
 def test_each_bad_demand_has_its_sentence(
-    text: str, wanted: list[str], heps: DerivedNetwork, tmp_path: Path
+    text: str, errors: list[str], heps: DerivedNetwork, tmp_path: Path
 ) -> None:
-    assert _load(text, heps, tmp_path) == wanted
+    assert _load(text, heps, tmp_path) == errors
 
 
 def test_a_segment_or_a_leaf_without_servers_is_said(heps: DerivedNetwork, tmp_path: Path) -> None:

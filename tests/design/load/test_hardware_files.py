@@ -66,9 +66,9 @@ def shelf(tmp_path: Path, text: str, name: str = "own.yaml") -> Shelf:
     """Return the shipped hardware with one more file."""
     shutil.copytree(HARDWARE, tmp_path / "hardware")
     (tmp_path / "hardware" / name).write_text(text, encoding="utf-8")
-    found = load_catalogue(tmp_path / "hardware").hardware
-    assert isinstance(found, Shelf)
-    return found
+    hardware = load_catalogue(tmp_path / "hardware").hardware
+    assert isinstance(hardware, Shelf)
+    return hardware
 
 
 def read(tmp_path: Path, text: str) -> Hardware:
@@ -86,8 +86,8 @@ def test_each_port_has_a_speed_and_a_form_factor_that_fit_its_name(model: str) -
     for port in hardware.port_names():
         assert hardware.speed_gbps(port) == int(port.partition("GE")[0])
         assert hardware.form_factor(port) in {"SFP28", "QSFP28", "QSFP56", "QSFP-DD"}
-        for way in hardware.splits_of(port):
-            count, _, speed = way.partition("*")
+        for split_type in hardware.splits_of(port):
+            count, _, speed = split_type.partition("*")
             assert int(count) * int(speed.removesuffix("GE")) <= int(port.partition("GE")[0])
 
 
@@ -109,12 +109,12 @@ def test_the_chassis_has_the_ports_of_its_cards() -> None:
 
 
 def test_only_the_models_that_are_named_are_read(tmp_path: Path) -> None:
-    found = shelf(tmp_path, "model: BROKEN\n: no YAML: [\n")
-    assert found["CE8850-64CQ-EI"].model == "CE8850-64CQ-EI"
-    assert set(found.known) == {"CE8850-64CQ-EI"}
-    assert "BROKEN" in found and found.get("CE1") is None
+    hardware = shelf(tmp_path, "model: BROKEN\n: no YAML: [\n")
+    assert hardware["CE8850-64CQ-EI"].model == "CE8850-64CQ-EI"
+    assert set(hardware.known) == {"CE8850-64CQ-EI"}
+    assert "BROKEN" in hardware and hardware.get("CE1") is None
     with pytest.raises(BadInput, match="not YAML"):
-        found["BROKEN"]
+        hardware["BROKEN"]
 
 
 WRONG = [

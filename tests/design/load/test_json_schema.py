@@ -81,8 +81,8 @@ def test_units_are_in_the_explanation() -> None:
 
 def test_no_object_takes_unknown_keys() -> None:
     for model in objects([SCHEMA, DEMAND]):
-        named = "propertyNames" in model and isinstance(model["additionalProperties"], dict)
-        assert named or model["additionalProperties"] is False, model.get("title")
+        has_pattern = "propertyNames" in model and isinstance(model["additionalProperties"], dict)
+        assert has_pattern or model["additionalProperties"] is False, model.get("title")
 
 
 def edited(*path: str | int, value: object) -> Any:
@@ -95,7 +95,7 @@ def edited(*path: str | int, value: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "refusal"),
     [
         (("rooting",), 1, "rooting enum"),
         (("leaves", 0, "pins"), {"gateways": {"a/b": "10.0.0.1/24"}}, "leaves[0].pins.gateways.a/b enum"),
@@ -115,8 +115,8 @@ def edited(*path: str | int, value: object) -> Any:
         (("cables", "fabric_m"), 0, "cables.fabric_m exclusiveMinimum"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_refused(path: tuple[str | int, ...], value: object, said: str) -> None:
-    assert list(refused(SCHEMA, edited(*path, value=value))) == [said]
+def test_what_is_wrong_is_refused(path: tuple[str | int, ...], value: object, refusal: str) -> None:
+    assert list(refused(SCHEMA, edited(*path, value=value))) == [refusal]
 
 
 @pytest.mark.parametrize("model", sorted(load_catalogue().hardware))
@@ -140,7 +140,7 @@ def test_a_rate_that_is_read_fits(rate: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "refusal"),
     [
         ("peak", "3.2", "peak pattern"),
         ("peak", "3.2 TB", "peak pattern"),
@@ -154,9 +154,9 @@ def test_a_rate_that_is_read_fits(rate: str) -> None:
     ],
 )
 def test_a_wrong_demand_is_refused_by_the_schema_and_the_loader(
-    key: str, value: object, said: str
+    key: str, value: object, refusal: str
 ) -> None:
     data = {"demand": "x", "peak": "1 Gb/s"} | {key: value}
-    assert list(refused(DEMAND, data)) == [said]
+    assert list(refused(DEMAND, data)) == [refusal]
     with pytest.raises(ValidationError):
         Demand.model_validate(data)

@@ -31,7 +31,7 @@ FIRST_SERVER = "    port: 100GE1/0/1\n    segment: transfer\n"
 SHIPPED = list(shipped_profiles().known.values())
 
 
-def said(path: Path) -> list[str]:
+def sentences_of(path: Path) -> list[str]:
     """Return the error's sentences without directories."""
     with pytest.raises(BadInput) as caught:
         derive(path)
@@ -45,8 +45,8 @@ def placed(path: Path, sentence: str) -> str:
 
     def number(match: re.Match[str]) -> str:
         text, _, which = match[1].partition("#")
-        found = [n for n, line in enumerate(lines, 1) if text in line]
-        return str(found[int(which or 1) - 1])
+        numbers = [n for n, line in enumerate(lines, 1) if text in line]
+        return str(numbers[int(which or 1) - 1])
 
     return re.sub(r"<([^<>]+)>", number, sentence)
 
@@ -172,7 +172,7 @@ def test_each_error_says_where_what_and_how(
     edit_heps_without_nics: Edit, edits: list[tuple[str, str]], sentences: list[str]
 ) -> None:
     path = edit_heps_without_nics(*edits)
-    assert said(path) == [placed(path, sentence) for sentence in sentences]
+    assert sentences_of(path) == [placed(path, sentence) for sentence in sentences]
 
 
 def planned(edit_heps_without_nics: Edit, nic: str = "connectx-dscp24") -> DerivedNetwork:
@@ -283,8 +283,8 @@ def test_a_shipped_profile_has_sources_and_names_what_there_is(chosen: Any) -> N
     assert isinstance(profile, Sourced)
     assert profile.source
     for kind, key, target in REFERENCES:
-        named = getattr(profile, key) if kind == chosen.kind else None
-        assert named is None or shipped_profiles().get(target, named)
+        reference = getattr(profile, key) if kind == chosen.kind else None
+        assert reference is None or shipped_profiles().get(target, reference)
 
 
 def test_every_value_that_a_nic_is_told_has_a_name_of_its_maker() -> None:
