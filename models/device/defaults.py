@@ -15,7 +15,7 @@ BUILT_IN_DOMAIN = DiffservDomain(name=DEFAULT_DOMAIN)
 BUILT_IN = frozenset({"ethernet", "management"})  # kinds of interfaces that exist without a line
 
 
-def saved_form(device: Device, family: Family) -> Device:
+def without_defaults(device: Device, family: Family) -> Device:
     """Return the Device without default values of this family, and without default ports.
 
     Otherwise a plan would set again and again a value that the switch does not save. A family
@@ -30,12 +30,14 @@ def saved_form(device: Device, family: Family) -> Device:
             "pfc": _pfc(device.pfc, family),
             "drop_profiles": tuple(_drop_profiles(device.drop_profiles)),
             "telnet_off": device.telnet_off if family.telnet else (),
-            "interfaces": tuple(i for i in map(_interface, device.interfaces) if not _is_silent(i)),
+            "interfaces": tuple(
+                i for i in map(_interface, device.interfaces) if not _is_default_port(i)
+            ),
         }
     )
 
 
-def _is_silent(interface: Interface) -> bool:
+def _is_default_port(interface: Interface) -> bool:
     """Whether an interface has only default values; a switch saves its line for every port.
 
     A subinterface exists only by its line, so it counts as configured.

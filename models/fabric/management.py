@@ -12,7 +12,7 @@ from rocefort.models.base import Frozen, Name, Reference
 from rocefort.models.device.users import Right
 from rocefort.models.fabric.policy import SegmentPolicy
 from rocefort.models.fabric.types import Id
-from rocefort.models.fabric.unique import once
+from rocefort.models.fabric.unique import unique_by
 
 SENSOR_PATH, LONGEST_SENSOR_PATH = r"^[a-z][a-z0-9-]*:[A-Za-z0-9/:_.-]+$", 512
 
@@ -69,7 +69,7 @@ class RoleGrant(Frozen):
     task_group: Name = Field(
         max_length=32, description="A task group that the switch has.", examples=["monitor-tg"]
     )
-    rights: Annotated[tuple[Right, ...], once(str)] = Field(
+    rights: Annotated[tuple[Right, ...], unique_by(str)] = Field(
         min_length=1, description="read or read-write, debug, or both.", examples=[["read"]]
     )
 
@@ -85,7 +85,7 @@ class Role(Frozen):
     """User group of the site, with rights to task groups that a switch comes with."""
 
     name: Name = Field(max_length=32, description="Name of the user group.", examples=["beamline"])
-    grants: Annotated[tuple[RoleGrant, ...], once(lambda grant: grant.task_group)] = Field(
+    grants: Annotated[tuple[RoleGrant, ...], unique_by(lambda grant: grant.task_group)] = Field(
         min_length=1, description="What its users may do."
     )
 
@@ -142,7 +142,7 @@ class TelemetryIntent(Frozen):
     """Telemetry subscription: sampling paths, interval in ms, and collectors."""
 
     name: Name = Field(max_length=64, description="Name of the subscription and its groups.")
-    paths: Annotated[tuple[SensorPath, ...], once(str)] = Field(
+    paths: Annotated[tuple[SensorPath, ...], unique_by(str)] = Field(
         min_length=1,
         max_length=64,
         description="Sampling paths of the switch's YANG models, as it lists its sensor paths.",
@@ -150,7 +150,7 @@ class TelemetryIntent(Frozen):
     )
     interval_ms: SampleInterval = Field(description="Time between samples, ms.", examples=[10000])
     collectors: Annotated[
-        tuple[CollectorIntent, ...], once(lambda row: f"{row.address} port {row.port}")
+        tuple[CollectorIntent, ...], unique_by(lambda row: f"{row.address} port {row.port}")
     ] = Field(min_length=1, max_length=MOST_COLLECTORS, description="Who receives it.")
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from rocefort.models.base import Frozen, Name
 from rocefort.models.device.packet_filters import ROCE_PORT, Flow, PortRange, Protocol
-from rocefort.models.fabric.unique import once
+from rocefort.models.fabric.unique import unique_by
 
 LAST_ENTRY = 9999  # so that numbers of rules stay readable: entry 12 to VLAN 130 is rule 120130
 Action = Literal["allow", "deny"]
@@ -28,10 +28,10 @@ class PolicyEntry(Frozen):
         description="Permanent number; the lowest entry that fits decides, and ACL rules follow.",
     )
     action: Action = Field(description="What happens to it.")
-    source: Annotated[tuple[Name, ...], once(str)] = Field(
+    source: Annotated[tuple[Name, ...], unique_by(str)] = Field(
         min_length=1, description="Segments whose servers begin to talk.", examples=[["compute"]]
     )
-    destination: Annotated[tuple[Name, ...], once(str)] = Field(
+    destination: Annotated[tuple[Name, ...], unique_by(str)] = Field(
         min_length=1, description="Segments whose servers are talked to.", examples=[["storage"]]
     )
     protocol: Literal["any", "rdma", "tcp", "udp", "icmp"] = Field(

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 Row = TypeVar("Row")
 
 
-def once(name_of: Callable[[Row], Hashable]) -> AfterValidator:
+def unique_by(name_of: Callable[[Row], Hashable]) -> AfterValidator:
     """Refuse a list with two rows of one name; name_of: the name of a row."""
 
     def check(rows: tuple[Row, ...]) -> tuple[Row, ...]:

@@ -14,7 +14,7 @@ from rocefort.dialects.dialect import Dialect
 from rocefort.dialects.network_text import read_back, render_all
 from rocefort.dialects.placeholders import takers
 from rocefort.errors import BadInput, Refused
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.hardware.commit_conditions import Condition, Requirement
 from rocefort.models.hardware.hardware import Family, SyntaxFamily
 from rocefort.models.network.network import Network, Sources
@@ -146,7 +146,9 @@ def test_rules_read_a_text_of_unknown_hardware_as_its_own_system(
 
 def test_what_a_family_saves_of_defaults_is_its_data() -> None:
     """An MTU of 1500 is a line of TinyOS, and no switch with VRP saves one."""
-    tiny, vrp = (saved_form(node.device, node.family) for node in MIXED_OLD.nodes if node.family)
+    tiny, vrp = (
+        without_defaults(node.device, node.family) for node in MIXED_OLD.nodes if node.family
+    )
     assert [port.mtu for port in (*tiny.interfaces, *vrp.interfaces)] == [1500, None]
 
 

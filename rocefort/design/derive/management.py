@@ -100,7 +100,7 @@ def ssh(context: Context, device: str) -> Ssh:
 
 
 def telnet_off(context: Context, device: str) -> tuple[IpVersion, ...]:
-    """Telnet off for IPv4 and IPv6; families with that default need no line (`saved_form`)."""
+    """Telnet off for IPv4 and IPv6; `without_defaults` drops it where that is the default."""
     context.note(device, "telnet_off", "security", "users")
     return get_args(IpVersion)
 

@@ -18,7 +18,7 @@ from rocefort.design.derive.check_capacity import links_of
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.links import LeafSpineLink
 from rocefort.design.derive.switch_context import Scope
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.static_routes import StaticRoute
 from rocefort.models.fabric.nodes import Leaf
@@ -75,7 +75,7 @@ def _shared(context: Context) -> Fields:
 def _node(scope: Scope, shared: Fields, static_routes: Sequence[StaticRoute]) -> Node:
     switch, is_leaf = scope.switch, isinstance(scope.switch, Leaf)
     return Node(
-        device=saved_form(_device(scope, shared, static_routes), scope.family),
+        device=without_defaults(_device(scope, shared, static_routes), scope.family),
         role=Role.LEAF if is_leaf else Role.SPINE,
         id=switch.id,
         links_per_pair=links_of(scope.fabric, switch) if isinstance(switch, Leaf) else None,

@@ -18,7 +18,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.text.config_tree import ConfigLine, is_noise, parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import masked_text
 from rocefort.errors import BadInput
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.secret import PLACEHOLDER, is_reference
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.compare import compare
@@ -124,7 +124,7 @@ def _differences(
     except BadInput as error:
         yield f"what it would run cannot be read: {error.problem.what}"
         return
-    device = compare(saved_form(old.device, family), saved_form(new.device, family))
+    device = compare(without_defaults(old.device, family), without_defaults(new.device, family))
     yield from _edits(planned.edits, device)
     yield from _secrets(planned, lines)
     known, would = (

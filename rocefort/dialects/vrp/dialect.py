@@ -29,7 +29,7 @@ from rocefort.dialects.vrp.patch.profile_moves import unpaused
 from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.text import config_tree, secrets
 from rocefort.dialects.vrp.unowned_lines import whole_tree, with_kept
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
@@ -69,7 +69,7 @@ class Vrp(Dialect):
 
     def normal_form(self, device: Device, family: Family) -> Device:
         """Apply the defaults of the family."""
-        return saved_form(device, family)
+        return without_defaults(device, family)
 
     def lines(self, text: str) -> Sequence[tuple[tuple[str, ...], str]]:
         """Return the lines of a text's tree."""

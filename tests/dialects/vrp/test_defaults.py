@@ -9,7 +9,7 @@ import pytest
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import Row
 from rocefort.dialects.vrp.parse.parser import parse
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.syntax_families import load_families
 
@@ -51,7 +51,7 @@ def test_a_line_that_says_a_default_says_nothing(family: SyntaxFamily, row: Row)
     without = parse("\n".join(texts), "a.cfg")
     with_line = parse("\n".join(said), "a.cfg")
     assert with_line.unmodelled == without.unmodelled == ()
-    assert saved_form(with_line.device, data) == saved_form(without.device, data)
+    assert without_defaults(with_line.device, data) == without_defaults(without.device, data)
 
 
 def test_defaults_are_judged() -> None:

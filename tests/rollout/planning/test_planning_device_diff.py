@@ -10,7 +10,7 @@ from rocefort.dialects.vrp.device_diff import changed_lines, same_change
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.models.device.bgp import Bgp
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.models.rollout.plan import Change
@@ -51,7 +51,7 @@ ROTATED = """Building configuration
 
 
 def device(mtu: int = 9000, password: str = "env:P") -> Device:
-    running = saved_form(parse(RUNNING, "leaf01").device, FAMILY)
+    running = without_defaults(parse(RUNNING, "leaf01").device, FAMILY)
     port = running.by_interface["100GE1/0/1"].model_copy(update={"mtu": mtu})
     assert isinstance(running.bgp, Bgp)
     peer = running.bgp.peers[0].model_copy(update={"password": password})

@@ -14,7 +14,7 @@ from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.errors import BadInput
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.drop_profile import ColourLimits, DropLimits, DropProfile, QueueMarking
 from rocefort.models.device.interface import Interface
@@ -230,7 +230,7 @@ def test_what_a_switch_refuses(typed: str, family: SyntaxFamily, said: str) -> N
         after("", typed, family)
 
 
-def test_saved_form_says_no_default() -> None:
+def test_the_normal_form_has_no_default() -> None:
     family = Family(name=G1, dialect="vrp", pfc_queues=Range(low=0, high=5, source="vendor"))
     spoken = device(
         DropProfile(name="default", colours=(FULL,)),
@@ -238,14 +238,14 @@ def test_saved_form_says_no_default() -> None:
         DropProfile(name="b"),
         ROCE,
     )
-    assert saved_form(spoken, family).drop_profiles == (
+    assert without_defaults(spoken, family).drop_profiles == (
         DropProfile(name="a", colours=(EARLY,)),
         DropProfile(name="b"),
         ROCE,
     )
     for other in ({"low": 99}, {"high": 101}, {"percent": 99}, {"unit": "bytes"}):
         near = DropProfile(name="default", colours=(FULL.model_copy(update=other),))
-        assert saved_form(device(near), family).drop_profiles == (near,)
+        assert without_defaults(device(near), family).drop_profiles == (near,)
 
 
 AT_OTHER_DEPTHS = "100GE1/0/1 marks or drops the packets of a queue at other depths"

@@ -20,7 +20,7 @@ from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
 from rocefort.dialects.vrp.text.secrets import as_saved
 from rocefort.lab.cli.session import CliSession
 from rocefort.lab.switch.switch import EmulatedSwitch
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.lossless import PfcProfile
 from rocefort.models.hardware.hardware import SyntaxFamily
@@ -103,9 +103,9 @@ def test_what_a_switch_says_it_would_change_is_the_planned_change(
 ) -> None:
     family = FAMILIES[name]
     text = saved(data.draw(switches(name)), name)
-    running = saved_form(parse(text, "running").device, family)
+    running = without_defaults(parse(text, "running").device, family)
     drawn = of_the_same_as(running, meant(data.draw(switches(name))))
-    intended = saved_form(parse(saved(drawn, name), "intended").device, family)
+    intended = without_defaults(parse(saved(drawn, name), "intended").device, family)
     intended = with_known_secrets(intended, drawn, ())
     running = with_known_secrets(running, intended, data.draw(st.sampled_from([(), ("env:P",)])))
     change = planned(running, intended, name)

@@ -15,7 +15,7 @@ from rocefort.dialects.vrp.interpreter.interpreter import replay
 from rocefort.dialects.vrp.parse.parser import parse
 from rocefort.dialects.vrp.render import render, template_of
 from rocefort.dialects.vrp.text.config_tree import parse_tree, tree_text
-from rocefort.models.device.defaults import saved_form
+from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.device.lossless import DiffservDomain, DscpMap, Pfc, PfcProfile, PfcTimer
@@ -72,7 +72,7 @@ TABLE: list[tuple[Family, Device, Device]] = [
 
 @pytest.mark.parametrize(("family", "intended", "saved"), TABLE)
 def test_what_holds_anyway_is_not_said(family: Family, intended: Device, saved: Device) -> None:
-    assert saved_form(intended, family) == saved
+    assert without_defaults(intended, family) == saved
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_what_holds_anyway_is_not_said(family: Family, intended: Device, saved: 
     ],
 )
 def test_a_port_of_which_nothing_is_said_is_there_anyway(port: Interface, stays: bool) -> None:
-    saved = saved_form(Device(name="leaf01", interfaces=(port,)), G1)
+    saved = without_defaults(Device(name="leaf01", interfaces=(port,)), G1)
     assert len(saved.interfaces) == stays
-    assert saved_form(saved, G1) == saved
+    assert without_defaults(saved, G1) == saved
 
 
 def test_the_built_in_domain_is_there_anyway_unless_it_maps_anything() -> None:
@@ -99,19 +99,19 @@ def test_the_built_in_domain_is_there_anyway_unless_it_maps_anything() -> None:
     for family in (V200, G1, G2):
         for domain, expected in ((DiffservDomain(name="default"), ()), (mapped, (mapped,))):
             device = Device(name="leaf01", domains=(domain,))
-            assert saved_form(device, family).domains == expected
+            assert without_defaults(device, family).domains == expected
 
 
 def test_telnet_is_off_without_a_line_where_it_has_no_source() -> None:
     device = Device(name="leaf01", telnet_off=("ipv4", "ipv6"))
-    assert saved_form(device, V200).telnet_off == ("ipv4", "ipv6")
-    assert saved_form(device, G1).telnet_off == saved_form(device, G2).telnet_off == ()
+    assert without_defaults(device, V200).telnet_off == ("ipv4", "ipv6")
+    assert without_defaults(device, G1).telnet_off == without_defaults(device, G2).telnet_off == ()
 
 
 def test_vlan_1_is_there_anyway_and_no_patch_deletes_it() -> None:
-    assert saved_form(Device(name="leaf01", vlans=(1, 10)), G1).vlans == (10,)
+    assert without_defaults(Device(name="leaf01", vlans=(1, 10)), G1).vlans == (10,)
     access, trunk = (
-        saved_form(Device(name="leaf01", interfaces=(port,)), G1).interfaces[0]
+        without_defaults(Device(name="leaf01", interfaces=(port,)), G1).interfaces[0]
         for port in (
             Interface(name="100GE1/0/1", edge=True, access_vlan=1),
             Interface(name="100GE1/0/1", link_type="trunk", trunk_vlans=(1, 10)),
@@ -132,7 +132,7 @@ times = st.none() | st.sampled_from([10, 99, 100, 101, 1500])
     times,
     st.none() | st.sampled_from([10, 100]),
 )
-def test_the_saved_form_has_no_further_saved_form(
+def test_the_without_defaults_has_no_further_without_defaults(
     family: Family,
     mtu: int | None,
     timer: PfcTimer,
@@ -143,15 +143,15 @@ def test_the_saved_form_has_no_further_saved_form(
     intended = device(
         mtu, timer, detect_ms=detect_ms, recovery_ms=recovery_ms, interval_ms=interval_ms
     )
-    once = saved_form(intended, family)
-    assert saved_form(once, family) == once
+    once = without_defaults(intended, family)
+    assert without_defaults(once, family) == once
     assert Device.model_validate(once.model_dump()) == once
 
 
-def test_what_heps_derives_is_in_saved_form(heps: DerivedNetwork) -> None:
+def test_what_heps_derives_is_in_without_defaults(heps: DerivedNetwork) -> None:
     for node in heps.network.nodes:
         assert node.family
-        assert saved_form(node.device, node.family) == node.device
+        assert without_defaults(node.device, node.family) == node.device
 
 
 def said_aloud(node: Node) -> Device:
@@ -181,7 +181,7 @@ def said_aloud(node: Node) -> Device:
     return device.model_copy(update={"pfc": pfc, "interfaces": ports})
 
 
-def test_a_switch_saves_exactly_the_saved_form(heps: DerivedNetwork) -> None:
+def test_a_switch_saves_exactly_the_without_defaults(heps: DerivedNetwork) -> None:
     """The VRP interpreter drops exactly the values that the normal form leaves out."""
     seen = set()
     for node in heps.network.nodes:
@@ -195,5 +195,5 @@ def test_a_switch_saves_exactly_the_saved_form(heps: DerivedNetwork) -> None:
         for saved in (canonical(parse_tree(text), syntax), loaded):
             parsed = parse(tree_text(saved), f"{node.name}.cfg")
             assert parsed.unmodelled == ()
-            assert parsed.device == saved_form(said_aloud(node), node.family) == node.device
+            assert parsed.device == without_defaults(said_aloud(node), node.family) == node.device
     assert seen == {SyntaxFamily.V200, SyntaxFamily.V300_G1}
