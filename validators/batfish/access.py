@@ -1,8 +1,8 @@
-"""How a Batfish service is reached, and whether what answers there is one that is understood.
+"""Access to a Batfish service: address, TLS and token, and the check of its version.
 
-The address is HOST:PORT or https://HOST:PORT. A certificate is always checked; the authorities that
-the environment variable REQUESTS_CA_BUNDLE names go before those of the system. A token, which a
-proxy before the service may ask for, is sent as pybatfish sends its API key.
+The address is HOST:PORT or https://HOST:PORT. A certificate is always checked; authorities in the
+environment variable REQUESTS_CA_BUNDLE take precedence over those of the system. A token, which a
+proxy before the service may require, is sent as pybatfish sends its API key.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONGEST_VERSION = 65536  # bytes; a service's is some fifty
 
 @dataclass(frozen=True)
 class ServiceAccess:
-    """How, beside where: TLS, a token, and how many seconds one question may take."""
+    """Options of the access: TLS, a token, and the time limit of one question in seconds."""
 
     tls: bool = False
     token: str = field(default="", repr=False)
@@ -41,7 +41,7 @@ PLAIN = ServiceAccess()
 
 @dataclass(frozen=True)
 class Service:
-    """A service as it is named on the command line."""
+    """Service as on the command line."""
 
     host: str = HOST
     port: int = PORT
@@ -82,7 +82,7 @@ def server_version(host: str, port: int, timeout_s: float, access: ServiceAccess
         trust = "name the authority's file in REQUESTS_CA_BUNDLE"
         raise ServiceFailed(what, where=where, how=trust) from error
     except ssl.SSLError as error:
-        raise ServiceFailed("what answers does not speak TLS", where=where, how=how) from error
+        raise ServiceFailed("the service does not use TLS", where=where, how=how) from error
     except OSError as error:
         what = f"no Batfish service answers: {error}"
         raise ServiceFailed(what, where=where, how=how) from error
@@ -90,7 +90,7 @@ def server_version(host: str, port: int, timeout_s: float, access: ServiceAccess
         raise ServiceFailed(NOT_BATFISH, where=where, how=START) from error
     if status in (401, 403):
         how = "set ROCEFORT_BATFISH_TOKEN"
-        raise ServiceFailed(f"the service refuses us (HTTP {status})", where=where, how=how)
+        raise ServiceFailed(f"the service denies access (HTTP {status})", where=where, how=how)
     if not isinstance(said, dict) or "Batfish" not in said:
         raise ServiceFailed(NOT_BATFISH, where=where, how=START)
     return str(said["Batfish"])
@@ -111,19 +111,19 @@ def _version(host: str, port: int, timeout_s: float, access: ServiceAccess) -> t
 
 
 def check_version(version: str, where: str) -> str:
-    """A sentence on a version that is newer than what was tested, empty for one that was.
+    """Warning for a version that is newer than the tested ones; empty for a tested version.
 
-    Raises ServiceFailed for one that is older.
+    Raises ServiceFailed for an older version.
     """
     oldest, newest = (".".join(map(str, release)) for release in (OLDEST, NEWEST))
     tested = f"Rocefort is tested with {oldest}" + (f" to {newest}" if newest != oldest else "")
     match = re.match(r"(\d+)\.(\d+)", version)
     release = (int(match[1]), int(match[2])) if match else None
     if release is None:
-        return f"the Batfish service says version {version!r}, and {tested}"
+        return f"the Batfish service reports version {version!r}, and {tested}"
     if release < OLDEST:
         what = f"the Batfish service is {version}, which is too old: {tested}"
         raise ServiceFailed(what, where=where, how="update the service, then try again")
     if release > NEWEST:
-        return f"the Batfish service is {version}, which is newer than what was tried: {tested}"
+        return f"the Batfish service is {version}, which is newer than the tested version: {tested}"
     return ""

@@ -1,4 +1,4 @@
-"""Speaks with a Batfish service through pybatfish; the only module that imports it.
+"""Client of a Batfish service, the only module that imports pybatfish.
 
 Import it late: the extra `batfish` may be missing, and the import takes two seconds (pandas).
 """
@@ -17,7 +17,7 @@ from pybatfish.client.options import Options
 from pybatfish.exception import BatfishException
 from requests import HTTPError, RequestException
 
-# pybatfish reads it once, when its client is imported; its 10 wait minutes for a dead service.
+# pybatfish reads it once, at import; its default of 10 waits minutes for a dead service.
 Options.max_retries_to_connect_to_coordinator = 2
 
 from pybatfish.client import restv2helper  # noqa: E402 - after the option above
@@ -31,7 +31,7 @@ from rocefort.models.results.routing import Timing  # noqa: E402
 from rocefort.validators.batfish.access import PLAIN, ServiceAccess  # noqa: E402
 from rocefort.validators.batfish.time_limits import ended_after, interrupted_by_signals  # noqa: E402
 
-REFUSED = HTTPError  # is a LOST too: ask for it first
+REFUSED = HTTPError  # a subclass of LOST: check it first
 LOST = RequestException
 GAVE_UP = BatfishException
 MAX_TRACES = 4096
@@ -41,11 +41,11 @@ BASE = "intended"
 
 
 class QuestionTimeout(Exception):  # noqa: N818 - reads as a sentence where it is raised
-    """A question was not answered within the limit."""
+    """Question without an answer within the limit."""
 
 
 class TimedSession(Session):  # type: ignore[misc]  # pybatfish has no types
-    """A session whose questions end at a limit, and that notes how long each took.
+    """Session with a time limit for questions, which records the duration of each.
 
     pybatfish polls without end, and repeats a request whose answer takes too long.
     """
@@ -64,7 +64,7 @@ class TimedSession(Session):  # type: ignore[misc]  # pybatfish has no types
 
     @contextlib.contextmanager
     def asking(self, question: str) -> Iterator[None]:
-        """Time what is asked in the block, and end it at the limit."""
+        """Measure the questions of the block, and end them at the limit."""
         before = time.monotonic()
         late = QuestionTimeout(f"{question} was not answered in {self.limit_s:g} s")
         with ended_after(self.limit_s, late):
@@ -73,7 +73,7 @@ class TimedSession(Session):  # type: ignore[misc]  # pybatfish has no types
 
 
 def network_name() -> str:
-    """A name on the service that nobody else uses."""
+    """Unique name of a network on the service."""
     return f"rocefort-{uuid.uuid4().hex}"
 
 
@@ -81,7 +81,7 @@ def network_name() -> str:
 def session(
     host: str, port: int, snapshot: bytes, access: ServiceAccess = PLAIN
 ) -> Iterator[TimedSession]:
-    """A session with the zipped snapshot in a network of its own, deleted in the end."""
+    """Session with the zipped snapshot in a network of its own, which is deleted at the end."""
     with interrupted_by_signals(), contextlib.ExitStack() as after:
         after.callback(_hang_up)
         batfish = TimedSession(host, port, access)
@@ -94,7 +94,7 @@ def session(
 
 
 def _forget(batfish: Session, network: str, timeout_s: float) -> None:
-    """Delete the network. If the service is gone so is that, and what went wrong first is told."""
+    """Delete the network; a failure here does not hide an earlier error."""
     batfish.timeout = timeout_s
     with (
         contextlib.suppress(RequestException, QuestionTimeout),
@@ -123,10 +123,10 @@ def rows(
     against: str | None = None,
     **parameters: object,
 ) -> list[dict[str, Any]]:
-    """The rows of an answer as the service sent them, without the detour through pandas.
+    """Rows of an answer as the service sends them, without pandas.
 
-    of: name of a snapshot (default: the one that was sent first); against: of the one to compare
-    it with.
+    of: name of a snapshot (default: the first one that was sent); against: name of the one to
+    compare with.
     """
     about = {"snapshot": of or BASE, "reference_snapshot": against}
     with batfish.asking(question if of is None else f"{question}, {of}"):
@@ -182,7 +182,7 @@ def failing(
     addresses: Sequence[IPv4Address],
     of: str | None = None,
 ) -> list[dict[str, Any]]:
-    """An example a host of RDMA that some path does not deliver; none: every path delivers all."""
+    """One example a host of RDMA that some path does not deliver; empty: all is delivered."""
     asked = _between(sources, addresses, Flow())
     return rows(batfish, "reachability", of=of, actions="FAILURE", **asked)
 
@@ -194,13 +194,13 @@ def differing(
     of: str | None,
     against: str,
 ) -> list[dict[str, Any]]:
-    """An example a host of RDMA that one snapshot delivers and the other does not."""
+    """One example a host of RDMA that only one of two snapshots delivers."""
     asked = _between(sources, addresses, Flow())
     return rows(batfish, "differentialReachability", of=of, against=against, **asked)
 
 
 def fork(batfish: TimedSession, name: str, nodes: Sequence[str], ports: Sequence[End]) -> None:
-    """A copy of the snapshot without some switches and ports, named as Batfish names them."""
+    """Copy the snapshot without some switches and ports, given by Batfish's names."""
     gone = [Interface(hostname=port.device, interface=port.interface) for port in ports]
     with batfish.asking(f"fork, {name}"):
         batfish.fork_snapshot(

@@ -1,12 +1,12 @@
-"""Asks a Batfish service what a Network routes: sessions, BGP routes, who reaches whom.
+"""Verification of a Network by a Batfish service: sessions, BGP routes, reachability matrix.
 
 Batfish does not read VRP, so it gets an EOS translation of the Devices that were parsed from VRP
-text. Needs the extra `batfish`; pybatfish is imported only when a service is asked.
+text. Needs the extra `batfish`; pybatfish is imported only when a service is used.
 
-Batfish 0.36 takes `maximum-paths` as a yes or no and installs all equal routes. Where a switch may
-use fewer (but more than one), the lowest next hops are kept: their number is right, which of the
-equals a switch takes is not told. Paths are then followed over all of them, so a pair that is
-delivered is delivered.
+Batfish 0.36 treats `maximum-paths` as on or off and installs all equal routes. Where a switch may
+use fewer (but more than one), only the lowest next hops are kept: their number is right, but a
+switch may choose others of the equal routes. Paths are followed over all of them, so that a
+delivered pair is delivered in any case.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ from rocefort.validators.routing.packet_filters import questions
 __all__ = ["HOST", "PORT", "BatfishAnswers", "ask", "collect", "interpret"]
 __all__ += ["RouteRow", "SessionRow", "server_version"]
 
-LINE = 300  # of the words of a service, as much as a terminal shows
-VERSION_S = 5.0  # a service that is busy still tells its version
+LINE = 300  # characters of a service's message, as many as a terminal shows
+VERSION_S = 5.0  # a busy service still reports its version
 
 Row = dict[str, Any]
 
 
 class SessionRow(Frozen):
-    """One row of bgpSessionStatus."""
+    """Row of bgpSessionStatus."""
 
     node: str
     peer: IPv4Address
@@ -76,7 +76,7 @@ class SessionRow(Frozen):
 
 
 class RouteRow(Frozen):
-    """One BGP route of a main table: one next hop."""
+    """BGP route of a main table with one next hop."""
 
     node: str
     prefix: IPv4Network
@@ -84,7 +84,7 @@ class RouteRow(Frozen):
 
 
 class TraceRow(Frozen):
-    """All paths from one host to one address: how each ends, and on which node."""
+    """All paths from one host to one address: disposition and last node of each."""
 
     source: str
     destination: IPv4Address
@@ -92,13 +92,13 @@ class TraceRow(Frozen):
 
 
 class FlowRow(TraceRow):
-    """The same of some other flow that the policy names."""
+    """All paths of another flow that the policy names."""
 
     flow: Flow
 
 
 class BatfishAnswers(Frozen):
-    """What the service said, reduced to what is used, sorted."""
+    """Used part of the service's answers, sorted."""
 
     version: str
     sessions: tuple[SessionRow, ...]
@@ -113,9 +113,9 @@ def ask(
 ) -> RoutingState:
     """Verify a Network, whose Devices were parsed from text, by a Batfish service.
 
-    Raises Refused for what cannot be translated or is not understood, BadInput for names that
-    Batfish cannot tell apart, ServiceFailed for everything that goes wrong with the service; the
-    snapshot is then kept, and its folder named.
+    Raises Refused for text that cannot be translated or is not understood, BadInput for names that
+    are equal for Batfish, ServiceFailed for all failures of the service. The error then names the
+    folder of the snapshot.
     """
     whole = with_outside(network)
     return interpret(whole, collect(whole, host, port, access))
@@ -124,7 +124,7 @@ def ask(
 def collect(
     network: Network, host: str = HOST, port: int = PORT, access: ServiceAccess = PLAIN
 ) -> BatfishAnswers:
-    """Put all questions to the service and return what it said. Raises as `ask` does."""
+    """Send all questions to the service and return its answers. Raises as `ask` does."""
     with open_session(snapshot_files(network), Service(host, port, access)) as asking:
         gate(asking)
         return put_questions(asking, network)
@@ -132,21 +132,21 @@ def collect(
 
 @dataclass(frozen=True)
 class BatfishSession:
-    """A session in progress: the module that speaks pybatfish, its session, and with whom."""
+    """Open session: the client module, its session, and the service's address."""
 
     speaker: ModuleType
     session: Any
     version: str
 
     def rows(self, question: str, **parameters: object) -> list[Row]:
-        """The rows of an answer."""
+        """Rows of an answer."""
         found: list[Row] = self.speaker.rows(self.session, question, **parameters)
         return found
 
 
 @contextlib.contextmanager
 def open_session(files: Files, service: Service) -> Iterator[BatfishSession]:
-    """A session with a snapshot; whatever goes wrong with it becomes one ServiceFailed."""
+    """Session with a snapshot; any failure becomes one ServiceFailed."""
     where = str(service)
     patience_s = min(VERSION_S, service.access.limit_s)
     version = server_version(service.host, service.port, patience_s, service.access)
@@ -160,14 +160,14 @@ def open_session(files: Files, service: Service) -> Iterator[BatfishSession]:
 
 
 def gate(asking: BatfishSession) -> None:
-    """Batfish must have understood every line; a warning means that it answers something else."""
+    """Raise ServiceFailed if Batfish did not understand a line: its answers would be wrong."""
     _gate(asking.rows("fileParseStatus"), asking.rows("initIssues"))
 
 
 def put_questions(
     asking: BatfishSession, network: Network, of: str | None = None
 ) -> BatfishAnswers:
-    """Put the questions of routing about one snapshot, by default the first."""
+    """Send the questions on routing about one snapshot, by default the first."""
     sessions = [_session_row(row) for row in asking.rows("bgpSessionStatus", of=of)]
     ports = asking.rows("interfaceProperties", of=of, interfaces=HOST_PORT)
     up = sorted(row["Interface"]["hostname"] for row in ports if row["Active"])
@@ -197,7 +197,7 @@ def trace_rows(
 
 @contextlib.contextmanager
 def _batfish_module(where: str, files: Files) -> Iterator[ModuleType]:
-    """The module that speaks pybatfish; whatever goes wrong becomes one ServiceFailed.
+    """Client module; any failure in the block becomes one ServiceFailed.
 
     The snapshot is then written to a folder that the error names.
     """
@@ -227,7 +227,7 @@ def _batfish_module(where: str, files: Files) -> Iterator[ModuleType]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """pybatfish, urllib3 and pandas report progress, retries and warnings: none is a result."""
+    """Suppress progress, retries and warnings of pybatfish, urllib3 and pandas."""
     loggers = [logging.getLogger(name) for name in ("pybatfish", "urllib3")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -245,15 +245,15 @@ def _batfish_failure(where: str, what: str, files: Files) -> ServiceFailed:
     return ServiceFailed(what, where=where, how=keep_snapshot(files))
 
 
-CAUSES = {  # what the words of a service mean
-    "DATAPLANING_FAIL": "the service could not compute the data plane: routes that never settle, "
+CAUSES = {  # explanations of a service's error words
+    "DATAPLANING_FAIL": "the service could not compute the data plane: routes that never converge, "
     "or too little memory",
     "OutOfMemoryError": "the service has too little memory",
 }
 
 
 def _line(error: Exception) -> str:
-    """What pybatfish says first, what that means, and the last cause in the service's log."""
+    """First line of pybatfish's message, its explanation, and the last cause in the log."""
     said = str(error).replace("WorkStatusCode.", "")  # the name of pybatfish's enumeration
     first, *rest = said.strip().splitlines() or [""]
     log = "\n".join(rest)
@@ -267,9 +267,9 @@ def _traces(
 ) -> Iterator[Row]:
     """Every path of every server to each server's address, from its own address.
 
-    traceroute follows all branches of ECMP and takes one destination a question; `reachability`
-    would give one example a source and might forge the source address. A host without a link
-    cannot be asked about.
+    traceroute follows all branches of ECMP and has one destination a question. `reachability` would
+    give one example a source and might forge the source address. A host without a link cannot be
+    traced.
     """
     addresses = {server.address.ip for server in network.servers or ()}
     for destination in sorted(addresses) if up else ():
@@ -320,7 +320,7 @@ def _trace_row(row: Row) -> TraceRow:
 
 
 def interpret(network: Network, answers: BatfishAnswers) -> RoutingState:
-    """What the answers mean for this Network. Raises ServiceFailed if they do not cover it."""
+    """Routing state of this Network by the answers; ServiceFailed if they do not cover it."""
     return RoutingState(
         engine="batfish",
         sessions=_sessions(network, answers),
@@ -353,7 +353,7 @@ def _sessions(network: Network, answers: BatfishAnswers) -> tuple[BgpSession, ..
             if not translated(bgp, peer, subnets):
                 status = "NOT_COMPATIBLE"
             if status is None:
-                raise ServiceFailed(f"Batfish says nothing of {name} peer {peer.address}")
+                raise ServiceFailed(f"Batfish reports no state of {name} peer {peer.address}")
             meaning = SessionStatus(status.lower().replace("_", "-"))
             found.append(BgpSession(device=name, peer=peer.address, status=meaning))
     return tuple(sorted(found, key=lambda session: (session.device, session.peer)))
@@ -366,7 +366,7 @@ def _speakers(network: Network) -> Iterator[tuple[str, Bgp]]:
 
 
 def routes_of(network: Network, rows: tuple[RouteRow, ...]) -> tuple[Route, ...]:
-    """Routes with all their next hops, cut to what each switch may use."""
+    """Routes with all their next hops, cut to the limit of each switch."""
     hops: dict[tuple[str, IPv4Network], set[IPv4Address]] = defaultdict(set)
     for row in rows:
         hops[row.node, row.prefix].add(row.next_hop)
@@ -384,7 +384,7 @@ def routes_of(network: Network, rows: tuple[RouteRow, ...]) -> tuple[Route, ...]
 
 
 def reachability_of(network: Network, answers: BatfishAnswers) -> Reachability:
-    """Servers with a pair that is not delivered are classes of their own."""
+    """Reachability matrix; each server with an undelivered pair is a class of its own."""
     ends = {(row.source, row.destination): row.ends for row in answers.traces}
     up, servers = set(answers.hosts_up), network.servers or ()
     lost_to: defaultdict[str, set[str]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""Keeps a Batfish service's real answers in a file, and answers from it for the same snapshot."""
+"""Recording of a Batfish service's real answers in a file, and replay for the same snapshot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Kept = TypeVar("Kept", bound=Frozen)
 
 
 class Recording(Frozen):
-    """One recorded verification: the snapshot's digest, when, and what the service said."""
+    """Recorded verification: digest of the snapshot, date, and the service's answers."""
 
     network: str
     snapshot_sha256: str
@@ -41,14 +41,14 @@ class Recording(Frozen):
 
 
 def record(network: Network, path: Path, host: str = HOST, port: int = PORT) -> RoutingState:
-    """Ask the service as `ask` does, and keep its answers in a file. Raises as `ask` does."""
+    """Verify as `ask` does, and keep the answers in a file. Raises as `ask` does."""
     with open_session(snapshot_files(network), Service(host, port)) as asking:
         gate(asking)
         answers = put_questions(asking, network)
     milliseconds: Counter[str] = Counter()
     for timing in asking.session.timings:
         milliseconds[timing.question] += round(1000 * timing.seconds)
-    state = interpret(network, answers)  # answers that mean nothing are not kept
+    state = interpret(network, answers)  # raises before invalid answers are kept
     recording = Recording(
         network=network.name,
         snapshot_sha256=snapshot_digest(snapshot_files(network)),
@@ -62,7 +62,7 @@ def record(network: Network, path: Path, host: str = HOST, port: int = PORT) -> 
 
 
 def replay(network: Network, path: Path) -> RoutingState:
-    """What the service answered about exactly this snapshot.
+    """Recorded answers of the service about exactly this snapshot.
 
     Raises BadInput if there is no recording, or if it is of another snapshot: a recorded answer
     is never used for a fabric that has changed since.
@@ -73,23 +73,23 @@ def replay(network: Network, path: Path) -> RoutingState:
 
 
 def check_snapshot(network: Network, sha256: str, recorded: str, path: Path) -> None:
-    """Raises BadInput if what was recorded in a file is not of this network's snapshot."""
+    """Raise BadInput if the recording in a file is not of this network's snapshot."""
     if (digest := snapshot_digest(snapshot_files(network))) != sha256:
         raise BadInput(
             f"recorded for snapshot {sha256[:12]}, this network gives "
             f"{digest[:12]}: its text or the translation has changed since {recorded}",
             where=str(path),
-            how=f"record it anew with a running service: {RECORD_COMMAND} -k {path.stem}",
+            how=f"record it again with a running service: {RECORD_COMMAND} -k {path.stem}",
         )
 
 
 def load(path: Path) -> Recording:
-    """Read a recording. Raises BadInput if it is missing or is none."""
+    """Read a recording. Raises BadInput if it is missing or invalid."""
     return read_recording(Recording, path)
 
 
 def read_recording(kind: type[Kept], path: Path) -> Kept:
-    """Read a recording of a kind. Raises BadInput if it is missing or is none."""
+    """Read a recording of a kind. Raises BadInput if it is missing or invalid."""
     how = f"record it with a running service: {RECORD_COMMAND} -k {path.stem}"
     try:
         return kind.model_validate_json(path.read_bytes())

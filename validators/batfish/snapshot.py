@@ -1,4 +1,4 @@
-"""Turns a Network into the folder of files that Batfish reads: EOS text, cabling, hosts."""
+"""Snapshot of a Network for Batfish: a folder with EOS text, cabling and hosts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rocefort.validators.routing.packet_filters import unevaluated
 from rocefort.validators.routing.underlay import unmodelled_forwarding
 
 HOST_PORT = "eth0"
-NOWHERE = "rocefort-nowhere"  # far end of the edge that tells Batfish that a switch is uncabled
+NOWHERE = "rocefort-nowhere"  # far end of the edge that marks a switch as uncabled for Batfish
 ZIP_DATE = (2020, 1, 1, 0, 0, 0)  # the bytes must not depend on when they were made
 
 KEPT, KEPT_PREFIX = 3, "rocefort-batfish-"  # snapshots of failures: how many stay, their names
@@ -38,9 +38,9 @@ Files = Mapping[str, bytes]
 def snapshot_files(network: Network) -> Files:
     """Every file of the snapshot by its path in the folder, sorted; a function of the Network.
 
-    The Devices must come from parsed configuration text: Batfish then judges the text.
-    Raises Refused with all that cannot be translated or is not understood, of all devices
-    together, and BadInput for names that Batfish cannot tell apart.
+    The Devices must come from parsed configuration text: Batfish then judges the text. Raises
+    Refused with all parts of all devices that cannot be translated or are not understood, and
+    BadInput for names that are equal for Batfish.
     """
     _check_names(network)
     files = _configurations(network) | _hosts(network) | _cabling(network)
@@ -93,7 +93,7 @@ def _kept_in(directory: Path) -> list[str]:
 
 
 def zip_snapshot(files: Files) -> bytes:
-    """The same folder as the archive that is sent to the service, the same bytes every time."""
+    """Archive of the folder for the service, with the same bytes every time."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sorted(files.items()):
@@ -102,7 +102,7 @@ def zip_snapshot(files: Files) -> bytes:
 
 
 def host_name(name: str) -> str:
-    """Batfish's name of a switch or a server: it writes all names in lower case."""
+    """Batfish's name of a switch or a server: in lower case."""
     return name.lower()
 
 
@@ -161,7 +161,7 @@ def _used_ports(network: Network) -> dict[str, set[str]]:
 
 
 def _with_ports(device: Device, used: set[str]) -> Device:
-    """The Device with its cabled ports that the text passes over: they stand at the default."""
+    """Device with the cabled ports that are not in the text: they have their defaults."""
     absent = sorted(used - {interface.name for interface in device.interfaces})
     if not absent:
         return device
@@ -198,17 +198,17 @@ def _host_port(server: Server, leaf: Device, segment: Segment | None) -> dict[st
 def _vlanif_address(
     server: Server, at: Interface, interfaces: Mapping[str, Interface]
 ) -> str | None:
-    """Where no segment names a gateway: the leaf's address in the server's VLAN and subnet."""
+    """The leaf's address in the server's VLAN and subnet, if no segment names a gateway."""
     vlanif = interfaces.get(f"Vlanif{at.access_vlan or DEFAULT_VLAN}")
     addresses = vlanif.addresses if vlanif else ()
     return next((str(a.ip) for a in addresses if server.address.ip in a.network), None)
 
 
 def _lost_links(network: Network) -> Iterator[Problem]:
-    """Cables whose ends reach each other by their own masks, and that Batfish does not follow.
+    """Cables whose ends reach each other by their own masks, but not in Batfish.
 
-    Batfish 0.36 sends from one end to the other only where the other's subnet holds the first
-    address of the one's (`TopologyUtil.synthesizeL3Topology`).
+    Batfish 0.36 sends from one end to the other only if the subnet of the other end contains the
+    first address of this end's subnet (`TopologyUtil.synthesizeL3Topology`).
     """
     for link in network.cabling or ():
         for near, far in product(_addresses(network, link.a), _addresses(network, link.b)):
@@ -248,7 +248,7 @@ def _server_edges(network: Network) -> Iterator[tuple[Place, Place]]:
 
 
 def _uncabled(network: Network, cabled: set[str]) -> Iterable[tuple[Place, Place]]:
-    """Edges into nowhere: without one Batfish would guess a switch's cabling from its subnets."""
+    """Dummy edges of uncabled switches; without one Batfish infers the cabling from subnets."""
     for node in network.nodes:
         ports = [i.name for i in node.device.interfaces if EosNames.is_known(i.name)]
         if host_name(node.name) not in cabled and ports:

@@ -1,7 +1,7 @@
-"""What Batfish says of a snapshot beside routes: what it did not understand, and what is wrong.
+"""Batfish's checks of a snapshot beside routing: text that it did not understand, and faults.
 
-Rows keep only what is used of an answer. Nothing here is compared with the embedded engine; what
-each row means for the fabric is said in `batfish_verification`.
+Rows have only the used part of an answer. The embedded engine has no such checks. The rules in
+`rules/verification/batfish.py` turn rows into findings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COMPATIBLE = ("UNIQUE_MATCH", "DYNAMIC_MATCH")
 
 
 class TextRow(Frozen):
-    """A line of a translated text, and what is the matter with it; line 0: the whole file."""
+    """Line of a translated text with its fault; line 0: the whole file."""
 
     file: str
     line: int
@@ -27,7 +27,7 @@ class TextRow(Frozen):
 
 
 class SessionMatch(Frozen):
-    """How a configured peer fits what is configured at the other end."""
+    """Compatibility of a configured peer with the other end."""
 
     node: str
     peer: IPv4Address
@@ -35,7 +35,7 @@ class SessionMatch(Frozen):
 
 
 class LoopRow(Frozen):
-    """A packet that goes round in a circle: where it starts, where to, and the nodes in order."""
+    """Packet in a forwarding loop: source, destination, and the nodes in order."""
 
     source: str
     destination: IPv4Address
@@ -43,7 +43,7 @@ class LoopRow(Frozen):
 
 
 class OwnerRow(Frozen):
-    """One of several interfaces that are up with the same address."""
+    """Interface that is up with a duplicate address."""
 
     address: IPv4Address
     node: str
@@ -51,7 +51,7 @@ class OwnerRow(Frozen):
 
 
 class AclRow(Frozen):
-    """A line of an access list that no packet reaches, and those that take its packets."""
+    """Line of an access list that no packet reaches, and the lines that take its packets."""
 
     node: str
     access_list: str
@@ -61,7 +61,7 @@ class AclRow(Frozen):
 
 
 class EdgeRow(Frozen):
-    """Two interfaces that are neighbours on layer 3."""
+    """Layer-3 edge: two interfaces that are neighbours."""
 
     node: str
     interface: str
@@ -70,7 +70,7 @@ class EdgeRow(Frozen):
 
 
 class Checks(Frozen):
-    """All of that, each collection sorted by what it says."""
+    """All checks of a snapshot, each collection sorted by its fields."""
 
     unread: tuple[TextRow, ...] = ()
     undefined: tuple[TextRow, ...] = ()
@@ -82,7 +82,7 @@ class Checks(Frozen):
 
 
 def collect_checks(ask: Ask) -> Checks:
-    """Put the questions; ask: gives the rows of a question by its name and parameters."""
+    """Send the questions; ask: returns the rows of a question by its name and parameters."""
     return Checks(
         unread=_sorted([*_files(ask("fileParseStatus")), *_issues(ask("initIssues"))]),
         undefined=_sorted(_undefined(ask("undefinedReferences"))),
@@ -99,7 +99,7 @@ def _sorted(rows: Iterable[T]) -> tuple[T, ...]:
 
 
 def _files(rows: list[Row]) -> Iterator[TextRow]:
-    """Files that were not read whole; of one whose lines are told the status says no more."""
+    """Files that were not read completely; without files whose lines are reported."""
     for row in rows:
         if row["Status"] not in ("PASSED", "PARTIALLY_UNRECOGNIZED"):
             yield TextRow(file=row["File_Name"], line=0, what=f"the file was {row['Status']}")

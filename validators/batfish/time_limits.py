@@ -1,4 +1,4 @@
-"""Ends a conversation with a Batfish service: at a limit of time, or when a signal comes."""
+"""End of a request to a Batfish service: at a time limit, or on a signal."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ ENDING: dict[signal.Signals, Handler] = {
 
 @contextmanager
 def ended_after(seconds: float, error: Exception) -> Iterator[None]:
-    """Raise an error in the block after so many seconds, whatever it waits for.
+    """Raise an error in the block after this number of seconds, for any wait.
 
-    The timeout of a socket starts anew with each byte. Only the main thread can be ended so.
+    The timeout of a socket starts again with each byte. Works only in the main thread.
     """
     if not in_main_thread():
         yield
@@ -45,7 +45,7 @@ def ended_after(seconds: float, error: Exception) -> Iterator[None]:
 def interrupted_by_signals() -> Iterator[None]:
     """Raise KeyboardInterrupt in the block for TERM and HUP as for Ctrl-C, so that it cleans up.
 
-    Later signals do not cut that short. A signal that is ignored or handled already stays so.
+    Later signals do not interrupt the cleanup. An ignored or already handled signal stays so.
     """
     taken = [n for n, usual in ENDING.items() if signal.getsignal(n) is usual]
 

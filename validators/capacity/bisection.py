@@ -1,4 +1,4 @@
-"""What a fabric can carry: uplinks, bisection, oversubscription, ECMP width from leaf to leaf."""
+"""Capacity of a fabric: uplinks, bisection, oversubscription, ECMP width from leaf to leaf."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocefort.validators.rules.fabric.growth_room import uplink_gbps
 
 
 def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:
-    """Capacity of a network; what the routing engine refuses is left out, and said."""
+    """Capacity of a network; without ECMP widths, but with the reason, if the engine refuses it."""
     leaves, uplinks = network.role(Role.LEAF), uplink_gbps(network)
     servers: Counter[str] = Counter()
     for server in network.servers or ():
@@ -39,7 +39,7 @@ def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:
 
 
 def bisection_gbps(uplinks: list[int | None]) -> int | None:
-    """Uplinks of the half of the leaves that has least, Gb/s; None where one is not known."""
+    """Uplinks of the half of the leaves with the least, Gb/s; None where one is not known."""
     known = sorted(gbps for gbps in uplinks if gbps is not None)
     return sum(known[: len(known) // 2]) if len(known) == len(uplinks) else None
 
@@ -47,7 +47,7 @@ def bisection_gbps(uplinks: list[int | None]) -> int | None:
 def widths(solution: Solution, among: Set[str] | None = None) -> tuple[int, int] | None:
     """Least and most equal-cost paths from leaf to leaf; None with fewer than two leaves.
 
-    among: of these leaves alone.
+    among: only these leaves.
     """
     network = solution.underlay.network
     names = [n.name for n in network.role(Role.LEAF) if among is None or n.name in among]
@@ -57,7 +57,7 @@ def widths(solution: Solution, among: Set[str] | None = None) -> tuple[int, int]
 
 
 def _served(solution: Solution, leaf: str) -> Set[IPv4Network]:
-    """What a leaf announces of its own: what is connected, so no gateway that is down."""
+    """Connected prefixes that a leaf announces, without those of gateways that are down."""
     bgp = solution.underlay.network.by_name[leaf].device.bgp
     return set(bgp.networks) & solution.underlay.connected[leaf].keys() if bgp else set()
 

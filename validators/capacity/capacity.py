@@ -1,7 +1,8 @@
-"""Whether a fabric carries a demand: per leaf, spine and bisection, whole and after each failure.
+"""Comparison of a traffic demand with the capacity of a fabric, with and without failures.
 
-A cable is full before the uplinks of its leaf or the bisection are, since ECMP splits evenly; so
-the fullest cable decides, and leaves, spines and the bisection say where it stands.
+The report has a row for each leaf, each spine and the bisection. ECMP splits traffic evenly, so
+that a cable is full before the uplinks of its leaf or the bisection are. The most loaded cable
+therefore decides, and the rows show its part of the fabric.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from rocefort.validators.routing.underlay import Port
 from rocefort.validators.rules.fabric.growth_room import link_gbps
 
 Place = tuple[Kind, str]
-BySwitch = Mapping[str, Sequence[Failure]]  # failures alike by the switches that they name
+BySwitch = Mapping[str, Sequence[Failure]]  # equivalent failures by the switches that they name
 BISECTION = "bisection"
 DIGITS = 6  # kept of a result, so that the same demand gives the same bytes
 
 
 @dataclass(frozen=True, slots=True)
 class CableLoad:
-    """A link between a leaf and a spine."""
+    """Link between a leaf and a spine."""
 
     leaf: str
     spine: str
@@ -47,7 +48,7 @@ class CableLoad:
 
 @dataclass(frozen=True, slots=True)
 class PartLoad:
-    """What is asked of one part: Gb/s out and in, what there is, the fullest in it."""
+    """Load of one part: Gb/s out and in, capacity, and its most loaded cable."""
 
     out: float
     into: float
@@ -58,12 +59,12 @@ class PartLoad:
 
 @dataclass
 class _Worst:
-    """The worst of one part over all failures that leave it standing."""
+    """Worst load of one part over all failures that do not remove it."""
 
     utilisation: float
     left: int
     failure: Failure | None = None
-    of: str = ""  # the twin whose failure it is
+    of: str = ""  # the equivalent switch with this failure
 
 
 def capacity(
@@ -73,10 +74,10 @@ def capacity(
     solution: Solution | None = None,
     scope: str | None = None,
 ) -> CapacityReport:
-    """Hold a demand against a fabric; without one, tell what there is.
+    """Compare a demand with a fabric; without a demand, report the capacity.
 
-    scope: of failures, as `chosen_groups` takes it. Raises Refused as `analyse` and `spread` do,
-    and where the speed of a cable is not known; BadInput for a scope that is none.
+    scope: of failures, as in `chosen_groups`. Raises Refused as `analyse` and `spread` do, and if
+    the speed of a cable is not known; BadInput for an unknown scope.
     """
     solved = solution or analyse(network, sources)
     return _CapacityStudy(network, demand, Loads(solved, spread(demand, solved)), scope).capacity()
@@ -121,7 +122,7 @@ class _CapacityStudy:
         return self.spread.balance()
 
     def capacity(self) -> CapacityReport:
-        """All of it."""
+        """Report of the study."""
         whole = self.loads.whole()
         asking = self._asking(whole, frozenset(), frozenset())
         twins = SymmetryClasses(self.loads.base, self.spread)
@@ -153,7 +154,7 @@ class _CapacityStudy:
     def _asking(
         self, carried: PortLoads, dead: frozenset[str], down: frozenset[Port]
     ) -> dict[Place, PartLoad]:
-        """What is asked of each part that stands."""
+        """Load of each remaining part."""
         found: dict[Place, PartLoad] = {}
         for kind, names in (("leaf", self.leaves), ("spine", self.spines)):
             for name in names:
@@ -168,7 +169,7 @@ class _CapacityStudy:
     def _of_switch(
         self, name: str, carried: PortLoads, dead: frozenset[str], down: frozenset[Port]
     ) -> PartLoad:
-        """Out to the other layer and in from it, by all cables that are left."""
+        """Load to and from the other layer, over all remaining cables."""
         out = into = fullest = 0.0
         gbps, where = 0, ""
         for cable in self.at.get(name, ()):
@@ -185,7 +186,7 @@ class _CapacityStudy:
         return PartLoad(out, into, gbps, fullest, where)
 
     def _bisection(self, left: Mapping[str, int]) -> PartLoad:
-        """The half of the leaves with the least uplinks; of equals, those that send most."""
+        """Load of the half of the leaves with the least uplinks; of equals, the largest senders."""
         sends = {leaf: self.balance.get(leaf, (0.0, 0.0)) for leaf in left}
         order = sorted(left, key=lambda leaf: (left[leaf], -sends[leaf][0], -sends[leaf][1]))
         half = frozenset(order[: len(order) // 2])
@@ -194,7 +195,7 @@ class _CapacityStudy:
         return PartLoad(out, into, gbps, max(out, into) / gbps if gbps else 0.0, "")
 
     def _after(self, group: Sequence[Failure], whole: Mapping[Place, PartLoad]) -> AfterFailure:
-        """What one failure of a group leaves; each part's worst is noted on the way."""
+        """Result after one failure of a group; updates the worst load of each part."""
         failure = group[0]
         carried = self.loads.after(failure)
         down = frozenset((end.device, end.interface) for ends in failure.links for end in ends)
@@ -226,14 +227,14 @@ class _CapacityStudy:
         return role.value if role else "switch"
 
     def _at(self, failure: Failure) -> Iterator[str]:
-        """The switches that fail, or the leaves at the links that do."""
+        """Failed switches, or the leaves of failed links."""
         yield from failure.nodes
         for ends in failure.links:
             leaves = [end.device for end in ends if end.device in self.leaves]
             yield from leaves or [end.device for end in ends]
 
     def _share_worst(self, classes: Mapping[str, int]) -> None:
-        """A switch fares as its twin does when what is alike fails."""
+        """Copy the worst loads between equivalent switches."""
         best: dict[tuple[Kind, int], _Worst] = {}
         for (kind, name), worst in self.worst.items():
             key = kind, classes.get(name, -1)
@@ -251,7 +252,7 @@ class _CapacityStudy:
         return _use(place, found, worst, str(named or ""))
 
     def _server_uses(self) -> Iterator[Use]:
-        """Ports of each leaf's servers, to which no failure elsewhere does anything."""
+        """Load of each leaf's server ports, which no other failure changes."""
         asked = self.spread.by_server()
         by_leaf: defaultdict[str, list[str]] = defaultdict(list)
         for name, server in self.spread.servers.items():
@@ -294,14 +295,14 @@ class _CapacityStudy:
         )
 
     def _room(self, utilisation: float, gone: float) -> float | None:
-        """Gb/s by which all that has a path may grow; below 0: by which it is too much."""
+        """Gb/s by which the demand with a path may grow; negative: excess demand."""
         if self.demand is None or not utilisation:
             return None
         flows = sum(self.demand.rate_of(flow) for flow in self.demand.all_flows)
         return _rounded((flows - gone) * (1 / utilisation - 1))
 
     def _needed(self, found: CapacityReport) -> dict[str, int]:
-        """Spines that would carry it, where every leaf has the same links to every spine."""
+        """Number of spines that would carry the demand, if every leaf has equal links to all."""
         pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for cable in self.cables:
             pairs[cable.leaf, cable.spine].append(cable.gbps)
@@ -324,7 +325,7 @@ def _cables(network: Network) -> Iterator[CableLoad]:
             continue
         gbps = link_gbps(network, link)
         if not gbps:
-            what = "the speed of this cable is not known, and so not what it carries"
+            what = "the speed of this cable is not known, so its capacity is not known"
             raise Refused(what, where=f"{link.a} - {link.b}", how="name the hardware of its ends")
         for near, far in ends_of(link):
             if near.device in leaves:
@@ -341,7 +342,7 @@ def _cable_words(cable: CableLoad, *, upwards: bool) -> str:
 
 
 def _fullest(asking: Mapping[Place, PartLoad]) -> PartLoad:
-    """Of all leaves, the one with the fullest cable; every cable is one of a leaf."""
+    """Load of the leaf with the most loaded cable; every cable belongs to a leaf."""
     leaves = [found for (kind, _), found in asking.items() if kind == "leaf"]
     none = PartLoad(0, 0, 0, 0, "")
     return max(leaves, key=lambda found: _rounded(found.utilisation), default=none)
@@ -374,7 +375,7 @@ def _by_switch(group: Sequence[Failure]) -> BySwitch:
 
 
 def _swapped(worst: _Worst, name: str, groups: Mapping[Failure, BySwitch]) -> Failure | None:
-    """The failure that does to a switch what the noted one does to its twin."""
+    """Failure that has the effect on a switch that the noted one has on its equivalent."""
     noted, twin = worst.failure, worst.of
     if noted is None:
         return None
@@ -394,7 +395,7 @@ def _factor(utilisation: float) -> float | None:
 
 
 def _day(volume_tb: float | None, peak_gbps: float) -> tuple[float | None, float | None]:
-    """Average Gb/s of a day's volume, and hours at peak that it takes."""
+    """Average Gb/s of a day's volume, and the hours at peak rate that it needs."""
     if volume_tb is None:
         return None, None
     average = volume_tb * GBPS_OF_TB_A_DAY

@@ -1,4 +1,4 @@
-"""Which single failures a demand is held against: all kinds where that is quick, or as asked."""
+"""Choice of single failures for a capacity study: all kinds if that is fast, or by a scope."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rocefort.models.results.routing import Failure
 from rocefort.validators.failures.study import SEED, SINGLE, SOME
 
 NONE = "none"
-QUICK = 250_000  # cables looked at over all failures unasked: some six seconds
-ASK = f"ask `rocefort capacity --failures {SINGLE}`, or {SOME}100 for a sample"
+QUICK = 250_000  # cables over all failures without a scope: about six seconds
+ASK = f"use `rocefort capacity --failures {SINGLE}`, or {SOME}100 for a sample"
 
 
 @dataclass(frozen=True)
 class FailureSample:
-    """Groups of failures alike that are studied; note: why these, where they are not all."""
+    """Groups of equivalent failures to study; note: the selection, if it is not all."""
 
     groups: tuple[tuple[Failure, ...], ...]
     note: str = ""
@@ -27,10 +27,10 @@ class FailureSample:
 def chosen_groups(
     groups: Sequence[tuple[Failure, ...]], scope: str | None, cables: int
 ) -> FailureSample:
-    """Groups that a scope asks for; None: all, where that is quick. cables: of the fabric.
+    """Groups of a scope; None: all, if that is fast. cables: number in the fabric.
 
-    single:N draws N failures and takes with each all that are like it. Raises BadInput for a scope
-    that is none.
+    single:N draws N failures, and includes all failures equivalent to them. Raises BadInput for an
+    unknown scope.
     """
     total = sum(map(len, groups))
     if scope is None and len(groups) * cables > QUICK:
@@ -55,4 +55,4 @@ def chosen_groups(
         return FailureSample(some)
     studied = sum(map(len, some))
     note = f"{studied:,} of {total:,} single failures studied: {len(drawn):,} drawn with seed "
-    return FailureSample(some, f"{note}{SEED}, and those that cost alike", SEED)
+    return FailureSample(some, f"{note}{SEED}, and equivalent ones", SEED)

@@ -1,7 +1,7 @@
-"""Gb/s of a demand on every cable by the routing engine's next hops, whole and after a failure.
+"""Load of a demand on every cable in Gb/s, by the routing engine's next hops, also after a failure.
 
-What a switch has for a prefix goes in equal parts over the edges in use, as ECMP does. Loads are
-linear: after a failure only what went another way is taken off and put on again.
+A switch sends traffic for a prefix in equal parts over the edges in use, as ECMP does. Loads are
+linear: after a failure only traffic with other paths is subtracted and added again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from rocefort.validators.routing.engine import Solution
 from rocefort.validators.routing.path_vector import AsPath, Edges
 from rocefort.validators.routing.underlay import Port
 
-Onward = tuple[int, ...]  # who the next hops are, one for each
+Onward = tuple[int, ...]  # device of each next hop
 
 
 @dataclass(frozen=True)
 class TargetRoutes:
-    """One target's traffic with the tables that lead it: AS paths, and edges in use, by device."""
+    """Routes of one target's traffic: AS paths, and edges in use, by device."""
 
     sent: Sequence[AsPath | None]
     used: Sequence[Edges]
@@ -38,9 +38,9 @@ class TargetRoutes:
 
 @dataclass
 class PortLoads:
-    """Gb/s by port that sends, and what does not arrive.
+    """Load in Gb/s by sending port, and undelivered demand.
 
-    lost: of the servers of failed switches. cut: of others, that have no path.
+    lost: demand of servers of failed switches. cut: other demand without a path.
     """
 
     by_port: dict[Port, float]
@@ -50,7 +50,7 @@ class PortLoads:
 
 @dataclass
 class _Tally:
-    """Gb/s by edges that share it, before it is told apart by port."""
+    """Load in Gb/s by groups of edges that share it, before the split by port."""
 
     shared: defaultdict[Edges, float] = field(default_factory=lambda: defaultdict(float))
     cut: float = 0.0
@@ -58,14 +58,14 @@ class _Tally:
 
 @dataclass(frozen=True)
 class Loads:
-    """A demand on a solution, ready to be asked for failures."""
+    """Demand on a solution, with indexes for failures."""
 
     solution: Solution
     spread: DemandMatrix
 
     @cached_property
     def base(self) -> FailureBaseline:
-        """Its tables."""
+        """BGP tables without failures."""
         return FailureBaseline(self.solution)
 
     @cached_property
@@ -74,7 +74,7 @@ class Loads:
 
     @cached_property
     def _port_of(self) -> Mapping[int, Port]:
-        """By edge, the port that packets leave by: that of who receives the routes."""
+        """Sending port of packets by edge: the port of the device that receives the routes."""
         routing = self.solution.routing
         found: dict[int, Port] = {}
         for port, edges in self.base.edges_at.items():
@@ -89,7 +89,7 @@ class Loads:
 
     @cached_property
     def _by_class(self) -> Mapping[int, Mapping[str, tuple[IPv4Network, ...]]]:
-        """Prefixes that are targets, by class and leaf."""
+        """Target prefixes by class and leaf."""
         found: dict[int, dict[str, tuple[IPv4Network, ...]]] = {}
         for leaf, prefix in self.spread.inflow:
             own = found.setdefault(self.base.class_of.get(prefix, -1), {})
@@ -98,7 +98,7 @@ class Loads:
 
     @cached_property
     def _inflows(self) -> dict[tuple[int, str], Inflow]:
-        """All of a class that goes to one leaf."""
+        """Demand of each class to one leaf."""
         return {
             (number, leaf): self._sum(leaf, prefixes)
             for number, leaves in self._by_class.items()
@@ -114,7 +114,7 @@ class Loads:
 
     @cached_property
     def _whole(self) -> tuple[_Tally, Mapping[tuple[int, str], frozenset[int]]]:
-        """Everything without a failure, and who passes on what others sent, by class and leaf."""
+        """Loads without a failure, and transit devices by class and leaf."""
         tally, transit = _Tally(), {}
         for (number, leaf), inflow in self._inflows.items():
             if number < 0:
@@ -126,11 +126,11 @@ class Loads:
         return tally, transit
 
     def whole(self) -> PortLoads:
-        """Loads without any failure."""
+        """Loads without failures."""
         return self._carried(self._whole[0])
 
     def after(self, failure: Failure) -> PortLoads:
-        """Loads after one failure; on what has failed there is none left."""
+        """Loads after one failure; failed parts have none."""
         weak = weaken(self.solution.underlay, failure)
         before, transit = self._whole
         tally, lost = _Tally(before.shared.copy(), before.cut), 0.0
@@ -155,7 +155,7 @@ class Loads:
     def _leaf_inflows(
         self, number: int, prefixes: tuple[IPv4Network, ...]
     ) -> Iterator[tuple[str, Inflow]]:
-        """Leaves to which some prefixes of one fate lead, with what goes there."""
+        """Leaves of some prefixes with equal routes, with the demand to them."""
         leaves = self._by_class.get(number, {}) if number >= 0 else {}
         whole = not leaves or prefixes == self.solution.classes[number].prefixes
         for leaf, own in leaves.items():
@@ -167,7 +167,7 @@ class Loads:
     def _moved(
         self, used: Mapping[int, Edges], inflow: Inflow, transit: Set[int] | None, gone: Inflow
     ) -> Inflow:
-        """What may go another way: all of it where somebody in between has other next hops."""
+        """Demand with possibly other paths: all of it if a transit device has other next hops."""
         if transit is None or not transit.isdisjoint(used):
             return inflow
         names = self.solution.routing.names
@@ -180,7 +180,7 @@ class Loads:
     def _walk(
         self, way: TargetRoutes, leaf: str, inflow: Inflow, sign: int, tally: _Tally
     ) -> frozenset[int]:
-        """Follow traffic to a leaf round by round; gives who passes on what others sent."""
+        """Follow traffic to a leaf by rounds; return the transit devices."""
         rounds: defaultdict[int, dict[int, float]] = defaultdict(dict)
         passing: set[int] = set()
         for source, rate in inflow.items():

@@ -1,10 +1,10 @@
-"""Switches that a fabric would not notice swapped, so that of failures alike one is computed.
+"""Groups of symmetric switches, so that equivalent failures are computed once.
 
-Two leaves are twins where they have cables of the same speeds to the same spines, sessions of the
-same policies with them, and servers that a demand asks the same of; two spines likewise. Swapping
-them maps the fabric onto itself, and so what one's failure costs onto what the other's does. Where
-anything tells switches apart (a tie-breaker, a shared AS, static routes, an exit, demand that is
-cut off) each is its own twin.
+Two leaves are symmetric if they have cables of the same speeds to the same spines, sessions with
+the same policies, and servers with the same demand; the same holds for two spines. A swap of the
+two maps the fabric onto itself, so that their failures have the same impact. Where anything
+distinguishes switches (a tie-breaker, a shared AS, static routes, an exit, demand that is cut off),
+each is a group of its own.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ Alike = tuple[Failure, ...]
 
 @dataclass(frozen=True)
 class SymmetryClasses:
-    """Switches of a solution by what tells them apart."""
+    """Switches of a solution, grouped by the properties that distinguish them."""
 
     base: FailureBaseline
     spread: DemandMatrix
 
     @property
     def solution(self) -> Solution:
-        """The solution."""
+        """Solution of the network."""
         return self.base.solution
 
     @cached_property
     def kinds(self) -> Mapping[str, Hashable]:
-        """By switch: equal for twins."""
+        """Key of each switch: equal for symmetric switches."""
         network = self.solution.underlay.network
         if self._ties_broken:
             return {node.name: node.name for node in network.nodes}
@@ -54,13 +54,13 @@ class SymmetryClasses:
 
     @cached_property
     def classes(self) -> Mapping[str, int]:
-        """By switch, a number that is the same for twins."""
+        """Number of each switch's group."""
         numbers: dict[Hashable, int] = {}
         return {name: numbers.setdefault(kind, len(numbers)) for name, kind in self.kinds.items()}
 
     @property
     def _ties_broken(self) -> bool:
-        """Whether a switch anywhere used some of the routes that only a tie-breaker tells apart."""
+        """Whether any switch uses only a part of the routes that differ by a tie-breaker alone."""
         return any(
             used is not tied and used != tied
             for group in self.solution.classes
@@ -69,7 +69,7 @@ class SymmetryClasses:
 
     @cached_property
     def _odd(self) -> frozenset[str]:
-        """Switches that have what no other can have."""
+        """Switches with a property that no other can have."""
         network = self.solution.underlay.network
         found = {exit_.leaf for exit_ in network.exits or ()}
         found |= {node.name for node in network.nodes if node.device.static_routes}
@@ -82,7 +82,7 @@ class SymmetryClasses:
 
     @property
     def _sharing(self) -> set[str]:
-        """Who shares an AS, but for that of all spines alone: a swap could change an AS path."""
+        """Switches that share an AS, except the AS of all spines: a swap could change AS paths."""
         routing, network = self.solution.routing, self.solution.underlay.network
         owners: defaultdict[int, set[str]] = defaultdict(set)
         for name, asn in zip(routing.names, routing.graph.asns, strict=True):
@@ -116,13 +116,13 @@ class SymmetryClasses:
 
     @cached_property
     def _asked_classes(self) -> Mapping[int, int]:
-        """Classes of prefixes that any demand goes to, each with its bit."""
+        """Classes of prefixes with demand, each with its bit."""
         found = {self.base.class_of.get(prefix, -1) for _, prefix in self.spread.inflow}
         return {number: 1 << bit for bit, number in enumerate(sorted(found - {-1}))}
 
     @cached_property
     def _own_classes(self) -> Mapping[str, int]:
-        """By leaf, the bits of its own."""
+        """Bits of each leaf's own classes."""
         found: defaultdict[str, int] = defaultdict(int)
         for leaf, prefix in self.spread.inflow:
             found[leaf] |= self._asked_classes.get(self.base.class_of.get(prefix, -1), 0)
@@ -141,7 +141,7 @@ class SymmetryClasses:
         return self._passing[needed]
 
     def _others(self, needed: int, own: int) -> Hashable:
-        """Which classes of other leaves pass a session: all, none, or these."""
+        """Classes of other leaves that pass a session: all, none, or these."""
         others, every = self._passes(needed) & ~own, (1 << len(self._asked_classes)) - 1
         return "all" if others == every & ~own else others
 
@@ -156,7 +156,7 @@ class SymmetryClasses:
 
     @cached_property
     def _demands(self) -> Mapping[str, Hashable]:
-        """What flows ask of a leaf's servers: how many of which speed."""
+        """Demand of flows on a leaf's servers: their number by speed."""
         found: defaultdict[str, Counter[object]] = defaultdict(Counter)
         for name, server in self.spread.servers.items():
             asked = tuple((name in term.rates, name in term.weights) for term in self.spread.terms)
@@ -165,7 +165,7 @@ class SymmetryClasses:
         return {node.name: frozenset(found[node.name].items()) for node in nodes}
 
     def alike(self, failures: tuple[Failure, ...]) -> Iterator[Alike]:
-        """Failures that cost alike, each group in their order."""
+        """Groups of failures with the same impact, each in their order."""
         found: defaultdict[Hashable, list[Failure]] = defaultdict(list)
         for failure in failures:
             found[self._key(failure)].append(failure)

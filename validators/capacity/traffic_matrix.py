@@ -1,8 +1,8 @@
-"""A demand spread over servers and leaves: who sends how much towards which prefix of which leaf.
+"""Traffic matrix: a demand, spread over servers and leaves, by sending leaf and target prefix.
 
-Senders and receivers of a flow share it in proportion to the speed of their ports, and nobody sends
-to itself. So what a leaf sends another is a product of two numbers for each flow, but for what
-stays on one leaf; a sum over pairs of servers is never made.
+Senders and receivers share a flow in proportion to the speed of their ports, and no server sends to
+itself. So the traffic from one leaf to another is a product of two numbers for each flow, except
+traffic within a leaf; a sum over pairs of servers is not necessary.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from rocefort.models.network.demand import Demand, members
 from rocefort.models.network.network import Server
 from rocefort.validators.routing.engine import Solution
 
-Target = tuple[str, IPv4Network]  # leaf, and the prefix that leads there
+Target = tuple[str, IPv4Network]  # leaf, and the prefix that leads to it
 Inflow = dict[str, float]  # Gb/s by leaf that sends
 
 
 @dataclass
 class Term:
-    """One flow. rates: Gb/s that a server sends for each Gb/s of a receiver's port."""
+    """Flow in product form. rates: Gb/s that a server sends for each Gb/s of a receiver's port."""
 
     rates: Mapping[str, float]
     weights: Mapping[str, int]  # of receivers, Gb/s of their ports
@@ -33,22 +33,22 @@ class Term:
 
 @dataclass
 class DemandMatrix:
-    """All flows; `inflow` has no leaf that sends to itself, for that crosses no uplink."""
+    """Traffic matrix of all flows; `inflow` has no traffic within a leaf: it uses no uplink."""
 
     terms: tuple[Term, ...]
     servers: Mapping[str, Server]
     targets: Mapping[str, Target]  # by server
     inflow: dict[Target, Inflow]
-    own: dict[tuple[str, Target], float] = field(default_factory=dict)  # what stays on a leaf
+    own: dict[tuple[str, Target], float] = field(default_factory=dict)  # traffic within a leaf
     cut: dict[tuple[str, str], float] = field(default_factory=dict)  # without a path, by leaf
 
     def sent(self, leaf: str) -> float:
-        """Gb/s of demand that a leaf's servers send, wherever."""
+        """Demand that a leaf's servers send, Gb/s."""
         total = sum(flows.get(leaf, 0.0) for flows in self.inflow.values())
         return total + sum(rate for (name, _), rate in self.own.items() if name == leaf)
 
     def by_server(self) -> dict[str, tuple[float, float]]:
-        """Gb/s that each server is asked to send, and to receive."""
+        """Demand that each server sends and receives, Gb/s."""
         out, into = defaultdict[str, float](float), defaultdict[str, float](float)
         for term in self.terms:
             rates, total = term.rates, sum(term.rates.values())
@@ -60,7 +60,7 @@ class DemandMatrix:
         return {name: (out[name], into[name]) for name in self.servers}
 
     def crossing(self, half: frozenset[str], others: frozenset[str]) -> tuple[float, float]:
-        """Gb/s from one half of the leaves to the other, and back; without what has no path."""
+        """Demand with a path from one half of the leaves to the other, and back, Gb/s."""
         out = into = 0.0
         for term in self.terms:
             rates, towards = term.by_leaf, term.towards
@@ -76,9 +76,9 @@ class DemandMatrix:
         return max(out, 0.0), max(into, 0.0)
 
     def balance(self) -> dict[str, tuple[float, float]]:
-        """What each leaf sends to others less what it receives, and what it sends: shares of all.
+        """Sent minus received traffic of each leaf, and sent traffic, as shares of all.
 
-        Rounded, so that leaves that are equal stay so, whatever the demand is multiplied by.
+        Rounded, so that equal leaves stay equal for any multiple of the demand.
         """
         out, into = defaultdict[str, float](float), defaultdict[str, float](float)
         for (leaf, _), inflow in self.inflow.items():
@@ -94,9 +94,9 @@ class DemandMatrix:
 
 
 def spread(demand: Demand | None, solution: Solution) -> DemandMatrix:
-    """Spread a demand; what the routing engine does not deliver by every path is cut off.
+    """Spread a demand; demand that is not delivered by every path is cut off.
 
-    Raises Refused where another switch than the leaf has the prefix of a server in its own table.
+    Raises Refused if another switch than the leaf has the prefix of a server in its own table.
     """
     network = solution.underlay.network
     servers = {server.name: server for server in network.servers or ()}
@@ -130,7 +130,7 @@ def _terms(demand: Demand, solution: Solution) -> Iterator[Term]:
 
 
 def _targets(solution: Solution, servers: Iterable[Server]) -> dict[str, Target]:
-    """By server, its leaf and the longest prefix that any table has for its address."""
+    """Leaf of each server, and the longest prefix of any table for its address."""
     forwarder, local = solution.trips.forwarder, solution.underlay.local
     found: dict[str, Target] = {}
     for server in servers:
@@ -146,7 +146,7 @@ def _targets(solution: Solution, servers: Iterable[Server]) -> dict[str, Target]
 
 
 def _add(found: DemandMatrix, term: Term) -> None:
-    """Put one flow's products into the matrix."""
+    """Add one flow's products to the matrix."""
     weights = defaultdict[Target, int](int)
     for name, weight in term.weights.items():
         weights[found.targets[name]] += weight
@@ -158,14 +158,14 @@ def _add(found: DemandMatrix, term: Term) -> None:
                 inflow[leaf] = inflow.get(leaf, 0.0) + rate * weight
         key = target[0], target
         found.own[key] = found.own.get(key, 0.0) + term.by_leaf.get(target[0], 0.0) * weight
-    for name, rate in term.rates.items():  # nobody sends to itself
+    for name, rate in term.rates.items():  # no server sends to itself
         if name in term.weights:
             target = found.targets[name]
             found.own[target[0], target] -= rate * term.weights[name]
 
 
 def _cut_undelivered(found: DemandMatrix, solution: Solution) -> None:
-    """Take out what the routing engine does not deliver: filtered, or without a route."""
+    """Remove demand that the routing engine does not deliver: filtered, or without a route."""
     reached = solution.state.reachability
     names = [one.servers for one in reached.classes]
     for term in found.terms:

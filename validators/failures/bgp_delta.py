@@ -1,4 +1,4 @@
-"""BGP tables after a failure, as differences: only what hangs on it is computed again."""
+"""BGP tables after a failure, as differences: only affected routes are computed again."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rocefort.validators.routing.path_vector import AsPath, ClassRoutes, Edges
 
 @dataclass(frozen=True)
 class PrefixRoutes:
-    """Prefixes of one class that fare alike after a failure."""
+    """Prefixes of one class with equal routes after a failure."""
 
     prefixes: tuple[IPv4Network, ...]
-    number: int  # of the class; -1 where nobody originated them before
+    number: int  # of the class; -1 where no device originated them before
     before: ClassRoutes
     sent: list[AsPath | None]
     used: Mapping[int, Edges]  # by device, where they changed
@@ -30,13 +30,13 @@ class PrefixRoutes:
 
 @dataclass(frozen=True)
 class FailureBaseline:
-    """A solution, with what every failure asks it for."""
+    """Solution without failures, with indexes for the study of failures."""
 
     solution: Solution
 
     @cached_property
     def edges_at(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
-        """Edges by the port that they leave or enter by."""
+        """Edges by the port at either end."""
         routing, far = self.solution.routing, self.solution.underlay.far
         found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         owners = self.solution.underlay.owners
@@ -56,7 +56,7 @@ class FailureBaseline:
 
     @cached_property
     def foreign(self) -> Mapping[IPv4Network, frozenset[str]]:
-        """Prefixes in BGP that a local table has, too, without originating them."""
+        """Prefixes in BGP that a device also has locally, without originating them."""
         underlay = self.solution.underlay
         found: defaultdict[IPv4Network, set[str]] = defaultdict(set)
         for name in self.solution.routing.numbers:
@@ -72,11 +72,11 @@ class FailureBaseline:
         return {n.name: frozenset(n.device.bgp.networks if n.device.bgp else ()) for n in nodes}
 
     def lost_edges(self, weak: DegradedUnderlay) -> frozenset[int]:
-        """Edges that go with the ports that are down."""
+        """Edges that are lost with the ports that are down."""
         return frozenset(edge for port in weak.down for edge in self.edges_at.get(port, ()))
 
     def fates(self, weak: DegradedUnderlay) -> Iterator[PrefixRoutes]:
-        """Every class of prefixes after a failure; whole where all of it fares alike."""
+        """Every class of prefixes after a failure; undivided if its routes are equal."""
         lost, routing = self.lost_edges(weak), self.solution.routing
         dead = {routing.numbers[name] for name in weak.dead if name in routing.numbers}
         moved = self._moved(weak)
@@ -91,7 +91,7 @@ class FailureBaseline:
             yield self._anew(prefix, weak, lost)
 
     def _moved(self, weak: DegradedUnderlay) -> set[IPv4Network]:
-        """Prefixes that a standing switch no longer originates, or does only now."""
+        """Prefixes that a remaining switch originates only before or only after the failure."""
         return {
             prefix
             for name, local in weak.local.items()
@@ -106,7 +106,7 @@ class FailureBaseline:
     def _anew(
         self, prefix: IPv4Network, weak: DegradedUnderlay, lost: frozenset[int]
     ) -> PrefixRoutes:
-        """A prefix whose originators are others now."""
+        """Routes of a prefix whose originators have changed."""
         routing = self.solution.routing
         origins = [
             routing.numbers[name]

@@ -1,9 +1,9 @@
-"""After which failures buffers can wait for each other in a circle: an argument that is checked.
+"""Cyclic buffer dependencies after failures, with a proof that avoids most searches.
 
-Dependencies of a table that only lost next hops are some of those before, so no circle is new.
-Where a switch takes another next hop, each dependency that this adds must lead from a lower to a
-higher layer of the links, as all those before did: then no circle closes. Only where one does not,
-the whole graph is searched.
+If a table only loses next hops, its dependencies are a subset of those before, so that no cycle is
+new. If a switch uses another next hop, each new dependency must lead from a lower to a higher layer
+of the links, as all dependencies before did; then no cycle exists. The whole graph is searched only
+if one does not.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from rocefort.validators.rules.lossless.deadlock import (
 
 @dataclass(frozen=True)
 class Buffers:
-    """Dependencies between buffers of a solution, and what every failure asks of them."""
+    """Buffer dependencies of a solution, with indexes for the study of failures."""
 
     base: FailureBaseline
 
     @cached_property
     def queue(self) -> int | None:
-        """The lossless queue; None: not known."""
+        """Lossless queue; None: not known."""
         return lossless_queue(self.base.solution.underlay.network)
 
     @cached_property
     def excluded(self) -> str:
-        """Why no failure can close a circle, whatever routing does; empty: it must be looked at."""
+        """Reason why no failure can cause a cycle; empty: each failure must be checked."""
         network = self.base.solution.underlay.network
         if not network.links or not all_routed(network):
             return ""
@@ -59,12 +59,12 @@ class Buffers:
 
     @cached_property
     def circle_before(self) -> str:
-        """A circle that is there without any failure."""
+        """Cyclic buffer dependency without any failure."""
         return _circle(forwarding_graph(*traffic(self.base.solution), self.queue or 0))
 
     @cached_property
     def layers(self) -> Mapping[Hop, int]:
-        """Links that carry packets, each above all those whose buffers wait for it."""
+        """Layer of each link with traffic, above all links whose buffers wait for it."""
         links = carried_classes(*traffic(self.base.solution))
         onward: defaultdict[str, list[Hop]] = defaultdict(list)
         for hop in links:
@@ -81,7 +81,7 @@ class Buffers:
 
     @cached_property
     def served(self) -> Mapping[str, frozenset[int]]:
-        """Classes that hold the subnets of a device's servers, by device."""
+        """Classes with the subnets of a device's servers, by device."""
         class_of = self.base.class_of
         return {
             name: frozenset(class_of[subnet] for subnet in subnets if subnet in class_of)
@@ -90,22 +90,22 @@ class Buffers:
 
     @cached_property
     def wanted(self) -> frozenset[int]:
-        """Classes that servers are in."""
+        """Classes with servers."""
         return frozenset(number for numbers in self.served.values() for number in numbers)
 
     @property
     def is_judged(self) -> bool:
-        """Whether a circle after a failure would be a new one and is of a known queue."""
+        """Whether the queue is known and the fabric has no cycle without failures."""
         return self.queue is not None and not self.excluded and not self.circle_before
 
     def circle(self, after: TablesAfterFailure) -> str:
-        """A circle that a failure closes, by its switches; empty: none."""
+        """Cyclic buffer dependency after a failure, by its switches; empty: none."""
         if all(self._in_order(fate, after) for fate in after.fates if fate.number in self.wanted):
             return ""
         return _circle(forwarding_graph(*self._traffic(after), self.queue or 0))
 
     def _in_order(self, fate: PrefixRoutes, after: TablesAfterFailure) -> bool:
-        """Whether all that packets of a class newly wait for is in higher layers."""
+        """Whether all new dependencies of a class lead to higher layers."""
         dead = after.weak.dead
         names = self.base.solution.routing.names
         for device, edges in fate.used.items():
@@ -120,7 +120,7 @@ class Buffers:
         return True
 
     def _before(self, device: int, fate: PrefixRoutes, dead: Set[str]) -> Iterator[Hop]:
-        """Links by which packets of a class may now come to a device."""
+        """Links by which packets of a class may now reach a device."""
         routing = self.base.solution.routing
         for receiver, _ in routing.graph.outgoing[device]:
             if routing.names[receiver] not in dead and any(
@@ -129,7 +129,7 @@ class Buffers:
                 yield routing.names[receiver], routing.names[device]
 
     def _upward(self, edge: int, before: set[Hop], fate: PrefixRoutes, seen: set[Hop]) -> bool:
-        """Whether an edge and all that follows it is in higher layers than what is before it."""
+        """Whether an edge and all following links are in higher layers than the links before it."""
         routing = self.base.solution.routing
         way = routing.graph.ways[edge]
         hop = routing.names[way.receiver], routing.names[way.sender]
@@ -142,7 +142,7 @@ class Buffers:
         return all(self._upward(e, {hop}, fate, seen) for e in fate.uses(way.sender))
 
     def _traffic(self, after: TablesAfterFailure) -> tuple[dict[str, int], dict[Hop, int]]:
-        """As deadlock.traffic, after a failure."""
+        """Traffic as in deadlock.traffic, after a failure."""
         routing = self.base.solution.routing
         forwards: defaultdict[Hop, int] = defaultdict(int)
         wanted = [fate for fate in after.fates if fate.number in self.wanted]

@@ -1,4 +1,4 @@
-"""What cabling alone says of a failure: the width that is left, and the share of the bisection."""
+"""Effect of a failure on cabling alone: remaining ECMP width, and share of the bisection."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ Pair = tuple[str, str]  # leaf and spine
 
 @dataclass(frozen=True)
 class Cabling:
-    """Cables between leaves and spines as they are laid, whatever runs over them."""
+    """Cables between leaves and spines, independent of routing."""
 
     network: Network
     _paths: dict[Pair, int] = field(default_factory=dict)
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
-        """Leaves; all switches where nobody says which they are."""
+        """Leaves; all switches if the roles are not known."""
         leaves = self.network.role(Role.LEAF) or self.network.nodes
         return tuple(node.name for node in leaves)
 
     @cached_property
     def spines(self) -> frozenset[str]:
-        """Spines; none where nobody says which they are."""
+        """Spines; none if the roles are not known."""
         return frozenset(node.name for node in self.network.role(Role.SPINE))
 
     @cached_property
     def cables(self) -> Mapping[Pair, int]:
-        """How many cables join each leaf and spine."""
+        """Number of cables between each leaf and spine."""
         return Counter(pair for link in self.network.links or () for pair in self._pairs(link))
 
     def _pairs(self, link: Link) -> Iterator[Pair]:
@@ -43,7 +43,7 @@ class Cabling:
                 yield near.device, far.device
 
     def paths(self, leaf: str, other: str) -> int:
-        """Paths from a leaf to another over one spine."""
+        """Number of paths from a leaf to another over one spine."""
         key = leaf, other
         if key not in self._paths:
             cables = self.cables
@@ -53,7 +53,7 @@ class Cabling:
         return self._paths[key]
 
     def left(self, failure: Failure) -> RemainingCabling:
-        """What is left after a failure."""
+        """Remaining cabling after a failure."""
         failed = (Link(a=a, b=b) for a, b in failure.links)
         gone = Counter(pair for link in failed for pair in self._pairs(link))
         return RemainingCabling(self, gone, frozenset(failure.nodes))
@@ -80,7 +80,7 @@ class Cabling:
 
     @cached_property
     def to_spine(self) -> Mapping[str, Mapping[str, int]]:
-        """Speed by spine and leaf."""
+        """Speed of a leaf's cables to a spine, by spine and leaf."""
         found: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for (leaf, spine, _), speed in self.speeds.items():
             found[spine][leaf] += speed
@@ -102,7 +102,7 @@ class RemainingCabling:
 
     @cached_property
     def _counts(self) -> Mapping[str, Mapping[str, tuple[int, int]]]:
-        """By touched spine and leaf: cables before and after."""
+        """Cables before and after the failure, by affected spine and leaf."""
         cables = self.cabling.cables
         return {
             spine: {
@@ -118,7 +118,7 @@ class RemainingCabling:
         }
 
     def taken(self, leaf: str, other: str) -> int:
-        """Paths from a leaf to another that the failure takes."""
+        """Number of paths from a leaf to another that the failure removes."""
         lost = 0
         for counts in self._counts.values():
             (was, now), (far_was, far_now) = counts[leaf], counts[other]
@@ -126,9 +126,10 @@ class RemainingCabling:
         return lost
 
     def least(self, leaf: str, other: str, was: int, limit: int) -> int:
-        """Width that a leaf should have left: what the limit allows of the paths that are left.
+        """ECMP width that a leaf should keep: the remaining paths, up to the limit.
 
-        A leaf that had fewer than that before keeps what the failure does not take.
+        A leaf with fewer paths before the failure should keep those that the failure does not
+        remove.
         """
         paths, taken = self.cabling.paths(leaf, other), self.taken(leaf, other)
         if was == min(paths, limit):
@@ -136,7 +137,7 @@ class RemainingCabling:
         return max(was - taken, 0)
 
     def joined(self, leaf: str, other: str) -> bool:
-        """Whether a spine still joins two leaves."""
+        """Whether a spine still connects two leaves."""
         return any(self._cables(leaf, s) and self._cables(other, s) for s in self.cabling.spines)
 
     def _cables(self, leaf: str, spine: str) -> int:
@@ -145,7 +146,7 @@ class RemainingCabling:
         return self.cabling.cables.get((leaf, spine), 0) - self.gone.get((leaf, spine), 0)
 
     def bisection(self, failure: Failure) -> float | None:
-        """Uplinks of the half of the standing leaves that has least, as a share of before."""
+        """Uplinks of the remaining leaves' weakest half, as a share of those before."""
         uplinks = self.cabling.uplinks
         standing = [leaf for leaf in self.cabling.leaves if leaf not in self.dead]
         if not uplinks or len(standing) < 2:

@@ -1,6 +1,6 @@
-"""What a failure costs, by two sets of answers of one engine: before it and after.
+"""Impact of a failure, from one engine's answers before and after it.
 
-In the words of the embedded engine's own study, so that both can be compared.
+The result has the form of the embedded engine's study, so that engines can be compared.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ def widths_of(state: RoutingState) -> Widths:
 
 @dataclass(frozen=True)
 class FailureCosts:
-    """Answers about a network without a failure, ready to be held against those with one."""
+    """Answers about a network without failures, for comparison with those after a failure."""
 
     network: Network
     before: RoutingState
 
     @cached_property
     def cabling(self) -> Cabling:
-        """Its cables."""
+        """Cables of the network."""
         return Cabling(self.network)
 
     @cached_property
     def widths(self) -> Widths:
-        """Its widths."""
+        """ECMP widths without failures."""
         return widths_of(self.before)
 
     @cached_property
     def announcers(self) -> Mapping[IPv4Network, frozenset[str]]:
-        """Switches that announce each prefix, those behind exits among them."""
+        """Switches that announce each prefix, including those behind exits."""
         found: defaultdict[IPv4Network, set[str]] = defaultdict(set)
         for node in with_outside(self.network).nodes:
             for prefix in node.device.bgp.networks if node.device.bgp else ():
@@ -63,7 +63,7 @@ class FailureCosts:
         return tuple(sorted({prefix for _, prefix in self.widths}))
 
     def effect(self, failure: Failure, after: RoutingState) -> FailureEffect:
-        """What a failure costs; circles of waiting buffers are not looked for."""
+        """Impact of a failure, without cyclic buffer dependencies."""
         left, dead = self.cabling.left(failure), frozenset(failure.nodes)
         now = widths_of(after)
         widths = tuple(self._widths(now, left, dead))
@@ -107,7 +107,7 @@ class FailureCosts:
     def _expected(
         self, leaf: str, origins: frozenset[str], was: int, now: int, left: RemainingCabling
     ) -> int | None:
-        """What cabling leaves, where it is more than there is."""
+        """Width of the remaining cabling, if it is more than the actual width."""
         origin = next(iter(origins)) if len(origins) == 1 else None
         if not self.cabling.spines or origin not in self.cabling.leaves or origin == leaf:
             return None
@@ -116,7 +116,7 @@ class FailureCosts:
         return least if now < least else None
 
     def _cut_off(self, now: Widths, widths: tuple[WidthLoss, ...]) -> Iterator[str]:
-        """Leaves that stand, had a route to another leaf, and have none to any."""
+        """Remaining leaves that had a route to another leaf, and now have none to any."""
         leaves = frozenset(self.cabling.leaves)
         asked = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
         of_leaves = [p for p in self._prefixes if self.announcers.get(p, frozenset()) & leaves]
@@ -127,7 +127,7 @@ class FailureCosts:
     def _lost(
         self, after: RoutingState, left: RemainingCabling, dead: frozenset[str]
     ) -> Iterator[PairLoss]:
-        """Pairs that are lost, by leaf and segment, without those of a failed switch's servers."""
+        """Lost pairs by leaf and segment, without those of a failed switch's servers."""
         servers = {server.name: server for server in self.network.servers or ()}
         count: Counter[tuple[str, str, str]] = Counter()
         for source, target in after.reachability.lost_pairs():
@@ -157,14 +157,14 @@ class FailureCosts:
 def difference(
     ours: FailureEffect, theirs: FailureEffect, names: tuple[str, str]
 ) -> tuple[str, str] | None:
-    """First device and sentence in which two engines' effects of one failure differ, if any."""
+    """First difference between two engines' effects of a failure: device and sentence."""
     tables = [dict(_facts(effect)) for effect in (ours, theirs)]
     for fact in sorted({*tables[0], *tables[1]}, key=str):
         mine, yours = (table.get(fact, "unchanged") for table in tables)
         if mine != yours:
             device, what = fact
-            said = f"{names[0]} says {mine}, {names[1]} says {yours}"
-            return device, f"after loss of {ours.failure}, {device} {what}: {said}"
+            answers = f"{names[0]} reports {mine}, {names[1]} reports {yours}"
+            return device, f"after loss of {ours.failure}, {device} {what}: {answers}"
     return None
 
 

@@ -1,8 +1,8 @@
-"""Which servers are lost by a failure: packets are followed again only where that can matter.
+"""Server pairs that a failure interrupts, without following packets that cannot be affected.
 
-A switch that keeps some of its next hops and gets no others delivers at most what it did, and no
-less. So only switches that take another next hop, or lose the last one, are followed anew; and
-where these still end where they did, everybody before them does.
+A switch that keeps some of its next hops and gets no others delivers the same packets. So only
+paths from switches with a new next hop, or without any, are followed again. If these still end at
+the same ports, so do all paths before them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rocefort.validators.routing.next_hops import Hops
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Addresses of one subnet behind one switch that everybody's table finds alike."""
+    """Addresses of one subnet behind one switch that all tables route alike."""
 
     leaf: str
     subnet: IPv4Network
@@ -32,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True)
 class LostTarget:
-    """A leaf that no longer delivers to a target, the pairs that it costs, and why."""
+    """Leaf that no longer delivers to a target, with the number of lost pairs and the reason."""
 
     source: str
     target: Target
@@ -50,19 +50,19 @@ class TablesAfterFailure:
 
     @cached_property
     def fate_of(self) -> Mapping[IPv4Network, PrefixRoutes]:
-        """How each prefix fares."""
+        """Routes of each prefix after the failure."""
         return {prefix: fate for fate in self.fates for prefix in fate.prefixes}
 
     @cached_property
     def fate_of_class(self) -> Mapping[int, PrefixRoutes | None]:
-        """How a class fares; None where its prefixes fare differently."""
+        """Routes of each class after the failure; None where its prefixes differ."""
         found: dict[int, PrefixRoutes | None] = {}
         for fate in self.fates:
             found[fate.number] = None if fate.number in found else fate
         return found
 
     def at(self, prefix: IPv4Network) -> PrefixRoutes | None:
-        """How a prefix fares; None: it never was in BGP."""
+        """Routes of a prefix after the failure; None: it was never in BGP."""
         number = self.base.class_of.get(prefix)
         alike = self.fate_of_class.get(number) if number is not None else None
         return alike or self.fate_of.get(prefix)
@@ -70,14 +70,14 @@ class TablesAfterFailure:
 
 @dataclass(frozen=True)
 class TracedPackets:
-    """The packets of a solution, with what every failure asks of them."""
+    """Packet paths of a solution, with indexes for the study of failures."""
 
     base: FailureBaseline
     _pairs: dict[tuple[str, Target], int] = field(default_factory=dict)
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
-        """Where packets go: servers, or the gateways' subnets where servers are not known."""
+        """Destinations: servers, or the gateways' subnets if servers are not known."""
         solution = self.base.solution
         found: defaultdict[tuple[object, ...], list[tuple[IPv4Address, str]]] = defaultdict(list)
         if solution.underlay.network.servers is not None:
@@ -98,17 +98,17 @@ class TracedPackets:
 
     @property
     def forwarder(self) -> Forwarder:
-        """The base's forwarding."""
+        """Forwarding without failures."""
         return self.base.solution.trips.forwarder
 
     @cached_property
     def sources(self) -> frozenset[str]:
-        """Switches that packets start from."""
+        """Switches at which packets start."""
         return frozenset(target.leaf for target in self.targets)
 
     @cached_property
     def leading_to(self) -> Mapping[IPv4Network, tuple[Target, ...]]:
-        """Targets by prefix of anybody's table that holds them."""
+        """Targets by each prefix of any table that contains them."""
         found: defaultdict[IPv4Network, list[Target]] = defaultdict(list)
         for target in self.targets:
             for prefix in self.forwarder.matching(target.address):
@@ -117,12 +117,12 @@ class TracedPackets:
 
     @cached_property
     def static_hops(self) -> bool:
-        """Whether a static route leads to another switch: then anybody may be passed."""
+        """Whether a static route leads to another switch: packets may then pass any switch."""
         tables = self.base.solution.underlay.static.values()
         return any(hop is not None for table in tables for hops in table.values() for hop in hops)
 
     def lost(self, after: TablesAfterFailure) -> Iterator[LostTarget]:
-        """Leaves and targets that were delivered by every path and no longer are."""
+        """Leaves and targets with delivery by every path before the failure, but not after it."""
         doubtful: dict[Target, set[str]] = {}
         for device, prefix in self._doubts(after):
             for target in self._held(prefix):
@@ -146,7 +146,7 @@ class TracedPackets:
             yield from (target for target in self.targets if target.address in prefix)
 
     def _doubts(self, after: TablesAfterFailure) -> Iterator[tuple[str, IPv4Network]]:
-        """Devices and prefixes for which more happens than losing some of several next hops."""
+        """Devices and prefixes with a new next hop, or without any remaining one."""
         names = self.base.solution.routing.names
         wanted = self.leading_to
         for fate in after.fates:
@@ -162,7 +162,7 @@ class TracedPackets:
             yield from ((name, prefix) for prefix in local.changed)
 
     def _passed(self, name: str, target: Target, after: TablesAfterFailure) -> bool:
-        """Whether packets to a target may pass a switch now: sent from there or by a neighbour."""
+        """Whether packets to a target may pass a switch now: from itself or from a neighbour."""
         if name in self.sources or self.static_hops:
             return True
         routing = self.base.solution.routing
@@ -180,7 +180,7 @@ class TracedPackets:
         )
 
     def _forwarder(self, after: TablesAfterFailure, doubts: Mapping[Target, set[str]]) -> Forwarder:
-        """Forwarding after the failure, right for the targets in doubt."""
+        """Forwarding after the failure, correct for the targets in doubt."""
         solution, base = self.base.solution, self.forwarder
         prefixes = {p for target in doubts for p in base.matching(target.address)}
         prefixes |= {p for local in after.weak.local.values() for p in local.changed}
@@ -200,11 +200,11 @@ class TracedPackets:
         return base.changed(after.weak.underlay, {**base.fib, **tables}, prefixes)
 
     def _no_worse(self, name: str, target: Target, now: Forwarder) -> bool:
-        """Whether packets from a switch to a target end only where they did before."""
+        """Whether packets from a switch to a target have no new end."""
         return now.stops(name, target.address) <= self.forwarder.stops(name, target.address)
 
     def _costs(self, source: str, target: Target, now: Forwarder) -> Iterator[LostTarget]:
-        """The pairs that were delivered, if any; why they are not now."""
+        """Pairs that were delivered before, if any, with the reason why they are lost."""
         before = self.forwarder.stops(source, target.address)
         new = sorted(now.stops(source, target.address) - before, key=lambda stop: stop.reason)
         stop = new[0]
@@ -217,7 +217,7 @@ class TracedPackets:
             yield LostTarget(source, target, pairs, _loss_reason(stop, target))
 
     def _delivered(self, source: str, target: Target) -> int:
-        """Pairs of servers of a leaf and a target that were delivered by way of a gateway."""
+        """Number of delivered server pairs from a leaf to a target through a gateway."""
         key = source, target
         if key not in self._pairs:
             trips = self.base.solution.trips

@@ -1,8 +1,8 @@
-"""Every single failure of a cable or a switch, or pairs of them, and what each costs.
+"""Study of failures: every single failure of a cable or a switch, or pairs, and its impact.
 
-Solved once, then repaired for each failure: BGP tables where they hang on it, packets where they
-may end elsewhere, buffers where packets take a new turn. `dense` does all of it from the start for
-one failure and is what the rest is held against.
+The network is solved once, then repaired for each failure: affected BGP routes, packets that may
+end elsewhere, and buffers with new dependencies. `dense` solves one failure from the start, and
+tests compare the two.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SEED = 1
 
 
 def single_failures(network: Network, solution: Solution) -> tuple[Failure, ...]:
-    """Each cable between switches, those of exits among them, then each switch."""
+    """Each cable between switches, including those of exits, then each switch."""
     cables = {
         tuple(sorted((a, b), key=lambda port: (natural(port[0]), natural(port[1]))))
         for a, b in solution.underlay.far.items()
@@ -55,16 +55,16 @@ def single_failures(network: Network, solution: Solution) -> tuple[Failure, ...]
 
 
 def count_singles(network: Network, solution: Solution) -> int:
-    """How many single failures there are."""
+    """Number of single failures."""
     return len(set(map(frozenset, solution.underlay.far.items()))) + len(network.nodes)
 
 
 def chosen_failures(singles: Sequence[Failure], scope: str) -> tuple[list[Failure], int]:
-    """Failures that a scope asks for, and how many there are in all.
+    """Failures of a scope, and the number of all possible ones.
 
-    single: each; single:N: some of those; 2: every pair; sample:N: some pairs.
+    single: each; single:N: N of them; 2: every pair; sample:N: N pairs.
 
-    Raises Refused for more pairs than MOST, BadInput for a scope that is none.
+    Raises Refused for more pairs than MOST, BadInput for an unknown scope.
     """
     pairs = comb(len(singles), 2)
     if scope == SINGLE:
@@ -92,7 +92,7 @@ def chosen_failures(singles: Sequence[Failure], scope: str) -> tuple[list[Failur
 
 
 def sampled(scope: str) -> bool:
-    """Whether a scope is a sample, of which the seed is told."""
+    """Whether a scope is a sample; reports then show the seed."""
     return scope.startswith((SAMPLE, SOME))
 
 
@@ -115,7 +115,7 @@ def study(
     sources: Sources | None = None,
     solution: Solution | None = None,
 ) -> FailureStudy:
-    """Effects of every failure that a scope asks for; `solution` saves solving again.
+    """Effects of every failure of a scope; `solution` saves solving again.
 
     Raises as `analyse` and `chosen_failures` do.
     """
@@ -139,7 +139,7 @@ def dense(network: Network, failure: Failure, sources: Sources | None = None) ->
 
 @dataclass(frozen=True)
 class PreparedSolution:
-    """A solution, ready to be asked for the effects of failures."""
+    """Solution with indexes for the effects of failures."""
 
     network: Network
     solution: Solution
@@ -147,27 +147,27 @@ class PreparedSolution:
 
     @cached_property
     def base(self) -> FailureBaseline:
-        """Its tables."""
+        """BGP tables without failures."""
         return FailureBaseline(self.solution)
 
     @cached_property
     def followed(self) -> TracedPackets:
-        """Its packets."""
+        """Packet paths without failures."""
         return TracedPackets(self.base)
 
     @cached_property
     def buffers(self) -> Buffers:
-        """Its buffers."""
+        """Buffer dependencies without failures."""
         return Buffers(self.base)
 
     @cached_property
     def cabling(self) -> Cabling:
-        """Its cables."""
+        """Cables of the network."""
         return Cabling(self.network)
 
     @cached_property
     def circles(self) -> str:
-        """Why circles of buffers are not looked for; empty: they are."""
+        """Reason why cyclic buffer dependencies are not searched; empty: they are."""
         if self.buffers.queue is None:
             return "not judged: which queue is lossless is not known"
         if self.buffers.excluded:
@@ -177,7 +177,7 @@ class PreparedSolution:
         return ""
 
     def effect(self, failure: Failure) -> FailureEffect:
-        """What one failure costs."""
+        """Effect of one failure."""
         weak = weaken(self.solution.underlay, failure)
         after = TablesAfterFailure(self.base, weak, tuple(self.base.fates(weak)))
         left = self.cabling.left(failure)
@@ -204,7 +204,7 @@ class PreparedSolution:
         return {name: limits[number] for number, name in self._leaves.items()}
 
     def _widths(self, after: TablesAfterFailure, left: RemainingCabling) -> Iterator[WidthLoss]:
-        """Leaves that have fewer paths, and to which prefixes, in as few rectangles as may be."""
+        """Leaves with fewer paths, and their prefixes, in as few combined rows as possible."""
         found: defaultdict[tuple[int, int, int | None, tuple[str, ...]], list[IPv4Network]]
         found = defaultdict(list)
         towards: defaultdict[object, dict[str, None]] = defaultdict(dict)
@@ -240,7 +240,7 @@ class PreparedSolution:
     def _rows(
         self, after: TablesAfterFailure
     ) -> Iterator[tuple[tuple[IPv4Network, ...], PrefixRoutes, list[tuple[str, int, int]]]]:
-        """Prefixes of one fate, with the leaves that have fewer paths to them."""
+        """Prefixes with equal routes, with the leaves that have fewer paths to them."""
         leaves, dead = self._leaves, after.weak.dead
         class_of = self.base.class_of
         changed = {p for local in after.weak.local.values() for p in local.changed}
@@ -269,7 +269,7 @@ class PreparedSolution:
     def _odd_rows(
         self, prefix: IPv4Network, fate: PrefixRoutes, after: TablesAfterFailure
     ) -> Iterator[tuple[str, int, int]]:
-        """Of a prefix that some local table has, too: there BGP's route is not in use."""
+        """Rows of a prefix that some device also has locally, where BGP's route is not in use."""
         under = self.solution.underlay
         for device, name in self._leaves.items():
             if name in after.weak.dead:
@@ -282,12 +282,12 @@ class PreparedSolution:
                 yield name, was, now
 
     def _unasked(self, number: int, dead: Set[str]) -> bool:
-        """Whether a class is only that of spines, or of what has failed itself."""
+        """Whether a class is skipped: its originators are only spines or failed devices."""
         origins = self.solution.classes[number].origins
         return origins <= self.cabling.spines or origins <= dead
 
     def _origin(self, fate: PrefixRoutes) -> str | None:
-        """The one leaf whose prefixes have a fate; None where cabling does not tell the width."""
+        """The one leaf that originates the prefixes; None where cabling gives no width."""
         if fate.number < 0 or not self.cabling.spines:
             return None
         origins = self.solution.classes[fate.number].origins
@@ -299,7 +299,7 @@ class PreparedSolution:
         return frozenset(self.cabling.leaves)
 
     def _cut_off(self, after: TablesAfterFailure, widths: Sequence[WidthLoss]) -> Iterator[str]:
-        """Leaves that stand, had a route to another leaf, and have none to any."""
+        """Remaining leaves that had a route to another leaf, and now have none to any."""
         numbers = self.solution.routing.numbers
         asked = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
         fates = [f for f in after.fates if f.number >= 0 and self._of_leaves(f.number)]
@@ -311,7 +311,7 @@ class PreparedSolution:
         return not self.solution.classes[number].origins.isdisjoint(self._leaf_names)
 
     def _lost(self, after: TablesAfterFailure, left: RemainingCabling) -> Iterator[PairLoss]:
-        """Server pairs that are lost, by leaf and segment, in a fixed order."""
+        """Lost server pairs by leaf and segment, in a fixed order."""
         found: dict[tuple[str, str, str], PairLoss] = {}
         for lost in self.followed.lost(after):
             target = lost.target

@@ -1,8 +1,8 @@
-"""What a failure takes from the underlay: ports, connected subnets and static routes, by switch.
+"""Effect of a failure on the underlay: lost ports, connected subnets and static routes, by switch.
 
-A failed switch is one with all interfaces down, a failed cable one whose two ports are down; what
-hangs on a port at the far end (a subnet, a static route, a Vlanif) goes with it. Only the switches
-that lose a port are looked at.
+All interfaces of a failed switch are down, and both ports of a failed cable. Parts that depend on a
+port (a subnet, a static route, a Vlanif) are lost with it, at the far end too. Only switches that
+lose a port are computed again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def failed_ports(failure: Failure, underlay: Underlay) -> frozenset[Port]:
 
 
 def failed_network(network: Network, failure: Failure) -> Network:
-    """The network with the failed ports shut down: what a dense recomputation starts from."""
+    """Network with the failed ports shut down, for a full recomputation."""
     shut = {(end.device, end.interface) for ends in failure.links for end in ends}
 
     def node(one: Node) -> Node:
@@ -45,7 +45,7 @@ def failed_network(network: Network, failure: Failure) -> Network:
 
 @dataclass(frozen=True)
 class DegradedLocalTable:
-    """The local table of a switch that has lost ports."""
+    """Local table of a switch that has lost ports."""
 
     connected: Mapping[IPv4Network, str]
     static: Statics
@@ -54,16 +54,16 @@ class DegradedLocalTable:
 
 @dataclass(frozen=True)
 class DegradedUnderlay:
-    """An underlay after a failure, as a difference."""
+    """Underlay after a failure, as a difference."""
 
     before: Underlay
     dead: frozenset[str]
     down: frozenset[Port]  # all ports that were up and are not
-    local: Mapping[str, DegradedLocalTable]  # of the switches that lost ports and stand
+    local: Mapping[str, DegradedLocalTable]  # of remaining switches that lost ports
 
     @cached_property
     def underlay(self) -> Underlay:
-        """All of it, for those who need more than the difference."""
+        """Complete underlay after the failure."""
         base, gone = self.before, self.down
         connected = {**base.connected, **{name: {} for name in self.dead}}
         static = {**base.static, **{name: {} for name in self.dead}}
@@ -87,7 +87,7 @@ class DegradedUnderlay:
 
     @property
     def _local(self) -> dict[IPv4Network, set[str]]:
-        """Who still has a prefix of the switches that lost some."""
+        """Devices that still have each prefix, for prefixes of switches that lost some."""
         changed = {prefix for table in self.local.values() for prefix in table.changed}
         for name in self.dead:
             changed.update(self.before.connected[name], self.before.static[name])
@@ -99,7 +99,7 @@ class DegradedUnderlay:
         }
 
     def has_own(self, name: str, prefix: IPv4Network) -> bool:
-        """Whether a switch still has a prefix connected or by a static route."""
+        """Whether a switch still has a prefix, connected or as a static route."""
         if name in self.dead:
             return False
         table = self.local.get(name)
@@ -109,7 +109,7 @@ class DegradedUnderlay:
 
 
 def weaken(underlay: Underlay, failure: Failure) -> DegradedUnderlay:
-    """Take what fails out of an underlay."""
+    """Remove the failed ports from an underlay."""
     failed = failed_ports(failure, underlay)
     lost: defaultdict[str, set[Port]] = defaultdict(set)
     for port in failed:
@@ -131,10 +131,10 @@ def weaken(underlay: Underlay, failure: Failure) -> DegradedUnderlay:
 def _lost_interfaces(
     underlay: Underlay, name: str, ports: set[Port], failed: frozenset[Port]
 ) -> Iterator[Port]:
-    """Interfaces of a switch that are down with some of its ports: Vlanifs, bundles."""
+    """Interfaces of a switch that go down with some of its ports: Vlanifs, bundles."""
     kinds = [underlay.interface(port) for port in ports]
     if all(i.kind == "ethernet" and i.layer3 and i.eth_trunk is None for i in kinds):
-        yield from ports  # nothing else hangs on a routed port
+        yield from ports  # nothing else depends on a routed port
         return
     network = underlay.network
     still = set(up_ports(network.by_name[name], network, underlay.far, failed))

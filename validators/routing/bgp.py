@@ -1,9 +1,9 @@
-"""Path-vector BGP over established eBGP sessions: for every device and prefix, the next hops.
+"""BGP tables over established eBGP sessions: the next hops of every device and prefix.
 
-Prefixes that have the same originators and pass the same policies share one computation. The AS
-path is the only preference that the model has, and it grows by one AS at every session, so the
-stable state is reached in rounds: the routes of round k are those of k AS hops, and a device takes
-its best in the first round that offers it one.
+Prefixes with the same originators and the same permitting policies share one computation. The AS
+path is the only preference of the model, and each session adds one AS to it. So the computation
+runs in rounds: the routes of round k have k AS hops, and a device selects its best route in the
+first round that offers one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Policy = tuple[tuple[bool, Entries | None], ...]  # nodes: permit, entries of th
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """Routes flow from sender to receiver, whose peer address is the next hop."""
+    """Directed session: routes flow from sender to receiver, whose peer address is the next hop."""
 
     sender: str
     receiver: str
@@ -43,7 +43,7 @@ class _Edge:
 
 @dataclass(frozen=True)
 class PrefixClass:
-    """Prefixes with one fate, and what every device makes of them."""
+    """Prefixes with equal routing, and the route of every device to them."""
 
     prefixes: tuple[IPv4Network, ...]
     origins: frozenset[str]
@@ -53,7 +53,7 @@ class PrefixClass:
 
     @property
     def table(self) -> ClassRoutes:
-        """What every device, by number, makes of them."""
+        """Routes of every device, by number."""
         return self.settled.table
 
     @cached_property
@@ -69,7 +69,7 @@ class PrefixClass:
 
 @dataclass(frozen=True)
 class BgpTables:
-    """All BGP tables, and what they were computed from, by number."""
+    """All BGP tables, and the graph and policies from which they were computed, by number."""
 
     classes: tuple[PrefixClass, ...]
     speakers: BgpDevices
@@ -78,7 +78,7 @@ class BgpTables:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of devices that speak BGP."""
+        """Names of devices that run BGP."""
         return self.speakers.names
 
     @property
@@ -100,7 +100,7 @@ class BgpTables:
 
     @cached_property
     def _of_all(self) -> tuple[int, ...]:
-        """Policies with a node for every route; any other denies what its lists do not name."""
+        """Policies with a node for every route; others deny prefixes outside their lists."""
         return tuple(
             number
             for number, policy in enumerate(self.policies)
@@ -123,15 +123,15 @@ class BgpTables:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Number of a device that speaks BGP."""
+        """Number of each device that runs BGP."""
         return self.speakers.numbers
 
 
 def solve_bgp(underlay: Underlay, peers: Peerings, sources: Sources) -> BgpTables:
     """All BGP tables, by class of prefixes.
 
-    A switch passes on the route that BGP chose even where it uses a connected or a static one in
-    its place (V300R023C00, `active-route-advertise`: the default is to advertise all of BGP's).
+    A switch advertises the route that BGP selected even if it uses a connected or static route
+    instead (V300R023C00, `active-route-advertise`: the default is to advertise all of BGP's).
     Raises Refused for a policy or prefix list that is not defined.
     """
     policies: dict[Policy, int] = {}
@@ -190,7 +190,7 @@ def _edges(
             compiled[key] = 1 << policies.setdefault(found, len(policies))
         return compiled[key]
 
-    for session in peers.all:  # of a peer that is down too: its policy may be asked for a cause
+    for session in peers.all:  # also of peers that are down: a cause may need their policy
         receiver, address = session.device, session.peer
         own = peers.settings(receiver, address)
         needed = bit(receiver, address, "import", own.import_policy)
@@ -204,7 +204,7 @@ def _edges(
 
 
 def _router_id(device: Device) -> int:
-    """Configured, else the highest loopback or other address; it only breaks ties."""
+    """Router id: configured, else the highest loopback or other address; it only breaks ties."""
     if device.bgp and device.bgp.router_id:
         return int(device.bgp.router_id)
     ranked = [
@@ -216,9 +216,9 @@ def _router_id(device: Device) -> int:
 
 
 def _compile(device: Device, name: str, place: DevicePlace, sources: Sources) -> Policy:
-    """A route-policy with its prefix lists as bare numbers.
+    """Compile a route-policy with its prefix lists to integers.
 
-    What VRP does with a name that is not defined is not confirmed by its reference: refused.
+    The reference does not confirm VRP's behaviour for an undefined name: raises Refused.
     """
     policy = next((p for p in device.route_policies if p.name == name), None)
     if policy is None:
@@ -248,7 +248,7 @@ def _compile(device: Device, name: str, place: DevicePlace, sources: Sources) ->
 def denying(device: Device, prefix: IPv4Network, sources: Sources) -> str | None:
     """Name of the first export policy of a device that denies a prefix; None: all pass it.
 
-    The device is one that `solve_bgp` took, so all its policies and lists are defined.
+    `solve_bgp` has accepted the device, so all its policies and lists are defined.
     """
     for peer in device.bgp.peers if device.bgp else ():
         if device.bgp and (name := device.bgp.settings(peer).export_policy):
@@ -260,7 +260,7 @@ def denying(device: Device, prefix: IPv4Network, sources: Sources) -> str | None
 
 
 def _passes(policy: Policy, bits: int, length: int) -> bool:
-    """Whether a route passes: the first node whose list permits it decides, else it is denied."""
+    """Whether a policy permits a route: the first node with a match decides; none denies."""
     for permit, entries in policy:
         if entries is None or _permits(entries, bits, length):
             return permit
@@ -278,9 +278,9 @@ def _permits(entries: Entries, bits: int, length: int) -> bool:
 def _classes(
     underlay: Underlay, routing: BgpTables
 ) -> dict[tuple[frozenset[str], int], tuple[IPv4Network, ...]]:
-    """Prefixes by who originates them and which policies they pass.
+    """Prefixes by their originators and the policies that they pass.
 
-    `network` takes effect when the local table has that very prefix, connected or static.
+    `network` takes effect if the local table has exactly this prefix, connected or static.
     """
     origins: defaultdict[IPv4Network, set[str]] = defaultdict(set)
     for node in underlay.network.nodes:

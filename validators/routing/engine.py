@@ -1,8 +1,8 @@
 """The embedded routing engine: sessions, routes and reachability of an eBGP Clos from its text.
 
-Underlay (what is up and wired) -> sessions -> BGP tables -> forwarding. Each step is a value of
-its own, so that a failure can later be answered by redoing only what hangs on it. The engine
-models what a Device can say: connected routes and eBGP over routed ports; the rest it refuses.
+Data flow: underlay (interfaces and cables) -> sessions -> BGP tables -> forwarding. Each step is a
+separate value, so that the study of a failure recomputes only the affected parts. The engine
+models connected routes and eBGP over routed ports, and refuses everything else.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOBODY: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class Solution:
-    """All that the engine knows; `state` is what other engines can answer too."""
+    """All results of the engine for one network; `state`: those that other engines have, too."""
 
     underlay: Underlay
     peerings: Peerings
@@ -52,7 +52,7 @@ class Solution:
 
     @cached_property
     def bgp(self) -> dict[str, dict[IPv4Network, Selection]]:
-        """Learned BGP prefixes in each main table, sorted; what is connected or static wins."""
+        """Learned BGP routes in each main table, sorted; connected and static routes win."""
         tables: dict[str, dict[IPv4Network, Selection]] = {}
         for prefix, group in self.by_prefix:
             for device, selection in self._learned(prefix, group):
@@ -73,18 +73,18 @@ class Solution:
 
     @cached_property
     def trips(self) -> ServerJourneys:
-        """Journeys of packets between servers."""
+        """Paths of packets between servers."""
         neighbours = {(s.device, s.peer): s.far[0] for s in self.sessions if s.far}
         return trips(self.underlay, Forwarder(self.underlay, self.learned, neighbours))
 
     @cached_property
     def learned(self) -> Mapping[IPv4Network, NextHops]:
-        """Next hops by prefix and device, of those too that use a route of their own."""
+        """Learned next hops by prefix and device, even where a device uses its own route."""
         return {prefix: group.learned for group in self.classes for prefix in group.prefixes}
 
     @cached_property
     def flows(self) -> dict[tuple[str, str, Flow], PathEnd | None]:
-        """Other flows that the policy names, by source and destination, and what stops them."""
+        """Other flows of the policy, by source and destination, with the cause of a drop."""
         asked = (
             (question.source.name, question.destination.name, question.flow)
             for question in questions(self.underlay.network)
@@ -93,7 +93,7 @@ class Solution:
 
     @cached_property
     def state(self) -> RoutingState:
-        """The answers, each collection sorted."""
+        """Answers in the form of all engines, each collection sorted."""
         return RoutingState.model_construct(
             engine=ENGINE,
             sessions=tuple(
@@ -112,7 +112,7 @@ class Solution:
 
     @cached_property
     def reachability(self) -> Reachability:
-        """Which servers reach which with RDMA by every path."""
+        """Reachability matrix of servers: RDMA by every path."""
         return reachability_of(self.trips)
 
     @cached_property
@@ -138,20 +138,20 @@ class Solution:
 
     @cached_property
     def width_counts(self) -> Mapping[int, int]:
-        """How many routes have each ECMP width, by width."""
+        """Number of routes by ECMP width."""
         found = Counter[int]()
         for widths in self.widths.values():
             found.update(widths.counts)
         return dict(sorted(found.items()))
 
     def ties(self, device: str, prefix: IPv4Network) -> frozenset[IPv4Address]:
-        """Next hops of all routes that only an arbitrary tie-breaker tells apart."""
+        """Next hops of all routes that differ only by an arbitrary tie-breaker."""
         selection = self.bgp.get(device, {}).get(prefix)
         return frozenset(selection.ties) if selection else frozenset()
 
 
 class Routes(Sequence[Route]):
-    """All routes of a solution, sorted by device and prefix: counted without making them."""
+    """All routes of a solution, sorted by device and prefix; its length needs no Route objects."""
 
     def __init__(self, solution: Solution) -> None:
         self._solution = solution
@@ -191,10 +191,10 @@ def _prefix_order(prefix: IPv4Network) -> tuple[int, int]:
 def moved_routes(
     before: Solution, after: Solution, standing: Set[str]
 ) -> Iterator[tuple[Route, Route]]:
-    """Routes with other next hops, of devices of both versions; none in place of one that is not.
+    """Routes whose next hops differ, for devices of both versions; a missing route has none.
 
-    Only devices whose group of BGP speakers goes another way, or that do not go as their group,
-    are looked at one by one.
+    The function compares single devices only where the group of BGP devices has other next hops,
+    or a device differs from its group.
     """
     moves = NextHopChanges(before.routing.speakers, after.routing.speakers, standing)
     here, there = before.underlay.local, after.underlay.local
@@ -211,10 +211,10 @@ def moved_routes(
 
 
 def analyse(network: Network, sources: Sources | None = None) -> Solution:
-    """Solve a network and keep the reasons.
+    """Solve a network, with the reasons of the results.
 
-    Raises Refused, naming device and line, for what the engine does not model; for a server on
-    an unknown switch when `state` or `trips` is asked for.
+    Raises Refused, with device and line, for parts that the engine does not model. `state` and
+    `trips` raise it for a server on an unknown switch.
     """
     known = sources or Sources()
     underlay = build(with_outside(network), known)
@@ -223,5 +223,5 @@ def analyse(network: Network, sources: Sources | None = None) -> Solution:
 
 
 def solve(network: Network, sources: Sources | None = None) -> RoutingState:
-    """Answers of the embedded engine. Raises as `analyse` does."""
+    """Routing state by the embedded engine. Raises as `analyse` does."""
     return analyse(network, sources).state

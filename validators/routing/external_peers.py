@@ -1,8 +1,8 @@
-"""What lies behind the exits, as switches of their own, so that both engines verify them alike.
+"""External peers of exits, as additional switches, so that both engines verify exits alike.
 
-The far end of an exit with BGP becomes a switch that does what intent says of it, and what a
-stranger might: it also announces a default route, and probes that no policy may let in. What then
-comes in and goes out is what the policies of the text make of it.
+The far end of an exit with BGP becomes a switch that announces the prefixes of the intent. Like an
+unknown peer it also announces a default route, and probes that no policy may accept. The policies
+of the text then decide which routes are accepted and announced.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ PROBES = tuple(IPv4Network(f"{prefix}.0/24") for prefix in ("203.0.113", "198.51
 
 
 def outside_name(exit_: Exit) -> str:
-    """Name of the switch that stands for the far end of an exit."""
+    """Name of the switch that represents the far end of an exit."""
     return f"outside-{exit_.name}"
 
 
 def with_outside(network: Network) -> Network:
-    """The network with a switch behind each exit that has BGP; unchanged where there is none."""
+    """Network with a switch behind each exit that has BGP; unchanged without such an exit."""
     exits = [
         exit_
         for exit_ in network.exits or ()
@@ -45,7 +45,7 @@ def with_outside(network: Network) -> Network:
 
 
 def probes(exit_: Exit, network: Network) -> tuple[IPv4Network, ...]:
-    """Routes that must not come in: strangers' ones, and halves of the fabric's own segments."""
+    """Routes that an exit must not accept: foreign ones, and halves of the fabric's segments."""
     own = (other.announces for other in network.exits or ())
     halves = {next(p.subnets(1)) for prefixes in own for p in prefixes if p.prefixlen < 32}
     wanted = (*PROBES, *sorted(halves))
@@ -53,7 +53,7 @@ def probes(exit_: Exit, network: Network) -> tuple[IPv4Network, ...]:
 
 
 def offered_prefixes(exit_: Exit, network: Network) -> tuple[IPv4Network, ...]:
-    """All that the far end of an exit announces here."""
+    """All prefixes that the far end of an exit announces."""
     accepted = tuple(accepted.prefix for accepted in exit_.accepts)
     return (DEFAULT_ROUTE, *accepted, *probes(exit_, network))
 
@@ -78,7 +78,7 @@ def _device(exit_: Exit, network: Network) -> Device:
 
 
 def _peers(exit_: Exit, network: Network) -> Iterator[BgpPeer]:
-    """The border leaf as its far end sees it, with the password that the leaf has."""
+    """Peer entries for the border leaf on the external switch, with the leaf's password."""
     bgp = network.by_name[exit_.leaf].device.bgp
     if bgp is None:
         return

@@ -1,7 +1,7 @@
-"""Where packets go: every ECMP branch from a server's leaf, hop by hop, to the other server.
+"""Packet forwarding: every ECMP branch from a server's leaf, hop by hop, to the other server.
 
-A pair is delivered only when all branches end at the destination's port. What stops a packet is
-kept with its place, so that many pairs with one cause make one finding.
+A pair is delivered only if all branches end at the destination's port. The cause of a drop has a
+position, so that many pairs with one cause make one finding.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rocefort.validators.routing.packet_filters import PacketFilter, filters_of
 from rocefort.validators.routing.underlay import DevicePlace, Port, Underlay
 
 Fib = Mapping[IPv4Network, Mapping[str, Hops]]  # next hops of BGP routes by device
-Step = tuple[IPv4Network, Set[str], Mapping[str, Hops]]  # prefix, whose own it is, who learns it
+Step = tuple[IPv4Network, Set[str], Mapping[str, Hops]]  # prefix, owners, next hops of learners
 _NOBODY: frozenset[str] = frozenset()
 _NO_ROUTE = "no route"
 IN, OUT = "filter_in", "filter_out"  # fields of a Vlanif: what enters it, what it sends
@@ -32,7 +32,7 @@ IN, OUT = "filter_in", "filter_out"  # fields of a Vlanif: what enters it, what 
 
 @dataclass(frozen=True, slots=True)
 class PathEnd:
-    """Where a branch ends: at a connected subnet (`port` set) or because of a reason."""
+    """End of a branch: at a connected subnet (`port` is set), or with the reason of a drop."""
 
     reason: str
     place: DevicePlace
@@ -45,12 +45,12 @@ class PathEnd:
 
 
 Ends = frozenset[PathEnd]
-Memo = dict[str | tuple[str, ...], Ends]  # by switch, and by all that one goes on to
+Memo = dict[str | tuple[str, ...], Ends]  # by switch, and by the tuple of its next switches
 
 
 @dataclass
 class PacketOrigins:
-    """Devices that packets start from, and which of them go on alike: found once a group."""
+    """Devices at which packets start, grouped by equal next hops; computed once a group."""
 
     devices: tuple[str, ...]
     _bunches: dict[GroupNextHops, Sequence[Sequence[str]]] = field(default_factory=dict)
@@ -58,15 +58,15 @@ class PacketOrigins:
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        """Place of each in their order."""
+        """Index of each device in their order."""
         return {device: place for place, device in enumerate(self.devices)}
 
     def together(
         self, forwarder: Forwarder, learned: NextHops, own: Set[str]
     ) -> Sequence[Sequence[str]]:
-        """All of them; those together that go on to the same others, in order of their first.
+        """All devices, grouped by the devices of their next hops, in order of their first.
 
-        own: devices that have a route of their own, and do not use what they learn.
+        own: devices with a route of their own, which do not use a learned route.
         """
         alone = {*own, *learned.exceptions}
         found: list[Sequence[str]] = [[device] for device in alone if device in self.places]
@@ -98,37 +98,37 @@ class PacketOrigins:
             found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
             for device in devices:
                 onward = forwarder.senders(device, common.hops[device])
-                found[onward or ("", device)].append(device)  # nowhere: each is its own end
+                found[onward or ("", device)].append(device)  # no next hop: a group of its own
             self._bunches[common] = list(found.values())
         return self._bunches[common]
 
 
 @dataclass
 class Forwarder:
-    """Looks destinations up in every device's table; keeps what it found for one class.
+    """Lookup of destinations in every device's table, with a cache for one class.
 
-    A route of BGP for what a device has of its own is not looked at: the own one wins.
+    A device's own route takes precedence over a BGP route to the same prefix.
     """
 
     underlay: Underlay
     fib: Fib
     neighbours: Mapping[tuple[str, IPv4Address], str]  # device and next hop -> device
-    table: PrefixTable | None = None  # prefixes of anybody's table, where they are known
+    table: PrefixTable | None = None  # prefixes of all tables, where they are known
     _ends: dict[tuple[IPv4Network, ...], Memo] = field(default_factory=dict)
     _senders: dict[str, tuple[Hops, tuple[str, ...]]] = field(default_factory=dict)
 
     @cached_property
     def prefixes(self) -> PrefixTable:
-        """Prefixes of anybody's table."""
+        """Prefixes of all tables."""
         return self.table or PrefixTable((*self.underlay.local, *self.fib))
 
     @property
     def local_prefixes(self) -> Set[IPv4Network]:
-        """The same as a set."""
+        """Prefixes of all tables as a set."""
         return self.prefixes.prefixes
 
     def changed(self, underlay: Underlay, fib: Fib, more: Set[IPv4Network]) -> Forwarder:
-        """The same with other tables, in which there are no prefixes but `known` and `more`."""
+        """Forwarder with other tables, whose prefixes are those of this one and `more`."""
         prefixes = (
             self.prefixes
             if more <= self.local_prefixes
@@ -137,14 +137,14 @@ class Forwarder:
         return Forwarder(underlay, fib, self.neighbours, prefixes)
 
     def matching(self, destination: IPv4Address) -> tuple[IPv4Network, ...]:
-        """Prefixes of anybody's table that hold an address, longest first."""
+        """Prefixes of all tables that contain an address, longest first."""
         return self.prefixes.holding(destination)
 
     def stops(self, device: str, destination: IPv4Address) -> Ends:
-        """Where all branches from a device to an address end."""
+        """Ends of all branches from a device to an address."""
         matching = self.matching(destination)
         memo = self._ends.setdefault(matching, {})
-        steps = [  # a plain table, for a study of failures asks it a million times
+        steps = [  # a plain table: a study of failures calls this a million times
             (prefix, own, routes.whole if isinstance(routes, NextHops) else routes)
             for prefix, own, routes in self.steps(matching)
         ]
@@ -153,7 +153,7 @@ class Forwarder:
     def by_ends(
         self, starts: PacketOrigins, destination: IPv4Address
     ) -> Iterator[tuple[Ends, Sequence[str]]]:
-        """Devices by where all branches from them to an address end."""
+        """Devices by the ends of all their branches to an address."""
         matching = self.matching(destination)
         memo, steps = self._ends.setdefault(matching, {}), self.steps(matching)
         _, own, routes = steps[0] if steps else (None, _NOBODY, {})
@@ -164,12 +164,12 @@ class Forwarder:
             yield self._walk(devices[0], steps, memo, ()), devices
 
     def steps(self, matching: tuple[IPv4Network, ...]) -> list[Step]:
-        """What every device looks at for an address that these prefixes hold, in this order."""
+        """Lookup order for an address in these prefixes: prefix, owners, learned next hops."""
         local, fib = self.underlay.local, self.fib
         return [(p, local.get(p, _NOBODY), fib.get(p, {})) for p in matching]
 
     def senders(self, device: str, hops: Hops) -> tuple[str, ...]:
-        """Who the next hops of a device are, each once."""
+        """Devices of the next hops of a device, each once."""
         known = self._senders.get(device)
         if known is None or known[0] is not hops:
             names = dict.fromkeys(self.neighbours[device, hop] for hop in hops)
@@ -194,7 +194,7 @@ class Forwarder:
                 break
             if hops := routes.get(device):
                 below = self.senders(device, hops)
-                if below not in memo:  # all leaves go on to the same spines
+                if below not in memo:  # all leaves continue to the same spines
                     way = (*path, device)
                     memo[below] = _union(self._walk(hop, steps, memo, way) for hop in below)
                 found = memo[below]
@@ -203,7 +203,7 @@ class Forwarder:
         return memo[device]
 
     def _loop(self, devices: tuple[str, ...], steps: list[Step]) -> PathEnd:
-        """Packets go round; a static route of one of the switches is more to blame than BGP."""
+        """End in a forwarding loop; a static route in it is a more likely cause than BGP."""
         reason = f"packets loop: {' - '.join((*devices, devices[0]))}"
         for device in devices:
             static = self.underlay.static[device]
@@ -220,7 +220,7 @@ class Forwarder:
         memo: Memo,
         path: tuple[str, ...],
     ) -> Iterator[Ends]:
-        """Where the branches of a static route end: dropped, at a switch, or at nobody's."""
+        """Ends of a static route's branches: dropped, at a switch, or at an unknown next hop."""
         for hop in self.underlay.static[device][prefix]:
             place = _static_place(device, prefix, hop)
             owners = self.underlay.owners.get(hop, ()) if hop is not None else ()
@@ -229,7 +229,8 @@ class Forwarder:
             elif owners:
                 yield self._walk(owners[0][0], steps, memo, path)
             else:
-                yield frozenset({PathEnd(f"{device} sends {prefix} to {hop}, nobody here", place)})
+                what = f"{device} sends {prefix} to {hop}, which no device has"
+                yield frozenset({PathEnd(what, place)})
 
 
 def _static_place(device: str, prefix: IPv4Network, hop: IPv4Address | None) -> DevicePlace:
@@ -237,28 +238,28 @@ def _static_place(device: str, prefix: IPv4Network, hop: IPv4Address | None) -> 
 
 
 def _union(ends: Iterable[Ends]) -> Ends:
-    """All of them; where they are the same value, that very one, so that it is known again."""
+    """Union of ends; equal values give the same object, which a cache finds again."""
     different = list(dict.fromkeys(ends))
     return different[0] if len(different) == 1 else frozenset().union(*different)
 
 
 @dataclass(frozen=True)
 class ServerJourneys:
-    """Journeys of packets between servers, and why they are not delivered, if so."""
+    """Paths of packets between servers, with the reason where they are not delivered."""
 
     attachments: Mapping[str, Attachment]  # by server, in order of names
     forwarder: Forwarder
     filters: Mapping[tuple[str, str, str], PacketFilter]  # by device, interface and field
 
     def stop(self, source: str, destination: str, flow: Flow) -> PathEnd | None:
-        """Why packets of one flow do not get from server to server by every branch."""
+        """Reason why not every branch delivers packets of a flow; None: all deliver."""
         here, there = self.attachments[source], self.attachments[destination]
         return here.stop(there, self.forwarder) or self._filtered(here, there, flow)
 
     def _filtered(self, source: Attachment, destination: Attachment, flow: Flow) -> PathEnd | None:
-        """The rule that drops a flow where it enters its gateway, or leaves the other one."""
+        """Rule that drops a flow at the source's gateway (inbound) or the other one (outbound)."""
         if source.beside(destination):
-            return None  # switched: it meets no gateway
+            return None  # switched: it passes no gateway
         for end, field_name in ((source, IN), (destination, OUT)):
             device, svi = end.port[0], end.svi
             found = self.filters.get((device, svi, field_name))
@@ -271,7 +272,7 @@ class ServerJourneys:
 
 
 def trips(underlay: Underlay, forwarder: Forwarder) -> ServerJourneys:
-    """Journeys between all servers.
+    """Paths between all servers.
 
     Raises Refused for a server on a switch that the network does not have.
     """
@@ -288,7 +289,7 @@ def trips(underlay: Underlay, forwarder: Forwarder) -> ServerJourneys:
 
 @dataclass(frozen=True)
 class Attachment:
-    """A server's place on its leaf; a Stop says why something there does not work."""
+    """Attachment of a server to its leaf; a PathEnd gives the reason of a fault there."""
 
     name: str
     segment: str
@@ -303,7 +304,7 @@ class Attachment:
     device: Device = field(repr=False, compare=False)  # its leaf
 
     def stop(self, destination: Attachment, forwarder: Forwarder) -> PathEnd | None:
-        """Why a packet from here does not reach the destination by every branch."""
+        """Reason why not every branch from here reaches the destination; None: all do."""
         if stop := self.down or destination.down:
             return stop
         if self.beside(destination):
@@ -322,7 +323,7 @@ class Attachment:
         return destination.subnet == self.subnet or destination.address in self.subnet
 
     def switched(self, destination: Attachment) -> PathEnd | None:
-        """Same subnet: both must be in one VLAN of one leaf."""
+        """Reason why a server of the same subnet is not in the same VLAN of the same leaf."""
         if stop := self.no_vlan or destination.no_vlan:
             return stop
         if self.port[0] == destination.port[0] and self.vlan == destination.vlan:
@@ -331,12 +332,12 @@ class Attachment:
         return PathEnd(reason, _port_place(self.port))
 
     def missed(self, ends: Ends) -> PathEnd | None:
-        """Why not all branches that end there deliver to this server."""
+        """Reason why not all of these ends deliver to this server; None: all do."""
         stops = sorted(ends, key=lambda stop: stop.reason) if len(ends) > 1 else ends
         return next((why for stop in stops if (why := self.misses(stop))), None)
 
     def misses(self, stop: PathEnd) -> PathEnd | None:
-        """Why a branch that ends at `stop` does not deliver to this server."""
+        """Reason why a branch that ends at `stop` does not deliver to this server."""
         subnet, address = self.subnet, self.address
         if stop.port is None:
             if stop.reason == _NO_ROUTE:
@@ -397,7 +398,7 @@ def _attach(server: Server, segment: Segment | None, underlay: Underlay) -> Atta
 def _no_gateway(
     server: Server, vlan: int | None, wanted: IPv4Address | None, underlay: Underlay
 ) -> PathEnd | None:
-    """Why the server's gateway does not answer; None when it does."""
+    """Reason why the server's gateway is not available; None: it is."""
     leaf = server.port.device
     svi = leaf, f"Vlanif{vlan}"
     for address in underlay.interface(svi).addresses:

@@ -1,4 +1,4 @@
-"""Which of many prefixes hold an address, longest first."""
+"""Longest-prefix match: the prefixes that contain an address, longest first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 
 class PrefixTable:
-    """Prefixes by their bits, so that a look-up costs one step a length and not one a prefix."""
+    """Prefixes by their bits: a lookup costs one step a prefix length, not one a prefix."""
 
     def __init__(self, prefixes: Iterable[IPv4Network]) -> None:
         by_length: defaultdict[int, dict[int, IPv4Network]] = defaultdict(dict)
@@ -20,11 +20,11 @@ class PrefixTable:
 
     @cached_property
     def prefixes(self) -> Set[IPv4Network]:
-        """All of them."""
+        """All prefixes of the table."""
         return frozenset(prefix for _, table in self._tables for prefix in table.values())
 
     def holding(self, address: IPv4Address) -> tuple[IPv4Network, ...]:
-        """Prefixes that hold an address, longest first."""
+        """Prefixes that contain an address, longest first."""
         value = int(address)
         found = [table.get(value >> shift) for shift, table in self._tables]
         return tuple([prefix for prefix in found if prefix is not None])

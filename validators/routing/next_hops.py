@@ -1,6 +1,6 @@
-"""Next hops by name of device: of a class of prefixes, and of what a group of devices chooses.
+"""Next hops by device name, for a class of prefixes and for a group of devices.
 
-Hundreds of classes share the choice of a group, so what is worked out of one is kept with it.
+Hundreds of classes share the selection of a group, so results are cached with the selection.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NONE: Hops = ()
 
 
 class Selection(NamedTuple):
-    """What one device makes of one prefix."""
+    """Route selection of one device for one prefix."""
 
     as_path: tuple[int, ...]  # of the best route; empty for its own
     next_hops: Hops  # sorted; empty for its own
@@ -29,13 +29,13 @@ class Selection(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupNextHops:
-    """The next hops of all members of a group that fare alike, by device."""
+    """Next hops by device, for the members of a group with equal results."""
 
     hops: Mapping[str, Hops]
 
     @cached_property
     def widths(self) -> Counter[int]:
-        """How many devices have so many next hops."""
+        """Number of devices by ECMP width."""
         return Counter(map(len, self.hops.values()))
 
     @cached_property
@@ -49,7 +49,7 @@ class GroupNextHops:
 
 @dataclass(eq=False)
 class BgpDevices:
-    """The devices that speak BGP and their edges, by number; what groups chose, by name, once."""
+    """Devices that run BGP and their edges, by number; caches selections of groups by name."""
 
     names: tuple[str, ...]
     next_hops: Hops  # by edge; ascending among the edges of one receiver
@@ -73,13 +73,13 @@ class BgpDevices:
         return [frozenset(self.names[n] for n in group.members) for group in self.groups.all]
 
     def hops(self, edges: Edges) -> Hops:
-        """Next hops of edges; the same ones are one object, of which there are few."""
+        """Next hops of edges; equal ones share one object, as there are few."""
         if edges not in self._hops:
             self._hops[edges] = tuple(self.next_hops[edge] for edge in edges)
         return self._hops[edges]
 
     def common(self, choice: GroupSelection) -> GroupNextHops:
-        """A choice by name."""
+        """Next hops by name, for the selection of a group."""
         if choice not in self._common:
             rows = zip(choice.group.members, choice.used, strict=True)
             common = GroupNextHops({self.names[device]: self.hops(used) for device, used in rows})
@@ -87,7 +87,7 @@ class BgpDevices:
         return self._common[choice]
 
     def selections(self, settled: ClassSolution) -> dict[str, Selection]:
-        """What every device that has a route makes of a class."""
+        """Selection of every device that has a route to a class."""
         table, found = settled.table, {}
         made = tuple.__new__  # half the time of Selection(...), which would only call it
         rows = zip(self.names, table.sent, table.used, table.tied, strict=True)
@@ -108,13 +108,13 @@ class NextHops(Mapping[str, Hops]):
 
     @cached_property
     def common(self) -> Mapping[int, GroupNextHops]:
-        """Next hops that are as those of the whole group, by group."""
+        """Next hops of devices that agree with their group, by group."""
         parts = self.settled.parts.items()
         return {number: self.speakers.common(choice) for number, (choice, _) in parts}
 
     @cached_property
     def exceptions(self) -> Mapping[str, Hops]:
-        """Next hops of devices that fare otherwise; none for who originates or has no route."""
+        """Next hops of devices that differ from their group; empty for originators and no route."""
         names, hops = self.speakers.names, self.speakers.hops
         odd = self.settled.odd.items()
         return {names[device]: hops(one.used) if one else _NONE for device, one in odd}
@@ -141,13 +141,13 @@ class NextHops(Mapping[str, Hops]):
 
     @cached_property
     def whole(self) -> dict[str, Hops]:
-        """All of it in one table."""
+        """Next hops of all devices in one table."""
         found = {name: hops for one in self.common.values() for name, hops in one.hops.items()}
         found |= self.exceptions
         return {name: hops for name, hops in found.items() if hops}
 
     def widths(self, own: Collection[str]) -> Counter[int]:
-        """How many devices have so many next hops; own: devices that use none of them."""
+        """Number of devices by ECMP width; own: devices that use none of these next hops."""
         found = Counter[int]()
         for common in self.common.values():
             found.update(common.widths)
@@ -163,12 +163,12 @@ class NextHops(Mapping[str, Hops]):
         return Counter({width: count for width, count in found.items() if width and count})
 
     def _by_group(self, device: str) -> Hops | None:
-        """What a device would have as its group has it; None where that has no route."""
+        """Next hops that a device has as a member of its group; None: the group has no route."""
         common = self.common.get(self.speakers.group_of.get(device, -1))
         return common.hops[device] if common else None
 
     def fewer(self, least: int) -> Iterator[str]:
-        """Devices that have fewer next hops; those that have none only if they speak BGP."""
+        """Devices with fewer next hops; devices without any only if they run BGP."""
         for number, members in enumerate(self.speakers.members):
             common = self.common.get(number)
             if common is None:
@@ -182,7 +182,7 @@ class NextHops(Mapping[str, Hops]):
 
 @dataclass(frozen=True, eq=False)
 class Widths(Mapping[str, int]):
-    """ECMP width of every device that has a route to a prefix; own: those with one of their own."""
+    """ECMP width of every device with a route to a prefix; own: devices with a local route."""
 
     learned: NextHops
     own: Set[str]
@@ -204,21 +204,21 @@ class Widths(Mapping[str, int]):
 
     @cached_property
     def counts(self) -> Counter[int]:
-        """How many devices have each width."""
+        """Number of devices by ECMP width."""
         return self.learned.widths(self.own)
 
     def at_least(self, width: int) -> int:
-        """How many devices have so many paths."""
+        """Number of devices with at least this width."""
         return sum(count for own, count in self.counts.items() if own >= width)
 
     def fewer(self, width: int, among: Set[str]) -> set[str]:
-        """Devices of some that have fewer paths."""
+        """Devices among the given ones with fewer paths."""
         silent = among - self.learned.speakers.group_of.keys()
         return {*silent, *(among & {*self.learned.fewer(width), *self.own})}
 
 
 class NextHopChanges:
-    """What two versions do differently for a class of prefixes; standing: devices of both."""
+    """Comparison of two versions by class of prefixes; standing: devices of both versions."""
 
     def __init__(self, before: BgpDevices, after: BgpDevices, standing: Iterable[str]) -> None:
         pairs: dict[tuple[int, int], set[str]] = {}
@@ -229,7 +229,7 @@ class NextHopChanges:
         self._differing: dict[tuple[object, ...], frozenset[str]] = {}
 
     def between(self, before: NextHops | None, after: NextHops | None) -> set[str]:
-        """Devices among which are all that go another way; the others go the same."""
+        """Devices whose next hops may differ; those of all other devices are equal."""
         was = before.common if before is not None else {}
         now = after.common if after is not None else {}
         found = {name for one in (before, after) if one is not None for name in one.exceptions}
@@ -242,7 +242,7 @@ class NextHopChanges:
     def _differ(
         self, key: tuple[int, int], old: GroupNextHops | None, new: GroupNextHops | None
     ) -> frozenset[str]:
-        """Devices of two groups that do not have the same next hops in both."""
+        """Devices of two groups whose next hops differ."""
         memo = *key, old, new
         if memo not in self._differing:
             was, now = (one.hops if one else {} for one in (old, new))

@@ -1,8 +1,8 @@
-"""What traffic policies do to a flow, what of them is not evaluated, and which flows are asked for.
+"""Evaluation of traffic policies for a flow, policies that cannot be evaluated, flows to verify.
 
-A policy is evaluated on gateways (Vlanif), for what is routed through them. The first rule of its
-ACL that matches decides: a denied packet is dropped whatever the behavior says, a permitted one
-gets the behavior, and one that no rule matches goes on (V300R023C00, `deny | permit`).
+A policy is evaluated on gateways (Vlanif), for routed packets. The first matching rule of its ACL
+decides: a denied packet is dropped for any behavior, a permitted packet gets the behavior, and a
+packet without a match passes (V300R023C00, `deny | permit`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rocefort.models.network.network import Network, Server
 
 @dataclass(frozen=True, slots=True)
 class PacketFilter:
-    """A traffic policy as far as it is evaluated: one ACL, and what becomes of what it permits."""
+    """Evaluated part of a traffic policy: one ACL, and the behavior of its permitted packets."""
 
     acl: FilterAcl
     deny: bool = False
@@ -27,13 +27,13 @@ class PacketFilter:
     def denying(
         self, source: IPv4Address, destination: IPv4Address, flow: Flow
     ) -> FilterRule | None:
-        """The rule by which packets of a flow are dropped; None: they go on."""
+        """Rule that drops packets of a flow; None: they pass."""
         rule = self.acl.first_match(source, destination, flow)
         return rule if rule and (self.deny or rule.action == "deny") else None
 
 
 def filter_of(filters: Filters, name: str) -> PacketFilter | str:
-    """The filter that a policy's name stands for, or what of it cannot be evaluated."""
+    """Filter of a named policy, or the reason why it cannot be evaluated."""
     policy = filters.policy(name)
     if policy is None:
         return f"traffic policy {name} does not exist"
@@ -70,7 +70,7 @@ def applied_policies(interface: Interface) -> Iterator[tuple[str, str]]:
 
 
 def unevaluated(device: Device) -> Iterator[tuple[Interface, str, str]]:
-    """Policies in use that cannot be evaluated: interface, field, and what is the matter."""
+    """Policies in use that cannot be evaluated: interface, field and reason."""
     for interface in device.interfaces:
         for field, name in applied_policies(interface):
             found = filter_of(device.filters, name)
@@ -94,7 +94,7 @@ def filters_of(network: Network) -> Mapping[tuple[str, str, str], PacketFilter]:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFlow:
-    """A flow between two servers that the policy is about, beside RDMA."""
+    """Flow between two servers that the policy names, beside RDMA."""
 
     source: Server
     destination: Server
@@ -102,7 +102,7 @@ class PolicyFlow:
 
 
 def questions(network: Network) -> tuple[PolicyFlow, ...]:
-    """One pair of servers for each flow that an entry of the policy names, where there is one."""
+    """One pair of servers, if it exists, for each flow that an entry of the policy names."""
     members: dict[str, list[Server]] = {}
     for server in sorted(network.servers or (), key=lambda server: server.name):
         members.setdefault(server.segment, []).append(server)

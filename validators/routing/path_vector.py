@@ -1,8 +1,8 @@
-"""Path vector in bare numbers: who settles on which edges for one class of prefixes, and anew.
+"""Path-vector algorithm on integers: the selected edges of each device for a class of prefixes.
 
-The routes of round k have k AS hops. A device takes its best in the first round that offers it one
-and passes it on in the next, so a round is final once it is done. `repair` redoes only what hangs
-on lost edges; `spread` does everything and is what `repair` is held against.
+The routes of round k have k AS hops. A device selects its best route in the first round that offers
+one, and advertises it in the next round, so that a finished round is final. `repair` recomputes
+only the parts that depend on lost edges; `spread` computes everything, and tests compare the two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NONE: frozenset[int] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class SessionEdge:
-    """A directed session: routes flow from sender to receiver, packets the other way."""
+    """Directed session: routes flow from sender to receiver, packets in the other direction."""
 
     number: int
     sender: int
@@ -29,17 +29,17 @@ class SessionEdge:
 
 @dataclass(frozen=True, slots=True)
 class ClassRoutes:
-    """What every device, by number, makes of one class of prefixes. Not to be changed."""
+    """Routes of every device, by number, to one class of prefixes. Read-only."""
 
-    sent: list[AsPath | None]  # what it passes on: its own AS first; None: it has no route
+    sent: list[AsPath | None]  # advertised AS path, its own AS first; None: it has no route
     used: list[Edges]  # edges of its next hops; empty for its own
-    tied: list[Edges]  # of all routes that only a tie-breaker tells apart; the very one, if all
-    best: list[int]  # the edge whose AS path is passed on; -1: none
+    tied: list[Edges]  # of all routes that differ only by a tie-breaker; the same object if all
+    best: list[int]  # the edge whose AS path is advertised; -1: none
 
 
 @dataclass(frozen=True, slots=True)
 class RepairedRoutes:
-    """A table after a loss: all that is passed on, and edges in use only where they changed."""
+    """Table after a loss: all advertised routes, and used edges only where they changed."""
 
     sent: list[AsPath | None]
     used: Mapping[int, Edges]
@@ -47,9 +47,9 @@ class RepairedRoutes:
 
 @dataclass(frozen=True)
 class _RoundOffers:
-    """Offers of one round to all devices that hear the same senders alike, the best first.
+    """Offers of one round to all devices with the same senders and policies, the best first.
 
-    places: among a device's incoming edges. asns: all those in the paths.
+    places: indexes in a device's incoming edges. asns: all AS numbers of the paths.
     """
 
     places: Sequence[int]
@@ -58,17 +58,17 @@ class _RoundOffers:
 
     @cached_property
     def alike(self) -> bool:
-        """Whether all paths are the best one's."""
+        """Whether all AS paths are equal."""
         return all(path == self.paths[0] for path in self.paths)
 
 
 @dataclass(frozen=True)
 class PeerGraph:
-    """Devices by number, and edges by receiver in the order in which ties are broken."""
+    """Graph of BGP devices by number, with edges by receiver in the order of tie-breaking."""
 
     asns: Sequence[int]
     limits: Sequence[int]  # maximum number of paths
-    relaxed: Sequence[bool]  # whether routes of other AS paths join the best one
+    relaxed: Sequence[bool]  # whether ECMP includes routes with other AS paths
     incoming: Sequence[Sequence[tuple[int, int, int]]]  # edge, sender, needed
     outgoing: Sequence[Sequence[tuple[int, int]]]  # receiver, needed
     ways: Sequence[SessionEdge]
@@ -76,7 +76,7 @@ class PeerGraph:
     def spread(
         self, origins: Iterable[int], denied: int, lost: Collection[int] = _NONE
     ) -> ClassRoutes:
-        """Everybody's routes to what some devices originate; denied: policies it does not pass."""
+        """Routes of all devices to prefixes of some originators; denied: policies against them."""
         size = len(self.asns)
         sent: list[AsPath | None] = [None] * size
         table = ClassRoutes(sent, [()] * size, [()] * size, [-1] * size)
@@ -93,7 +93,7 @@ class PeerGraph:
                 ear = self._sender_classes[device]
                 if ear not in heard:
                     heard[ear] = self._offers(device, round_, sent, denied)
-                if lost or self.asns[device] in heard[ear].asns:  # not all of it is for this one
+                if lost or self.asns[device] in heard[ear].asns:  # some offers are not usable here
                     offers = self.offers(device, round_, sent, denied, lost)
                     if not offers:
                         continue
@@ -114,7 +114,7 @@ class PeerGraph:
         return table
 
     def _receivers(self, sender: int, denied: int) -> frozenset[int]:
-        """Who hears of a class from a device that has a route."""
+        """Devices that receive a class from a device with a route."""
         everybody, needed = self._receivers_of[sender]
         if not needed & denied:
             return everybody
@@ -122,7 +122,7 @@ class PeerGraph:
 
     @cached_property
     def _receivers_of(self) -> Sequence[tuple[frozenset[int], int]]:
-        """Whom each device tells, and all policies on the way to any of them."""
+        """Receivers of each device, and all policies on the sessions to them."""
         return [
             (frozenset(device for device, _ in own), reduce(or_, (needed for _, needed in own), 0))
             for own in self.outgoing
@@ -130,14 +130,14 @@ class PeerGraph:
 
     @cached_property
     def _sender_classes(self) -> Sequence[int]:
-        """A number for each device; those that hear the same senders alike have the same one."""
+        """Class number of each device; devices with the same senders and policies share one."""
         kinds: dict[tuple[tuple[int, int], ...], int] = {}
         heard = (tuple((sender, needed) for _, sender, needed in own) for own in self.incoming)
         return [kinds.setdefault(kind, len(kinds)) for kind in heard]
 
     @cached_property
     def _edges(self) -> Sequence[Edges]:
-        """Edges of each device in the order in which ties are broken."""
+        """Edges of each device in the order of tie-breaking."""
         return [tuple(edge for edge, _, _ in own) for own in self.incoming]
 
     @cached_property
@@ -147,7 +147,7 @@ class PeerGraph:
     def _offers(
         self, device: int, round_: int, sent: Sequence[AsPath | None], denied: int
     ) -> _RoundOffers:
-        """What a device, and every other with its ears, hears of so many AS hops."""
+        """Offers with this number of AS hops to a device, and to all devices of its class."""
         offers = [
             (place, path)
             for place, (_, sender, needed) in enumerate(self.incoming[device])
@@ -157,7 +157,7 @@ class PeerGraph:
         return _RoundOffers([place for place, _ in offers], paths, frozenset().union(*paths))
 
     def _chosen(self, device: int, heard: _RoundOffers) -> tuple[Edges, Edges]:
-        """As `choice`, of a device that may take all that it hears."""
+        """Selection as in `choice`, for a device that can use all offers."""
         edges, limit = self._edges[device], self.limits[device]
         if len(heard.places) == len(edges):
             ranked: Sequence[int] = edges
@@ -179,7 +179,7 @@ class PeerGraph:
         denied: int,
         lost: Collection[int],
     ) -> list[tuple[int, AsPath]]:
-        """Edges that bring a route of so many AS hops, the best first, with its AS path."""
+        """Edges with a route of this number of AS hops, the best first, with its AS path."""
         own = self.asns[device]
         return [
             (edge, path)
@@ -192,11 +192,10 @@ class PeerGraph:
         ]
 
     def choice(self, device: int, offers: list[tuple[int, AsPath]]) -> tuple[Edges, Edges]:
-        """All offers, and those in use: the best path's equals, up to the limit.
+        """Edges of all tied offers, and of those in use: routes equal to the best, up to the limit.
 
-        Which of several equals wins is the vendor's last tie-breaker: lowest router id, then
-        lowest neighbour address. Without as-path-relax only routes with the best one's AS path
-        join it.
+        The vendor's last tie-breaker chooses among equal routes: lowest router id, then lowest
+        neighbour address. Without as-path-relax only routes with the AS path of the best are used.
         """
         best, limit = offers[0][1], self.limits[device]
         ranked = [edge for edge, _ in offers]
@@ -209,13 +208,13 @@ class PeerGraph:
     def repair(
         self, table: ClassRoutes, denied: int, lost: Collection[int], dead: Collection[int]
     ) -> RepairedRoutes:
-        """What becomes of a table when edges are lost, all edges of dead devices among them."""
+        """Repair a table after the loss of edges, including all edges of failed devices."""
         return _RouteRepair(self, table, denied, lost, dead, table.sent.copy()).run()
 
 
 @dataclass(slots=True)
 class _RouteRepair:
-    """Round by round, only the devices that lost an offer or may have got a new one."""
+    """Repair by rounds, only of devices that lost an offer or may have a new one."""
 
     graph: PeerGraph
     table: ClassRoutes
@@ -224,8 +223,8 @@ class _RouteRepair:
     dead: Collection[int]
     sent: list[AsPath | None]
     used: dict[int, Edges] = field(default_factory=dict)
-    less: dict[int, set[int]] = field(default_factory=dict)  # by round: who may have lost offers
-    more: dict[int, set[int]] = field(default_factory=dict)  # by round: who may have got others
+    less: dict[int, set[int]] = field(default_factory=dict)  # by round: may have lost offers
+    more: dict[int, set[int]] = field(default_factory=dict)  # by round: may have new offers
     without: set[int] = field(
         default_factory=set
     )  # have lost their route and wait for a longer one
@@ -257,10 +256,11 @@ class _RouteRepair:
         return any(path is not None and len(path) > round_ for path in self.sent)
 
     def _shrunk(self, device: int, round_: int) -> bool:
-        """Whether a device goes on as before with the rest of its edges, as nearly all do.
+        """Whether a device only loses edges and advertises the same route, as nearly all do.
 
-        So it is where it used all its offers, has one left, and passes on the same: the best one's
-        AS path if that stands, and any one's where they were all alike (without as-path-relax).
+        That holds if it used all its offers, one remains, and the advertised AS path is the same:
+        that of the best route if it remains, or of any route if all are equal (without
+        as-path-relax).
         """
         table, lost, sent, ways = self.table, self.lost, self.sent, self.graph.ways
         used, before = table.used[device], table.sent
@@ -277,12 +277,12 @@ class _RouteRepair:
         return True
 
     def _moved(self, round_: int, asked: Iterable[int]) -> list[int]:
-        """Look again at devices in one round: those that now pass on something else."""
+        """Recompute devices in one round; return those with a changed advertisement."""
         moved = []
         for device in asked:
             now = self.sent[device]
             if (now is not None and len(now) <= round_) or device in self.dead:
-                continue  # it settled in an earlier round
+                continue  # an earlier round settled it
             offers = self.graph.offers(device, round_, self.sent, self.denied, self.lost)
             if offers:
                 if self._settled(device, offers):
@@ -294,7 +294,7 @@ class _RouteRepair:
         return moved
 
     def _settled(self, device: int, offers: list[tuple[int, AsPath]]) -> bool:
-        """Take the best of the offers: whether what the device passes on has changed."""
+        """Select the best of the offers; return whether the device's advertisement has changed."""
         _, used = self.graph.choice(device, offers)
         path = (self.graph.asns[device], *offers[0][1])
         self.without.discard(device)
@@ -308,7 +308,7 @@ class _RouteRepair:
         return True
 
     def _ask_on(self, device: int, round_: int) -> None:
-        """Those who hear from a device look again, in the rounds of its old and its new route."""
+        """Schedule the receivers of a device, in the rounds of its old and its new route."""
         asked = [r for r, needed in self.graph.outgoing[device] if not needed & self.denied]
         old, new = self.table.sent[device], self.sent[device]
         if asked and old is not None and len(old) > round_:

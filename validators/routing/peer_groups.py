@@ -1,9 +1,9 @@
-"""Path vector by groups: devices that hear the same senders alike are asked once for all of them.
+"""Path-vector algorithm by groups: one selection for all devices with the same senders.
 
-In a Clos all leaves hear the same spines, and all spines the same leaves: a class of prefixes costs
-a few steps, and not one for every switch. Devices that fare otherwise, such as who originates the
-prefixes and whose own AS is in what it hears, are kept beside. `PeerGraph.spread` asks device by
-device and is what this is held against.
+In a Clos all leaves have the same spines as senders, and all spines the same leaves. A class of
+prefixes then costs a few steps instead of one for every switch. Exceptions are separate, such as
+the originators of the prefixes and devices whose own AS is in an offer. `PeerGraph.spread` computes
+single devices, and tests compare the two.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _NOWHERE: tuple[tuple[int, int], ...] = ()
 
 @dataclass(frozen=True)
 class PeerGroup:
-    """Devices that hear the same senders under the same policies, ascending."""
+    """Devices with the same senders and the same policies, ascending."""
 
     number: int
     members: Edges
-    senders: tuple[tuple[int, int], ...]  # sender, needed; in the order in which ties are broken
+    senders: tuple[tuple[int, int], ...]  # sender, needed; in the order of tie-breaking
     places: Mapping[int, Sequence[tuple[int, int]]] = field(repr=False, compare=False)  # by sender
     of_asn: Mapping[int, Sequence[int]] = field(repr=False, compare=False)  # members by their AS
 
 
 @dataclass(frozen=True, eq=False)
 class GroupSelection:
-    """What the members of a group, in their order, take of the same offers."""
+    """Selection of a group's members, in their order, from the same offers."""
 
     group: PeerGroup
     used: Sequence[Edges]
@@ -41,7 +41,7 @@ class GroupSelection:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRoute:
-    """What one device makes of a class; see Table."""
+    """Route of one device to a class; see ClassRoutes."""
 
     sent: AsPath
     used: Edges = ()
@@ -51,18 +51,16 @@ class DeviceRoute:
 
 @dataclass(frozen=True)
 class ClassSolution:
-    """What every device makes of one class of prefixes, by group."""
+    """Routes of every device to one class of prefixes, by group."""
 
     groups: PeerGroups = field(repr=False, compare=False)
     parts: Mapping[
         int, tuple[GroupSelection, AsPath]
-    ]  # by group; the AS path that its members hear
-    odd: Mapping[
-        int, DeviceRoute | None
-    ]  # devices that fare otherwise than their group; None: no route
+    ]  # by group; the AS path that its members receive
+    odd: Mapping[int, DeviceRoute | None]  # devices that differ from their group; None: no route
 
     def sent(self, device: int) -> AsPath | None:
-        """What a device passes on; None: it has no route."""
+        """Advertised AS path of a device; None: it has no route."""
         if device in self.odd:
             one = self.odd[device]
             return one.sent if one else None
@@ -71,7 +69,7 @@ class ClassSolution:
 
     @cached_property
     def table(self) -> ClassRoutes:
-        """The same device by device."""
+        """Routes by device."""
         asns = self.groups.graph.asns
         size = len(asns)
         table = ClassRoutes([None] * size, [()] * size, [()] * size, [-1] * size)
@@ -93,7 +91,7 @@ _NO_ROUTE = DeviceRoute(())
 
 @dataclass(eq=False)
 class PeerGroups:
-    """The devices of a graph by what they hear; every choice of a group is made once."""
+    """Devices of a graph, grouped by their senders; caches every selection of a group."""
 
     graph: PeerGraph
     _choices: dict[tuple[int, Edges, Edges], GroupSelection] = field(default_factory=dict)
@@ -123,17 +121,17 @@ class PeerGroups:
 
     @cached_property
     def _listeners(self) -> Sequence[frozenset[int]]:
-        """Groups that hear each device."""
+        """Groups that receive from each device."""
         return [frozenset(self.of[r] for r, _ in own) for own in self.graph.outgoing]
 
     @cached_property
     def _listeners_to(self) -> Sequence[frozenset[int]]:
-        """Groups that hear any member of each group."""
+        """Groups that receive from any member of each group."""
         heard = self._listeners
         return [frozenset().union(*(heard[d] for d in group.members)) for group in self.all]
 
     def settle(self, origins: Iterable[int], denied: int) -> ClassSolution:
-        """Everybody's routes to what some devices originate, as `PeerGraph.spread` finds them."""
+        """Routes of all devices to prefixes of some originators, as in `PeerGraph.spread`."""
         return _ClassSolver(self, denied, origins).run()
 
     def received_offers(
@@ -144,9 +142,9 @@ class PeerGroups:
         denied: int,
         few: Sequence[int] | None,
     ) -> list[tuple[int, AsPath]]:
-        """Offers of so many AS hops to a group: place in its ear, AS path; the best first.
+        """Offers with this number of AS hops to a group: index of the sender, AS path; best first.
 
-        few: who has settled in the last round, where those are few.
+        few: devices that settled in the last round, if they are few.
         """
         places: Iterable[tuple[int, int, int]]
         if few is None:
@@ -166,7 +164,7 @@ class PeerGroups:
         ]
 
     def choice(self, group: PeerGroup, offers: Sequence[tuple[int, AsPath]]) -> GroupSelection:
-        """What members take that may take every offer; see `PeerGraph.choice`."""
+        """Selection of members that can use every offer; see `PeerGraph.choice`."""
         first = offers[0][1]
         places = tuple(place for place, _ in offers)
         best = tuple(place for place, path in offers if path == first)
@@ -189,13 +187,13 @@ class PeerGroups:
         return GroupSelection(group, every_used, every_tied, every_best)
 
     def listening(self, groups: Iterable[int], devices: Iterable[int]) -> set[int]:
-        """Groups that hear somebody of some groups, or one of some devices."""
+        """Groups that receive from a member of some groups, or from one of some devices."""
         found = set[int]().union(*(self._listeners_to[group] for group in groups))
         return found.union(*(self._listeners[device] for device in devices))
 
 
 class _ClassSolver:
-    """Round by round; a round is final once it is done, for it decides those of one length."""
+    """Solution of one class by rounds; a finished round is final for its path length."""
 
     def __init__(self, groups: PeerGroups, denied: int, origins: Iterable[int]) -> None:
         self.groups, self.denied = groups, denied
@@ -205,10 +203,10 @@ class _ClassSolver:
             device: DeviceRoute((asns[device],)) for device in origins
         }
         self.settled = ClassSolution(groups, self.parts, self.odd)
-        self.waiting: dict[int, list[int]] = {}  # members that took nothing of what others took
+        self.waiting: dict[int, list[int]] = {}  # members without a route from the group's offers
 
     def run(self) -> ClassSolution:
-        """All of it."""
+        """Run all rounds."""
         round_, new_groups, new = 1, list[int](), list(self.odd)
         while new_groups or new:
             asked = self.groups.listening(new_groups, new)
@@ -230,7 +228,7 @@ class _ClassSolver:
     def _settle(
         self, group: PeerGroup, offers: list[tuple[int, AsPath]], round_: int
     ) -> Sequence[int]:
-        """A group takes what it hears: those of its members that settle on something else."""
+        """Settle a group on its offers; return the members that settle on another route."""
         asns = frozenset().union(*(path for _, path in offers))
         beside = [
             device
@@ -244,7 +242,7 @@ class _ClassSolver:
         return self._ask(group.number, beside, round_) if beside else ()
 
     def _ask(self, number: int, devices: Iterable[int], round_: int) -> list[int]:
-        """Ask members one by one: those that settle; the others go on waiting."""
+        """Compute members one by one; return those that settle, the others wait."""
         graph, settled = self.groups.graph, []
         for device in devices:
             own = graph.asns[device]

@@ -1,9 +1,9 @@
-"""Reachability by class of servers: what would be the same for two servers is found out once.
+"""Reachability matrix by class of servers: equivalent servers are computed once.
 
-Servers are alike when they are in one segment on one leaf, tag the same VLAN, have the same faults,
-and no table, subnet or rule of a filter tells their addresses apart. For each class of destinations
-only what is out of the ordinary is looked at: who is beside it, who has no gateway, which leaves do
-not lead there, and whom a filter stops.
+Servers are equivalent if they are in one segment on one leaf, tag the same VLAN and have the same
+faults, and if no table, subnet or filter rule separates their addresses. For each class of
+destinations only exceptions are computed: servers in the same subnet, servers without a gateway,
+leaves without a full path, and sources that a filter drops.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Kind = tuple[int, int, tuple[IPv4Network, ...]]  # filters in and out, prefixes 
 
 
 def reachability_of(trips: ServerJourneys) -> Reachability:
-    """Which servers reach which with RDMA by every path."""
+    """Reachability matrix of servers: RDMA by every path."""
     known = _Classes(trips)
     classes = {
         own[0].name: ServerClass(
@@ -50,7 +50,7 @@ def reachability_of(trips: ServerJourneys) -> Reachability:
 
 @dataclass(frozen=True)
 class _Classes:
-    """Servers by class; the first by name speaks for the others."""
+    """Servers by class; the first by name represents the others."""
 
     trips: ServerJourneys
 
@@ -63,7 +63,7 @@ class _Classes:
         return tuple(found.values())
 
     def _told_apart(self, one: Attachment) -> tuple[object, ...]:
-        """What tells an address from others of its subnet."""
+        """Prefixes and rules that separate an address from others of its subnet."""
         address, forwarder = one.address, self.trips.forwarder
         return (
             forwarder.matching(address),
@@ -79,11 +79,11 @@ class _Classes:
 
     @cached_property
     def firsts(self) -> Sequence[Attachment]:
-        """One of each class."""
+        """First server of each class."""
         return [own[0] for own in self.members]
 
     def lost_to(self, target: Attachment) -> Set[str]:
-        """Classes, by first servers, that do not deliver to one by every path."""
+        """Classes, by their first servers, without delivery to the target by every path."""
         if target.down:
             return frozenset(self._names)
         beside = self._beside(target)
@@ -99,7 +99,7 @@ class _Classes:
         return [one for subnet in subnets for one in self._by_subnet.get(subnet, ())]
 
     def _no_way(self, target: Attachment) -> set[str]:
-        """All on leaves from which not every branch gets there."""
+        """Servers on leaves from which not every branch reaches the target."""
         found = self.trips.forwarder.by_ends(self._starts, target.address)
         lost = (leaf for ends, leaves in found if target.missed(ends) for leaf in leaves)
         return {name for leaf in lost for name in self._by_leaf[leaf]}
@@ -114,7 +114,7 @@ class _Classes:
         return found
 
     def _denied(self, here: Kind, there: Kind) -> bool:
-        """Whether a filter stops what servers of one kind send to those of another."""
+        """Whether a filter drops packets from servers of one kind to those of another."""
         if (here, there) not in self._verdicts:
             a, b = self._of_kind[here].address, self._of_kind[there].address
             filters = (self._filters[here[0]], self._filters[there[1]])
@@ -128,7 +128,7 @@ class _Classes:
 
     @cached_property
     def _filters(self) -> Sequence[PacketFilter | None]:
-        """All that differ."""
+        """All distinct filters."""
         return [None, *dict.fromkeys(self.trips.filters.values())]
 
     @cached_property
@@ -144,7 +144,7 @@ class _Classes:
         return PrefixTable(prefix for prefix in named if prefix is not None)
 
     def _kind(self, one: Attachment) -> Kind:
-        """What filters know a server by."""
+        """Properties of a server that filters evaluate."""
         at, number = (one.port[0], one.svi), self._number
         held = self._ruled.holding(one.address)
         return number.get((*at, IN), 0), number.get((*at, OUT), 0), held
@@ -190,7 +190,7 @@ class _Classes:
 
 
 def _place_key(one: Attachment) -> Iterator[object]:
-    """What of a server's own place decides how it fares."""
+    """Properties of a server's attachment that decide its reachability."""
     yield from (one.port[0], one.segment, one.subnet, one.vlan)
     yield from (one.down, one.no_vlan, one.no_gateway)
     yield one.port if one.unlike_its_segment else None  # its cause names the port

@@ -1,8 +1,8 @@
-"""Which configured BGP peers of a Network come up, and if not, why and whose line says so.
+"""State of every configured BGP session, with the reason and the line where it is not established.
 
-The status words have Batfish's meaning (`bgpSessionStatus`): not-compatible when the two ends do
-not match (wrong AS, no other end, no local address, an address that is down), not-established
-when they match and no cable joins them.
+The status words have Batfish's meaning (`bgpSessionStatus`). not-compatible: the two ends do not
+match (wrong AS, no other end, no local address, an address that is down). not-established: they
+match, and no cable joins them.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _MISMATCH = SessionStatus.NOT_COMPATIBLE
 
 @dataclass(frozen=True)
 class ConfiguredSession:
-    """One configured peer as its own device sees it."""
+    """State of one configured peer, from the side of its own device."""
 
     device: str
     peer: IPv4Address
     status: SessionStatus
     reason: str = ""  # empty when established
-    place: DevicePlace | None = None  # where the reason stands; it may be the other device
+    place: DevicePlace | None = None  # position of the reason; it may be on the other device
     far: tuple[str, IPv4Address] | None = None  # the other end's key, when established
 
 
 @dataclass(slots=True)
 class _SessionEndState:
-    """A peer with what its device makes of it. Not frozen: there are 30,000 of them."""
+    """Peer with its effective settings and local address. Not frozen: there are 30,000 of them."""
 
     device: Device
     bgp: Bgp
@@ -47,7 +47,7 @@ class _SessionEndState:
 
     @property
     def ready(self) -> bool:
-        """Whether its own device brings it up."""
+        """Whether its own device tries to establish it."""
         is_host = self.broadcast_of is None
         return is_host and self.settings.active and self.settings.asn is not None
 
@@ -85,7 +85,7 @@ def peerings(underlay: Underlay, sources: Sources) -> Peerings:
 
 
 def _ends(device: Device, sources: Sources) -> Iterator[_SessionEndState]:
-    """In order of addresses, and refused in the order of the text."""
+    """Ends of one device in order of addresses; Refused for the first fault in the text."""
     bgp = device.bgp
     if bgp is None:
         return
@@ -127,7 +127,7 @@ def _session(
 def _established_with(
     end: _SessionEndState, ends: _Ends, underlay: Underlay
 ) -> tuple[str, IPv4Address] | None:
-    """The other end where all is as it should be, as nearly everywhere; see `_judged`."""
+    """Other end of a session without faults, as nearly all are; see `_session_of`."""
     if end.local is None or not end.ready:
         return None
     port, address = end.local
@@ -150,7 +150,7 @@ def _established_with(
 def _session_of(
     end: _SessionEndState, ends: _Ends, underlay: Underlay, sources: Sources
 ) -> ConfiguredSession:
-    """What becomes of a peer, and why."""
+    """State of a peer, with its reason."""
     key = end.device.name, end.peer.address
     broken = _broken_here(end, underlay)
     if broken or end.local is None:
@@ -184,7 +184,7 @@ def _session_of(
 
 
 def _broken_here(end: _SessionEndState, underlay: Underlay) -> tuple[str, DevicePlace] | None:
-    """What the device's own text is enough to tell."""
+    """Reason that the device's own text shows."""
     if end.local is None:
         return _no_local(end)
     if broken := _unfinished(end):
@@ -195,7 +195,7 @@ def _broken_here(end: _SessionEndState, underlay: Underlay) -> tuple[str, Device
 
 
 def _unfinished(end: _SessionEndState) -> tuple[str, DevicePlace] | None:
-    """A peer that its own device does not bring up."""
+    """Reason why its own device does not establish a peer."""
     name, address = end.device.name, end.peer.address
     if end.broadcast_of is not None and end.local is not None:
         what = f"{address} is the broadcast address of {end.broadcast_of} on {name}"
@@ -213,7 +213,7 @@ def _no_local(end: _SessionEndState) -> tuple[str, DevicePlace]:
 
 
 def _no_owner(end: _SessionEndState, underlay: Underlay) -> tuple[str, DevicePlace]:
-    """Nobody answers at the peer's address: somebody's is down, or nobody has it."""
+    """Reason why no device has the peer's address: it is down, or it does not exist."""
     for node in underlay.network.nodes:
         for interface in node.device.interfaces if node.name != end.device.name else ():
             port = node.name, interface.name
@@ -230,7 +230,7 @@ def _broken_there(
     other: _SessionEndState | None,
     network: Network,
 ) -> tuple[str, DevicePlace] | None:
-    """Why the owner of the peer's address is not the other end of this session."""
+    """Reason why the owner of the peer's address is not the other end of this session."""
     name = owner[0]
     bgp = network.by_name[name].device.bgp
     if bgp is None:
@@ -249,7 +249,7 @@ def _broken_there(
 
 
 def _elsewhere(other: _SessionEndState, owner: Port) -> tuple[str, DevicePlace] | None:
-    """Why an end does not answer from the port that has the address that its peer asks."""
+    """Reason why an end uses another port than the owner of its peer's address."""
     if other.local is None:
         return _no_local(other)
     port = other.local[0]

@@ -1,4 +1,4 @@
-"""Follows packets between two ends over every equal path of the embedded engine's tables."""
+"""Trace of a flow between two ends, over every equal path of the embedded engine's tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def trace(
     sources: Sources,
     down: tuple[str, ...] = (),
 ) -> Trace:
-    """Every path of a flow, up to MOST_PATHS; down: what the solution is without, in words."""
+    """Every path of a flow, up to MOST_PATHS; down: failed parts of the solution, in words."""
     source, destination = ends
     tracer = _Tracer(solution, source, destination, flow, sources)
     found = list(islice(tracer.paths(), MOST_PATHS + 1))
@@ -45,7 +45,7 @@ def trace(
 
 @dataclass(frozen=True)
 class _Tracer:
-    """One flow, and the tables that it is held against."""
+    """Trace of one flow through the tables."""
 
     solution: Solution
     source: Endpoint
@@ -54,7 +54,7 @@ class _Tracer:
     sources: Sources
 
     def paths(self) -> Iterator[TracePath]:
-        """Every path in order of next hops."""
+        """Every path, in order of next hops."""
         here, there = self._attached(self.source), self._attached(self.destination)
         if here is None:
             yield from self._entering()
@@ -77,7 +77,7 @@ class _Tracer:
                 yield from self._on((), first)
 
     def _entering(self) -> Iterator[TracePath]:
-        """From a switch itself, or from outside by every exit that is up."""
+        """Paths from a switch itself, or from outside through every exit that is up."""
         for device in self.source.devices:
             yield from self._on((), Hop(device=device))
         exits = [] if self.source.devices else list(self._exits.values())
@@ -107,7 +107,7 @@ class _Tracer:
         return {outside_name(exit_): exit_ for exit_ in exits}
 
     def _on(self, before: tuple[Hop, ...], hop: Hop) -> Iterator[TracePath]:
-        """Go on from a switch that packets have entered."""
+        """Continue from a switch that packets have entered."""
         device, under = hop.device, self.solution.underlay
         if before and device in self._exits and not self.destination.devices:
             yield TracePath(hops=before, delivered=True, leaves_by=self._exits[device].name)
@@ -163,7 +163,7 @@ class _Tracer:
                     hops=(*before, last), delivered=True, leaves_by=peers[next_hop].name
                 )
             elif next_hop not in under.owners:
-                what = f"{device} sends {prefix} to {next_hop}, nobody here"
+                what = f"{device} sends {prefix} to {next_hop}, which no device has"
                 yield self._ended(
                     (*before, hop), PathEnd(what, DevicePlace(device, "static_routes"))
                 )
@@ -186,7 +186,7 @@ class _Tracer:
         return hop.model_copy(update={"next_hop": next_hop, "leaves": leaves})
 
     def _arrived(self, before: tuple[Hop, ...], hop: Hop, port: Port) -> TracePath:
-        """Packets are in a subnet of the switch that they have come to."""
+        """End of a path in a subnet of its last switch."""
         there = self._attached(self.destination)
         stop = PathEnd("", DevicePlace(port[0], interface=port[1]), port)
         if there is None:

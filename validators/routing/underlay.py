@@ -1,8 +1,8 @@
-"""Which interfaces of a Network are up, what is wired to what, and which subnets are connected.
+"""Underlay of a Network: interfaces that are up, cables, connected subnets and static routes.
 
-Everything is derived from the Devices (the text) and the cables; no protocol runs here yet. An
-up interface is one that Batfish calls active: enabled, its far end enabled, and, for a Vlanif,
-an up port in its VLAN.
+All of it is derived from the Devices (the text) and the cables, without any protocol. An interface
+is up as Batfish defines active: enabled, its far end enabled, and, for a Vlanif, an up port in its
+VLAN.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Statics = Mapping[IPv4Network, tuple[IPv4Address | None, ...]]  # next hops; Non
 
 @dataclass(frozen=True)
 class DevicePlace:
-    """A device, one of its interfaces if any, and the path of a field in the Device."""
+    """Position: a device, an interface if any, and the path of a field in the Device."""
 
     device: str
     path: str = ""
@@ -38,22 +38,22 @@ class DevicePlace:
 
 @dataclass(frozen=True)
 class Underlay:
-    """The fabric below routing. All mappings are complete for the devices of the network."""
+    """Fabric below routing. All mappings are complete for the devices of the network."""
 
     network: Network
     far: Mapping[Port, Port]  # the other end of a cable
     up: frozenset[Port]
     connected: Mapping[str, Mapping[IPv4Network, str]]  # subnet -> up interface
     owners: Mapping[IPv4Address, tuple[Port, ...]]  # up interfaces that have the address
-    static: Mapping[str, Statics]  # routes in use; a port that is down takes its own away
-    local: Mapping[IPv4Network, Set[str]]  # who has a prefix connected or by a static route
+    static: Mapping[str, Statics]  # routes in use; without those of ports that are down
+    local: Mapping[IPv4Network, Set[str]]  # devices with the prefix connected or as static route
 
     def interface(self, port: Port) -> Interface:
-        """The interface; a port without text is what the switch makes it by default."""
+        """Interface of a port; a port without text has the switch's defaults."""
         return _interface(self.network, port)
 
     def why_down(self, port: Port) -> tuple[str, DevicePlace]:
-        """Why the addresses of an interface are not in use, and where that stands."""
+        """Reason why the addresses of an interface are not in use, with its position."""
         interface = self.interface(port)
         if not interface.enabled:
             return f"{port[0]} {port[1]} is shut down", enabled_place(port)
@@ -79,12 +79,12 @@ class Underlay:
 
 
 def enabled_place(port: Port) -> DevicePlace:
-    """Where an interface is shut down."""
+    """Position of the line that shuts an interface down."""
     return DevicePlace(port[0], f"interfaces[{port[1]}].enabled", port[1])
 
 
 def refuse(what: str, place: DevicePlace, sources: Sources, how: str = "") -> Refused:
-    """Error that names the device and its line: the engine does not guess."""
+    """Build the error for a part that is not modelled, with device and line."""
     position = sources.find(place.device, place.path)
     where = " ".join(part for part in (place.device, place.interface) if part)
     where += f" ({position.file}:{position.line})" if position else ""
@@ -92,12 +92,12 @@ def refuse(what: str, place: DevicePlace, sources: Sources, how: str = "") -> Re
 
 
 def build(network: Network, sources: Sources) -> Underlay:
-    """Bring the interfaces up.
+    """Build the underlay of a network.
 
-    Raises Refused for what is not modelled: an addressed Eth-Trunk, one subnet on two interfaces
-    of a switch, a VLAN bridged between switches, a subnet that does not tell who is wired to whom.
+    Raises Refused for parts that are not modelled: an addressed Eth-Trunk, one subnet on two
+    interfaces of a switch, a VLAN bridged between switches, a subnet with more than two ports.
     """
-    # In order of names, so that no answer and no sentence hangs on the order of the nodes.
+    # In order of names, so that no answer and no message depends on the order of the nodes.
     ordered = tuple(sorted(network.nodes, key=lambda node: node.name))
     network = network.model_copy(update={"nodes": ordered})
     for node in network.nodes:
@@ -136,8 +136,8 @@ def _in_use(node: Node, up: Set[Port]) -> Iterator[tuple[str, IPv4Interface]]:
 def statics_of(device: Device, connected: Mapping[IPv4Network, str]) -> Statics:
     """Static routes of the public table that are in use, those of the best preference.
 
-    One whose next hop is in no connected subnet is not: what VRP finds by looking the next hop up
-    in other routes is not modelled, and is not needed in a fabric.
+    A route whose next hop is in no connected subnet is not in use: recursive lookup of the next hop
+    in other routes is not modelled, and a fabric does not need it.
     """
     best: dict[IPv4Network, int] = {}
     found: dict[IPv4Network, tuple[IPv4Address | None, ...]] = {}
@@ -160,7 +160,7 @@ def _interface(network: Network, port: Port) -> Interface:
 
 
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
-    """Lines that the models do not know and that may change where packets go, and the sentence."""
+    """Lines outside the models that may change forwarding, each with a message."""
     dialect = dialect_of(node)
     for line in node.unmodelled:
         if dialect.may_forward(line):
@@ -183,7 +183,7 @@ def _check_device(device: Device, sources: Sources) -> None:
 
 
 def _unmodelled_in(interface: Interface) -> str:
-    """What an interface is that the engine does not model; empty: nothing."""
+    """Property of an interface that the engine does not model, in words; empty: none."""
     if interface.kind == "other" and interface != Interface(name=interface.name):
         return "of a kind that is not modelled"
     if interface.kind == "eth-trunk" and interface.routed:
@@ -226,13 +226,13 @@ def _declared_cables(network: Network) -> Iterator[tuple[Port, Port]]:
 
 
 def _inferred_cables(network: Network, sources: Sources) -> Iterator[tuple[Port, Port]]:
-    """Cables as the addresses tell them: two routed ports in one subnet."""
+    """Cables by the addresses: two routed ports in one subnet."""
     for subnet, ends in shared_subnets(network.nodes).items():
         ports = [(end.device, end.interface) for end in ends]
         if len(ports) > 2:
             names = ", ".join(" ".join(port) for port in ports)
             place = DevicePlace(ports[2][0], f"interfaces[{ports[2][1]}].addresses", ports[2][1])
-            what = f"subnet {subnet} is on {names}: the addresses do not tell the cables"
+            what = f"subnet {subnet} is on {names}: the addresses do not identify the cables"
             raise refuse(what, place, sources, "describe the links")
         if len(ports) == 2:
             yield ports[0], ports[1]
@@ -255,7 +255,7 @@ def _carrier(network: Network, end: Port) -> Interface:
 
 
 def _bridgeable(device: Device) -> list[int]:
-    """VLANs of a switch; VLAN 1 is on every port that says nothing, so it needs a gateway."""
+    """VLANs of a switch; VLAN 1 counts only with a gateway, as it is every port's default."""
     gateways = (gateway_vlan(each.name) for each in device.interfaces if each.addresses)
     svis = {vlan for vlan in gateways if vlan is not None}
     return sorted(svis | {vlan for vlan in device.vlans if vlan != 1})
@@ -264,7 +264,7 @@ def _bridgeable(device: Device) -> list[int]:
 def up_ports(
     node: Node, network: Network, far: Mapping[Port, Port], failed: Set[Port] = frozenset()
 ) -> Iterator[Port]:
-    """Interfaces of a switch that are up; `failed` ones count as shut down, at either end."""
+    """Interfaces of a switch that are up; `failed` ones are shut down, at either end."""
     ports: set[str] = set()
     svis, trunks = [], []
     for interface in node.device.interfaces:

@@ -1,8 +1,8 @@
-"""Failures asked of a Batfish service: a fork of the snapshot for each, without what has failed.
+"""Study of failures by a Batfish service: one fork of the snapshot a failure, without failed parts.
 
-A fork costs a second for a dozen switches and 20 for a hundred, so that by default a sample is
-taken. Server pairs are traced only where one question says that some path no longer delivers: most
-failures in a Clos lose none.
+A fork takes a second for a dozen switches and 20 for a hundred, so that a sample is the default.
+Server pairs are traced only if one question reports a path that no longer delivers: most failures
+in a Clos lose none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CIRCLES = "not judged: Batfish does not model buffers"
 
 @dataclass(frozen=True)
 class BatfishFailureScope:
-    """The failures to ask for, of how many, as a scope says."""
+    """Failures of a scope, and the number of all possible ones."""
 
     scope: str
     failures: tuple[Failure, ...]
@@ -39,13 +39,13 @@ def choose(singles: Sequence[Failure], scope: str) -> BatfishFailureScope:
 
 
 def cabled_failures(network: Network) -> tuple[Failure, ...]:
-    """Each cable between switches, then each switch, where the embedded engine does not know."""
+    """Each cable between switches, then each switch, if the embedded engine has no answer."""
     links = [Failure(links=((link.a, link.b),)) for link in network.links or ()]
     return (*links, *(Failure(nodes=(node.name,)) for node in network.nodes))
 
 
 def deactivated(failure: Failure) -> tuple[tuple[str, ...], tuple[End, ...]]:
-    """What a fork is made without, in Batfish's names: switches, and both ends of each cable."""
+    """Parts that a fork lacks, in Batfish's names: switches, and both ends of each cable."""
     ends = (end for link in failure.links for end in link)
     ports = tuple(
         End(device=host_name(end.device), interface=EosNames.to_eos(end.interface)) for end in ends
@@ -54,12 +54,12 @@ def deactivated(failure: Failure) -> tuple[tuple[str, ...], tuple[End, ...]]:
 
 
 def fork_name(number: int) -> str:
-    """Name of a fork on the service: failures are told by their number."""
+    """Name of a fork on the service, by the number of its failure."""
     return f"failure-{number}"
 
 
 def study_of(chosen: BatfishFailureScope, effects: Iterable[FailureEffect]) -> FailureStudy:
-    """The study in the words of the embedded engine's."""
+    """Study in the form of the embedded engine's."""
     return FailureStudy(
         scope=chosen.scope,
         population=chosen.population,
@@ -82,7 +82,7 @@ def without_own(network: Network, failure: Failure, hosts: Sequence[str]) -> lis
 def disagreeing(
     ours: FailureStudy, theirs: FailureStudy, names: tuple[str, str], sources: Sources
 ) -> tuple[int, tuple[Finding, ...]]:
-    """How many failures both have studied, and one finding where they differ, with how many do."""
+    """Number of failures that both studied, and one finding if some differ, with their number."""
     mine = {effect.failure: effect for effect in ours.effects}
     both = [(mine[e.failure], e) for e in theirs.effects if e.failure in mine]
     found = [said for pair in both if (said := difference(*pair, names))]

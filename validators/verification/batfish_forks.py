@@ -1,7 +1,7 @@
-"""Keeps what a Batfish service routes after failures: forks of a snapshot, without what has failed.
+"""Recording of routes after failures from a Batfish service: forks without the failed parts.
 
-Of each fork only the rows of the routes question are kept, and of these only those by which it
-differs from the whole snapshot: 26 failures of ten switches are then as large as the whole.
+A fork has only the rows of the routes question by which it differs from the whole snapshot: 26
+failures of ten switches are then as large as the whole.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Table = dict[str, dict[IPv4Address, tuple[IPv4Network, ...]]]  # rows by node an
 
 
 class Fork(Frozen):
-    """Rows of BGP routes that the whole has and a fork has not, and the other way round."""
+    """Difference of BGP routes between the whole snapshot and a fork."""
 
     failure: Failure
     gone: Table = Field(default_factory=dict)
@@ -44,7 +44,7 @@ class Fork(Frozen):
 
 
 class Forks(Frozen):
-    """What the service routes for a snapshot, and after failures of it."""
+    """BGP routes of the service for a snapshot, and after its failures."""
 
     network: str
     forked_sha256: str  # of the whole snapshot
@@ -56,13 +56,13 @@ class Forks(Frozen):
 
     @cached_property
     def by_failure(self) -> dict[Failure, Fork]:
-        """Forks by what has failed."""
+        """Forks by failure."""
         return {fork.failure: fork for fork in self.forks}
 
     def after(self, network: Network, failure: Failure) -> RoutingState | None:
-        """Routes after a failure, of the whole without one; None if nobody asked for them.
+        """Routes after a failure, or of the whole snapshot for none; None if not recorded.
 
-        Of sessions and reachability nothing is said.
+        The state has no sessions and no reachability.
         """
         rows = set(rows_of(self.whole))
         if failure != Failure():
@@ -79,7 +79,7 @@ class Forks(Frozen):
 
 
 def ask_forks(network: Network, failures: Sequence[Failure], service: Service) -> Forks:
-    """Ask a service for routes, whole and after each failure. Raises as `batfish.ask` does."""
+    """Request routes, whole and after each failure. Raises as `batfish.ask` does."""
     files = snapshot_files(network)
     with open_session(files, service) as asking:
         gate(asking)
@@ -113,9 +113,9 @@ def _forks(
 def record_forks(
     network: Network, failures: Sequence[Failure], path: Path, service: Service
 ) -> Forks:
-    """Ask as `ask_forks` does, and keep the answers in a file. Raises as it does."""
+    """Request routes as `ask_forks` does, and keep them in a file. Raises as it does."""
     forks = ask_forks(network, failures, service)
-    for failure in (Failure(), *failures):  # answers that mean nothing are not kept
+    for failure in (Failure(), *failures):  # raises before invalid answers are kept
         forks.after(network, failure)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(forks.model_dump_json() + "\n", encoding="utf-8")
@@ -123,14 +123,14 @@ def record_forks(
 
 
 def replay_forks(network: Network, path: Path) -> Forks:
-    """What the service answered about exactly this snapshot. Raises BadInput as `replay` does."""
+    """Recorded routes of exactly this snapshot. Raises BadInput as `replay` does."""
     forks = read_recording(Forks, path)
     check_snapshot(network, forks.forked_sha256, forks.recorded, path)
     return forks
 
 
 def table_of(rows: Iterable[RouteRow]) -> Table:
-    """Rows in the form in which they are kept, sorted."""
+    """Rows in the recorded form, sorted."""
     found: defaultdict[str, defaultdict[IPv4Address, list[IPv4Network]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -143,7 +143,7 @@ def table_of(rows: Iterable[RouteRow]) -> Table:
 
 
 def rows_of(table: Table) -> Iterator[RouteRow]:
-    """The rows again."""
+    """Rows of a recorded table."""
     for node, hops in table.items():
         for hop, prefixes in hops.items():
             for prefix in prefixes:

@@ -1,6 +1,6 @@
-"""All that is asked of a Batfish service in one session: routes, checks, failures, and a change.
+"""Session with a Batfish service for all questions: routes, checks, failures, and a change.
 
-One session, so that a snapshot is sent and parsed once, and all of it is deleted at the end.
+One session sends and parses a snapshot once, and deletes everything at the end.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ BEFORE = "before"
 
 @dataclass(frozen=True)
 class SnapshotExample:
-    """RDMA of one server that one of two snapshots delivers and the other does not."""
+    """RDMA of one server that only one of two snapshots delivers."""
 
     source: str
     destination: str
@@ -55,7 +55,7 @@ class SnapshotExample:
 
 @dataclass(frozen=True)
 class BatfishResult:
-    """What the service said, and how long each question took."""
+    """Answers of the service, and the duration of each question."""
 
     state: RoutingState
     checks: Checks
@@ -74,7 +74,7 @@ def ask_all(
     failures: BatfishFailureScope | None = None,
     before: Network | None = None,
 ) -> BatfishResult:
-    """Ask about a network whose Devices were parsed from text; before: one to compare it with.
+    """Verify a network whose Devices were parsed from text; before: one to compare it with.
 
     Raises as `batfish.ask` does.
     """
@@ -120,7 +120,7 @@ def _effects(
 def _after(
     asking: BatfishSession, network: Network, answers: BatfishAnswers, failure: Failure, of: str
 ) -> RoutingState:
-    """Routes after a failure, and reachability if any path no longer delivers."""
+    """Routes after a failure, and the reachability matrix if any path no longer delivers."""
     up = without_own(network, failure, answers.hosts_up)
     routes = route_rows(asking, of)
     state = RoutingState(
@@ -143,7 +143,7 @@ def _examples(
     earlier: Network,
     answers: tuple[BatfishAnswers, BatfishAnswers],
 ) -> Iterator[SnapshotExample]:
-    """What Batfish's own differential question says, of servers that did not move."""
+    """Results of Batfish's own differential question, for servers that did not move."""
     servers = _unmoved(network, earlier)
     up = [name for name in servers if all(name in said.hosts_up for said in answers)]
     by_address: dict[IPv4Address, str] = {s.address.ip: s.name for s in servers.values()}
@@ -154,7 +154,7 @@ def _examples(
     for row in asking.speaker.differing(asking.session, up, addresses, None, BEFORE):
         source = servers[row["Flow"]["ingressNode"]]
         target = IPv4Address(row["Flow"]["dstIp"])
-        # The service may forge the source address, which nothing looks at but filters.
+        # The service may forge the source address, which only filters evaluate.
         forged = IPv4Address(row["Flow"]["srcIp"]) != source.address.ip
         if target != source.address.ip and not (forged and filtered):
             yield SnapshotExample(source.name, by_address[target])

@@ -122,7 +122,7 @@ def test_an_answer_in_an_unknown_form_is_a_failure_of_the_service(clos: Clos, ke
 
 def test_answers_that_leave_a_peer_out_are_not_taken_for_an_answer(clos: Clos) -> None:
     nothing = BatfishAnswers(version="0", sessions=(), routes=(), hosts_up=(), traces=())
-    with pytest.raises(ServiceFailed, match=r"Batfish says nothing of leaf1 peer 10\.0\.1\.0"):
+    with pytest.raises(ServiceFailed, match=r"Batfish reports no state of leaf1 peer 10\.0\.1\.0"):
         interpret(clos(), nothing)
 
 

@@ -111,7 +111,7 @@ def test_a_recording_is_refused_once_the_text_has_changed(
     assert said.startswith(f"{path}: recorded for snapshot ")
     assert "its text or the translation has changed" in said
     assert said.endswith(
-        "record it anew with a running service: "
+        "record it again with a running service: "
         "ROCEFORT_BATFISH=HOST:PORT ROCEFORT_RECORD=1 pytest -m batfish -k clos-2x2"
     )
 

@@ -84,10 +84,10 @@ def test_a_limit_without_time_is_none() -> None:
         ("0.36.9-SNAPSHOT", ""),
         (
             "0.37.0",
-            "the Batfish service is 0.37.0, which is newer than what was tried: "
+            "the Batfish service is 0.37.0, which is newer than the tested version: "
             "Rocefort is tested with 0.36",
         ),
-        ("main", "the Batfish service says version 'main', and Rocefort is tested with 0.36"),
+        ("main", "the Batfish service reports version 'main', and Rocefort is tested with 0.36"),
     ],
 )
 def test_a_version_that_nobody_tried_is_told(version: str, note: str) -> None:
@@ -144,7 +144,7 @@ def test_a_service_behind_tls_is_asked_with_its_token(authority: ssl.SSLContext)
         with pytest.raises(ServiceFailed) as caught:
             server_version(HOST, port, 5.0, ServiceAccess(tls=True, token="other"))
     assert str(caught.value) == (
-        f"{HOST}:{port}: the service refuses us (HTTP 401); set ROCEFORT_BATFISH_TOKEN"
+        f"{HOST}:{port}: the service denies access (HTTP 401); set ROCEFORT_BATFISH_TOKEN"
     )
 
 
@@ -164,7 +164,7 @@ def test_a_service_that_answers_tls_in_the_clear_is_hinted_at() -> None:
     with serving({}) as port, pytest.raises(ServiceFailed) as caught:
         server_version(HOST, port, 5.0, ServiceAccess(tls=True))
     assert str(caught.value) == (
-        f"{HOST}:{port}: what answers does not speak TLS; "
+        f"{HOST}:{port}: the service does not use TLS; "
         f"where no TLS proxy is before it, use http://{HOST}:{port}"
     )
 
@@ -237,11 +237,12 @@ def test_a_question_without_an_answer_ends_at_the_limit(clos: Clos, kept: Path) 
         (
             "no-stable-routes",
             "Batfish gave up: Work finished with status REQUEUEFAILURE: the service could not "
-            "compute the data plane: routes that never settle, or too little memory",
+            "compute the data plane: routes that never converge, or too little memory",
         ),
         (
             "terminated-abnormally",
-            "Batfish gave up: Work terminated abnormally: Found no active locations matching nosuch",
+            "Batfish gave up: Work terminated abnormally: Found no active locations matching "
+            "nosuch",
         ),
     ],
 )

@@ -110,7 +110,7 @@ def test_engines_that_differ_on_a_flow_are_an_error(case: tuple[Network, Sources
     (finding,) = compare(state, other, network)
     assert finding.message == (
         f"the engines disagree: {first.flow} of {first.source} to {first.destination}: "
-        "embedded reports delivered, other says not delivered"
+        "embedded reports delivered, other reports not delivered"
     )
 
 

@@ -137,8 +137,8 @@ def test_a_cable_of_unknown_speed_is_refused(clos: Clos) -> None:
     with pytest.raises(Refused) as refused:
         capacity(odd, _demand(), solution=analyse(network))
     assert str(refused.value) == (
-        "spine1 100GE1/0/1 - leaf1 Eth-Trunk1: the speed of this cable is not known, and so not "
-        "what it carries; name the hardware of its ends"
+        "spine1 100GE1/0/1 - leaf1 Eth-Trunk1: the speed of this cable is not known, so its "
+        "capacity is not known; name the hardware of its ends"
     )
 
 

@@ -22,7 +22,7 @@ FLOWS: list[dict[str, Any]] = [
     {"senders": {"leaves": [f"leaf{n}"]}, "share": n / 100} for n in range(1, 5)
 ]
 DEMAND = Demand.model_validate({"demand": "t", "peak": "100 Gb/s", "flows": FLOWS})
-TOLD = "14 single failures of 9 kinds not studied: ask `rocefort capacity --failures single`"
+TOLD = "14 single failures of 9 kinds not studied: use `rocefort capacity --failures single`"
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_sample_is_whole_kinds_and_agrees_with_all_of_them(network: Network) -
     assert all(whole[one.failures] == one for one in found.failures)
     studied = sum(len(one.failures) for one in found.failures)
     assert found.failures_note == (
-        f"{studied} of 14 single failures studied: 3 drawn with seed 1, and those that cost alike"
+        f"{studied} of 14 single failures studied: 3 drawn with seed 1, and equivalent ones"
     )
     assert found.seed == 1
     assert f"{studied} single failures of those studied" in text_of(
