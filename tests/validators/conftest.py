@@ -290,7 +290,7 @@ class Small:
         return self.bgp(name, peers=peers)
 
     def unpeer(self, name: str, address: str) -> Small:
-        """Take one BGP peer away."""
+        """Remove one BGP peer."""
         bgp = self._device(name).bgp
         assert bgp is not None
         return self.bgp(name, peers=tuple(p for p in bgp.peers if str(p.address) != address))
@@ -318,7 +318,7 @@ class Small:
         return self.change(hosts=self.network.hosts.model_copy(update=update))
 
     def nic(self, **update: Any) -> Small:
-        """Change how the NICs of all servers are set."""
+        """Change the NIC profile of all servers."""
         return self.hosts(nics={"plain": NIC.model_copy(update=update)})
 
     def family(self, name: str, family: str, **update: Any) -> Small:
@@ -332,7 +332,7 @@ class Small:
         return self.node(name, hardware=hardware.model_copy(update=update))
 
     def without(self, name: str) -> Small:
-        """Take a switch and its links away."""
+        """Remove a switch and its links."""
         assert self.network.links is not None
         links = tuple(x for x in self.network.links if name not in (x.a.device, x.b.device))
         return self.change(
@@ -340,7 +340,7 @@ class Small:
         )
 
     def says(self, rule: str) -> list[str]:
-        """What one rule says, as lines `severity place: sentence`."""
+        """Verdicts of one rule, as lines `severity place: message`."""
         report = check(self.network, self.sources)
         verdicts: list[Finding | NotJudged] = [*report.findings, *report.not_judged]
         return [_line(verdict) for verdict in verdicts if verdict.rule == rule]
@@ -358,7 +358,7 @@ def _line(verdict: Finding | NotJudged) -> str:
 
 @pytest.fixture(scope="session")
 def live_service() -> Service:
-    """The Batfish service that ROCEFORT_BATFISH names, or a skip that says so."""
+    """Batfish service of ROCEFORT_BATFISH; skips the test without one."""
     pytest.importorskip("pybatfish", reason="pip install 'rocefort[batfish]'")
     service = service_of(os.environ.get("ROCEFORT_BATFISH"))
     if service is None:
@@ -369,7 +369,7 @@ def live_service() -> Service:
 
 @pytest.fixture(scope="session")
 def service(live_service: Service) -> tuple[str, int]:
-    """Host and port of the same."""
+    """Host and port of that service."""
     return live_service.host, live_service.port
 
 

@@ -1,6 +1,6 @@
 """Fabrics on which both engines must agree: named ones, and generated ones from a seed.
 
-Each is derived from intent, rendered, spoilt by hand in its text, and parsed back from that text.
+Each is derived from intent, rendered, edited in its text to have a fault, and parsed again.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def base(spines: int = 2, leaves: int = 3, **changes: object) -> Intent:
 
 
 def server(leaf: int, number: int, segment: str, **at: object) -> Intent:
-    """A server of a leaf, on the port of its number if nothing else is said."""
+    """Server of a leaf; by default on the port with its number."""
     names = {"name": f"s{leaf}-{number}", "leaf": f"leaf{leaf:02}", "segment": segment}
     return names | (at or {"port": f"100GE1/0/{number}"})
 
@@ -137,7 +137,7 @@ def drawn_servers(random: Random, leaf: Intent) -> Iterator[Intent]:
 
 
 def drawn_policy(random: Random) -> Intent:
-    """Who may talk to whom, by one to three entries."""
+    """Segment policy with one to three entries."""
     entries = []
     for number in range(1, random.randint(1, 3) + 1):
         source, destination = (random.choice(sorted(SEGMENTS)) for _ in range(2))
@@ -203,7 +203,7 @@ def a_network(random: Random, texts: Texts) -> IPv4Network:
 
 
 def hijack(match: re.Match[str], random: Random, texts: Texts) -> str:
-    """Announce somebody's network from a black hole; the match ends before `aaa`."""
+    """Announce another device's network from a black hole; the match ends before `aaa`."""
     stolen = a_network(random, texts)
     route = f"{stolen.network_address} {stolen.netmask}"
     return f"  network {route}\n{match[0]}ip route-static {route} NULL0\n#\n"
@@ -377,7 +377,7 @@ def edited(name: str, intent: Intent, edits: Edits, folder: Path) -> Case:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where intents are written."""
+    """Folder for intents."""
     return tmp_path_factory.mktemp("agreement")
 
 
@@ -401,5 +401,5 @@ def generate(folder: Path) -> Callable[[int], Case]:
 
 @pytest.fixture(scope="session")
 def recording() -> Callable[[str], Path]:
-    """Where the answers about a fabric are kept."""
+    """Path of the recorded answers about a fabric."""
     return lambda name: RECORDED / ("generated" if "generated" in name else "") / f"{name}.json"

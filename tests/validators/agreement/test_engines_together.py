@@ -26,7 +26,7 @@ MISSING: Edits = (("leaf02", r"^ +peer 10\.1\.0\.8 .*\n", ""),)
 HIDDEN: Edits = (("leaf02", r"^(ip ip-prefix LOCAL index 120) permit", r"\1 deny"),)
 BOTH_HOPS = "embedded reports 10.1.0.0 and 10.1.0.2, batfish reports"
 
-# What Batfish was asked about, and what it says of that which the embedded engine does not.
+# Questions to Batfish, and its answers that differ from the embedded engine's.
 CASES: dict[str, tuple[Edits, list[tuple[str, str]]]] = {
     "named-wrong-as": (
         WRONG_AS,

@@ -1,6 +1,6 @@
 """Both engines on generated fabrics with faults in their texts: the same answers to everything.
 
-Batfish's answers are real ones, recorded; with a service they are asked anew.
+Batfish's answers are real ones, recorded; with a service they are requested again.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def test_a_live_service_agrees_and_says_what_is_recorded(
 
 
 def test_the_fabrics_are_not_all_alike(generate: Callable[[int], Any]) -> None:
-    """What is compared has sessions up and down, pairs delivered and not, and all the options."""
+    """The set has sessions up and down, pairs delivered and not, and all the options."""
     cases = [generate(seed) for seed in SEEDS]
     statuses: Counter[SessionStatus] = Counter()
     pairs: Counter[bool] = Counter()

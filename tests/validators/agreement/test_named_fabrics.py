@@ -1,7 +1,7 @@
 """Both engines on fabrics by name: they agree, and find each fault on its device and line.
 
-Batfish's answers are real ones, recorded; with a service they are asked anew. HEPS, its faults and
-a fabric with exits have tables of their own (see tests/validators/batfish).
+Batfish's answers are real ones, recorded; with a service they are requested again. HEPS, its faults
+and a fabric with exits have tables of their own (see tests/validators/batfish).
 """
 
 from __future__ import annotations
@@ -324,7 +324,7 @@ by_name = pytest.mark.parametrize("named", NAMED, ids=lambda named: named.name)
 
 
 def said(case: Any, state: RoutingState) -> list[Said]:
-    """What is found: device, its line, sentence."""
+    """Findings as device, line and message."""
     found = []
     for finding in verify(case.network, state, case.sources).findings:
         device, line = finding.where.device or "", finding.where.line

@@ -61,7 +61,7 @@ def failures(network: Network) -> tuple[Failure, ...]:
 
 @pytest.fixture(scope="module")
 def forks(network: Network) -> Forks:
-    """What is recorded."""
+    """Recorded routes of the whole network and after failures."""
     return replay_forks(network, PATH)
 
 
@@ -82,7 +82,7 @@ def test_both_agree_after_each_single_failure(
     assert found.compared > 130
     fork = forks.forks[number]
     assert fork.failure == failures[number]
-    assert fork.gone  # every failure of HEPS costs somebody a path
+    assert fork.gone  # every failure of HEPS removes a path of some switch
 
 
 def test_every_single_failure_is_there(

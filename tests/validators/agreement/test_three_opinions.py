@@ -80,7 +80,7 @@ def labs() -> Iterator[Registry]:
 
 @pytest.fixture(scope="module")
 def rows() -> Iterator[list[OpinionRow]]:
-    """What is found of each fabric; the table is made of it at the end."""
+    """Results of each fabric, for the table at the end."""
     found: list[OpinionRow] = []
     yield found
     assert f"in {len(found)} state" in text_of(opinions_report(found), width=80)

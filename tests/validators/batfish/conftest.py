@@ -1,4 +1,4 @@
-"""Small eBGP fabrics as models, their faults, and where recordings of them are kept."""
+"""Small eBGP fabrics as models, their faults, and the paths of their recordings."""
 
 from __future__ import annotations
 

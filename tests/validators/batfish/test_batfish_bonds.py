@@ -1,4 +1,4 @@
-"""A bonded server: the embedded engine and a running Batfish say the same, without a warning."""
+"""A bonded server: the embedded engine and a running Batfish agree, without a warning."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Both engines on a fabric with exits: they agree when it is whole, and on faults in its text.
 
-Batfish's answers are real ones, recorded (see RECORD_COMMAND); with a service they are asked anew.
+Batfish's answers are real ones, recorded (see RECORD_COMMAND); with a service they are requested
+again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TESTS = Path(__file__).parents[2]
 SAMPLE = TESTS / "samples" / "border" / "fabric.yaml"
 RECORDED = TESTS / "recorded"
 
-# Name, lines of leaf01 that match it, what they become, what must be said.
+# Name, pattern for lines of leaf01, their replacement, expected message.
 FAULTS: dict[str, tuple[str, str, str]] = {
     "border": ("sysname", "sysname", ""),
     "border-no-import": (

@@ -1,4 +1,4 @@
-"""What Batfish says beside routes becomes findings with our device, interface and rule."""
+"""Batfish's checks beside routes become findings with device, interface and rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way in which a service can fail is one sentence with exit code 3 and a snapshot to look at."""
+"""Every failure of a service is one message with exit code 3, and keeps the snapshot."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where snapshots of failures go during the test."""
+    """Folder for snapshots of failures during the test."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""A running Batfish says today what it said when it was recorded; with ROCEFORT_RECORD=1, records."""
+"""A running Batfish gives the recorded answers again; with ROCEFORT_RECORD=1, records them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_service_still_says_what_was_recorded(
 
 
 def everything(device: Device) -> Device:
-    """Every form that the translation has, none of which may earn a warning."""
+    """Every form of the translation; none may cause a warning."""
     lists = (
         *device.prefix_lists,
         PrefixList(name="permit"),

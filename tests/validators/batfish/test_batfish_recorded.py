@@ -1,4 +1,4 @@
-"""Recorded answers of a real Batfish: what they say of a fabric and three faults, and when."""
+"""Recorded answers of a real Batfish on a fabric and three faults, and when they are valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a service is reached: address, TLS, token, version, limit; and what a dead one leaves."""
+"""Access to a service: address, TLS, token, version, limit; and the effects of a dead one."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_pybatfish_speaks_tls_with_the_token_too(
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where snapshots of failures go during the test."""
+    """Folder for snapshots of failures during the test."""
     folder = tmp_path / "kept"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))

@@ -153,7 +153,7 @@ def test_what_cannot_be_translated_is_told_for_all_switches_together(clos: Clos)
 
     with pytest.raises(Refused) as caught:
         snapshot_files(clos(leaf1=policy_gone, leaf2=policy_gone))
-    assert caught.value.exit_code == 4  # as the embedded engine says it
+    assert caught.value.exit_code == 4  # as the embedded engine does
     assert [(p.where, p.what) for p in caught.value.problems] == [
         (f"leaf{n} peer 10.0.{n}.{last}", "route-policy OUT does not exist")
         for n in (1, 2)

@@ -1,6 +1,7 @@
 """Both engines on the text of HEPS: they agree when it is whole, and on three faults in the text.
 
-Batfish's answers are real ones, recorded (see RECORD_COMMAND); with a service they are asked anew.
+Batfish's answers are real ones, recorded (see RECORD_COMMAND); with a service they are requested
+again.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ RECORDED = Path(__file__).parents[2] / "recorded"
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong in one device's text, and what both engines must say of it."""
+    """Fault in one device's text, and the finding that both engines must have."""
 
     name: str
     device: str

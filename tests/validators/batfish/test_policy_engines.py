@@ -1,6 +1,7 @@
-"""Both engines on HEPS with isolated segments: what the policy says comes through, and no more.
+"""Both engines on HEPS with isolated segments deliver exactly the flows that the policy permits.
 
-Batfish's answers are real ones, recorded (see RECORD_COMMAND); with a service they are asked anew.
+Batfish's answers are real ones, recorded (see RECORD_COMMAND); with a service they are requested
+again.
 """
 
 from __future__ import annotations

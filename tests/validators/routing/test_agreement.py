@@ -1,4 +1,4 @@
-"""Two engines' answers are compared: what counts as a disagreement, and how it is told."""
+"""Comparison of two engines' answers: disagreements, and the message of each."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_pair_that_differs_is_told(clos: Clos, sources: Sources) -> None:
     [
         (1, "172.16.0.4", True),  # the other of two equals
         (1, "172.16.0.0 172.16.0.4", False),  # two paths where the switch takes one
-        (1, "172.16.0.9", False),  # nobody's address
+        (1, "172.16.0.9", False),  # the address of no device
         (32, "172.16.0.0", False),  # one path of two
     ],
 )

@@ -265,7 +265,7 @@ def test_failures_said_to_be_alike_are(
 
 
 def _outline(carried: PortLoads) -> tuple[list[float], float, float]:
-    """What a swap of switches leaves as it is."""
+    """Properties of a report that a swap of switches does not change."""
     rates = sorted(round(rate, 4) + 0.0 for rate in carried.by_port.values())
     return [r for r in rates if r], round(carried.lost, 4), round(carried.cut, 4)
 

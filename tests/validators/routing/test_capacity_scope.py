@@ -1,4 +1,4 @@
-"""Which failures a demand is held against: all of a quick fabric, none or a sample otherwise."""
+"""Choice of failures for a capacity study: all of a small fabric, else none or a sample."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOLD = "14 single failures of 9 kinds not studied: use `rocefort capacity --fail
 
 @pytest.fixture
 def network(clos: Clos) -> Network:
-    """Two spines, four leaves that a demand tells apart: 8 cables, 14 failures of 9 kinds."""
+    """Two spines, four leaves with different demand: 8 cables, 14 failures of 9 kinds."""
     return clos(2, 4)
 
 

@@ -115,7 +115,7 @@ def has_circle(solution: Solution) -> bool:
 
 
 def check_all(network: Network, *, pairs: bool = False) -> int:
-    """Every failure by repair and from the start; how many of them cost something."""
+    """Compare repair with a full solution for every failure; return how many have an impact."""
     before = analyse(network)
     work = PreparedSolution(network, before, Sources())
     failures, _ = chosen_failures(single_failures(network, before), "2" if pairs else "single")

@@ -1,4 +1,4 @@
-"""Random versions of a fabric: groups settle as devices do, and moved routes are all that moved."""
+"""Random versions of a fabric: groups settle as devices do, and moved routes are complete."""
 
 from __future__ import annotations
 

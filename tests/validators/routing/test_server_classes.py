@@ -1,4 +1,4 @@
-"""Reachability by class of servers says of every pair what following that pair says."""
+"""Reachability by class of servers equals the result of following every pair."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def other_segment(network: Network, _: Edits) -> Network:
 
 
 def stretched(network: Network, _: Edits) -> Network:
-    """The last server says that it is in the first one's subnet."""
+    """The last server has an address in the first one's subnet."""
     *rest, last = network.servers or ()
     moved = last.model_copy(update={"address": type(last.address)("10.1.10.77/24")})
     return network.model_copy(update={"servers": (*rest, moved)})
@@ -127,7 +127,7 @@ def test_demand_that_a_filter_drops_has_no_path(clos: Clos, edits: Edits) -> Non
 
 
 def agree(network: Network) -> Reachability:
-    """Every pair by itself against what the classes say of it."""
+    """Compare the result of every single pair with that of the classes."""
     solution = analyse(network)
     reached, trips = solution.state.reachability, solution.trips
     names = [server.name for server in network.servers or ()]
@@ -166,7 +166,7 @@ def test_classes_say_what_pairs_say(
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_fault_costs_pairs_or_splits_a_class(clos: Clos, edits: Edits, name: str) -> None:
-    """Otherwise it would prove nothing above."""
+    """Each fault affects the comparison above."""
     whole, spoiled = clos(2, 3, 1, 2), FAULTS[name](clos(2, 3, 1, 2), edits)
     before, after = agree(whole), agree(spoiled)
     if name != "shut_link":

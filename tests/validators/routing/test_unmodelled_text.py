@@ -1,4 +1,4 @@
-"""Lines of a text that no model takes: refused where they may change forwarding, else let be."""
+"""Lines outside the models: refused if they may change forwarding, else ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user reads about sessions, widths and server pairs, fault by fault."""
+"""Messages about sessions, widths and server pairs, fault by fault."""
 
 from __future__ import annotations
 

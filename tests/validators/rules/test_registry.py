@@ -1,4 +1,4 @@
-"""The registry of rules: what loads, what every rule has, where a finding points."""
+"""The registry of rules: conditions to load, fields of every rule, position of a finding."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STRINGS = "\n".join(
 )
 # Their messages quote a line of a switch, which no rule names; these sets only get smaller.
 WITHOUT_EXAMPLE = {"CHG201", "TXT002", "TXT003"}
-WITHOUT_FIX = {"TXT004"}  # it only tells
+WITHOUT_FIX = {"TXT004"}  # it only informs
 
 
 def _silent(subject: Subject) -> Iterator[Verdict]:
@@ -60,7 +60,7 @@ def test_a_rule_without_docstring_does_not_load() -> None:
 
 def test_a_rule_without_source_does_not_load() -> None:
     def documented(subject: Subject) -> Iterator[Verdict]:
-        """Say nothing."""
+        """Yield nothing."""
         yield from _silent(subject)
 
     with pytest.raises(TypeError, match="rule TOP900 has no docstring or no source"):
@@ -82,7 +82,7 @@ def test_ids_have_one_pattern_and_one_order() -> None:
 
 @pytest.mark.parametrize("one", registered(), ids=lambda one: one.id)
 def test_every_rule_explains_itself_and_is_tested(one: Rule) -> None:
-    """The example of a rule is a message that one of the tests asks for, word by word."""
+    """The example of a rule is a message that one of the tests asserts, word by word."""
     assert one.explanation
     assert not one.title.endswith(".")
     assert max(map(len, one.explanation.splitlines())) <= 96
@@ -97,8 +97,8 @@ def test_every_rule_explains_itself_and_is_tested(one: Rule) -> None:
 
 
 def test_a_docstring_has_sections() -> None:
-    text = """Title.\n\nWhy: so.\n\nMore.\n\nExample: a\n  b\nFix: Mend it,\nor not.\n"""
-    sections = {"Example": "a b", "Fix": "Mend it, or not."}
+    text = """Title.\n\nWhy: so.\n\nMore.\n\nExample: a\n  b\nFix: Repair it,\nor not.\n"""
+    sections = {"Example": "a b", "Fix": "Repair it, or not."}
     assert sections_of(text) == ("Title", "Why: so.\n\nMore.", sections)
     assert sections_of("Title.") == ("Title", "", {})
 
@@ -111,7 +111,7 @@ def test_a_sound_fabric_is_silent(small: Any) -> None:
 
 
 def test_a_network_that_is_only_text_is_never_silently_passed(small: Any) -> None:
-    """Every rule that needs what text does not say reports it."""
+    """Every rule that needs information beyond the text reports it."""
     nodes = tuple(
         n.model_copy(update={"role": None, "hardware": None, "family": None})
         for n in small.network.nodes
@@ -157,7 +157,7 @@ def test_findings_come_in_the_same_order_however_the_nodes_do(small: Any) -> Non
 def test_no_sentence_hangs_on_the_order_of_the_nodes(
     small: Any, order: list[int], fault: int
 ) -> None:
-    """Of two that share an address or a number it is always the same one that must change."""
+    """Of two owners of an address or a number, always the same one has the finding."""
     one = (IPv4Interface("10.1.1.2/31"),)
     spoiled = [
         small.port("leaf02", "LoopBack0", addresses=(IPv4Interface("10.0.1.1/32"),)),

@@ -1,4 +1,4 @@
-"""Which rules run, and what waivers do to what they find."""
+"""Selection of rules, and the effect of waivers on findings."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_a_waiver_is_not_called_idle_where_nothing_was_judged(
 
 
 def test_today_is_today(small: Any) -> None:
-    """Without a day of its own a check holds waivers against the clock."""
+    """Without a given date a check compares waivers with the clock."""
     assert check(_auto(small, _waiver(until=date(2000, 1, 1))).network).failed
     assert not check(_auto(small, _waiver(until=date(9999, 12, 31))).network).failed
 

@@ -1,4 +1,4 @@
-"""ADR rules: what each says of a spoiled fabric, word for word, and of one that is nearly so."""
+"""ADR rules: exact messages on faulty fabrics, and none on near misses."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ADR001: list[tuple[Change, list[str]]] = [
             "leaf01 Vlanif10"
         ],
     ),
-    (  # one's own loopback, and two subnets that differ in length only
+    (  # the router's own loopback, and two subnets that differ in length only
         lambda s: s.bgp("leaf01", router_id=IPv4Address("10.10.1.1")),
         [],
     ),

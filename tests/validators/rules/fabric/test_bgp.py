@@ -1,4 +1,4 @@
-"""BGP rules: what each says of a spoiled fabric, word for word, and of one that is nearly so."""
+"""BGP rules: exact messages on faulty fabrics, and none on near misses."""
 
 from __future__ import annotations
 

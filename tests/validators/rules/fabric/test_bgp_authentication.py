@@ -1,4 +1,4 @@
-"""Rules on AS numbers for private use and on BGP passwords: what each says, word for word."""
+"""Rules on AS numbers for private use and on BGP passwords: exact messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TOP rules of optics: what each says of FEC, media and cable lengths, and of near misses."""
+"""TOP rules on FEC, media and cable lengths: exact messages, and none on near misses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ TOP010: list[tuple[Change, list[str]]] = [
         ],
     ),
     (lambda s: s.port(*LEAF, autonegotiation=False).port(*SPINE, autonegotiation=False), []),
-    (lambda s: s.link(0, b=End(device="leaf01", interface="100GE1/0/30")), []),  # TOP003 tells
+    (lambda s: s.link(0, b=End(device="leaf01", interface="100GE1/0/30")), []),  # TOP003 reports it
     (
         lambda s: s.change(links=None),
         ["not judged fabric: the cabling is not known, so nothing between two ports can be judged"],

@@ -1,4 +1,4 @@
-"""Rules about what a commit alone does not do, and about cards: word for word, and near misses."""
+"""Rules on commit conditions and on cards: exact messages, and none on near misses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TXT003: list[tuple[Change, list[str]]] = [
         ],
     ),
     (lambda s: _with(s, "low-latency fabrics", "undo low-latency fabric"), []),
-    (lambda s: _with(s, "dcb pfc enable mode auto"), []),  # an idle port: only when it is told
+    (lambda s: _with(s, "dcb pfc enable mode auto"), []),  # an idle port: only while it is entered
     (
         lambda s: _with(s, splits=_split("100GE1/0/9", "100GE1/0/10")),
         [

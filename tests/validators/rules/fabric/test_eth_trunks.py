@@ -1,4 +1,4 @@
-"""LAG rules: what each says of a spoiled bond, word for word, and of one that is nearly so."""
+"""LAG rules: exact messages on faulty bonds, and none on near misses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _add(small: Any, *more: Interface) -> Any:
 
 
 def _alone(small: Any) -> Any:
-    """The same text, with a server that knows nothing of a bond."""
+    """The same text, with a server without a bond."""
     return small.server(0, port=End(device="leaf01", interface=SECOND), members=())
 
 

@@ -1,4 +1,4 @@
-"""Rules of exits: what each says of a spoiled fabric with exits, and of one that is nearly so."""
+"""Rules on exits: exact messages on faulty fabrics with exits, and none on near misses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ OUTSIDE = (PrefixEntry(index=1, prefix=IPv4Network("10.10.0.0/16")),)
 
 
 def _exit(small: Any, **peer: Any) -> Any:
-    """leaf01 gets an exit to the WAN, as intent wants it."""
+    """leaf01 with an exit to the WAN, as intended."""
     device = small.network.by_name["leaf01"].device
     row = {"import_policy": "IN", "export_policy": "OUT", "active": True} | peer
     more = BgpPeer(address=WAN.peer, **{"asn": 64900} | row)

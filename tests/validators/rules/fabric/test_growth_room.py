@@ -1,4 +1,4 @@
-"""Rules about room to grow and about names: what each says, word for word, and near misses."""
+"""Rules on oversubscription, free ports and names: exact messages, and none on near misses."""
 
 from __future__ import annotations
 

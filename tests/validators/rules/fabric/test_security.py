@@ -1,4 +1,4 @@
-"""SEC rules: what each says of a spoiled switch, word for word, and of one nearly so."""
+"""SEC rules: exact messages on faulty switches, and none on near misses."""
 
 from __future__ import annotations
 

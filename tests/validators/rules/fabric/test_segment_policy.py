@@ -1,4 +1,4 @@
-"""SEC rules of isolation: what each says of a spoiled filter, word for word, and of one nearly so."""
+"""SEC rules on isolation: exact messages on faulty filters, and none on near misses."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ GATEWAY = "the gateway of compute (traffic policy VLAN10 inbound on Vlanif10)"
 AGAINST = "against the fabric's policy"
 
 SEC010: list[tuple[Change, list[str]]] = [
-    (lambda s: s, []),  # no policy asks for nothing
+    (lambda s: s, []),  # no policy has no requirements
     (lambda s: _two_segments(s, _policy(ALLOW)), []),
     (lambda s: _acl(s, RDMA, DENY, _rule(5, "deny", protocol="icmp")), []),
     (

@@ -1,4 +1,4 @@
-"""Rules about text and about who tells the cabling: word for word, and near misses."""
+"""Rules on text and on cabling evidence: exact messages, and none on near misses."""
 
 from __future__ import annotations
 

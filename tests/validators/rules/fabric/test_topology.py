@@ -1,4 +1,4 @@
-"""TOP rules: what each says of a spoiled fabric, word for word, and of one that is nearly so."""
+"""TOP rules: exact messages on faulty fabrics, and none on near misses."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ TOP004: list[tuple[Change, list[str]]] = [
         lambda s: s.port("leaf01", "Vlanif10", mtu=None),
         ["error leaf01 Vlanif10: MTU 1500 on the gateway of server node1, which sends up to 9000"],
     ),
-    (  # many servers behind one gateway: told once, by the largest
+    (  # many servers behind one gateway: reported once, for the largest
         lambda s: _server_on(s.server(0, mtu=8000), "leaf01", "100GE1/0/1", mtu=8500).port(
             "leaf01", "Vlanif10", mtu=8000
         ),

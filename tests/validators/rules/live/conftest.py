@@ -1,4 +1,4 @@
-"""What the switches of the small fabric say while all is well, and the ways to spoil it."""
+"""Readings of the small fabric without faults, and methods that add a fault."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rocefort.validators.checks import check_live
 from rocefort.validators.rules.live.subject import HealthLimits, Readings, intended_of
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-UNKNOWN = "the switch does not tell: 'display x': Error: Unrecognized command"
+UNKNOWN = "the switch does not report it: 'display x': Error: Unrecognized command"
 UNREACHED = "no session to 10.255.0.11:22 as netops: refused"
 ZEROS = dict.fromkeys(PortCounters.model_fields, 0)
 
@@ -141,21 +141,21 @@ class Live:
     sources: Sources = field(default_factory=Sources)
 
     def device(self, name: str, **update: Any) -> Live:
-        """Change what a switch says now."""
+        """Change the present reading of a switch."""
         return replace(self, now=_changed(self.now, name, update))
 
     def row(self, name: str, topic: str, index: int, /, **update: Any) -> Live:
-        """Change one row of what a switch says."""
+        """Change one row of a switch's reading."""
         rows = list(getattr(self.now.by_name[name], topic))
         rows[index] = rows[index].model_copy(update=update)
         return self.device(name, **{topic: tuple(rows)})
 
     def untold(self, topic: StateTopic) -> Live:
-        """leaf01's release does not know a command."""
+        """leaf01's release lacks a command."""
         return self.device("leaf01", **{topic.value: None, "missing": {topic: UNKNOWN}})
 
     def silent(self) -> Live:
-        """leaf01 is not reached."""
+        """leaf01 is unreachable."""
         fields = dict.fromkeys(topic.value for topic in StateTopic)
         missing = dict.fromkeys(StateTopic, UNREACHED)
         return self.device("leaf01", **fields, failed=(UNREACHED,), missing=missing)
@@ -177,18 +177,18 @@ class Live:
         return self.port(name, port, counters=PortCounters(**{**ZEROS, **update}))
 
     def earlier(self) -> Live:
-        """What is said now was said a minute ago, and is said again."""
+        """Use the present reading as the earlier one, too."""
         at = AT + timedelta(minutes=1)
         devices = tuple(device.model_copy(update={"at": at}) for device in self.now.devices)
         later = self.now.model_copy(update={"at": at, "devices": devices})
         return replace(self, before=self.now, now=later)
 
     def meant(self, **update: Any) -> Live:
-        """Change fields of the Network, and not what its switches say."""
+        """Change fields of the Network, but not the readings."""
         return replace(self, network=self.network.model_copy(update=update))
 
     def says(self, rule: str) -> list[str]:
-        """What one rule says, as lines `severity place: sentence`."""
+        """Verdicts of one rule, as lines `severity place: message`."""
         readings = Readings(self.now, self.before, self.limits)
         report = check_live(self.network, readings, self.sources)
         verdicts: list[Finding | NotJudged] = [*report.findings, *report.not_judged]
@@ -211,7 +211,7 @@ def _changed(observed: Observed, name: str, update: dict[str, Any]) -> Observed:
 
 @pytest.fixture
 def live(small: Any) -> Live:
-    """The small fabric, whose leaves announce what they have, and all is well."""
+    """The small fabric, whose leaves announce their prefixes, without faults."""
     for n in (1, 2):
         own = (IPv4Network(f"10.0.1.{n}/32"), IPv4Network(f"10.10.{n}.0/24"))
         small = small.bgp(f"leaf{n:02}", networks=own)

@@ -1,4 +1,4 @@
-"""Live rules on what keeps RoCE lossless: what each says, word for word, and of a near miss."""
+"""Live rules on lossless state: exact messages, and none on near misses."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rocefort.models.network.observed import StateTopic
 
 Change = Callable[[Any], Any]
 UPLINK = "100GE1/0/31"
-UNKNOWN = "the switch does not tell: 'display x': Error: Unrecognized command"
+UNKNOWN = "the switch does not report it: 'display x': Error: Unrecognized command"
 DOWN = {"up": False, "state": "DOWN"}
 
 
 def not_set_up(live: Any) -> Any:
-    """leaf01's uplink is meant to be as it comes: listed, and without PFC."""
+    """leaf01's uplink has its defaults: it is listed, and without PFC."""
     node = live.network.by_name["leaf01"]
     bare = [
         p.model_copy(update={"pfc": None}) if p.name == UPLINK else p

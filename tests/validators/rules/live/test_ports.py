@@ -1,4 +1,4 @@
-"""Live rules on ports and cables: what each says, word for word, and of a near miss."""
+"""Live rules on ports and cables: exact messages, and none on near misses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIV006: list[tuple[Change, list[str]]] = [
         lambda v: v.device("leaf01", neighbours=v.now.by_name["leaf01"].neighbours[1:]),
         ["warning leaf01 100GE1/0/31: cable: sees no neighbour, intended spine01 100GE1/0/1"],
     ),
-    (  # a port that is down hears nobody, and LIV007 tells
+    (  # a port that is down has no neighbour, and LIV007 reports it
         lambda v: v.device("leaf01", neighbours=v.now.by_name["leaf01"].neighbours[1:]).port(
             "leaf01", UPLINK, up=False, state="DOWN"
         ),
@@ -52,7 +52,7 @@ LIV006: list[tuple[Change, list[str]]] = [
             "error leaf01 100GE1/0/7: cable: sees spine02 100GE1/0/8, intended no switch",
         ],
     ),
-    (  # a server that speaks LLDP, and a switch of somebody else
+    (  # a server with LLDP, and a switch of another network
         lambda v: v.device(
             "leaf01",
             neighbours=(

@@ -1,4 +1,4 @@
-"""The registry of live rules: what every rule has, and what all of them say together."""
+"""The registry of live rules: fields of every rule, and the report of all of them."""
 
 from __future__ import annotations
 

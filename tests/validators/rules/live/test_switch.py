@@ -1,4 +1,4 @@
-"""Live rules on switches and their routing: what each says, word for word, and of a near miss."""
+"""Live rules on switches and their routing: exact messages, and none on near misses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocefort.models.network.observed import StateTopic
 from rocefort.validators.rules.live.subject import HealthLimits
 
 Change = Callable[[Any], Any]
-UNKNOWN = "the switch does not tell: 'display x': Error: Unrecognized command"
+UNKNOWN = "the switch does not report it: 'display x': Error: Unrecognized command"
 
 LIV001: list[tuple[Change, list[str]]] = [
     (lambda v: v, []),
@@ -84,7 +84,7 @@ LIV003: list[tuple[Change, list[str]]] = [
             "warning leaf01: peer 10.9.9.9: the fabric has no such peer",
         ],
     ),
-    (lambda v: v.row("leaf01", "peers", 0, prefixes=0), []),  # up: LIV004 tells
+    (lambda v: v.row("leaf01", "peers", 0, prefixes=0), []),  # up: LIV004 reports it
     (lambda v: v.untold(StateTopic.PEERS), [f"not judged leaf01: {UNKNOWN}"]),
 ]
 LIV004: list[tuple[Change, list[str]]] = [

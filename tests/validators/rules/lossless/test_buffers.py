@@ -1,4 +1,4 @@
-"""BUF rules and the headroom formula: published vectors, and sentences word for word."""
+"""BUF rules and the headroom formula: published vectors, and exact messages."""
 
 from __future__ import annotations
 

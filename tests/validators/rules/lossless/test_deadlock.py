@@ -89,7 +89,7 @@ def _cycles(paths: Sequence[str]) -> list[set[str]]:
 
 
 def test_bounces() -> None:
-    """Up-down paths, one bounce, and a second one that closes the circle."""
+    """Up-down paths, one bounce, and a second one that closes the cycle."""
     assert _cycles(UP_DOWN) == []
     assert _cycles(["L3 S1 L1", "S1 L1 S2 L3"]) == []
     bounces = ["S1 L1 S2 L3", "S2 L3 S1 L1"]
@@ -206,7 +206,7 @@ def _own_asns(small: Any, *gateways: int, relax: bool = True) -> Any:
 
 
 def _guarded(small: Any, *more: PrefixEntry, **policy: Any) -> Any:
-    """Leaves pass on what their export policy permits: their own prefix, and some more."""
+    """Leaves whose export policy permits their own prefix, and some more."""
     for n in (1, 2):
         own = PrefixEntry(index=1, prefix=IPv4Network(f"10.10.{n}.0/24"))
         node = PolicyNode(node=10, match_prefix_list="OWN").model_copy(update=policy)
@@ -263,7 +263,7 @@ DLK001: list[tuple[Change, list[str]]] = [
         ),
         [],
     ),
-    (  # nobody announces anything
+    (  # no switch announces a prefix
         lambda s: _own_asns(s).bgp("leaf01", networks=()).bgp("leaf02", networks=()),
         ["not judged fabric: no route leads from one gateway to another"],
     ),
@@ -315,7 +315,7 @@ def test_dlk001_no_cycle(small: Any, change: Change, says: list[str]) -> None:
         (lambda s: _guarded(_own_asns(s), match_prefix_list=None), False),
         (lambda s: _guarded(_own_asns(s), match_prefix_list="MISSING"), False),
         (lambda s: _guarded(_own_asns(s), action="deny", match_prefix_list=None), True),
-        (lambda s: _guarded(_own_asns(s), _more(2, "10.99.0.0/24")), True),  # nobody's
+        (lambda s: _guarded(_own_asns(s), _more(2, "10.99.0.0/24")), True),  # no switch has it
         (lambda s: _guarded(_own_asns(s), _more(2, "10.99.0.0/16", less_equal=24)), False),
         (lambda s: _guarded(_own_asns(s, 1), _more(2, "10.20.1.0/24")), False),  # a spine's
         (lambda s: _guarded(_own_asns(s, 1), _more(2, "10.20.1.0/24", action="deny")), True),

@@ -1,4 +1,4 @@
-"""ECN before PFC: the three grades with published figures, and what ECN002 says."""
+"""ECN before PFC: the three grades with published figures, and the messages of ECN002."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The headroom formula of cell buffers against the 51 defaults that SONiC ships for Spectrum.
 
 The sizes are those of sonic-utilities, mellanox_buffer_migrator.py, v1.0.4: cables of 5, 40 and
-300 m. They were published by the vendor and know nothing of this code.
+300 m. The vendor published them, independent of this code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PFC rules: what each says of a spoiled fabric, word for word, and of one that is nearly so."""
+"""PFC rules: exact messages on faulty fabrics, and none on near misses."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ PFC002: list[tuple[Change, list[str]]] = [
         lambda s: s.family("leaf01", "V200"),
         ["not judged leaf01: which queues v200 can pause is not confirmed by the vendor"],
     ),
-    (  # without intent: queue 4 is what all switches pause, so leaf01's other one stands out
+    (  # without intent: all switches pause queue 4, so leaf01's other queue is a fault
         lambda s: s.change(lossless=None).pfc("leaf01", profiles=_profile(3, 4)),
         [
             "error leaf01: PFC profile default pauses queues 3 and 4; "
@@ -209,7 +209,7 @@ PFC004: list[tuple[Change, list[str]]] = [
             "known; intended 100 ms"
         ],
     ),
-    (  # a zero is said, not left out
+    (  # a zero is printed, not left out
         lambda s: s.pfc("leaf01", detect_ms=0),
         ["error leaf01: deadlock detection time 0 ms cannot be set on v300-g1 (10 to 1500 ms)"],
     ),

@@ -1,4 +1,4 @@
-"""QOS, ECN and TXT rules: what each says of a spoiled fabric, word for word, and of one nearly so."""
+"""QOS, ECN and TXT rules: exact messages on faulty fabrics, and none on near misses."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ QOS001: list[tuple[Change, list[str]]] = [
             "not stop it"
         ],
     ),
-    (  # the same where each NIC tells how it is set: HST001 judges that
+    (  # the same if each server names a NIC profile: HST001 judges that
         lambda s: _everywhere(
             s.lossless(roce_dscp=24), DscpMap(value=24, phb="af4"), DscpMap(value=34, phb="be")
         ),
@@ -232,7 +232,7 @@ TXT001: list[tuple[Change, list[str]]] = [
             "see what it is in"
         ],
     ),
-    (  # hardware of which something is assumed: what, and how to see it
+    (  # hardware with assumed facts: the message names them, and the check
         lambda s: s.hardware("leaf01", confirmed=False, note="count the ports"),
         ["info leaf01: the data of CE8851-32CQ8DQ-P are not confirmed: count the ports"],
     ),
@@ -269,7 +269,7 @@ TXT002: list[tuple[Change, list[str]]] = [
             "ipv4-family unicast is not understood",
         ],
     ),
-    (  # the same line on two switches is told of each
+    (  # the same line on two switches is reported for each
         lambda s: s.node("leaf02", unmodelled=(STATIC,)).node("spine01", unmodelled=(STATIC,)),
         [
             "warning leaf02 (leaf02.cfg:12): `ip route-static 10.9.0.0 16 NULL0` is not understood",
@@ -314,7 +314,7 @@ QOS004: list[tuple[Change, list[str]]] = [
             "strict priority"
         ],
     ),
-    (  # without a domain QOS001 speaks
+    (  # without a domain QOS001 reports it
         lambda s: _drr(s, q4=65, q6=1).port("leaf01", "100GE1/0/31", domain="none"),
         [],
     ),

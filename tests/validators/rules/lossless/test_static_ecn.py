@@ -210,7 +210,7 @@ def green(low: int, high: int, percent: int) -> DropProfile:
 
 ECN003: list[tuple[Change, list[str]]] = [
     (lambda s: drops(s, profile(7168, 7169, 1)), []),
-    (lambda s: drops(s, profile(7168, 7168, 100)), []),  # a step, as DCTCP wants it
+    (lambda s: drops(s, profile(7168, 7168, 100)), []),  # a step, as DCTCP needs it
     (
         lambda s: drops(s, profile(7168, 7168, 99)),
         [f"error {LEAF}: drop profile roce: Kmin 7168 bytes is not below Kmax 7168 bytes"],

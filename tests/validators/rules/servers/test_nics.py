@@ -1,4 +1,4 @@
-"""HST rules: how the NICs of servers are set against what the fabric does with RoCE."""
+"""HST rules: NIC profiles of servers, compared with the fabric's RoCE settings."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ HST001: list[tuple[Change, list[str]]] = [
         ],
     ),
     (lambda s: _map(s, 34, "af3").server(0, roce=False), []),
-    (  # the vendor's plan, with NICs that are told
+    (  # the vendor's plan, with NICs that are set for it
         lambda s: _map(_map(s.lossless(roce_dscp=24), 24, "af4"), 24, "af4", "leaf02").nic(
             dscp2prio={24: 4}
         ),

@@ -1,4 +1,4 @@
-"""The proof of a growth: what each finding says, word for word, and near misses."""
+"""The proof of a growth: exact messages, and none on near misses."""
 
 from __future__ import annotations
 
