@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PromptAnswer:
-    """An answer (`say`) for questions that match `question` after commands that match `command`.
+    """`answer` to questions that match `question`, after commands that match `command`.
 
     Both are regular expressions, searched without regard to case.
     """
 
     question: str
-    say: str
+    answer: str
     command: str = ""
 
     def fits(self, question: str, command: str) -> bool:
@@ -52,17 +52,17 @@ def answers_from(extra: Mapping[str, str] | None) -> tuple[PromptAnswer, ...]:
     ValueError when a pattern does not compile or an answer is not one short word.
     """
     rows = []
-    for pattern, say in (extra or {}).items():
+    for pattern, answer in (extra or {}).items():
         try:
             re.compile(pattern)
         except re.error as error:
             raise ValueError(f"answers: {pattern!r} is not a regular expression: {error}") from None
-        if not re.fullmatch(r"[A-Za-z]{1,8}", say):
-            raise ValueError(f"answers: {say!r} is not an answer: use Y, N or C")
-        rows.append(PromptAnswer(pattern, say))
+        if not re.fullmatch(r"[A-Za-z]{1,8}", answer):
+            raise ValueError(f"answers: {answer!r} is not an answer: use Y, N or C")
+        rows.append(PromptAnswer(pattern, answer))
     return (*rows, *DEFAULT_ANSWERS)
 
 
 def answer_to(question: str, command: str, table: tuple[PromptAnswer, ...]) -> str | None:
     """Return the answer to `question`; None when no row of the table matches."""
-    return next((row.say for row in table if row.fits(question, command)), None)
+    return next((row.answer for row in table if row.fits(question, command)), None)

@@ -97,28 +97,28 @@ class CandidateEditor(Dialogue):
                 "patcher (optional_args): give one, or compute the patch from running to wanted "
                 "configuration locally and load that with load_merge_candidate; nothing was loaded"
             )
-        wanted = config_text(filename, config)
-        if all(line.text == "#" for line in config_lines_of(self.name, wanted)):
+        intended = config_text(filename, config)
+        if all(line.text == "#" for line in config_lines_of(self.name, intended)):
             raise ReplaceConfigException(
                 f"{self.name}: the wanted configuration is empty; nothing was loaded"
             )
         if self._loaded:  # a patch starts from the running configuration
             self.discard_config()
-        self._load(self._patch(self._running(NOTHING_CHANGED), wanted))
+        self._load(self._patch(self._running(NOTHING_CHANGED), intended))
         self._system_view()
         merged = self._display("display configuration candidate merge")
-        if left := self._patch(merged, wanted):
+        if remaining := self._patch(merged, intended):
             outcome = self._clear_candidate()
-            first = mask_secrets(left.split("\n", 1)[0].strip())
+            first = mask_secrets(remaining.split("\n", 1)[0].strip())
             raise ReplaceConfigException(
                 f"{self.name}: with the patch loaded, the candidate is not the wanted "
                 f"configuration: '{first}' is still to be done; {outcome}"
             )
 
-    def _patch(self, running: str, wanted: str) -> str:
+    def _patch(self, running: str, intended: str) -> str:
         """Return the patcher's commands as one text; "" when there are none."""
         assert self._patcher is not None  # noqa: S101  # its only caller has looked
-        patch = self._patcher(running, wanted)
+        patch = self._patcher(running, intended)
         return (patch if isinstance(patch, str) else "\n".join(patch)).strip("\n")
 
     def _load(self, text: str) -> None:
@@ -277,10 +277,10 @@ class CandidateEditor(Dialogue):
     def _after_refusal(self, refused: RefusedError) -> MergeConfigException:
         outcome, line = self._clear_candidate(), quotable(mask_secrets(refused.line.text))
         if refused.question:
-            place = f"line {refused.line.number} '{line}'"
-            return QuestionRefusedError(self.name, place, refused.question, outcome)
-        said = mask_secrets(refused.said)
-        return LineRefusedError(self.name, refused.line.number, line, said, outcome)
+            position = f"line {refused.line.number} '{line}'"
+            return QuestionRefusedError(self.name, position, refused.question, outcome)
+        reply = mask_secrets(refused.reply)
+        return LineRefusedError(self.name, refused.line.number, line, reply, outcome)
 
     def _trial_s(self, revert_in: int) -> int:
         if type(revert_in) is not int or revert_in not in TRIAL_S:  # 60.0 would be sent as `60.0`
@@ -334,15 +334,15 @@ def _patcher_from(value: object) -> Patcher | None:
 
     None for None; ValueError when there is no such function.
     """
-    found = value
+    function = value
     if isinstance(value, str):
         try:
-            found = pkgutil.resolve_name(value)
+            function = pkgutil.resolve_name(value)
         except (ImportError, AttributeError, ValueError) as error:
             raise ValueError(f"patcher: there is no function '{value}': {error}") from None
-    if found is not None and not callable(found):
+    if function is not None and not callable(function):
         raise ValueError(
             "patcher: give a function of running and wanted configuration, or its name as "
             f"'module:function', not {value!r}"
         )
-    return found
+    return function

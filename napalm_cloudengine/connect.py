@@ -83,7 +83,7 @@ def _connection_error(at: str, cause: BaseException | None) -> ConnectionExcepti
     if isinstance(cause, TimeoutError):
         return ConnectTimeoutError(f"{at}: no connection in time")
     # paramiko's own error for a refused connection begins with a number that it does not have
-    said = str(cause).removeprefix("[Errno None] ")
-    if said == NO_SESSION:
+    cause_text = str(cause).removeprefix("[Errno None] ")
+    if cause_text == NO_SESSION:
         return ConnectionException(f"{at}: the switch {ENDED}")
-    return ConnectionException(f"{at}: no connection: {said}")
+    return ConnectionException(f"{at}: no connection: {cause_text}")

@@ -35,9 +35,9 @@ MOST_READS = 5  # of a reply mixed with other output
 SAME_AFTER_S = 1.1
 
 
-def same_configuration(one: str, other: str) -> bool:
+def same_configuration(text: str, other: str) -> bool:
     """Whether two texts are equal except for the heading and secrets, which are re-encrypted."""
-    return one == other or _comparable(one) == _comparable(other)
+    return text == other or _comparable(text) == _comparable(other)
 
 
 def _comparable(text: str) -> list[str]:

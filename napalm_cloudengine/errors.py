@@ -33,9 +33,9 @@ class HostKeyError(ConnectionException):  # type: ignore[misc]  # napalm is unty
     none. Both are "" where the recorded line cannot be read.
     """
 
-    def __init__(self, said: str, fingerprint: str = "", known: str = "") -> None:
+    def __init__(self, message: str, fingerprint: str = "", known: str = "") -> None:
         self.fingerprint, self.known = fingerprint, known
-        super().__init__(said)
+        super().__init__(message)
 
 
 class OutcomeUnknownError(ConnectionClosedException):  # type: ignore[misc]  # napalm is untyped here
@@ -57,9 +57,9 @@ class LineRefusedError(
 ):
     """The switch refused one line of the text; `outcome` is the state of the candidate."""
 
-    def __init__(self, host: str, number: int, line: str, said: str, outcome: str) -> None:
-        self.host, self.line_number, self.line, self.said = host, number, line, said
-        super().__init__(f"{host}: line {number} '{line}': {said}; {outcome}")
+    def __init__(self, host: str, number: int, line: str, reply: str, outcome: str) -> None:
+        self.host, self.line_number, self.line, self.reply = host, number, line, reply
+        super().__init__(f"{host}: line {number} '{line}': {reply}; {outcome}")
 
 
 class QuestionRefusedError(

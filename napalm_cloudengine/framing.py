@@ -35,17 +35,17 @@ def after_echo(text: str, echo: str, prompt: str) -> tuple[str, str] | None:
 
     The terminal may show `prompt` before it once more, and break it into several lines.
     """
-    wanted = "".join(echo.split())
+    expected = "".join(echo.split())
     lines = text.split("\n")[:-1]  # the last is not complete
     for first, line in enumerate(lines):
         seen = ""
         broken = lines[first + 1 : first + len(echo)]  # it has at most as many lines as characters
         for last, part in enumerate([line.removeprefix(prompt), *broken], start=first):
             seen += "".join(part.split())
-            if seen == wanted:
+            if seen == expected:
                 before = text.split("\n", first)[:first]
                 return "\n".join(before), text.split("\n", last + 1)[last + 1]
-            if not seen or not wanted.startswith(seen):
+            if not seen or not expected.startswith(seen):
                 break
     return None
 
@@ -73,14 +73,14 @@ def unsolicited(text: str, name: str) -> str:
     """
     hints = ("%%", "[~", "[*", "---- More", f"<{name}>")
     if not any(hint in text for hint in hints) and not _CONTROL.search(text):
-        named = f" {name} "  # a stamp before the name is left to check; most replies have neither
+        marker = f" {name} "  # a stamp before the name is left to check; most replies have neither
         text = (
-            "\n".join(line for line in text.split("\n") if named in line) if named in text else ""
+            "\n".join(line for line in text.split("\n") if marker in line) if marker in text else ""
         )
-    found = _signs(name).search(text)
-    if found is None:
+    match = _signs(name).search(text)
+    if match is None:
         return ""
-    return text[text.rfind("\n", 0, found.start()) + 1 :].split("\n", 1)[0].strip()
+    return text[text.rfind("\n", 0, match.start()) + 1 :].split("\n", 1)[0].strip()
 
 
 @lru_cache(maxsize=4096)

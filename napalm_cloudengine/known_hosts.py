@@ -18,20 +18,20 @@ def place_of(host: str, port: int) -> str:
     return host if port == 22 else f"[{host}]:{port}"
 
 
-def keys_of(path: Path, place: str) -> tuple[PKey, ...]:
+def keys_of(path: Path, host: str) -> tuple[PKey, ...]:
     """Return the recorded keys of one host, the first of each kind. Hashed names are supported.
 
     Raises OSError, UnicodeDecodeError, paramiko's InvalidHostKey for a damaged line of that host.
     """
     status = path.stat()
     record = _record(path, status.st_mtime_ns, status.st_size)
-    found: dict[str, PKey] = {}
-    hashed = [at for name, at in record.hashed if HostKeys.hash_host(place, name) == name]
-    for _, line in sorted((*record.plain.get(place, ()), *hashed)):  # in the order of the file
+    keys: dict[str, PKey] = {}
+    hashed = [at for name, at in record.hashed if HostKeys.hash_host(host, name) == name]
+    for _, line in sorted((*record.plain.get(host, ()), *hashed)):  # in the order of the file
         entry = HostKeyEntry.from_line(line)
         if entry is not None:  # a kind of key that paramiko does not support
-            found.setdefault(entry.key.get_name(), entry.key)
-    return tuple(found.values())
+            keys.setdefault(entry.key.get_name(), entry.key)
+    return tuple(keys.values())
 
 
 @dataclass(frozen=True)

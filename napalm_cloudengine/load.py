@@ -20,11 +20,11 @@ _MAX_DEPTH = 8
 
 
 class RefusedError(Exception):
-    """A line was refused: by the switch (`said`), or by an unanswered question."""
+    """A line was refused: by the switch (`reply`), or by an unanswered question."""
 
-    def __init__(self, line: SendLine, said: str, question: str | None = None) -> None:
-        self.line, self.said, self.question = line, said, question
-        super().__init__(said)
+    def __init__(self, line: SendLine, reply: str, question: str | None = None) -> None:
+        self.line, self.reply, self.question = line, reply, question
+        super().__init__(reply)
 
 
 def config_text(filename: str | None, config: str | None) -> str:
@@ -102,8 +102,8 @@ class Loader:
 
     def _refuse(self, line: SendLine, text: str) -> None:
         """Refuse a line that caused output other than log lines and repeats of the prompt."""
-        if said := framing.solicited(text, framing.prompt_text(self._prompt)):
-            raise RefusedError(line, " ".join(said.split()))
+        if reply := framing.solicited(text, framing.prompt_text(self._prompt)):
+            raise RefusedError(line, " ".join(reply.split()))
 
     def _send(self, line: SendLine, command: str) -> None:
         before = self._sent or line

@@ -53,11 +53,11 @@ def plain_text(raw: str) -> str:
 
 def find_prompt(text: str) -> Prompt | None:
     """Return the prompt that ends `text`, on a line of its own; None while there is none."""
-    found = _PROMPT.match(text, text.rfind("\n") + 1)
-    if found is None:
+    match = _PROMPT.match(text, text.rfind("\n") + 1)
+    if match is None:
         return None
-    mark = _MARKS[found["mark"] or ""]
-    return Prompt(found["user"] or found["view"], found["user"] is None, mark)
+    mark = _MARKS[match["mark"] or ""]
+    return Prompt(match["user"] or match["view"], match["user"] is None, mark)
 
 
 def without_prompt(text: str) -> str:
@@ -80,8 +80,8 @@ def find_question(text: str) -> str | None:
 
 def offers_cancel(question: str) -> bool:
     """Whether a question also accepts the answer `C`, which changes nothing."""
-    found = _QUESTION.search(question)
-    return found is not None and found["cancel"] is not None
+    match = _QUESTION.search(question)
+    return match is not None and match["cancel"] is not None
 
 
 def asks_for_password(text: str) -> bool:
@@ -110,7 +110,7 @@ def candidate_diff(text: str) -> str:
     Empty when no line is marked + or -.
     """
     lines = text.splitlines()
-    kept = [line.rstrip() for line in lines if line.strip() != "Building configuration"]
-    if not any(line.lstrip().startswith(("+", "-")) for line in kept):
+    changes = [line.rstrip() for line in lines if line.strip() != "Building configuration"]
+    if not any(line.lstrip().startswith(("+", "-")) for line in changes):
         return ""
-    return "\n".join(line for line in kept if line)
+    return "\n".join(line for line in changes if line)

@@ -56,12 +56,12 @@ class StateReader(Dialogue):
                 f"get_config(retrieve={retrieve!r}, full={full}, format={format!r}): "
                 f"retrieve one of all, {', '.join(kinds)}; full and other formats do not exist"
             )
-        wanted = {"running": "display current-configuration"}
-        wanted["startup"] = "display saved-configuration"
+        commands = {"running": "display current-configuration"}
+        commands["startup"] = "display saved-configuration"
         if self._loaded:
-            wanted["candidate"] = "display configuration candidate merge"
+            commands["candidate"] = "display configuration candidate merge"
         texts = dict.fromkeys(("running", "candidate", "startup"), "")
-        for kind, command in wanted.items():
+        for kind, command in commands.items():
             if retrieve in ("all", kind):
                 if kind == "candidate":
                     self._system_view()  # the user view does not have that command

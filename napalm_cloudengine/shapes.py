@@ -104,7 +104,7 @@ def _flapped_s(row: Row) -> float:
     """Return seconds since the last change of the physical state; -1.0 without a change."""
     now = _TIME.match(row.get("system_time", ""))
     texts = (row.get(name, "") for name in ("physical_up_at", "physical_down_at"))
-    changes = [found[0] for text in texts if (found := _TIME.match(text))]
+    changes = [match[0] for text in texts if (match := _TIME.match(text))]
     if not now or not changes:
         return -1.0
     return (datetime.fromisoformat(now[0]) - datetime.fromisoformat(max(changes))).total_seconds()
@@ -155,7 +155,7 @@ def napalm_lldp_detail(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str
     """Return NAPALM's get_lldp_neighbors_detail; a CloudEngine shows no parent interface ("")."""
     shape: dict[str, list[dict[str, Any]]] = {}
     for neighbor in neighbors:
-        said = {
+        entry = {
             "parent_interface": "",
             "remote_port": neighbor.text("port_id"),
             "remote_port_description": neighbor.text("port_description"),
@@ -165,5 +165,5 @@ def napalm_lldp_detail(neighbors: Iterable[Neighbor]) -> dict[str, list[dict[str
             "remote_system_capab": neighbor.text("capabilities").split(),
             "remote_system_enable_capab": neighbor.text("enabled_capabilities").split(),
         }
-        shape.setdefault(neighbor.local, []).append(said)
+        shape.setdefault(neighbor.local, []).append(entry)
     return shape

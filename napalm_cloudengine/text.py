@@ -44,14 +44,14 @@ def config_lines(text: str) -> tuple[SendLine, ...]:
         SendLine(number, len(raw) - len(raw.lstrip(" ")), raw.strip(" \r"))
         for number, raw in enumerate(text.split("\n"), start=1)
     ]
-    kept = [line for line in lines if line.text and not line.text.startswith("!")]
-    kept = [line for line in kept if line.text != "#" or line.indent == 0]
-    if kept and kept[-1] == SendLine(kept[-1].number, 0, "return"):
-        kept.pop()
-    for line in kept:
+    commands = [line for line in lines if line.text and not line.text.startswith("!")]
+    commands = [line for line in commands if line.text != "#" or line.indent == 0]
+    if commands and commands[-1] == SendLine(commands[-1].number, 0, "return"):
+        commands.pop()
+    for line in commands:
         if why := _why_not(line.text):
             raise UnsendableError(line.number, line.text, why)
-    return tuple(kept)
+    return tuple(commands)
 
 
 def quotable(text: str) -> str:

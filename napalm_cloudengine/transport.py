@@ -189,9 +189,9 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         from_file, self.alt_host_keys = self.alt_host_keys, False
         client: paramiko.SSHClient = super()._build_ssh_client()
         if from_file:
-            place = place_of(self.host, self.port)
-            for key in keys_of(Path(self.alt_key_file), place):
-                client.get_host_keys().add(place, key.get_name(), key)
+            host_name = place_of(self.host, self.port)
+            for key in keys_of(Path(self.alt_key_file), host_name):
+                client.get_host_keys().add(host_name, key.get_name(), key)
         client.set_missing_host_key_policy(_RefuseUnlistedKey())
         return client
 
@@ -282,12 +282,12 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
             if len(parts) > MAX_QUESTIONS:
                 raise self._broken(f"the switch asked more than {MAX_QUESTIONS} questions")
             question = parse.find_question(part.text) or ""
-            say = answer_to(question, command or "", answers)
-            if refused or not say:
+            answer = answer_to(question, command or "", answers)
+            if refused or not answer:
                 refused = refused or mask_secrets(question)
-                say = "C" if parse.offers_cancel(question) else "N"
-            self._send(say + "\n")
-            parts.append(part := self._read(say, timeout_s, fenced=fenced))
+                answer = "C" if parse.offers_cancel(question) else "N"
+            self._send(answer + "\n")
+            parts.append(part := self._read(answer, timeout_s, fenced=fenced))
         return self._reply(parts, part.prompt, refused)
 
     def _reply(
@@ -323,10 +323,10 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
                 continue
             if not heard and parse.asks_for_password(tail):
                 raise self._broken("the switch requests a password")
-            asked = heard and parse.find_question(tail)
-            prompt = None if asked else parse.find_prompt(tail)
+            question = heard and parse.find_question(tail)
+            prompt = None if question else parse.find_prompt(tail)
             part = None
-            if asked:
+            if question:
                 part = self._part(parse.plain_text(raw), echo)
             elif prompt and blanks:
                 part = self._fenced(parse.plain_text(raw), echo, blanks, quiet=not heard)
@@ -341,8 +341,8 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         """Append output; after a question-like end also the output directly after it."""
         while heard:
             raw += heard
-            asked = parse.find_question(parse.plain_text(raw[-_TAIL_CHARS:]))
-            heard = self._receive(QUESTION_S) if asked else ""
+            question = parse.find_question(parse.plain_text(raw[-_TAIL_CHARS:]))
+            heard = self._receive(QUESTION_S) if question else ""
         return raw
 
     def _unfenced(
@@ -372,8 +372,8 @@ class CloudEngineSSH(HuaweiVrpv8SSH):  # type: ignore[misc]  # netmiko is untype
         """Return the text after the echo; None while the echo is incomplete."""
         if not echo or not self._echoes:
             return _PartialReply("", text)
-        found = framing.after_echo(text, echo, framing.prompt_text(self.prompt))
-        return _PartialReply(*found) if found else None
+        parts = framing.after_echo(text, echo, framing.prompt_text(self.prompt))
+        return _PartialReply(*parts) if parts else None
 
     def _fence(self, blanks: int) -> int:
         """Send a line of that many blanks; return their number."""

@@ -182,8 +182,8 @@ class Trials(CandidateEditor):
         helped = reply.text.split(framing.prompt_text(reply.prompt))[0]  # then comes the line again
         if reply.refused or framing.unsolicited(helped, self._connected().base_prompt):
             return ""  # a number may be truncated: another session could be aborted
-        found: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", helped, re.MULTILINE)
-        return found[0] if len(found) == 1 else ""
+        sessions: list[str] = re.findall(r"^\s*(\d+)\s+Session in trial", helped, re.MULTILINE)
+        return sessions[0] if len(sessions) == 1 else ""
 
     def _require_accepted(self, command: str, reply: SwitchReply) -> None:
         """Raise CommitConfirmException for a refusal, with the trial's state from the switch.

@@ -55,8 +55,8 @@ class LabelledDisplay:
         """
         several = ((name, len(value)) for name, value in values.items() if isinstance(value, list))
         template = _template(self, frozenset(values), tuple(several))
-        known = {name: _NONE if value is None else value for name, value in values.items()}
-        return "\n".join(map(str.rstrip, template.format_map(known).split("\n")))
+        printed = {name: _NONE if value is None else value for name, value in values.items()}
+        return "\n".join(map(str.rstrip, template.format_map(printed).split("\n")))
 
     def read(self, shown: DisplayAnswer) -> Row:
         """Read the values of the lines that match this block; values of other lines are missing.
@@ -74,8 +74,8 @@ class LabelledDisplay:
     def match(self, line: DisplayLine) -> Row:
         """Return the values of a line; none where it matches no line of the block."""
         for layout in self._read:
-            if found := layout.pattern.fullmatch(line.text.strip()):
-                pairs = zip(layout.cells, found.groups(), strict=True)
+            if match := layout.pattern.fullmatch(line.text.strip()):
+                pairs = zip(layout.cells, match.groups(), strict=True)
                 return {
                     cell.name: int(text.replace(",", "")) if cell.kind == "d" else text.strip()
                     for cell, text in pairs

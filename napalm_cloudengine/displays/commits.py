@@ -50,8 +50,8 @@ class CommitEntry:
 def commit(text: str) -> CommitEntry:
     """Read an entry of the verbose list; empty where there is none."""
     rows = map(VERBOSE.match, DisplayAnswer(f"{LIST.command} verbose", text).lines)
-    found = (row["description"] for row in rows if "description" in row)
-    return CommitEntry(text.strip(), next(found, ""))
+    descriptions = (row["description"] for row in rows if "description" in row)
+    return CommitEntry(text.strip(), next(descriptions, ""))
 
 
 def newest_commit(text: str) -> str | None:
@@ -60,6 +60,6 @@ def newest_commit(text: str) -> str | None:
     The id is found by its digits alone: columns differ between releases, and a log line may be
     mixed in.
     """
-    if found := _ID.search(text):
-        return found[0]
+    if match := _ID.search(text):
+        return match[0]
     return None if _ROW.search(text) else ""

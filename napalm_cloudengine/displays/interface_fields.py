@@ -51,7 +51,7 @@ class _FieldPatterns:
     """Patterns of some fields. quick: for counters that begin a line, as in the documented form."""
 
     labelled: tuple[_Label, ...]
-    wanted: dict[tuple[str, str], str]  # section and title -> field
+    fields: dict[tuple[str, str], str]  # section and title -> field
     least: int  # minimum number of counters of a port
     quick: re.Pattern[str] | None
     titled: re.Pattern[str] | None
@@ -63,18 +63,18 @@ class _FieldPatterns:
         below = text.find("\nDescription:")
         below = text.find("\n", below + 1) if below >= 0 else 0
         for label in self.labelled:
-            if found := label.pattern.search(text, below if label.below else 0):
-                row[label.name] = int(found[1]) if label.number else found[1].strip()
+            if match := label.pattern.search(text, below if label.below else 0):
+                row[label.name] = int(match[1]) if label.number else match[1].strip()
         counters = _counters_by_title(self.quick.findall(text)) if self.quick else {}
-        if len(counters.keys() & self.wanted.keys()) < self.least and self.titled:
+        if len(counters.keys() & self.fields.keys()) < self.least and self.titled:
             counters = _counters_by_title(self.titled.findall(text))
         if self.behind:
             counters = (
                 _counters_by_title((h, t, v) for h, v, t in self.behind.findall(text)) | counters
             )
         for key, value in counters.items():
-            if key in self.wanted:
-                row[self.wanted[key]] = None if value == "--" else int(value)
+            if key in self.fields:
+                row[self.fields[key]] = None if value == "--" else int(value)
         return row
 
 
@@ -94,28 +94,28 @@ def read_ports(shown: DisplayAnswer) -> list[Row]:
     a message before the first.
     """
     rows = []
-    for row, place in _numbered(shown, _PORT_FIELDS, _STAMP):
+    for row, offset in _numbered(shown, _PORT_FIELDS, _STAMP):
         if _PHYSICAL.match(row["name"]):
             for name in ("speed", *HEALTH):
                 if name not in row:
-                    raise _missing(shown, place, row["name"], name)
+                    raise _missing(shown, offset, row["name"], name)
             rows.append(row)
         else:
             rows.append({name: row[name] for name in row if name not in HEALTH})
     return rows
 
 
-def _missing(shown: DisplayAnswer, place: int, interface: str, name: str) -> UnreadableError:
+def _missing(shown: DisplayAnswer, offset: int, interface: str, name: str) -> UnreadableError:
     if name in HEALTH:
         counter = next(c for c in _counters()[name] if not c.behind)
         what = f"{interface} shows no {counter.title!r} of its {counter.section.lower()}"
     else:
         what = f"{interface} shows no {name}"
-    return _wrong(shown, place, what)
+    return _wrong(shown, offset, what)
 
 
-def _wrong(shown: DisplayAnswer, place: int, what: str) -> UnreadableError:
-    return shown.wrong(shown.text.count("\n", 0, place) + 1, what)
+def _wrong(shown: DisplayAnswer, offset: int, what: str) -> UnreadableError:
+    return shown.wrong(shown.text.count("\n", 0, offset) + 1, what)
 
 
 def _numbered(
@@ -145,9 +145,9 @@ def _numbered(
 def _heads(text: str) -> Iterator[re.Match[str]]:
     """Yield first lines of interfaces, without testing every other line."""
     end = 0
-    while (place := text.find(_STATE, end)) >= 0:
-        head = _FIRST.match(text, text.rfind("\n", 0, place) + 1)
-        end = head.end() if head else place + len(_STATE)
+    while (offset := text.find(_STATE, end)) >= 0:
+        head = _FIRST.match(text, text.rfind("\n", 0, offset) + 1)
+        end = head.end() if head else offset + len(_STATE)
         if head:
             yield head
 
@@ -164,17 +164,17 @@ def _counters_by_title(cells: Iterable[tuple[str, str, str]]) -> dict[tuple[str,
 
 @lru_cache(maxsize=16)
 def _reader(fields: frozenset[str]) -> _FieldPatterns:
-    counters = {name: places for name, places in _counters().items() if name in fields}
-    every = [place for places in counters.values() for place in places]
-    titles = [place for place in every if not place.behind]
-    behind = {place.title for place in every if place.behind}
+    counters = {name: group for name, group in _counters().items() if name in fields}
+    every = [counter for group in counters.values() for counter in group]
+    titles = [counter for counter in every if not counter.behind]
+    behind = {counter.title for counter in every if counter.behind}
     heading = r"\n[ \t]+(Input|Output)[ \t]*:"
-    named = "|".join(sorted({re.escape(place.title) for place in titles}))
-    cell = rf"[ \t]*({named}):[ \t]*(\d+|--)(?=[ \t]*(?:,|$))"
-    quick = titles and all(any(p.first for p in places) for places in counters.values())
+    any_title = "|".join(sorted({re.escape(counter.title) for counter in titles}))
+    cell = rf"[ \t]*({any_title}):[ \t]*(\d+|--)(?=[ \t]*(?:,|$))"
+    quick = titles and all(any(p.first for p in group) for group in counters.values())
     return _FieldPatterns(
         labelled=tuple(_labels_of_fields(fields)),
-        wanted={(p.section, p.title): name for name, places in counters.items() for p in places},
+        fields={(p.section, p.title): name for name, group in counters.items() for p in group},
         least=len(counters),
         quick=_compiled(rf"{heading}|\n{cell}") if quick else None,
         titled=_compiled(rf"{heading}|[\n,]{cell}") if titles else None,
@@ -191,7 +191,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def _counters() -> dict[str, list[_Counter]]:
     """Return the positions of each counter in all blocks."""
-    found: dict[str, list[_Counter]] = {}
+    counters: dict[str, list[_Counter]] = {}
     for block in BLOCKS:
         section = ""
         for text, line in zip(block.text.split("\n"), block.lines, strict=True):
@@ -203,29 +203,29 @@ def _counters() -> dict[str, list[_Counter]]:
             for number, cell in enumerate(line.cells):
                 after = line.behind(number)
                 title = "" if heading else _label(cell).rstrip(" :")
-                place = _Counter(
+                counter = _Counter(
                     section,
                     title or after.strip(" ,").split(",")[0],
                     behind=not title,
                     first=not number and block is PORT_V300,
                 )
-                found.setdefault(cell.name, []).append(place)
-    return found
+                counters.setdefault(cell.name, []).append(counter)
+    return counters
 
 
 def _labels_of_fields(fields: frozenset[str]) -> Iterator[_Label]:
     """Yield each field other than a counter, once for every label that it has."""
     lines = list(dict.fromkeys(line for block in BLOCKS for line in block.lines))
-    known = set()
+    seen = set()
     for line in lines:
         for number, cell in enumerate(line.cells):
             pattern = _label_pattern(line, number, lines)
             if cell.name not in fields or cell.name in (*_counters(), *_IN_FIRST):
                 continue
-            if (cell.name, pattern) not in known:
+            if (cell.name, pattern) not in seen:
                 below = cell.name not in _ABOVE
                 yield _Label(cell.name, _compiled(pattern), below, cell.kind == "d")
-            known.add((cell.name, pattern))
+            seen.add((cell.name, pattern))
 
 
 def _label_pattern(line: Layout, number: int, lines: list[Layout]) -> str:

@@ -112,14 +112,14 @@ def read_detail(shown: DisplayAnswer) -> list[Neighbor]:
 
     Raises UnreadableError.
     """
-    ports = [place for place, line in enumerate(shown.lines) if port_of(line)]
+    ports = [start for start, line in enumerate(shown.lines) if port_of(line)]
     for line in shown.lines[: ports[0] if ports else None]:
         if DETAIL.value(line):
             raise shown.wrong(line.number, f"{line.text.strip()!r} is of no port")
     neighbors: list[Neighbor] = []
-    for place, end in pairwise([*ports, len(shown.lines)]):
-        line = shown.lines[place]
-        heard = read_paragraphs(shown.lines[place:end])
+    for start, end in pairwise([*ports, len(shown.lines)]):
+        line = shown.lines[start]
+        heard = read_paragraphs(shown.lines[start:end])
         announced = int(line.text.split()[2])
         if announced != len(heard):
             what = f"{announced} neighbours of {port_of(line)} announced, {len(heard)} read"
@@ -133,7 +133,7 @@ def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:
 
     The line number of a neighbour is that of its name, or of its index where it has no name.
     """
-    found: list[Neighbor] = []
+    neighbors: list[Neighbor] = []
     local = name = ""
     number = 0
     values: dict[str, str] = {}
@@ -141,7 +141,7 @@ def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:
     def end() -> None:
         if values:
             device, port = values.get("system_name", ""), values.get("port_id", "")
-            found.append(Neighbor(local, device, port, number, dict(values)))
+            neighbors.append(Neighbor(local, device, port, number, dict(values)))
         values.clear()
 
     for line in lines:
@@ -160,13 +160,13 @@ def read_paragraphs(lines: Iterable[DisplayLine]) -> list[Neighbor]:
         elif name == "system_description":
             values[name] += "\n" + line.text.strip()
     end()
-    return found
+    return neighbors
 
 
 def port_of(line: DisplayLine) -> str | None:
     """Return the port whose neighbours follow a line of `display lldp neighbor`."""
-    found = _PORT.fullmatch(line.text.strip())
-    return found[1] if found else None
+    match = _PORT.fullmatch(line.text.strip())
+    return match[1] if match else None
 
 
 def write_detail(ports: Mapping[str, Iterable[Mapping[str, object]]]) -> str:

@@ -151,12 +151,12 @@ def read_thresholds(shown: DisplayAnswer) -> list[Row]:
 
     An offset without the least xon next to it is refused: xon cannot be computed from it.
     """
-    found = []
+    rows = []
     for row, line in THRESHOLDS.numbered(shown):
         if "xon_offset" in row and "xon" not in row and "xon_lowest" not in row:
             raise shown.wrong(line, "Xon-Offset is shown without Xon or Xon-Lowest")
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def write_profiles(rows: list[dict[str, Any]], maximum: int) -> str:

@@ -64,26 +64,26 @@ def read_routes(shown: DisplayAnswer) -> list[Row]:
 
     Raises UnreadableError where the number of rows differs from the announced number.
     """
-    found: list[Row] = []
+    routes: list[Row] = []
     lines = ROUTES.below(shown)
     most = len(_CELLS)
     for line in lines:
         if _PREFIX.fullmatch(line.words[0]):
             if not most - 1 <= len(line.words) <= most:
                 raise _no_route(shown, line)
-            found.append({"prefix": line.words[0], "protocol": line.words[1], "hops": []})
+            routes.append({"prefix": line.words[0], "protocol": line.words[1], "hops": []})
             _check(shown, line, line.words[0], _network, "prefix")
-        elif not found or not most - 3 <= len(line.words) < most:
+        elif not routes or not most - 3 <= len(line.words) < most:
             raise _no_route(shown, line)
         hop = dict(zip(_HOP, line.words[-len(_HOP) :], strict=True))
         hop["flags"] = hop["flags"] if hop["flags"].isalpha() else ""
         _check(shown, line, hop["next_hop"], _address, "next hop")
-        found[-1]["hops"].append(hop)
+        routes[-1]["hops"].append(hop)
     totals, last = ROUTES.totals(shown)
-    if (totals["destinations"], totals["routes"]) != (len(found), len(lines)):
-        told = f"{totals['destinations']} destinations and {totals['routes']} routes announced"
-        raise shown.wrong(last, f"{told}, {len(found)} and {len(lines)} read")
-    return found
+    if (totals["destinations"], totals["routes"]) != (len(routes), len(lines)):
+        announced = f"{totals['destinations']} destinations and {totals['routes']} routes announced"
+        raise shown.wrong(last, f"{announced}, {len(routes)} and {len(lines)} read")
+    return routes
 
 
 def _no_route(shown: DisplayAnswer, line: DisplayLine) -> Exception:

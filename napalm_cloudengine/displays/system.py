@@ -105,16 +105,16 @@ def read_version(shown: DisplayAnswer) -> SoftwareVersion:
     release, _, _ = values["release"].partition(")")  # a bracket may follow that of the release
     if "model" not in values:
         return SoftwareVersion(release, "", -1.0)
-    found = _UPTIME.match(values["uptime"])
-    days, hours, minutes = (int(found[unit] or 0) if found else 0 for unit in "dhm")
+    match = _UPTIME.match(values["uptime"])
+    days, hours, minutes = (int(match[unit] or 0) if match else 0 for unit in "dhm")
     seconds = ((days * 24 + hours) * 60 + minutes) * 60
     return SoftwareVersion(release, values["model"], float(seconds))
 
 
 def device_named(line: DisplayLine) -> str | None:
     """Return the model or series in the first line of `display device`; None for another line."""
-    found = Layout.of(_STATUS).pattern.fullmatch(line.text.strip())
-    return found[1] if found else None
+    match = Layout.of(_STATUS).pattern.fullmatch(line.text.strip())
+    return match[1] if match else None
 
 
 def read_serial(shown: DisplayAnswer) -> str:
@@ -129,19 +129,19 @@ def read_clock(shown: DisplayAnswer) -> datetime:
     Raises UnreadableError.
     """
     values = CLOCK.read(shown)
-    found = _TIME.fullmatch(shown.lines[0].text.strip()) if shown.lines else None
-    if found is None:
+    match = _TIME.fullmatch(shown.lines[0].text.strip()) if shown.lines else None
+    if match is None:
         raise shown.wrong(1, "no date and time")
     try:
-        if found[2]:
-            return datetime.fromisoformat(f"{found[1]}{found[2]}")
+        if match[2]:
+            return datetime.fromisoformat(f"{match[1]}{match[2]}")
         if offset := _OFFSET.fullmatch(values.get("offset", "none")):
             sign, hours, minutes = offset.groups(default="0")
             ahead = timedelta(hours=int(hours), minutes=int(minutes))
             zone = timezone(-ahead if sign == "-" else ahead)
-            return datetime.fromisoformat(found[1]).replace(tzinfo=zone)
+            return datetime.fromisoformat(match[1]).replace(tzinfo=zone)
     except ValueError:
-        raise shown.wrong(1, f"{found[0]!r} is no date and time") from None
+        raise shown.wrong(1, f"{match[0]!r} is no date and time") from None
     raise shown.wrong(1, "a time without its offset from UTC")
 
 

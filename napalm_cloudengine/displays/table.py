@@ -112,13 +112,13 @@ class Form:
     @cached_property
     def heading(self) -> tuple[tuple[str, ...], ...]:
         """Return the words of the lines that name columns; units, in brackets, are optional."""
-        found: list[tuple[str, ...]] = []
+        titles: list[tuple[str, ...]] = []
         for line in reversed(self.head.split("\n")):
             words = tuple(line.strip("- \n").split())
-            if found and not words:
+            if titles and not words:
                 break
-            found += [tuple(line.split())] if words else []
-        return tuple(reversed(found[: self.titles or None]))
+            titles += [tuple(line.split())] if words else []
+        return tuple(reversed(titles[: self.titles or None]))
 
     @cached_property
     def totals(self) -> tuple[TableCell, ...]:
@@ -232,15 +232,15 @@ class DisplayTable:
 
     def _below(self, shown: DisplayAnswer) -> tuple[Form, Sequence[DisplayLine]]:
         """Return the form of an answer, and its lines below the names of columns."""
-        forms = [(place, x) for place, line in enumerate(shown.lines) if (x := self.form_of(line))]
+        forms = [(index, x) for index, line in enumerate(shown.lines) if (x := self.form_of(line))]
         if len(forms) != 1:
             begins = {words[:2] for words in self._headings}
             odd = next((line for line in shown.lines if line.words[:2] in begins), None)
             if odd is not None and not forms:
                 raise shown.wrong(odd.number, f"{odd.text.strip()!r} is not the documented heading")
             raise shown.wrong(1, f"{len(forms)} headings of its table instead of one")
-        [(place, form)] = forms
-        lines = shown.lines[place + 1 :]
+        [(index, form)] = forms
+        lines = shown.lines[index + 1 :]
         for number, words in enumerate(form.heading[1:], 2):
             units = words[0].startswith("(")
             if lines and ((units and lines[0].words[0].startswith("(")) or lines[0].words == words):
@@ -254,18 +254,18 @@ class DisplayTable:
     ) -> Iterator[tuple[Row, int]]:
         name = ""  # of the interface of the row above
         keys = set()
-        left = iter(lines)
-        for first in left:
+        remaining = iter(lines)
+        for first in remaining:
             row = self._cells(shown, first, form.lines[0], name)
             for layout in form.lines[1:]:
-                line = next(left, None)
+                line = next(remaining, None)
                 if line is None:
                     raise shown.wrong(first.number, f"no second line below {first.text.strip()!r}")
                 row |= self._cells(shown, line, layout)
             key = tuple(row[part] for part in self.key)
             if key and key in keys:
-                named = " ".join(f"{part} {row[part]}" for part in self.key)
-                raise shown.wrong(first.number, f"{named} is shown twice")
+                row_key = " ".join(f"{part} {row[part]}" for part in self.key)
+                raise shown.wrong(first.number, f"{row_key} is shown twice")
             keys.add(key)
             name = row[form.lines[0].cells[0].name] if self.carried else ""
             yield row, first.number

@@ -49,7 +49,7 @@ def read_trial(shown: DisplayAnswer) -> TrialStatus:
     state = values.get("state", "").partition(" ")[0]  # a remark may follow it
     if state not in get_args(TrialState):
         raise shown.wrong(1, f"not a trial status: {shown.text.strip()!r}")
-    left = values.get("seconds_left", "")
+    time_left = values.get("seconds_left", "")
     without = 0 if state == "INACTIVE" else None
-    seconds = int(left) if left.isdecimal() and left.isascii() else without
+    seconds = int(time_left) if time_left.isdecimal() and time_left.isascii() else without
     return TrialStatus(cast("TrialState", state), seconds, values.get("persist_id", ""))

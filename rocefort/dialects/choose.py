@@ -34,8 +34,8 @@ def reader_of(text: str) -> str:
 
     The parser of that dialect then reports the error.
     """
-    known = dialects()
-    return next((name for name in known if load_dialect(name).is_config(text)), known[0])
+    names = dialects()
+    return next((name for name in names if load_dialect(name).is_config(text)), names[0])
 
 
 @cache

@@ -17,14 +17,14 @@ def conditions_of(lines: Iterable[str], family: Family) -> tuple[ConditionedLine
 
 
 def _conditioned_lines(
-    lines: Iterable[str], known: tuple[Condition, ...]
+    lines: Iterable[str], conditions: tuple[Condition, ...]
 ) -> Iterator[ConditionedLine]:
     view = ""
     for raw in lines:
         line = raw.strip()
         if not raw.startswith(" "):
             view = line
-        condition = condition_of(line, known)
+        condition = condition_of(line, conditions)
         if condition is not None:
             inside = view if raw.startswith(" ") else ""
             yield ConditionedLine(
@@ -36,7 +36,7 @@ def _conditioned_lines(
             )
 
 
-def condition_of(line: str, known: Iterable[Condition]) -> Condition | None:
+def condition_of(line: str, conditions: Iterable[Condition]) -> Condition | None:
     """Return the condition of one unindented line; None where a commit is enough."""
     words = f"{line} "
-    return next((each for each in known if words.startswith(f"{each.command} ")), None)
+    return next((each for each in conditions if words.startswith(f"{each.command} ")), None)

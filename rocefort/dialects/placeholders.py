@@ -13,17 +13,17 @@ from rocefort.models.device.secret import PLACEHOLDER, is_reference, reference_o
 
 def references(lines: Iterable[str]) -> tuple[str, ...]:
     """Return references, without versions, of the placeholders in lines; each once, in order."""
-    found = (match[1] for line in lines for match in PLACEHOLDER.finditer(line))
-    return tuple(dict.fromkeys(reference_of(stated) for stated in found if is_reference(stated)))
+    secrets = (match[1] for line in lines for match in PLACEHOLDER.finditer(line))
+    return tuple(dict.fromkeys(reference_of(stated) for stated in secrets if is_reference(stated)))
 
 
 def takers(texts: Iterable[tuple[OfDialect, Iterable[str]]]) -> dict[str, set[Dialect]]:
     """Return references in the lines of switches, each with the dialects in which it is typed."""
-    found: dict[str, set[Dialect]] = {}
+    dialects: dict[str, set[Dialect]] = {}
     for switch, lines in texts:
         for reference in references(lines):
-            found.setdefault(reference, set()).add(dialect_of(switch))
-    return found
+            dialects.setdefault(reference, set()).add(dialect_of(switch))
+    return dialects
 
 
 def filled_line(line: str, secrets: Mapping[str, str]) -> str:

@@ -22,13 +22,13 @@ def name_problems(
     device: Device, system: str, how: str, fits: Callable[[str], object]
 ) -> Iterator[Problem]:
     """Yield names that are not one word of a system."""
-    named = {
+    fields = {
         "ip-prefix": [item.name for item in device.prefix_lists],
         "route-policy": [item.name for item in device.route_policies],
         "group": [item.name for item in device.bgp.groups] if device.bgp else [],
         "vpn-instance": [item.name for item in device.vrfs],
     }
-    for what, names in named.items():
+    for what, names in fields.items():
         for name in (name for name in names if not fits(name)):
             yield Problem(f"{device.name} {what} {name!r}", f"not one word of {system}", how)
 
@@ -56,10 +56,10 @@ def range_problems(device: Device) -> Iterator[Problem]:
 def list_problems(device: Device) -> Iterator[Problem]:
     """Yield prefix lists that route-policies name and that are missing."""
     # VRP's handling of a missing list depends on `route-policy nonexistent-config-check`.
-    known = {item.name for item in device.prefix_lists}
+    names = {item.name for item in device.prefix_lists}
     for policy in device.route_policies:
         for node in policy.nodes:
-            if node.match_prefix_list is not None and node.match_prefix_list not in known:
+            if node.match_prefix_list is not None and node.match_prefix_list not in names:
                 where = f"{device.name} route-policy {policy.name} node {node.node}"
                 yield missing(where, f"ip-prefix {node.match_prefix_list}")
 
@@ -71,7 +71,7 @@ def session_problems(device: Device, bgp: Bgp, peer: BgpPeer) -> Iterator[Proble
     if source:
         how = "let it start from the link, or leave the line out"
         yield Problem(where, f"its session starts from {source}, not from the link", how)
-    known = {item.name for item in device.route_policies}
+    names = {item.name for item in device.route_policies}
     for name in (settings.import_policy, settings.export_policy):
-        if name is not None and name not in known:
+        if name is not None and name not in names:
             yield missing(where, f"route-policy {name}")

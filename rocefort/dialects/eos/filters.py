@@ -60,7 +60,7 @@ def access_name(policy: str) -> str:
 def groups_of(interface: Interface) -> tuple[str, ...]:
     """Return the `ip access-group` lines of an interface."""
     ways = (("in", interface.filter_in), ("out", interface.filter_out))
-    return tuple(f"{access_name(policy)} {way}" for way, policy in ways if policy is not None)
+    return tuple(f"{access_name(policy)} {side}" for side, policy in ways if policy is not None)
 
 
 def _lines(device: Device, name: str) -> Iterator[str]:

@@ -58,16 +58,16 @@ class EosNames:
     @staticmethod
     def to_eos(name: str) -> str:
         """Return the EOS name of a VRP interface. Raises BadInput if there is none."""
-        if (found := _to_eos(name)) is None:
+        if (eos_name := _to_eos(name)) is None:
             raise BadInput(f"interface {name} has no counterpart in EOS", how=KINDS)
-        return found
+        return eos_name
 
     @staticmethod
     def to_vrp(name: str) -> str:
         """Return the VRP name of an EOS interface from `to_eos`. Raises BadInput for any other."""
-        if (found := _to_vrp(name)) is None:
+        if (vrp_name := _to_vrp(name)) is None:
             raise BadInput(f"EOS interface {name} is not one that a VRP name translates to")
-        return found
+        return vrp_name
 
 
 KINDS = "Ethernet ports, Eth-Trunk, Vlanif, LoopBack and MEth0/0/0 are translated"
@@ -84,8 +84,8 @@ def _to_eos(name: str) -> str | None:
 
 def _to_vrp(name: str) -> str | None:
     if match := EOS_ETHERNET.fullmatch(name):
-        speed, *place, lane = match.groups()
-        return f"{speed}GE{'/'.join(place)}" + (f":{lane}" if lane else "")
+        speed, *position, lane = match.groups()
+        return f"{speed}GE{'/'.join(position)}" + (f":{lane}" if lane else "")
     for vrp, eos in SIMPLE.items():
         if re.fullmatch(rf"{eos}\d+", name):
             return vrp + name.removeprefix(eos)
@@ -274,11 +274,11 @@ def _problems(device: Device) -> Iterator[Problem]:
 
 def _table_problems(device: Device) -> Iterator[Problem]:
     """Yield references to routing tables that the Device does not define."""
-    known = {vrf.name for vrf in device.vrfs}
+    tables = {vrf.name for vrf in device.vrfs}
     used = [(i.name, i.vrf) for i in device.interfaces]
     used += [(f"ip route-static {route.key}", route.vrf) for route in device.static_routes]
     for what, vrf in used:
-        if vrf is not None and vrf not in known:
+        if vrf is not None and vrf not in tables:
             how = "define it with `ip vpn-instance`"
             yield Problem(f"{device.name} {what}", f"vpn-instance {vrf} does not exist", how)
 

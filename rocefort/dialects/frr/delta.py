@@ -39,7 +39,7 @@ class SwitchDelta(Frozen):
 def delta(old: SwitchPlan, new: SwitchPlan) -> SwitchDelta:
     """Return commands that take a switch from one plan to the other and change nothing else."""
     texts = old.texts
-    told = ((name, line_delta(texts[name], text)) for name, text in new.daemons if name in texts)
+    changes = ((name, line_delta(texts[name], text)) for name, text in new.daemons if name in texts)
     return SwitchDelta(
         name=new.name,
         new_ports=tuple(sorted(new.ports.keys() - old.ports.keys())),
@@ -48,7 +48,7 @@ def delta(old: SwitchPlan, new: SwitchPlan) -> SwitchDelta:
         nft=_filter_commands(dict(old.chains), dict(new.chains)),
         stop=tuple(name for name in texts if name not in new.texts),
         start=tuple(item for item in new.daemons if item[0] not in texts),
-        lines=tuple((name, lines) for name, lines in told if lines),
+        lines=tuple((name, lines) for name, lines in changes if lines),
         gone_ports=tuple(sorted(old.ports.keys() - new.ports.keys())),
     )
 
@@ -58,10 +58,10 @@ def _link_commands(old: SwitchPlan, new: SwitchPlan) -> Iterator[str]:
     before, after = old.by_link, new.by_link
     for link in old.links:
         then = after.get(link.name)
-        kept = set(then.addresses) if then is not None else set()
+        addresses = set(then.addresses) if then is not None else set()
         gone = link.kind != "port" or then is not None  # a removed port takes its own along
         for address in link.addresses if gone else ():
-            if address not in kept:
+            if address not in addresses:
                 yield f"address del {address} dev {link.name}"
     for link in reversed(old.links):
         if link.kind in MADE and _made_anew(link, after.get(link.name)):

@@ -103,13 +103,13 @@ def _master(plan: KernelPlan, interface: Interface) -> str | None:
 
 def _loopback(plan: KernelPlan) -> LinkState:
     """Return one link for all loopbacks: a kernel without dummy interfaces has no other."""
-    kept: list[str] = []
+    addresses: list[str] = []
     for interface in plan.device.interfaces:
         if interface.kind == "loopback" and interface.enabled and interface.vrf is None:
-            kept += _addresses(plan, interface)
+            addresses += _addresses(plan, interface)
         elif interface.kind == "loopback" and interface.vrf and plan.features.vrf:
             plan.notes.append(f"{interface.name} is left out: it is in a vpn-instance")
-    return LinkState(name=LOOPBACK, kind="loopback", addresses=tuple(kept))
+    return LinkState(name=LOOPBACK, kind="loopback", addresses=tuple(addresses))
 
 
 def _bridge(plan: KernelPlan, vlan: int) -> LinkState:

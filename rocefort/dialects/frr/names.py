@@ -29,11 +29,11 @@ def kernel_name(name: str) -> str:
 
 def kernel_names(names: Iterable[str], device: str) -> dict[str, str]:
     """Return kernel names by the switch's own. Raises Refused where two would be equal."""
-    found: dict[str, str] = {}
+    names_of: dict[str, str] = {}
     owners: dict[str, str] = {}
     for name in names:
-        short = found[name] = kernel_name(name)
+        short = names_of[name] = kernel_name(name)
         if short != LOOPBACK and owners.setdefault(short, name) != name:
             what = f"{owners[short]} and {name} are both {short} in a kernel"
             raise Refused(problems=[Problem(f"{device} {name}", what)])
-    return found
+    return names_of

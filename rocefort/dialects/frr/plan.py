@@ -24,19 +24,19 @@ def plan_switch(
     Raises Refused with everything that would make the twin route differently from the switch:
     missing lists and policies, ranks that FRR does not have.
     """
-    known = features or Features()
+    available = features or Features()
     if problems := (*routing_problems(device), *filter_problems(device)):
         raise Refused(problems=problems)
     kernel_names((interface.name for interface in device.interfaces), device.name)
-    kernel = kernel_plan(device, known)
+    kernel = kernel_plan(device, available)
     return SwitchPlan(
         name=device.name,
         links=tuple(kernel.links),
-        sysctls=tuple(sysctls(device, known)),
+        sysctls=tuple(sysctls(device, available)),
         chains=chains(device),
-        daemons=tuple(texts_of(device, known, bfd=bfd)),
+        daemons=tuple(texts_of(device, available, bfd=bfd)),
         peers=tuple(peers_of(device)),
-        notes=(*kernel.notes, *_notes(device, known, bfd=bfd)),
+        notes=(*kernel.notes, *_notes(device, available, bfd=bfd)),
     )
 
 

@@ -47,8 +47,8 @@ class FrrPeer:
 def texts_of(device: Device, features: Features, *, bfd: bool) -> Iterator[tuple[str, str]]:
     """Yield the text of each daemon that the switch runs, in the order of their start."""
     yield "zebra", _render("zebra.j2", device=device)
-    kept = (route for route in device.static_routes if route.vrf is None or features.vrf)
-    routes = [(kernel_name(r.vrf) if r.vrf else None, _static(r)) for r in kept]
+    static = (route for route in device.static_routes if route.vrf is None or features.vrf)
+    routes = [(kernel_name(r.vrf) if r.vrf else None, _static(r)) for r in static]
     if routes:
         yield "staticd", _render("staticd.j2", device=device, routes=routes)
     if (bgp := device.bgp) is None:
@@ -117,11 +117,11 @@ def _peer(bgp: Bgp, peer: BgpPeer, bfd: bool) -> FrrPeer:
     own = f"remote-as {_remote_as(bgp, peer)}"
     joined = (f"peer-group {peer.group}",) if group else ()
     taken = lent is not None and len(lent.definition) > 1
-    said, heard = (set(lent.lines), set(lent.family)) if lent else (set[str](), set[str]())
+    inherited, heard = (set(lent.lines), set(lent.family)) if lent else (set[str](), set[str]())
     return FrrPeer(
         str(peer.address),
         joined if taken else (own, *joined),
-        tuple(line for line in _lines(settings, bfd) if line not in said),
+        tuple(line for line in _lines(settings, bfd) if line not in inherited),
         tuple(line for line in _family(settings) if line not in heard),
     )
 

@@ -85,9 +85,9 @@ def _withdrawn(old: Tree, new: Tree) -> Iterator[str]:
 
 def _removed_lines(old: Tree, new: Tree) -> list[str]:
     """Return removed lines without replacement, except the process and permanent lines."""
-    kept = {key(line) for line in new}
+    remaining = {key(line) for line in new}
     own = ("router bgp ", "hostname ", "no ")
-    return [line for line in old if key(line) not in kept and not line.startswith(own)]
+    return [line for line in old if key(line) not in remaining and not line.startswith(own)]
 
 
 def _whole(line: str) -> str:
@@ -121,12 +121,12 @@ def _bgp(process: str, old: Tree, new: Tree) -> Iterator[str]:
 
 def _definitions(tree: Tree) -> Mapping[str, tuple[str, ...]]:
     """Return groups and peers, with the lines that define them: the group that they join."""
-    found: dict[str, tuple[str, ...]] = {}
+    definitions: dict[str, tuple[str, ...]] = {}
     for line in tree:
         if name := NEIGHBOUR.match(line):
             joins = (line,) if DEFINITION.match(line) else ()
-            found[name["name"]] = found.get(name["name"], ()) + joins
-    return found
+            definitions[name["name"]] = definitions.get(name["name"], ()) + joins
+    return definitions
 
 
 def _forget(name: str, tree: Tree) -> str:
@@ -135,44 +135,44 @@ def _forget(name: str, tree: Tree) -> str:
 
 
 def _tree_without(tree: Tree, names: set[str]) -> Tree:
-    kept: Tree = {}
+    tree_left: Tree = {}
     for line, below in tree.items():
-        found = NEIGHBOUR.match(line)
-        if found is None or found["name"] not in names:
-            kept[line] = _tree_without(below, names)
-    return kept
+        match = NEIGHBOUR.match(line)
+        if match is None or match["name"] not in names:
+            tree_left[line] = _tree_without(below, names)
+    return tree_left
 
 
 def _changes(old: Iterable[str], new: Iterable[str]) -> list[str]:
     before, after = list(old), list(new)
-    wanted = {key(line): line for line in after}
+    intended = {key(line): line for line in after}
     undone = [line for line in before if line not in after]
     lines = [
-        _undone(line) for line in undone if key(line) not in wanted or NOT_REPLACED.match(line)
+        _undone(line) for line in undone if key(line) not in intended or NOT_REPLACED.match(line)
     ]
     return lines + [line for line in after if line not in before]
 
 
 def key(line: str) -> str:
     """Return the setting of a line: lines with the same key replace each other."""
-    if found := SINGLE.match(line) or ENTRY.match(line):
-        return found["key"]
-    if found := POLICY.match(line):
-        return f"{found['who']} route-map {found['way']}"
-    if found := NODE.match(line):
-        return f"{found['name']} {found['node']}"
+    if match := SINGLE.match(line) or ENTRY.match(line):
+        return match["key"]
+    if match := POLICY.match(line):
+        return f"{match['who']} route-map {match['way']}"
+    if match := NODE.match(line):
+        return f"{match['name']} {match['node']}"
     return line
 
 
 def _undone(line: str) -> str:
     if line.startswith("no "):
         return line.removeprefix("no ")
-    found = SINGLE.match(line)
-    return f"no {found['key'] if found else line}"
+    match = SINGLE.match(line)
+    return f"no {match['key'] if match else line}"
 
 
 def _mode_lines(path: tuple[str, ...], lines: Iterable[str]) -> Iterator[str]:
     """Enter modes, enter the lines, and leave; nothing at all without lines."""
-    said = list(lines)
-    if said or path[-1].startswith("route-map "):
-        yield from (*path, *said, *("exit" for _ in path))
+    entered = list(lines)
+    if entered or path[-1].startswith("route-map "):
+        yield from (*path, *entered, *("exit" for _ in path))

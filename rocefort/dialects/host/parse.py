@@ -59,12 +59,12 @@ def split(text: str) -> dict[str, tuple[OutputSection, ...]]:
 
     Raises HostOutputError for a text that is cut or has another line.
     """
-    found: dict[str, list[OutputSection]] = {}
+    sections_of: dict[str, list[OutputSection]] = {}
     name, code, lines = "", 0, list[str]()
     for line in text.splitlines():
         if match := HEAD.fullmatch(line):
             if name:
-                found.setdefault(name, []).append(OutputSection(code, tuple(lines)))
+                sections_of.setdefault(name, []).append(OutputSection(code, tuple(lines)))
             name, code, lines = match["name"], int(match["code"]), []
         elif name and line.startswith("|"):
             lines.append(line[1:])
@@ -74,7 +74,7 @@ def split(text: str) -> dict[str, tuple[OutputSection, ...]]:
             )
     if name != "end":
         raise HostOutputError("the reading is cut off")
-    return {name: tuple(sections) for name, sections in found.items()}
+    return {name: tuple(sections) for name, sections in sections_of.items()}
 
 
 @dataclass(frozen=True)
@@ -141,17 +141,17 @@ class _HostParser:
         def qos(field: str, read: Callable[[tuple[str, ...]], Value]) -> Value | None:
             return self._of(field, f"{at}/qos", read, missing, "mlnx_qos")
 
-        wanted = self.plan.nic is not None
+        required = self.plan.nic is not None
         files = dict(self._files(at))
         return NicSeen(
             name=name,
             mtu=self._of("mtu", f"{at}/mtu", _number, missing),
             speed_mbps=self._of("speed_mbps", f"{at}/speed", _number, missing),
             rings=self._of("rings", f"{at}/rings", _rings, missing, "ethtool"),
-            dcbx=qos("dcbx", partial(_after, title="DCBX mode")) if wanted else None,
-            trust=qos("trust", _trust) if wanted else None,
-            priorities=qos("priorities", _priorities) if wanted else None,
-            paused=qos("paused", _paused) if wanted else None,
+            dcbx=qos("dcbx", partial(_after, title="DCBX mode")) if required else None,
+            trust=qos("trust", _trust) if required else None,
+            priorities=qos("priorities", _priorities) if required else None,
+            paused=qos("paused", _paused) if required else None,
             files=files or None,
             interrupts=dict(self._interrupts(at)) or None,
             local_cpus=self._of("local_cpus", f"{at}/cpus", _cpu_list, {}),
@@ -232,23 +232,23 @@ def _traffic_class(lines: tuple[str, ...]) -> int:
 
 
 def _addresses(lines: tuple[str, ...]) -> tuple[tuple[str, IPv4Interface], ...]:
-    found = []
+    addresses = []
     for line in lines:
         match = ADDRESS.fullmatch(line)
         if match is None:
             raise HostOutputError(f"ip printed a line that is not known: {line[:60]!r}")
         try:
-            found.append((match["interface"], IPv4Interface(match["address"])))
+            addresses.append((match["interface"], IPv4Interface(match["address"])))
         except (AddressValueError, NetmaskValueError):
             raise HostOutputError(f"ip printed no address: {match['address']!r}") from None
-    return tuple(found)
+    return tuple(addresses)
 
 
 def _after(lines: tuple[str, ...], title: str) -> str:
-    found = [line.partition(":")[2].strip() for line in lines if line.startswith(f"{title}:")]
-    if len(found) != 1:
+    values = [line.partition(":")[2].strip() for line in lines if line.startswith(f"{title}:")]
+    if len(values) != 1:
         raise HostOutputError(f"mlnx_qos does not show the {title}")
-    return found[0]
+    return values[0]
 
 
 def _trust(lines: tuple[str, ...]) -> str:
@@ -260,16 +260,16 @@ def _trust(lines: tuple[str, ...]) -> str:
 
 def _priorities(lines: tuple[str, ...]) -> dict[int, int]:
     """Read all 64 DSCPs; mlnx_qos shows them only where DSCP is trusted."""
-    found: dict[int, int] = {}
+    priorities: dict[int, int] = {}
     for line in lines:
         if match := PRIORITY.fullmatch(line):
             for dscp in match["dscps"].rstrip(",").split(","):
-                if int(dscp) in found:
+                if int(dscp) in priorities:
                     raise HostOutputError(f"mlnx_qos shows DSCP {int(dscp)} twice")
-                found[int(dscp)] = int(match["priority"])
-    if found.keys() != set(range(64)):
+                priorities[int(dscp)] = int(match["priority"])
+    if priorities.keys() != set(range(64)):
         raise HostOutputError("mlnx_qos does not show a priority of every DSCP")
-    return found
+    return priorities
 
 
 def _paused(lines: tuple[str, ...]) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[CompareLi
     shifted: in an unchanged view, removed lines are one blank further left, as in the reference's
     sample.
     """
-    found: list[CompareLine] = []
+    changes: list[CompareLine] = []
     views: list[_Row] = []
     stays = False  # whether only parts of the section change
     for row in _rows(device_diff):
@@ -80,9 +80,9 @@ def changed_lines(device_diff: str, *, shifted: bool = False) -> tuple[CompareLi
         while views and views[-1].indent >= row.indent:
             views.pop()
         if row.sign != " ":
-            found.append(CompareLine(row.sign, tuple(view.text for view in views), row.text))
+            changes.append(CompareLine(row.sign, tuple(view.text for view in views), row.text))
         views.append(row)
-    return tuple(found)
+    return tuple(changes)
 
 
 def _rows(text: str) -> Iterator[_Row]:
@@ -106,8 +106,8 @@ def same_change(
     readings = dict.fromkeys(
         changed_lines(device_diff, shifted=shifted) for shifted in (False, True)
     )
-    found = [tuple(_differences(planned, lines, running_text, family)) for lines in readings]
-    return min(found, key=lambda told: (ABSENT in " ".join(told), len(told)))
+    candidates = [tuple(_differences(planned, lines, running_text, family)) for lines in readings]
+    return min(candidates, key=lambda sentences: (ABSENT in " ".join(sentences), len(sentences)))
 
 
 def _differences(
@@ -181,13 +181,13 @@ def _secrets(planned: Change, lines: Iterable[CompareLine]) -> Iterator[str]:
         for line in lines
         if line.sign == "+" and MASK in masked_text(line.text)
     }
-    for place, text in mine.items():
-        if place not in its:
+    for position, text in mine.items():
+        if position not in its:
             stated = ", ".join(PLACEHOLDER.findall(text))
-            yield f"{UNSAID}: + {' / '.join(place)} ({stated})"
-    for place in its:
-        if place not in mine:
-            yield f"{UNPLANNED}: + {' / '.join(place)}"
+            yield f"{UNSAID}: + {' / '.join(position)} ({stated})"
+    for position in its:
+        if position not in mine:
+            yield f"{UNPLANNED}: + {' / '.join(position)}"
 
 
 def _masked_path(path: Path, text: str) -> Path:
@@ -209,10 +209,10 @@ def _typed(patch: Iterable[str]) -> Iterator[tuple[Path, str]]:
 
 def _has(lines: Lines, line: CompareLine) -> bool:
     for text in (*line.path, line.text):
-        found = next((each for each in lines if each.text == text), None)
-        if found is None:
+        inner = next((each for each in lines if each.text == text), None)
+        if inner is None:
             return False
-        lines = found.children
+        lines = inner.children
     return True
 
 
@@ -241,11 +241,11 @@ def _without_line(tree: Lines, line: CompareLine, depth: int = 0) -> Lines:
 
 
 def _with_line(tree: Lines, path: Path, text: str) -> Lines:
-    wanted = path[0] if path else text
-    found = next((i for i, each in enumerate(tree) if each.text == wanted), None)
-    if found is None:
-        tree, found = (*tree, ConfigLine(wanted)), len(tree)
+    head = path[0] if path else text
+    index = next((i for i, each in enumerate(tree) if each.text == head), None)
+    if index is None:
+        tree, index = (*tree, ConfigLine(head)), len(tree)
     if not path:
         return tree
-    inner = _with_line(tree[found].children, path[1:], text)
-    return (*tree[:found], replace(tree[found], children=inner), *tree[found + 1 :])
+    inner = _with_line(tree[index].children, path[1:], text)
+    return (*tree[:index], replace(tree[index], children=inner), *tree[index + 1 :])

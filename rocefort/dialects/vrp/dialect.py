@@ -123,8 +123,8 @@ class Vrp(Dialect):
 
     def patch(self, running: str, intended: str, family: Family) -> ConfigPatch:
         """Compute a patch with annet and the rulebook."""
-        made = patching.make_patch(running, intended, family.syntax)
-        return ConfigPatch(made.commands, made.reverse, tuple(map(unpaused, made.unpaused)))
+        both = patching.make_patch(running, intended, family.syntax)
+        return ConfigPatch(both.commands, both.reverse, tuple(map(unpaused, both.unpaused)))
 
     def applied(self, text: str, commands: Iterable[str], family: Family) -> str:
         """Run the commands in the interpreter."""

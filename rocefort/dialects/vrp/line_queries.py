@@ -110,8 +110,8 @@ def uses(line: TextLine) -> Uses:
 
 def closed_peer(line: str) -> str | None:
     """Return the peer or group whose sessions a line shuts down, with its views."""
-    found = CLOSED.fullmatch(line)
-    return found[1] if found else None
+    match = CLOSED.fullmatch(line)
+    return match[1] if match else None
 
 
 def in_use(command: str, device: Device) -> bool | None:

@@ -39,24 +39,24 @@ def _missing(
     opened_at: int,
 ) -> Iterator[_Missing]:
     """Yield lines that others lack, each with its views and the number of the line above them."""
-    known: dict[str, tuple[ConfigLine, ...]] = defaultdict(tuple)
+    others_by_text: dict[str, tuple[ConfigLine, ...]] = defaultdict(tuple)
     for line in others:
-        known[line.text] += line.children
+        others_by_text[line.text] += line.children
     texts = {line.text for line in others}
     for line in lines:
         if line.text not in texts:
             yield views, line, opened_at
-        below = known.get(line.text, ())
+        below = others_by_text.get(line.text, ())
         if line.children and line.children != below:
             yield from _missing(line.children, below, (*views, line.text), line.number)
 
 
-def _paths(places: Mapping[str, int]) -> dict[int, list[str]]:
+def _paths(lines: Mapping[str, int]) -> dict[int, list[str]]:
     """Return the paths that each line is the first to set, the most precise before the others."""
-    found: dict[int, list[str]] = {}
-    for path, number in places.items():
-        own = found.setdefault(number, [])
+    paths: dict[int, list[str]] = {}
+    for path, number in lines.items():
+        own = paths.setdefault(number, [])
         own.append(path)
         if len(path) >= len(own[0]):
             own[0], own[-1] = own[-1], own[0]
-    return found
+    return paths

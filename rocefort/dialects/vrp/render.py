@@ -156,7 +156,7 @@ def _argument(value: object) -> str:
 
 def _path_of(model: Frozen, value: object) -> str:
     """Return the path of the first field with a value; a search for error messages only."""
-    return next((path for path, known in _leaves(model, "") if known == value), "?")
+    return next((path for path, leaf in _leaves(model, "") if leaf == value), "?")
 
 
 def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
@@ -245,9 +245,9 @@ def _unsayable_bgp(device: Device) -> Unsayable:
     for peer in device.bgp.peers:
         if peer.asn is None and peer.group is None:
             yield f"bgp.peers[{peer.address}]", "a peer without AS and group", "give asn or group"
-    named = [(f"bgp.groups[{g.name}]", g) for g in device.bgp.groups]
+    groups = [(f"bgp.groups[{g.name}]", g) for g in device.bgp.groups]
     addressed = [(f"bgp.peers[{p.address}]", p) for p in device.bgp.peers]
-    for path, settings in (*named, *addressed):
+    for path, settings in (*groups, *addressed):
         if (settings.keepalive_s is None) != (settings.hold_s is None):
             yield path, "one line sets keepalive and hold time", "give keepalive_s and hold_s"
         if settings.password and settings.keychain:
@@ -294,7 +294,7 @@ def _reserved_words(device: Device) -> Unsayable:
 @cache
 def rows_of_fields() -> Mapping[str, tuple[Row, ...]]:
     """Return the rows that set a field of a Device, by `interfaces[].mtu`."""
-    found: dict[str, list[Row]] = defaultdict(list)
+    rows_by_field: dict[str, list[Row]] = defaultdict(list)
     prefixes: dict[str, str] = {SYSTEM: ""}
     waiting = [row for rows in rows_by_view().values() for row in rows]
     while some := [row for row in waiting if row.view in prefixes]:
@@ -302,11 +302,11 @@ def rows_of_fields() -> Mapping[str, tuple[Row, ...]]:
         for row in some:
             prefix = prefixes[row.view]
             for field in fields_of(row):
-                found[prefix + field].append(row)
+                rows_by_field[prefix + field].append(row)
             if row.opens and row.sets:
                 inside = opened_by(row)
                 prefixes.setdefault(row.opens, f"{prefix}{inside}." if inside else prefix)
-    return {field: tuple(rows) for field, rows in found.items()}
+    return {field: tuple(rows) for field, rows in rows_by_field.items()}
 
 
 @cache

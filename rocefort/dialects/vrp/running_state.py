@@ -126,7 +126,7 @@ class _TopicReader:
 
     def peers(self) -> tuple[PeerSeen, ...]:
         """Read IPv4 peers of the public instance."""
-        known = self.driver.get_bgp_neighbors().get("global", {"peers": {}})["peers"]
+        neighbors = self.driver.get_bgp_neighbors().get("global", {"peers": {}})["peers"]
         return tuple(
             PeerSeen(
                 address=address,
@@ -134,7 +134,7 @@ class _TopicReader:
                 established=peer["is_up"],
                 prefixes=_received(peer),
             )
-            for address, peer in known.items()
+            for address, peer in neighbors.items()
         )
 
     def routes(self) -> tuple[RouteSeen, ...]:
@@ -289,10 +289,10 @@ def _threshold(row: Row) -> ThresholdSeen:
 
 def _kbytes(size: str) -> int | None:
     """Return whole kbytes; None for a dynamic alpha (D), cells (C), whose size differs, and `-`."""
-    found = SIZE.fullmatch(size)
-    if found is None:
+    match = SIZE.fullmatch(size)
+    if match is None:
         return None
-    value = int(found[1])
-    if found[2] == "B":
+    value = int(match[1])
+    if match[2] == "B":
         return value // 1024
-    return {"K": value, "M": value * 1024}.get(found[2])
+    return {"K": value, "M": value * 1024}.get(match[2])

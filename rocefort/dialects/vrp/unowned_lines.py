@@ -22,10 +22,10 @@ def whole_tree(text: str, family: SyntaxFamily) -> Lines:
     return with_kept(replay(parse_tree(text), family)[0], unowned)
 
 
-def with_kept(lines: Lines, kept: Sequence[Path]) -> Lines:
+def with_kept(lines: Lines, paths: Sequence[Path]) -> Lines:
     """Insert lines into a tree, each in its view, in the given order."""
     end = len(lines)  # a line is inserted before its successor
-    for path in reversed(kept):
+    for path in reversed(paths):
         lines, end = _merged(lines, path, end)
     return lines
 

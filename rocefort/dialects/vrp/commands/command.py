@@ -131,10 +131,10 @@ def with_ranges(row: Row, families: Mapping[str, Family]) -> tuple[Row, ...]:
     if not row.families:
         any_number = FACT.sub(rf"\g<open>{ANY_NUMBER}\g<close>", row.format)
         return (replace(row, format=any_number, written=row.format),)
-    found: dict[Row, set[SyntaxFamily]] = {}
+    families_of: dict[Row, set[SyntaxFamily]] = {}
     for name in sorted(row.families):
-        found.setdefault(_of_family(row, name, families), set()).add(name)
-    return tuple(replace(each, families=frozenset(names)) for each, names in found.items())
+        families_of.setdefault(_of_family(row, name, families), set()).add(name)
+    return tuple(replace(each, families=frozenset(names)) for each, names in families_of.items())
 
 
 def _of_family(row: Row, name: SyntaxFamily, families: Mapping[str, Family]) -> Row:

@@ -68,14 +68,14 @@ class MatchFailure:
     """The furthest word up to which formats matched, and the words expected there."""
 
     position: int = -1
-    wanted: set[str] = field(default_factory=set)
+    expected: set[str] = field(default_factory=set)
 
-    def want(self, position: int, what: str) -> None:
+    def expect(self, position: int, what: str) -> None:
         """Note that `what` was expected at a word; only the furthest word counts."""
         if position > self.position:
-            self.position, self.wanted = position, set()
+            self.position, self.expected = position, set()
         if position == self.position:
-            self.wanted.add(what)
+            self.expected.add(what)
 
     def error(self, count: int) -> tuple[int, str]:
         """Return the index of the word under the caret, and the documented message."""
@@ -83,9 +83,9 @@ class MatchFailure:
             return 0, UNRECOGNIZED
         if self.position >= count:
             return count, INCOMPLETE
-        if "param" in self.wanted:
+        if "param" in self.expected:
             return self.position, WRONG
-        return self.position, TOO_MANY if self.wanted == {"end"} else UNRECOGNIZED
+        return self.position, TOO_MANY if self.expected == {"end"} else UNRECOGNIZED
 
 
 @cache
@@ -141,7 +141,7 @@ def read_all(
         if reading.position == len(tokens):
             yield reading
         else:
-            trace.want(reading.position, "end")
+            trace.expect(reading.position, "end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ class _Walk:
             yield from self._implied(node, so_far, is_value)
         else:
             inside = is_value or node.kind == "value"
-            for way in node.branches if node.kind != "several" else _in_any_order(node):
-                yield from self.over(way, so_far, is_value=inside)
+            for branch in node.branches if node.kind != "several" else _in_any_order(node):
+                yield from self.over(branch, so_far, is_value=inside)
             if node.kind in ("optional", "several"):
                 yield so_far
 
@@ -186,7 +186,7 @@ class _Walk:
             typed = self.tokens[so_far.position].casefold()
             if typed == node.text or (self.shortened and node.text.startswith(typed)):
                 return _next_match(so_far, 1, node.text, is_value)
-        self.trace.want(so_far.position, "word")
+        self.trace.expect(so_far.position, "word")
         return self._ended(node, so_far)
 
     def _ended(self, node: FormatNode, so_far: FormatMatch) -> FormatMatch | None:
@@ -210,7 +210,7 @@ class _Walk:
             reading = _next_match(so_far, used, saved, is_value, node.text)
             yield reading
         if reading is None:
-            self.trace.want(so_far.position, "param")
+            self.trace.expect(so_far.position, "param")
             if ended := self._ended(node, so_far):
                 yield ended
 
@@ -255,4 +255,4 @@ def words_of(line: str) -> Tokens:
 
 def starts_of(line: str) -> list[int]:
     """Return the offset of each word of a typed line."""
-    return [found.start() for found in re.finditer(r"\S+", line)]
+    return [word.start() for word in re.finditer(r"\S+", line)]

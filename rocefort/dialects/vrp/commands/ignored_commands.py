@@ -54,8 +54,8 @@ FIELD: Mapping[str, tuple[str, ...]] = {
 
 
 def _prefixes(view: str) -> tuple[str, ...]:
-    named = (words for section in SECTIONS.get(view, {}).values() for words in section)
-    return tuple(sorted((*named, *FIELD.get(view, ())), key=len, reverse=True))
+    prefixes = (words for section in SECTIONS.get(view, {}).values() for words in section)
+    return tuple(sorted((*prefixes, *FIELD.get(view, ())), key=len, reverse=True))
 
 
 BESIDE: Mapping[str, tuple[str, ...]] = {view: _prefixes(view) for view in {*SECTIONS, *FIELD}}

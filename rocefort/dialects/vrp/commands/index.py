@@ -34,10 +34,10 @@ class Index:
     def move(self, lines: Lines, begin: int) -> None:
         """Move the index to lines that differ from position `begin` on."""
         self.lines = lines
-        for place in range(begin, len(lines)):
-            self.texts[lines[place].text] = place
+        for position in range(begin, len(lines)):
+            self.texts[lines[position].text] = position
             if self.family is not None:
-                self.keys[identify(self.kind, lines[place].text, self.family).key] = place
+                self.keys[identify(self.kind, lines[position].text, self.family).key] = position
 
     def is_new(self, line: ConfigLine) -> bool:
         """Whether neither the line nor its key is in the view."""
@@ -74,9 +74,9 @@ def place_of(lines: Lines, text: str) -> int | None:
     index = cached_index(lines)
     if index is not None:
         return index.texts.get(text)
-    for place, line in enumerate(lines):
+    for position, line in enumerate(lines):
         if line.text == text:
-            return place
+            return position
     return None
 
 
@@ -85,10 +85,10 @@ def begins(lines: Lines, words: str) -> str | None:
     index = cached_index(lines)
     if index is not None and " " in words:
         some = index.heads.get(_head(words), [])
-        found = [text for text in some if f"{text} ".startswith(f"{words} ")]
-        return min(found, key=lambda text: index.texts[text], default=None)
-    wanted = f"{words} "
-    return next((line.text for line in lines if f"{line.text} ".startswith(wanted)), None)
+        matches = [text for text in some if f"{text} ".startswith(f"{words} ")]
+        return min(matches, key=lambda text: index.texts[text], default=None)
+    prefix = f"{words} "
+    return next((line.text for line in lines if f"{line.text} ".startswith(prefix)), None)
 
 
 def keys_of(lines: Lines, kind: str, family: SyntaxFamily) -> Mapping[Tokens, int] | None:
@@ -109,7 +109,7 @@ def indexed(lines: Lines) -> Index | None:
     index = cached_index(lines)
     if index is not None or len(lines) < LONG:
         return index
-    texts = {line.text: place for place, line in enumerate(lines)}
+    texts = {line.text: position for position, line in enumerate(lines)}
     if len(texts) < len(lines):
         return None
     heads: dict[str, list[str]] = {}
@@ -118,22 +118,22 @@ def indexed(lines: Lines) -> Index | None:
     return _keep_index(Index(lines, texts, heads))
 
 
-def with_inserted(lines: Lines, place: int, line: ConfigLine) -> Lines:
+def with_inserted(lines: Lines, position: int, line: ConfigLine) -> Lines:
     """Return the lines with one more; their index moves along."""
-    after = (*lines[:place], line, *lines[place:])
+    after = (*lines[:position], line, *lines[position:])
     index = _take_index(lines)
     if index is not None and index.is_new(line):
         index.heads.setdefault(_head(line.text), []).append(line.text)
-        index.move(after, place)
+        index.move(after, position)
         _keep_index(index)
     return after
 
 
-def with_replaced(lines: Lines, place: int, line: ConfigLine) -> Lines:
+def with_replaced(lines: Lines, position: int, line: ConfigLine) -> Lines:
     """Return the lines with one replaced; their index moves along if the text is the same."""
-    after = (*lines[:place], line, *lines[place + 1 :])
+    after = (*lines[:position], line, *lines[position + 1 :])
     index = _take_index(lines)
-    if index is not None and line.text == lines[place].text:
+    if index is not None and line.text == lines[position].text:
         index.lines = after
         _keep_index(index)
     return after

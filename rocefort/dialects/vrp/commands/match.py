@@ -31,10 +31,10 @@ def identify(kind: str, text: str, family: SyntaxFamily) -> Identity:
     undone = tokens[0] == "undo"
     rest = tokens[1:] if undone else tokens
     # A saved line has its words in lower case; any other line is not in the table.
-    found = readings(kind, rest, family) if rest and rest[0] == rest[0].casefold() else ()
-    if not found:
+    matches = readings(kind, rest, family) if rest and rest[0] == rest[0].casefold() else ()
+    if not matches:
         return Identity(None, tokens, (), (10**9, 0, (), 0, natural(text)))
-    row, reading = max(found, key=lambda pair: pair[1].words)
+    row, reading = max(matches, key=lambda pair: pair[1].words)
     key = reading.key
     if undone and row.kind in ("list", "each"):
         key = ("undo", *key)
@@ -68,9 +68,9 @@ def rows_of(kind: str, first: str, family: SyntaxFamily | None = None) -> tuple[
 
 @cache
 def _by_first_word(kind: str, family: SyntaxFamily | None) -> Mapping[str, tuple[Row, ...]]:
-    found: dict[str, list[Row]] = {}
+    rows_by_word: dict[str, list[Row]] = {}
     for row in rows_by_view().get(kind, ()):
         if family is None or family in row.families:
             for word in row.first_words:
-                found.setdefault(word, []).append(row)
-    return {word: tuple(rows) for word, rows in found.items()}
+                rows_by_word.setdefault(word, []).append(row)
+    return {word: tuple(rows) for word, rows in rows_by_word.items()}

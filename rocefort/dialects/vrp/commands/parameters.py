@@ -93,11 +93,11 @@ def _group(tokens: Tokens, _name: str) -> Taken:
 
 
 def _asn(tokens: Tokens, _name: str) -> Taken:
-    found = re.fullmatch(r"(?:(\d{1,5})\.)?(\d{1,10})", tokens[0]) if tokens else None
-    if not found:
+    match = re.fullmatch(r"(?:(\d{1,5})\.)?(\d{1,10})", tokens[0]) if tokens else None
+    if not match:
         return
-    high, low = int(found[1] or 0), int(found[2])
-    if high < 65536 and low < (65536 if found[1] else 2**32) and high + low > 0:
+    high, low = int(match[1] or 0), int(match[2])
+    if high < 65536 and low < (65536 if match[1] else 2**32) and high + low > 0:
         yield 1, tokens[0]
 
 
@@ -194,11 +194,11 @@ def _rest(tokens: Tokens, name: str) -> Taken:
 def _file(tokens: Tokens, _name: str) -> Taken:
     """Yield a file name in the root folder: 5..64 characters, .cfg, .zip or .dat (`save`)."""
     if tokens and 5 <= len(tokens[0]) <= 64:
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"(?:flash:/)?(\w[\w.-]*\.(?:cfg|zip|dat))", tokens[0], re.ASCII | re.IGNORECASE
         )
-        if found:
-            yield 1, found[1]
+        if match:
+            yield 1, match[1]
 
 
 PARAMS: dict[str, Callable[[Tokens, str], Taken]] = {

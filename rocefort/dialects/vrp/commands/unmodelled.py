@@ -19,8 +19,8 @@ def command_of(line: TextLine) -> str:
     view = _view(line.path)
     if view == OPAQUE_VIEW:
         return line.text.split(" ", 1)[0] + " .."
-    found = _row(view, line.text)
-    return found.name if found else ignored_command(view, line.text)
+    row = _row(view, line.text)
+    return row.name if row else ignored_command(view, line.text)
 
 
 @lru_cache(maxsize=4096)

@@ -98,8 +98,8 @@ class TypedLine:
         except VrpRefusal:
             for depth in range(len(self.view) - 1, -1, -1):
                 outer = self.inside(self.view[:depth])
-                found = outer.find(config, tokens)
-                if found and found[0].opens:
+                match = outer.find(config, tokens)
+                if match and match[0].opens:
                     return outer.apply(config, tokens)
             raise
 
@@ -137,10 +137,10 @@ class TypedLine:
         """Run a command that is not an `undo`; return the view it leads to."""
         if self.kind == OPAQUE_VIEW:
             return self.put(config, " ".join(tokens)), self.view
-        found = self.find(config, tokens)
-        if found is None:
+        match = self.find(config, tokens)
+        if match is None:
             raise self.misfit(config, tokens)
-        row, reading = found
+        row, reading = match
         if row.opens == "interface" and not port_split.is_there(config, reading.saved[1]):
             raise self.refuse(1, WRONG)
         self.check_values(row, reading)
@@ -193,10 +193,10 @@ class TypedLine:
         """Refuse to delete an object in use."""
         holds = [words_of(_filled_template(text, _params(reading))) for text in row.held_by]
         if holds and any(
-            begins_with(line.text, want)
+            begins_with(line.text, prefix)
             for top in config
             for _, line in top.walk()
-            for want in holds
+            for prefix in holds
         ):
             # Own wording: no source shows the switch's message.
             raise self.refuse(len(reading.key), f"Error: {reading.text} is in use.")
@@ -269,16 +269,16 @@ class TypedLine:
         """
         adding = adding and reading.key[-1] != DISABLE
         key = tuple(word for word in reading.key if word != DISABLE)
-        named = {version for words in reading.value for version in snmp_version_words(words)}
+        versions = {version for words in reading.value for version in snmp_version_words(words)}
         lines = self.present(config, key)
         held = {
             version
             for line in lines
             for version in snmp_version_words(" ".join(words_of(line.text)[len(key) :]))
         }
-        left = held | named if adding else held - (named or held)
-        if left:
-            return self.put(config, " ".join((*key, snmp_version_text(left))))
+        remaining = held | versions if adding else held - (versions or held)
+        if remaining:
+            return self.put(config, " ".join((*key, snmp_version_text(remaining))))
         return self.remove(config, (line.text for line in lines))
 
     def put(self, config: Lines, text: str) -> Lines:
@@ -292,7 +292,7 @@ class TypedLine:
     def present(self, config: Lines, key: Tokens) -> tuple[ConfigLine, ...]:
         """Return lines of the view that have this key."""
         lines = children_at(config, self.view)
-        return tuple(lines[place] for place in having(lines, key, self.kind, self.family))
+        return tuple(lines[position] for position in having(lines, key, self.kind, self.family))
 
     def follow(self, config: Lines, commands: Sequence[str], reading: FormatMatch) -> Lines:
         """Run the commands that the switch adds or removes automatically."""
@@ -306,12 +306,12 @@ class TypedLine:
                 continue
             if "{asn}" in text and "asn" not in params:
                 params["asn"] = self.asn_of_member(config, params)
-            place = self.inside((*self.view, _filled_template(path, params)) if path else self.view)
+            inner = self.inside((*self.view, _filled_template(path, params)) if path else self.view)
             tokens = words_of(_filled_template(text, params))
             if tokens[0] == "undo":
-                config = place.undo(config, tokens[1:])
+                config = inner.undo(config, tokens[1:])
             else:
-                config, _ = place.apply(config, tokens)
+                config, _ = inner.apply(config, tokens)
         return config
 
     def follow_in_all(self, config: Lines, path: str, text: str) -> Lines:
@@ -350,7 +350,7 @@ class TypedLine:
         if not fitting:
             index, message = trace.error(len(tokens))
             raise self.refuse(1 + index, message)
-        _, row, reading, prefix = max(fitting, key=lambda found: found[0])
+        _, row, reading, prefix = max(fitting, key=lambda candidate: candidate[0])
         if row.no_undo:
             raise self.refuse(1, UNRECOGNIZED)
         self.sizes(reading, offset=1)
@@ -389,24 +389,24 @@ class TypedLine:
         key = reading.key
         value = () if row.opens else reading.value
         for line in children_at(config, self.view):
-            known = identify(self.kind, line.text, self.family)
-            begins = prefix and known.key[: len(key)] == key
-            exact = known.key == key and (not value or known.value == value)
-            if exact or (begins and known.row is not None):
+            identity = identify(self.kind, line.text, self.family)
+            begins = prefix and identity.key[: len(key)] == key
+            exact = identity.key == key and (not value or identity.value == value)
+            if exact or (begins and identity.row is not None):
                 yield line.text
 
     def take_pairs(self, config: Lines, row: Row, reading: FormatMatch) -> Lines:
         """Remove single settings from a line with several."""
         for line in self.present(config, reading.key):
             value = identify(row.view, line.text, self.family).value
-            kept = [
+            remaining = [
                 f"{name} {number}"
                 for name, number in zip(value[::2], value[1::2], strict=True)
                 if reading.value and name not in reading.value
             ]
             config = self.remove(config, (line.text,))
-            if kept:
-                config = self.put(config, " ".join((*reading.key, *kept)))
+            if remaining:
+                config = self.put(config, " ".join((*reading.key, *remaining)))
         return config
 
     def change_list(self, config: Lines, row: Row, reading: FormatMatch, *, adding: bool) -> Lines:
@@ -418,8 +418,8 @@ class TypedLine:
         )
         if adding:  # `qos pq` on a queue removes it from `qos drr`
             for other in self.keys_of(config, row) - {reading.key}:
-                left = self.numbers(config, row, other) - changed
-                config = self.write_numbers(config, row, other, left)
+                remaining = self.numbers(config, row, other) - changed
+                config = self.write_numbers(config, row, other, remaining)
             return config
         texts = [
             _filled_template(drop, {"number": str(n)})
@@ -430,8 +430,8 @@ class TypedLine:
 
     def keys_of(self, config: Lines, row: Row) -> set[Tokens]:
         """Return keys of the row's lines in the view."""
-        known = (identify(self.kind, x.text, self.family) for x in children_at(config, self.view))
-        return {found.key for found in known if found.row is row and found.key[0] != "undo"}
+        own = (identify(self.kind, x.text, self.family) for x in children_at(config, self.view))
+        return {line.key for line in own if line.row is row and line.key[0] != "undo"}
 
     def numbers(self, config: Lines, row: Row, key: Tokens) -> frozenset[int]:
         """Return effective numbers of a key: the default, plus those set, minus those undone."""

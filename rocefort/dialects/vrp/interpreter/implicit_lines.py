@@ -58,9 +58,9 @@ def written_by_itself(line: TextLine) -> bool:
 def _written_by_itself(path: tuple[str, ...], text: str) -> bool:
     if " / ".join((*path, text)) in PRESENT:
         return True
-    said = [_says_default(path, text, family) for family in SyntaxFamily]
-    known = [each for each in said if each is not None]
-    return bool(known) and all(known)
+    answers = [_says_default(path, text, family) for family in SyntaxFamily]
+    verdicts = [each for each in answers if each is not None]
+    return bool(verdicts) and all(verdicts)
 
 
 def _says_default(path: tuple[str, ...], text: str, family: SyntaxFamily) -> bool | None:

@@ -40,15 +40,15 @@ def _joined_by_pattern(lines: Lines, pattern: re.Pattern[str]) -> Lines:
     numbers: dict[tuple[str, ...], list[int]] = {}
     for match in matches.values():
         numbers.setdefault(match.group(1, 2, 4), []).append(int(match[3]))
-    found: dict[str, ConfigLine] = {}
+    joined: dict[str, ConfigLine] = {}
     for line in lines:
         match = matches.get(line.text)
         text = _text(match, numbers[match.group(1, 2, 4)], pattern) if match else line.text
-        found.setdefault(text, replace(line, text=text))
-    return tuple(found.values())
+        joined.setdefault(text, replace(line, text=text))
+    return tuple(joined.values())
 
 
 def _text(match: re.Match[str], numbers: Iterable[int], pattern: re.Pattern[str]) -> str:
     runs = ranges(numbers) if pattern is SPLIT else map(str, sorted(numbers))
-    named = (re.sub(r"\d+", rf"{match[2]}\g<0>", run) for run in runs)
-    return f"{match[1]}{' '.join(named)}{match[4]}"
+    names = (re.sub(r"\d+", rf"{match[2]}\g<0>", run) for run in runs)
+    return f"{match[1]}{' '.join(names)}{match[4]}"

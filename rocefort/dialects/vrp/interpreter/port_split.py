@@ -56,10 +56,10 @@ def split(config: Lines, ports: Sequence[str], split_type: str, family: SyntaxFa
 def unsplit(config: Lines, ports: Sequence[str], split_type: str | None) -> Lines:
     """Make ports whole again; one with another split type stays unchanged."""
     for port in ports:
-        known = split_types(config).get(port)
-        if known is not None and split_type in (None, known):
+        current = split_types(config).get(port)
+        if current is not None and split_type in (None, current):
             config = _lines_without_port(config, port)
-            config = remove(config, (), (f"{HEAD} {port} split-type {known}",))
+            config = remove(config, (), (f"{HEAD} {port} split-type {current}",))
     return config
 
 

@@ -28,8 +28,8 @@ View = tuple[str, ...]  # lines that opened the current view and its parents; ()
 def children_at(config: Lines, view: tuple[str, ...]) -> Lines:
     """Return the lines of a view; none if the view is still empty."""
     for text in view:
-        place = place_of(config, text)
-        config = () if place is None else config[place].children
+        position = place_of(config, text)
+        config = () if position is None else config[position].children
     return config
 
 
@@ -42,15 +42,15 @@ def _lines_at(
     if not view:
         return change(config)
     indexed(config)
-    place = place_of(config, view[0])
-    if place is None:
+    position = place_of(config, view[0])
+    if position is None:
         inner = _lines_at((), view[1:], change, make)
         return make(config, ConfigLine(view[0], 0, inner)) if inner else config
-    line = config[place]
+    line = config[position]
     inner = _lines_at(line.children, view[1:], change, make)
     if inner is line.children:
         return config
-    return with_replaced(config, place, ConfigLine(line.text, line.number, inner))
+    return with_replaced(config, position, ConfigLine(line.text, line.number, inner))
 
 
 def put_line(
@@ -60,16 +60,16 @@ def put_line(
     key = identify(kind, line.text, family).key
 
     def change(lines: Lines) -> Lines:
-        place = next(having(lines, key, kind, family), None)
-        if place is None:
+        position = next(having(lines, key, kind, family), None)
+        if position is None:
             return insert(lines, line, kind, family)
-        old = lines[place]
+        old = lines[position]
         if old.text == line.text and not line.children:
             return lines
-        return with_replaced(lines, place, replace(line, children=line.children or old.children))
+        return with_replaced(lines, position, replace(line, children=line.children or old.children))
 
     return _lines_at(
-        config, view, change, lambda lines, made: insert(lines, made, "system", family)
+        config, view, change, lambda lines, created: insert(lines, created, "system", family)
     )
 
 
@@ -79,18 +79,18 @@ def having(lines: Lines, key: Tokens, kind: str, family: SyntaxFamily) -> Iterat
     if keys is not None:
         yield from [keys[key]] if key in keys else []
         return
-    for place, line in enumerate(lines):
+    for position, line in enumerate(lines):
         if identify(kind, line.text, family).key == key:
-            yield place
+            yield position
 
 
 def insert(lines: Lines, line: ConfigLine, kind: str, family: SyntaxFamily) -> Lines:
     """Insert a new line after the last one that precedes it in the order."""
     order = identify(kind, line.text, family).order
-    place = len(lines)
-    while place and identify(kind, lines[place - 1].text, family).order > order:
-        place -= 1
-    return with_inserted(lines, place, line)
+    position = len(lines)
+    while position and identify(kind, lines[position - 1].text, family).order > order:
+        position -= 1
+    return with_inserted(lines, position, line)
 
 
 def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
@@ -98,8 +98,8 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
     gone = frozenset(texts)
 
     def change(lines: Lines) -> Lines:
-        kept = tuple(line for line in lines if line.text not in gone)
-        return lines if len(kept) == len(lines) else kept
+        remaining = tuple(line for line in lines if line.text not in gone)
+        return lines if len(remaining) == len(lines) else remaining
 
     after = _lines_at(config, view, change, lambda lines, _made: lines) if gone else config
     if len(view) == 1 and _is_transient(view[0]) and not children_at(after, view):
@@ -107,10 +107,10 @@ def remove(config: Lines, view: tuple[str, ...], texts: Iterable[str]) -> Lines:
     return after
 
 
-def begins_with(text: str, want: Tokens) -> bool:
+def begins_with(text: str, head: Tokens) -> bool:
     """Whether a line begins with some words; `*` matches any word."""
     words = words_of(text)
-    return len(words) >= len(want) and all(a in ("*", b) for a, b in zip(want, words, strict=False))
+    return len(words) >= len(head) and all(a in ("*", b) for a, b in zip(head, words, strict=False))
 
 
 def drop_lines(
@@ -120,14 +120,14 @@ def drop_lines(
 
     `*` matches one word; with `whole` the line must have no further words.
     """
-    wanted = [words_of(pattern) for pattern in patterns]
-    if not wanted:
+    prefixes = [words_of(pattern) for pattern in patterns]
+    if not prefixes:
         return config
 
     def hit(text: str) -> bool:
         return any(
-            begins_with(text, want) and (not whole or len(words_of(text)) == len(want))
-            for want in wanted
+            begins_with(text, head) and (not whole or len(words_of(text)) == len(head))
+            for head in prefixes
         )
 
     def change(lines: Lines) -> Lines:

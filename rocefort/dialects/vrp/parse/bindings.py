@@ -66,12 +66,12 @@ class FieldBinding:
 @cache
 def models_of_views() -> Mapping[str, type[Frozen]]:
     """Return the model that the commands of each view fill."""
-    found: dict[str, type[Frozen]] = {SYSTEM: Device}
+    models: dict[str, type[Frozen]] = {SYSTEM: Device}
     openers = [row for rows in rows_by_view().values() for row in rows if row.opens and row.sets]
-    while some := [row for row in openers if row.view in found and row.opens not in found]:
+    while some := [row for row in openers if row.view in models and row.opens not in models]:
         for row in some:
-            found[row.opens] = _opened_model(found[row.view], row.sets[0])
-    return found
+            models[row.opens] = _opened_model(models[row.view], row.sets[0])
+    return models
 
 
 def bindings_of(row: Row) -> tuple[FieldBinding, ...]:
@@ -122,10 +122,10 @@ def _binding(model: type[Frozen], text: str) -> FieldBinding:
 
 def _assignment(model: type[Frozen], text: str) -> Assignment:
     match = _matched(ASSIGNMENT, text)
-    found = list(STEP.finditer(match["path"]))
-    field = found.pop()["name"] if match["sign"] else ""
+    names = list(STEP.finditer(match["path"]))
+    field = names.pop()["name"] if match["sign"] else ""
     steps = []
-    for step in found:
+    for step in names:
         inner = _field_type(model, step["name"])
         if not isinstance(inner, type) or not issubclass(inner, Frozen):
             raise TypeError(f"{text!r}: {step['name']} holds no fields")

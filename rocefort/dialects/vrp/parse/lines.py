@@ -73,33 +73,33 @@ class ParsedLine:
     """Effect of a line of a view: its row, with its field changes or its reader's arguments."""
 
     row: Row
-    said: tuple[FieldChange, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
     arguments: tuple[str | None, ...] = ()
 
 
 def read(view: View, line: str) -> View:
     """Fill the part of the view by a line; raises BadArgumentError."""
-    found = _line(view.kind, line)
-    if found is None:
+    parsed = _line(view.kind, line)
+    if parsed is None:
         return UNMODELLED
-    if found.row.reads is not None:
-        opened = found.row.reads(view.part, *found.arguments)
+    if parsed.row.reads is not None:
+        opened = parsed.row.reads(view.part, *parsed.arguments)
         if opened is NOT_MODELLED:
             return UNMODELLED
     else:
-        opened = _fill(view.part, found.said)
-    if not found.row.opens:
+        opened = _fill(view.part, parsed.changes)
+    if not parsed.row.opens:
         return NO_COMMANDS
     part = opened if isinstance(opened, Part) else view.part
-    for name, default in _defaults(found.row.opens):
+    for name, default in _defaults(parsed.row.opens):
         part.values.setdefault(name, dict.fromkeys(default))
-    return View(found.row.opens, part)
+    return View(parsed.row.opens, part)
 
 
-def _fill(part: Part, said: tuple[FieldChange, ...]) -> Part:
+def _fill(part: Part, changes: tuple[FieldChange, ...]) -> Part:
     """Apply a field change; return the part that contains the first field."""
     first: Part | None = None
-    for each in said:
+    for each in changes:
         at = part
         for name, key_field, key in each.steps:
             at = at.row(name, key, **{key_field: key}) if key_field else at.part(name)
@@ -129,10 +129,10 @@ def _defaults(kind: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
 @cache
 def _readable(kind: str) -> Mapping[str, Sequence[Readable]]:
     """Return rows of a view by a line's first word, the most specific first."""
-    found: dict[str, list[Readable]] = defaultdict(list)
-    known = kind in models_of_views()
+    by_word: dict[str, list[Readable]] = defaultdict(list)
+    modelled = kind in models_of_views()
     for row in rows_by_view().get(kind, ()):
-        bindings = bindings_of(row) if known and not row.reads else ()
+        bindings = bindings_of(row) if modelled and not row.reads else ()
         pattern = pattern_of(
             row.written or row.format,
             any_order=row.kind == "pairs",
@@ -140,10 +140,10 @@ def _readable(kind: str) -> Mapping[str, Sequence[Readable]]:
         )
         readable = Readable(row, pattern, bindings)
         for word in pattern.first:
-            found[word].append(readable)
-    for some in found.values():
+            by_word[word].append(readable)
+    for some in by_word.values():
         some.sort(key=lambda each: -each.pattern.words)
-    return found
+    return by_word
 
 
 def _takes_any_word(bindings: Sequence[FieldBinding]) -> bool:
@@ -179,9 +179,9 @@ def _parsed_line(readable: Readable, match: re.Match[str], *, undone: bool) -> P
     texts = dict(zip(readable.pattern.arguments, match.groups(), strict=True))
     for binding in readable.bindings:
         if _holds(binding, texts, undone=undone):
-            said = _LineArguments(readable, texts).field_changes(binding)
-            if said is not None:
-                return ParsedLine(readable.row, said)
+            changes = _LineArguments(readable, texts).field_changes(binding)
+            if changes is not None:
+                return ParsedLine(readable.row, changes)
     return None
 
 
@@ -205,7 +205,7 @@ class _LineArguments:
     def field_changes(self, binding: FieldBinding) -> tuple[FieldChange, ...] | None:
         """Return the line's changes; None if no Device represents it. Raises BadArgumentError."""
         try:
-            return tuple(said for each in binding.assignments for said in self.assigned(each))
+            return tuple(change for each in binding.assignments for change in self.assigned(each))
         except _UnmodelledValueError:
             return None
 
@@ -224,9 +224,9 @@ class _LineArguments:
             return
         step = steps[0]
         key = self.key(step.key) if step.key else None
-        for one in key if isinstance(key, tuple) else (key,):
+        for item in key if isinstance(key, tuple) else (key,):
             for rest in self.ways(steps[1:]):
-                yield ((step.name, step.key_field, one), *rest)
+                yield ((step.name, step.key_field, item), *rest)
 
     def key(self, value: Value) -> Any:  # noqa: ANN401 - of the row
         """Return the key of a row: a peer has an address, a group a name."""
@@ -241,24 +241,24 @@ class _LineArguments:
         if text is None:
             return value.constant
         kind = self.readable.pattern.arguments[value.argument]
-        found = self.converted(kind, text, value.type)
-        if get_origin(value.type) is Literal and found not in get_args(value.type):
+        converted = self.converted(kind, text, value.type)
+        if get_origin(value.type) is Literal and converted not in get_args(value.type):
             raise _UnmodelledValueError
-        return str(found) if value.type is str and isinstance(found, int) else found
+        return str(converted) if value.type is str and isinstance(converted, int) else converted
 
-    def converted(self, kind: str, text: str, wanted: object) -> Any:  # noqa: ANN401 - same
+    def converted(self, kind: str, text: str, target: object) -> Any:  # noqa: ANN401 - same
         """Convert a text to the type of its parameter."""
         what = f"`{self.readable.row.name}`"
         name, _, limits = kind.partition(":")
         if name == "numbers":
             return tuple(arguments.listed_numbers(text, _number(limits, what), what))
-        if wanted is IPv4Address:
+        if target is IPv4Address:
             return arguments.address(text)
         if name in CONVERTERS:
-            found = CONVERTERS[name](text)
-            if not found:
+            numbers = CONVERTERS[name](text)
+            if not numbers:
                 raise _UnmodelledValueError
-            return found
+            return numbers
         return text if name in SHAPES or name == WORD else _number(kind, what)(text)
 
 

@@ -61,14 +61,14 @@ def places_in(text: str, file: str) -> Mapping[str, int]:
 
 def _titles(text: str) -> dict[int, str]:
     """Return lines that continue the title of the `header` above them, which is the value."""
-    found: dict[int, str] = {}
+    titles: dict[int, str] = {}
     first, counted = 1, 0
     for match in TITLE.finditer(text):
         first += text.count("\n", counted, match.start())
         counted = match.start()
         head = " ".join(match[0].split("\n", 1)[0].split())
-        found |= {first + after: head for after in range(1, match[0].count("\n") + 1)}
-    return found
+        titles |= {first + after: head for after in range(1, match[0].count("\n") + 1)}
+    return titles
 
 
 @dataclass(slots=True)
@@ -144,13 +144,13 @@ class _ConfigReader:
 
         Comware names a switch by `sysname` as VRP does.
         """
-        named = "name" in self.root.fields
-        if named and not self.unmodelled:
+        has_name = "name" in self.root.fields
+        if has_name and not self.unmodelled:
             return
-        found = looks_like(text, (COMWARE,) if named else None)
-        if found is not None:
-            what = f"this looks like {found.system} (`{masked_text(found.evidence)}`), not like VRP"
-            raise BadInput(what, where=f"{self.file}:{found.line}", how=WANTED)
+        other = looks_like(text, (COMWARE,) if has_name else None)
+        if other is not None:
+            what = f"this looks like {other.system} (`{masked_text(other.evidence)}`), not like VRP"
+            raise BadInput(what, where=f"{self.file}:{other.line}", how=WANTED)
 
     def finish(self) -> ParsedConfig:
         """Build the Device; raise BadInput with all problems."""
@@ -158,7 +158,7 @@ class _ConfigReader:
         device = self._device()
         lines = self.places()
         unmodelled = ((number, *self.seen[number]) for number in sorted(self.unmodelled))
-        kept = tuple(
+        text_lines = tuple(
             TextLine(tuple(map(masked_text, path)), masked_text(line), number)
             for number, path, line in unmodelled
         )
@@ -166,7 +166,7 @@ class _ConfigReader:
         return ParsedConfig(
             device,
             lines,
-            kept,
+            text_lines,
             len(self.seen),
             self.software,
             last if self.returned < last else None,

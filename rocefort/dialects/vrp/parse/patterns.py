@@ -119,10 +119,10 @@ def _first(nodes: tuple[FormatNode, ...]) -> Iterator[str]:
 
 
 def _words(nodes: tuple[FormatNode, ...]) -> int:
-    found = 0
+    count = 0
     for node in nodes:
         if node.kind == "word":
-            found += 1
+            count += 1
         elif node.kind in ("group", "value"):
-            found += min(_words(branch) for branch in node.branches)
-    return found
+            count += min(_words(branch) for branch in node.branches)
+    return count

@@ -92,12 +92,12 @@ def _rows_without(below: ConfigRows, alike: Container[str]) -> ConfigRows:
 
 def _by_speaker(below: ConfigRows) -> dict[str, list[tuple[str, str]]]:
     """Return rows of each peer and group with their address family."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    by_speaker: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row, lower in below.items():
-        found[speaker(row)].append(("", row))
+        by_speaker[speaker(row)].append(("", row))
         for inner in lower:
-            found[speaker(inner)].append((row, inner))
-    return found
+            by_speaker[speaker(inner)].append((row, inner))
+    return by_speaker
 
 
 def speaker(row: str) -> str:
@@ -118,13 +118,13 @@ def _port_lines(changed: Iterable[str]) -> tuple[str, ...]:
 
 def _changed_keys(was: ConfigRows, will: ConfigRows) -> set[str]:
     """Return rows that differ, or have another order among rows with the same first word."""
-    found = {row for row in {**was, **will} if was.get(row) != will.get(row)}
-    stay = [[row for row in rows if row not in found] for rows in (was, will)]
+    changed = {row for row in {**was, **will} if was.get(row) != will.get(row)}
+    stay = [[row for row in rows if row not in changed] for rows in (was, will)]
     if stay[0] == stay[1]:  # the usual case
-        return found
+        return changed
     orders = [_by_word(rows) for rows in stay]
     moved = (w for w in orders[0] if orders[0][w] != orders[1].get(w))
-    return found.union(*(orders[0][word] for word in moved))
+    return changed.union(*(orders[0][word] for word in moved))
 
 
 def _by_word(rows: Iterable[str]) -> dict[str, list[str]]:

@@ -74,8 +74,8 @@ def _commands(
     make: Make, was: OrderedDict[str, Any], will: OrderedDict[str, Any], family: SyntaxFamily
 ) -> tuple[str, ...]:
     gone = vanishing(was, will)
-    left = rows_without(was, gone)
-    rows = reduced(left, _rejoining(left, will))
+    remaining = rows_without(was, gone)
+    rows = reduced(remaining, _rejoining(remaining, will))
     return refreshed((*leaving(was, gone), *make(frozen(rows[0]), frozen(rows[1]))), family)
 
 

@@ -42,8 +42,8 @@ def profile_moves(was: ConfigRows, will: ConfigRows) -> tuple[ProfileMove, ...]:
     )
     if not any(before and after and before != after for before, after in applied):
         return ()  # as in most changes: no need to read them
-    left = rows_without(was, vanishing(was, will))  # a port that is split again is another one
-    return tuple(_moves(_device(left), _device(will)))
+    remaining = rows_without(was, vanishing(was, will))  # a port that is split again is another one
+    return tuple(_moves(_device(remaining), _device(will)))
 
 
 def moved_last(will: ConfigRows, moves: Iterable[ProfileMove]) -> ConfigRows:

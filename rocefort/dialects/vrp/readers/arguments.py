@@ -87,14 +87,14 @@ def queues(text: str) -> Iterator[int]:
     return listed_numbers(text, queue, "queues")
 
 
-def listed_numbers(text: str, one: Number, what: str) -> Iterator[int]:
+def listed_numbers(text: str, convert: Number, what: str) -> Iterator[int]:
     """Yield numbers of a list such as `10 20 to 30`."""
     words = text.split(" ")
     position = 0
     while position < len(words):
-        low = high = one(words[position])
+        low = high = convert(words[position])
         if words[position + 1 : position + 2] == ["to"]:
-            high = one(" ".join(words[position + 2 : position + 3]))
+            high = convert(" ".join(words[position + 2 : position + 3]))
             position += 2
         if high < low:
             raise BadArgumentError(f"{what} {low} to {high}", "write the lower one first")

@@ -30,13 +30,13 @@ class Log:
         self.marks.append((path, self.number))
         self.first.setdefault(path, self.number)
 
-    def lines_in(self, places: Set[str]) -> set[int]:
+    def lines_in(self, paths: Set[str]) -> set[int]:
         """Return all lines that touched one of the places, given by path, or a part of it."""
         return {
             number
             for path, number in self.marks
-            if path in places
-            or any(path[:at] in places for at, sign in enumerate(path) if sign in ".[")
+            if path in paths
+            or any(path[:at] in paths for at, sign in enumerate(path) if sign in ".[")
         }
 
 
@@ -59,10 +59,10 @@ class Part:
     def set(self, name: str, value: object) -> None:
         """Set a field; another value on an earlier line is a contradiction."""
         path = self.below(name)
-        known = self.fields.setdefault(name, value)
-        if known != value:
+        earlier = self.fields.setdefault(name, value)
+        if earlier != value:
             raise BadArgumentError(
-                f"{path} is {value} here and {known} on line {self.log.first[path]}",
+                f"{path} is {value} here and {earlier} on line {self.log.first[path]}",
                 "keep one of the two lines",
             )
         self.log.mark(path)
@@ -94,11 +94,11 @@ class Part:
 
     def content(self) -> dict[str, object]:
         """Return everything read, as the input of the pydantic model."""
-        found = self.fields.copy()
+        content = self.fields.copy()
         for name, part in self.parts.items():
-            found[name] = part.content()
+            content[name] = part.content()
         for name, rows in self.rows.items():
-            found[name] = tuple([row.content() for row in rows.values()])
+            content[name] = tuple([row.content() for row in rows.values()])
         for name, values in self.values.items():
-            found[name] = tuple(values)
-        return found
+            content[name] = tuple(values)
+        return content

@@ -14,22 +14,22 @@ STRICT, BY_WEIGHT = "pq", "drr"  # facts of a queue's row
 
 def address(port: Part, ip: str, mask: str) -> None:
     """Read the primary address, which comes first."""
-    found = arguments.interface_address(ip, mask)
+    new = arguments.interface_address(ip, mask)
     primary = next(iter(port.values.get("addresses", {})), None)
-    if primary not in (None, found):
+    if primary not in (None, new):
         line = port.log.first[f"{port.below('addresses')}[{primary}]"]
         raise BadArgumentError(
-            f"a second primary address {found}; {primary} is on line {line}", "write `sub`"
+            f"a second primary address {new}; {primary} is on line {line}", "write `sub`"
         )
-    port.add("addresses", found)
+    port.add("addresses", new)
 
 
 def secondary_address(port: Part, ip: str, mask: str) -> bool | None:
     """Read another address; without a primary it has no meaning."""
-    found = arguments.interface_address(ip, mask)
+    new = arguments.interface_address(ip, mask)
     if not port.values.get("addresses"):
         return NOT_MODELLED
-    port.add("addresses", found)
+    port.add("addresses", new)
     return None
 
 

@@ -104,9 +104,9 @@ def _other_threshold(port: Part, queue_text: str, unit: str, **values: int) -> N
 
 def _one_form(port: Part, collection: str, queue: int) -> None:
     """Raise BadArgumentError where a queue has its xoff in another unit already."""
-    known = port.rows.get(collection, {}).get(queue)
+    row = port.rows.get(collection, {}).get(queue)
     path = f"{port.below(collection)}[{queue}]"
-    if known is not None and {"xoff", "xoff_kbytes"} & known.fields.keys():
+    if row is not None and {"xoff", "xoff_kbytes"} & row.fields.keys():
         raise BadArgumentError(
             f"xoff of queue {queue} is in another unit on line {port.log.first[path]}",
             "keep one of the two lines",

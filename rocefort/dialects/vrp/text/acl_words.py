@@ -74,17 +74,17 @@ def saved_rule(words: Words) -> str | None:
     protocol = PROTOCOLS.get(words[0]) if words else None
     if protocol is None:
         return None
-    found: dict[str, str] = {}
+    pieces: dict[str, str] = {}
     position = 1
     while position < len(words):
         name = words[position]
         read = READERS.get(name)
-        piece = read(words[position + 1 :], protocol) if read and name not in found else None
+        piece = read(words[position + 1 :], protocol) if read and name not in pieces else None
         if piece is None:
             return None
         position += 1 + piece[0]
-        found[name] = piece[1]
-    matches = (f"{name} {found[name]}" for name in ORDER if found.get(name))
+        pieces[name] = piece[1]
+    matches = (f"{name} {pieces[name]}" for name in ORDER if pieces.get(name))
     return " ".join((protocol, *matches))
 
 

@@ -40,16 +40,16 @@ def split_ports(words: Iterable[str]) -> tuple[str, ...]:
     (V300R023C00, `port split`).
     """
     text = re.sub(r"(?i)(\dGE) (?=\d)", r"\1", " ".join(words))
-    found: list[str] = []
+    ports: list[str] = []
     for first, last in re.findall(r"(\S+)(?: to (\S+))?", text):
         low, high = SPLITTABLE.fullmatch(first), SPLITTABLE.fullmatch(last or first)
         if not low or not high or low["head"].upper() != high["head"].upper():
             return ()
         numbers = range(int(low["number"]), int(high["number"]) + 1)
-        found += [f"{low['head'].upper()}{number}" for number in numbers]
+        ports += [f"{low['head'].upper()}{number}" for number in numbers]
         if not numbers:
             return ()
-    return tuple(found)
+    return tuple(ports)
 
 
 def is_address(word: str) -> bool:
@@ -72,5 +72,5 @@ def snmp_version_words(text: str) -> tuple[str, ...]:
 
 def snmp_version_text(versions: Iterable[str]) -> str:
     """Return versions as a switch saves them, all in one line."""
-    found = [version for version in SNMP_VERSIONS if version in set(versions)]
-    return "all" if len(found) == len(SNMP_VERSIONS) else " ".join(found)
+    enabled = [version for version in SNMP_VERSIONS if version in set(versions)]
+    return "all" if len(enabled) == len(SNMP_VERSIONS) else " ".join(enabled)

@@ -33,11 +33,11 @@ def stated_secret(form: str, value: str) -> str:
 
     `cipher` with a value that no switch saves is as readable as `simple`: a user typed it.
     """
-    known = PLACEHOLDER.fullmatch(value)
-    if known:
-        return known[1]
-    kept = form == "cipher" and (STORED.fullmatch(value) or TAKEN_OUT.fullmatch(value))
-    return CIPHER if kept else CLEAR
+    placeholder = PLACEHOLDER.fullmatch(value)
+    if placeholder:
+        return placeholder[1]
+    stored = form == "cipher" and (STORED.fullmatch(value) or TAKEN_OUT.fullmatch(value))
+    return CIPHER if stored else CLEAR
 
 
 def check_typed(value: str, reference: str) -> str:

@@ -28,8 +28,8 @@ class ViewCommands:
 
     def identity(self, text: str) -> Identity:
         """Return the row of a line, its key and its value, also for values that the row refuses."""
-        found = identify(self.view, as_saved(text), self.family)
-        return found if found.row is not None else _of_key(self, text)
+        identity = identify(self.view, as_saved(text), self.family)
+        return identity if identity.row is not None else _of_key(self, text)
 
     def key(self, text: str) -> Tokens:
         """Return the words that identify a line in its view: an equal line overwrites it."""
@@ -46,25 +46,25 @@ class ViewCommands:
         its row accepts. A form that removes all lines that begin so is used where there is no
         other.
         """
-        found = self.identity(text)
+        identity = self.identity(text)
         if text.startswith(UNDO):
             return text.removeprefix(UNDO)
-        if found.row is None:
+        if identity.row is None:
             return f"{UNDO}{text}"
-        if found.row.no_undo:
-            return found.row.default or None
-        own = next(_undos(found.row, found, text), None)
+        if identity.row.no_undo:
+            return identity.row.default or None
+        own = next(_undos(identity.row, identity, text), None)
         unknown_value = identify(self.view, as_saved(text), self.family).row is None
         return f"{UNDO}{text}" if own is None and unknown_value else own
 
     def lost(self, text: str, replacement: str) -> str | None:
         """Return the undo of a line's settings missing in its replacement (`kind="pairs"`)."""
-        found = self.identity(text)
-        if found.row is None or found.row.kind != "pairs":
+        identity = self.identity(text)
+        if identity.row is None or identity.row.kind != "pairs":
             return None
-        names, kept = found.value[::2], self.identity(replacement).value[::2]
-        gone = [name for name in names if name not in kept]
-        return f"{UNDO}{' '.join((*found.key, *gone))}" if gone else None
+        names, new_names = identity.value[::2], self.identity(replacement).value[::2]
+        gone = [name for name in names if name not in new_names]
+        return f"{UNDO}{' '.join((*identity.key, *gone))}" if gone else None
 
 
 def _of_key(commands: ViewCommands, text: str) -> Identity:
@@ -78,7 +78,7 @@ def _of_key(commands: ViewCommands, text: str) -> Identity:
         for row in rows
         for reading in read_all(form(row.nodes), tokens, MatchFailure())
     ]
-    _, row, reading = max(fitting, key=lambda found: found[0], default=(0, None, None))
+    _, row, reading = max(fitting, key=lambda candidate: candidate[0], default=(0, None, None))
     if reading is None:
         return unknown
     return replace(unknown, row=row, key=reading.key, value=reading.value)
@@ -99,11 +99,11 @@ def _any_value(nodes: tuple[FormatNode, ...]) -> tuple[FormatNode, ...]:
     return tuple(anything if node.kind == "value" else node for node in _any_number(nodes))
 
 
-def _undos(row: Row, found: Identity, text: str) -> Iterator[str]:
-    names = found.value[::2] if row.kind == "pairs" else ()
-    key = " ".join((*found.key, *names))
+def _undos(row: Row, identity: Identity, text: str) -> Iterator[str]:
+    names = identity.value[::2] if row.kind == "pairs" else ()
+    key = " ".join((*identity.key, *names))
     for nodes, _ in sorted(row.undo_nodes, key=lambda form: form[1]):
         for words in (key, text):
             read = read_all(_any_number(nodes), words_of(words), MatchFailure())
-            if any(each.key == found.key for each in read):
+            if any(each.key == identity.key for each in read):
                 yield f"{UNDO}{words}"

@@ -287,9 +287,9 @@ def owned_lines(commands: ViewCommands, diff: Rows, owner: int, **_: object) -> 
         head = words_of(texts(diff, Op.REMOVED)[0])[:length]
         yield False, f"{UNDO}{' '.join(head)}", None
         return
-    wanted = {commands.key(row) for row in texts(diff, Op.ADDED)}
+    added = {commands.key(row) for row in texts(diff, Op.ADDED)}
     for row in texts(diff, Op.REMOVED):
-        if commands.key(row) not in wanted and (undo := commands.undo(row)):
+        if commands.key(row) not in added and (undo := commands.undo(row)):
             yield False, undo, None
     for row in sorted(texts(diff, Op.ADDED), key=lambda row: len(row.split()) > length):
         yield True, row, None
@@ -297,12 +297,12 @@ def owned_lines(commands: ViewCommands, diff: Rows, owner: int, **_: object) -> 
 
 def peer(commands: ViewCommands, key: Key, diff: Rows, **_: object) -> Iterator[Command]:
     """Patch a peer or a group in the BGP view."""
-    name, wanted = key[0], after(diff)
-    if not wanted:
+    name, intended = key[0], after(diff)
+    if not intended:
         yield False, f"undo {'peer' if is_address(name) else 'group'} {name}", None
-    elif is_address(name) and _made_anew(before(diff), wanted):
+    elif is_address(name) and _made_anew(before(diff), intended):
         yield False, f"undo peer {name}", None
-        yield from ((True, row, None) for row in wanted)
+        yield from ((True, row, None) for row in intended)
     else:
         yield from _settings(commands, diff)
 
@@ -313,20 +313,20 @@ def family_peer(commands: ViewCommands, diff: Rows, **_: object) -> Iterator[Com
     Each has a line for its state, enabled or not (`undo peer X enable`, see patch.py). Neither is
     undone: the other line is set, or the peer is removed.
     """
-    kept = [item for item in diff[Op.REMOVED] if not item["row"].endswith(" enable")]
-    yield from _settings(commands, {**diff, Op.REMOVED: kept})
+    removed = [item for item in diff[Op.REMOVED] if not item["row"].endswith(" enable")]
+    yield from _settings(commands, {**diff, Op.REMOVED: removed})
 
 
 def _settings(commands: ViewCommands, diff: Rows) -> Iterator[Command]:
-    wanted = {commands.key(row): row for row in texts(diff, Op.ADDED)}
+    added = {commands.key(row): row for row in texts(diff, Op.ADDED)}
     for row in texts(diff, Op.REMOVED):
         key = commands.key(row)
         # a group's AS number is not overwritten while it has members (annet, bgp.py)
-        if key not in wanted or key[2:3] == ("as-number",):
+        if key not in added or key[2:3] == ("as-number",):
             yield False, _undo_command(commands, row), None
-        elif lost := commands.lost(row, wanted[key]):
+        elif lost := commands.lost(row, added[key]):
             yield False, lost, None
-    for row in wanted.values():
+    for row in added.values():
         yield True, row, None
 
 
@@ -356,18 +356,18 @@ def bgp_diff(
 
 
 def _by_peer(rows: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    rows_by_peer: dict[str, list[str]] = {}
     for row in rows:
         words = row.split()
         if words[0] in ("peer", "group"):
-            found.setdefault(words[1], []).append(row)
-    return found
+            rows_by_peer.setdefault(words[1], []).append(row)
+    return rows_by_peer
 
 
 def _made_anew(was: Iterable[str], will: Iterable[str]) -> bool:
     """Whether a line that defines the peer is removed or changed."""
-    kept = set(will)
-    return any(row not in kept and row.split()[2] in MAKES_A_PEER for row in was)
+    intended = set(will)
+    return any(row not in intended and row.split()[2] in MAKES_A_PEER for row in was)
 
 
 def _family(item: common.DiffItem, gone: set[str], anew: set[str]) -> common.DiffItem:

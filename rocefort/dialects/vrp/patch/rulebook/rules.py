@@ -149,13 +149,13 @@ class RuleFinder:
 
     def _find(self, text: str) -> tuple[PatchRule | None, LineKey]:
         text = unmarked(text)
-        found = self.commands.identity(text)
-        if found.row is None:
+        identity = self.commands.identity(text)
+        if identity.row is None:
             return None, LineKey((text,))
-        rule = self._by_rank[found.row.rank]
+        rule = self._by_rank[identity.row.rank]
         if rule.handler and rule.handler.owner is not None:
             return rule, LineKey((words_of(text.removeprefix(UNDO))[rule.handler.owner],))
-        return rule, LineKey(() if rule.handler and rule.handler.whole_view else found.key)
+        return rule, LineKey(() if rule.handler and rule.handler.whole_view else identity.key)
 
 
 class LineMatcher:
