@@ -94,13 +94,13 @@ class CandidateEditor(Dialogue):
         if self._patcher is None:
             raise ReplaceConfigException(
                 f"{self.name}: this driver does not replace a whole configuration without a "
-                "patcher (optional_args): give one, or compute the patch from running to wanted "
+                "patcher (optional_args): give one, or compute the patch from running to intended "
                 "configuration locally and load that with load_merge_candidate; nothing was loaded"
             )
         intended = config_text(filename, config)
         if all(line.text == "#" for line in config_lines_of(self.name, intended)):
             raise ReplaceConfigException(
-                f"{self.name}: the wanted configuration is empty; nothing was loaded"
+                f"{self.name}: the intended configuration is empty; nothing was loaded"
             )
         if self._loaded:  # a patch starts from the running configuration
             self.discard_config()
@@ -111,7 +111,7 @@ class CandidateEditor(Dialogue):
             outcome = self._clear_candidate()
             first = mask_secrets(remaining.split("\n", 1)[0].strip())
             raise ReplaceConfigException(
-                f"{self.name}: with the patch loaded, the candidate is not the wanted "
+                f"{self.name}: with the patch loaded, the candidate is not the intended "
                 f"configuration: '{first}' is still to be done; {outcome}"
             )
 
@@ -342,7 +342,7 @@ def _patcher_from(value: object) -> Patcher | None:
             raise ValueError(f"patcher: there is no function '{value}': {error}") from None
     if function is not None and not callable(function):
         raise ValueError(
-            "patcher: give a function of running and wanted configuration, or its name as "
+            "patcher: give a function of running and intended configuration, or its name as "
             f"'module:function', not {value!r}"
         )
     return function

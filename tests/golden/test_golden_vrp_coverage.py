@@ -160,12 +160,12 @@ def test_the_page_is_that_of_the_templates(golden_update: bool) -> None:
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: f"{command.template}:{command.words}")
 def test_a_golden_text_has_every_form_of_a_command(command: Command) -> None:
-    found = [match.groupdict() for _, _, match in uses(command)]
-    assert found, "add a line to a text of tests/golden/vrp"
+    forms = [match.groupdict() for _, _, match in uses(command)]
+    assert forms, "add a line to a text of tests/golden/vrp"
     for part in command.pattern.groupindex:
-        assert any(row[part] for row in found), f"no text has part {part} of the line"
+        assert any(row[part] for row in forms), f"no text has part {part} of the line"
         if not part.startswith("loop"):
-            assert any(not row[part] for row in found), f"no text lacks part {part} of the line"
+            assert any(not row[part] for row in forms), f"no text lacks part {part} of the line"
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)

@@ -286,11 +286,11 @@ def bench(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
     running: list[Any] = []
 
     def start(**options: Any) -> Bench:
-        made = Bench(tmp_path / f"lab{len(running)}", **options)
-        context = run_in_thread(made.lab)
+        emulated = Bench(tmp_path / f"lab{len(running)}", **options)
+        context = run_in_thread(emulated.lab)
         context.__enter__()
         running.append(context)
-        return made
+        return emulated
 
     yield start
     for context in running:

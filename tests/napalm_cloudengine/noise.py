@@ -113,9 +113,9 @@ def quiet(flow: int, *, echoes: bool = True, name: str = "leaf01") -> tuple[list
 
 def verdict(case: Case, taken: Sequence[Step]) -> str:
     """Return the error in the results on a noisy line; "" when there is none."""
-    wanted, _ = quiet(case.flow, echoes=case.echoes, name=case.name)
-    state = wanted[0].state
-    for step, right in zip(taken, wanted, strict=False):
+    intended, _ = quiet(case.flow, echoes=case.echoes, name=case.name)
+    state = intended[0].state
+    for step, right in zip(taken, intended, strict=False):
         if step.error is None:
             if right.error is not None:
                 return f"wrong: {step.call} returned {step.value!r}, not {right.error!r}"

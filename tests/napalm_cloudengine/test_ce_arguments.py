@@ -16,13 +16,13 @@ MTU = "interface 100GE1/0/1\n mtu 9216\n"
 
 
 @pytest.fixture
-def made(bench: Start) -> Any:
+def emulated(bench: Start) -> Any:
     return bench()
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 59, 65536, True, "60", 60.0, 599.5, [600]])
-def test_revert_in_is_a_whole_number_that_a_switch_takes(made: Any, seconds: Any) -> None:
-    with made.driver(name="leaf01") as driver:
+def test_revert_in_is_a_whole_number_that_a_switch_takes(emulated: Any, seconds: Any) -> None:
+    with emulated.driver(name="leaf01") as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(CommitError) as caught:
             driver.commit_config(revert_in=seconds)
@@ -31,20 +31,20 @@ def test_revert_in_is_a_whole_number_that_a_switch_takes(made: Any, seconds: Any
         f"leaf01: revert_in is 60 to 65535 seconds on a CloudEngine, not {seconds!r}; "
         "nothing was committed"
     )
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize("seconds", [60, 65535])
-def test_the_ends_of_the_range_are_in_it(made: Any, seconds: int) -> None:
-    with made.driver() as driver:
+def test_the_ends_of_the_range_are_in_it(emulated: Any, seconds: int) -> None:
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=seconds)
         assert driver.trial_status().seconds_left == seconds
-        made.clock.now += seconds - 1
+        emulated.clock.now += seconds - 1
         assert driver.has_pending_commit() is True
-        made.clock.now += 1
+        emulated.clock.now += 1
         assert driver.has_pending_commit() is False
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_the_ends_of_the_range_are_in_it(made: Any, seconds: int) -> None:
         (7, "is a text, not 7"),
     ],
 )
-def test_a_message_that_no_switch_takes_is_not_sent(made: Any, message: Any, why: str) -> None:
-    with made.driver(name="leaf01") as driver:
+def test_a_message_that_no_switch_takes_is_not_sent(emulated: Any, message: Any, why: str) -> None:
+    with emulated.driver(name="leaf01") as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(CommitError) as caught:
             driver.commit_config(message=message, revert_in=60)
@@ -70,11 +70,11 @@ def test_a_message_that_no_switch_takes_is_not_sent(made: Any, message: Any, why
 @pytest.mark.parametrize(
     ("message", "recorded"), [("x" * 60, "x" * 60), (" two words ", "two words"), (None, "")]
 )
-def test_a_message_is_recorded(made: Any, message: Any, recorded: str) -> None:
-    with made.driver() as driver:
+def test_a_message_is_recorded(emulated: Any, message: Any, recorded: str) -> None:
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(message=message)
-    assert [point.description for point in made.switch.points] == [recorded]
+    assert [point.description for point in emulated.switch.points] == [recorded]
 
 
 @pytest.mark.parametrize(
@@ -91,32 +91,32 @@ def test_a_message_is_recorded(made: Any, message: Any, recorded: str) -> None:
 )
 @pytest.mark.parametrize("how", ["merge", "replace"])
 def test_what_is_no_configuration_is_not_loaded(
-    made: Any, how: str, arguments: dict[str, Any], sentence: str
+    emulated: Any, how: str, arguments: dict[str, Any], sentence: str
 ) -> None:
-    with made.driver(patcher=lambda _running, _wanted: "vlan batch 20") as driver:
+    with emulated.driver(patcher=lambda _running, _wanted: "vlan batch 20") as driver:
         with pytest.raises(MergeConfigException, match=f"^{re.escape(sentence)}"):
             getattr(driver, f"load_{how}_candidate")(**arguments)
         assert driver.compare_config() == ""
 
 
 @pytest.mark.parametrize("commands", ["display clock", None, {"display clock": ""}])
-def test_the_letters_of_a_text_are_not_commands(made: Any, commands: Any) -> None:
+def test_the_letters_of_a_text_are_not_commands(emulated: Any, commands: Any) -> None:
     with (
-        made.driver() as driver,
+        emulated.driver() as driver,
         pytest.raises(TypeError, match=r"^cli: give a list of commands, "),
     ):
         driver.cli(commands)
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize("port", ["ssh", "", 0, 65536, -22, 22.5])
-def test_a_port_is_a_number(made: Any, port: Any) -> None:
+def test_a_port_is_a_number(emulated: Any, port: Any) -> None:
     with pytest.raises(ValueError, match=f"^port: {port!r} is not a number from 1 to 65535$"):
-        made.driver(port=port)
+        emulated.driver(port=port)
 
 
-def test_a_change_loaded_under_a_trial_is_neither_committed_nor_confirmed(made: Any) -> None:
-    with made.driver(name="leaf01") as driver:
+def test_a_change_loaded_under_a_trial_is_neither_committed_nor_confirmed(emulated: Any) -> None:
+    with emulated.driver(name="leaf01") as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=600)
         driver.load_merge_candidate(config="vlan batch 20")
@@ -135,11 +135,11 @@ def test_a_change_loaded_under_a_trial_is_neither_committed_nor_confirmed(made: 
         assert driver.has_pending_commit() is True
         driver.discard_config()
         driver.confirm_commit()
-    assert "vlan batch 10\n" in made.running()
+    assert "vlan batch 10\n" in emulated.running()
 
 
-def test_what_leaves_the_system_view_needs_no_change_loaded(made: Any) -> None:
-    with made.driver(name="leaf01") as driver:
+def test_what_leaves_the_system_view_needs_no_change_loaded(emulated: Any) -> None:
+    with emulated.driver(name="leaf01") as driver:
         driver.load_merge_candidate(config=MTU)
         for act in (driver.save_config, driver.rollback):
             with pytest.raises(CommitError) as caught:
@@ -150,27 +150,27 @@ def test_what_leaves_the_system_view_needs_no_change_loaded(made: Any) -> None:
         assert "+  mtu 9216" in driver.compare_config()
 
 
-def test_a_replace_starts_from_what_runs_not_from_what_was_loaded(made: Any) -> None:
-    def patcher(running: str, wanted: str) -> tuple[str, ...]:
-        return make_patch(running, wanted, SyntaxFamily.V300_G1).commands
+def test_a_replace_starts_from_what_runs_not_from_what_was_loaded(emulated: Any) -> None:
+    def patcher(running: str, intended: str) -> tuple[str, ...]:
+        return make_patch(running, intended, SyntaxFamily.V300_G1).commands
 
-    with made.driver(patcher=patcher) as driver:
-        wanted = driver.get_config(retrieve="running")["running"].replace("mtu 9000", "mtu 9100")
+    with emulated.driver(patcher=patcher) as driver:
+        intended = driver.get_config(retrieve="running")["running"].replace("mtu 9000", "mtu 9100")
         driver.load_merge_candidate(config="vlan batch 20")
-        driver.load_replace_candidate(config=wanted)
+        driver.load_replace_candidate(config=intended)
         shown = driver.compare_config().splitlines()
     assert [row for row in shown if row[0] in "+-"] == ["-  mtu 9000", "+  mtu 9100"]
 
 
-def test_a_load_starts_in_the_system_view_wherever_cli_stands(made: Any) -> None:
-    with made.driver() as driver:
+def test_a_load_starts_in_the_system_view_wherever_cli_stands(emulated: Any) -> None:
+    with emulated.driver() as driver:
         driver.cli(["system-view", "interface 100GE1/0/2"])
         driver.load_merge_candidate(config=MTU)
         assert "+  mtu 9216" in driver.compare_config()
 
 
-def test_a_driver_that_was_closed_says_so_and_may_be_opened_again(made: Any) -> None:
-    driver = made.driver(name="leaf01")
+def test_a_driver_that_was_closed_says_so_and_may_be_opened_again(emulated: Any) -> None:
+    driver = emulated.driver(name="leaf01")
     driver.open()
     driver.load_merge_candidate(config=MTU)
     driver.close()

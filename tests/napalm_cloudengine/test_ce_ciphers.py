@@ -55,7 +55,7 @@ def test_no_cipher_in_common_is_one_clear_error(
     switch = play()
     with pytest.raises(ConnectionException) as caught:
         switch.driver().open()
-    said = str(caught.value)
-    assert said == (
+    reply = str(caught.value)
+    assert reply == (
         f"127.0.0.1:{switch.port}: no connection: Incompatible ssh server (no acceptable ciphers)"
     )

@@ -610,7 +610,7 @@ def test_a_table_may_leave_out_units_and_the_name_of_a_further_row(text: str) ->
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "reply"),
     [
         ("Name   Count", "Nam    Count", "line 1: 0 headings of its table instead of one"),
         ("Name   Count", "Name   Count Rate", "line 3: 'Name   Count Rate' is not the documented heading"),
@@ -621,8 +621,8 @@ def test_a_table_may_leave_out_units_and_the_name_of_a_further_row(text: str) ->
         ("           - -\n", "", "line 8: no second line below '6'"),
     ],
 )  # fmt: skip
-def test_another_form_is_an_error_with_its_line(old: str, new: str, said: str) -> None:
+def test_another_form_is_an_error_with_its_line(old: str, new: str, reply: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         TWO_LINES.read(DisplayAnswer("display two", TWO.replace(old, new)))
-    assert str(caught.value) == f"'display two', {said}"
-    assert caught.value.line == int(said.split()[1].rstrip(":"))
+    assert str(caught.value) == f"'display two', {reply}"
+    assert caught.value.line == int(reply.split()[1].rstrip(":"))

@@ -265,11 +265,11 @@ def test_every_fault_has_a_case() -> None:
     assert {case.fault.name for case in (*CASES, *ON_TRIAL)} == set(FAULTS)
 
 
-def walk(made: Any, case: Case, steps: tuple[str, ...], begun: CloudEngineDriver) -> str:
+def walk(emulated: Any, case: Case, steps: tuple[str, ...], begun: CloudEngineDriver) -> str:
     """Run up to the step that must fail; return its sentence."""
     for step in steps:
         if step == case.at:
-            made.clock.now += case.wait_s
+            emulated.clock.now += case.wait_s
             before = time.monotonic()
             with pytest.raises(case.kind) as caught:
                 STEPS[step](begun)
@@ -279,37 +279,39 @@ def walk(made: Any, case: Case, steps: tuple[str, ...], begun: CloudEngineDriver
     raise AssertionError(f"no step {case.at}")
 
 
-def typed(made: Any) -> list[str]:
+def typed(emulated: Any) -> list[str]:
     """Return the pending lines of all candidates, once the switch has noticed closed sessions."""
-    made.wait(lambda: not made.switch.logins)
-    return [line for candidate in made.switch.candidates.values() for _, line in candidate.typed]
+    emulated.wait(lambda: not emulated.switch.logins)
+    return [
+        line for candidate in emulated.switch.candidates.values() for _, line in candidate.typed
+    ]
 
 
-def nothing_is_left(made: Any, case: Case) -> None:
+def nothing_is_left(emulated: Any, case: Case) -> None:
     """No candidate, no trial that a new session could not end, and the switch as it was."""
-    made.switch.faults = ()
-    assert typed(made) == []
+    emulated.switch.faults = ()
+    assert typed(emulated) == []
     if case.kind is HostKeyError:  # the key is the server's until it ends: no user can log in
         return
-    with made.driver(name="leaf01") as after:
+    with emulated.driver(name="leaf01") as after:
         if after.has_pending_commit():
             after.abort_commit()
         assert after.compare_config() == ""
         after.load_merge_candidate(config="vlan batch 20")  # and the driver can load again
         after.discard_config()
-    assert typed(made) == []
-    assert made.switch.running == made.before
+    assert typed(emulated) == []
+    assert emulated.switch.running == emulated.before
 
 
-def what_is_left_is_nobodys_by_accident(made: Any) -> None:
+def what_is_left_is_nobodys_by_accident(emulated: Any) -> None:
     """Check that ownerless lines in a shared candidate are refused, not committed."""
-    made.switch.faults = ()
-    with made.driver(name="leaf01") as after:
+    emulated.switch.faults = ()
+    with emulated.driver(name="leaf01") as after:
         with pytest.raises(CandidateNotOursError):
             after.load_merge_candidate(config="vlan batch 20")
         with pytest.raises(CommitError, match="nothing to commit"):
             after.commit_config()
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize("candidate", ["own", "shared"])
@@ -317,41 +319,43 @@ def what_is_left_is_nobodys_by_accident(made: Any) -> None:
 def test_a_fault_is_one_error_with_its_place_and_leaves_no_candidate(
     bench: Start, case: Case, candidate: str
 ) -> None:
-    made = bench(faults=(case.fault,), candidate_mode=candidate)
-    driver = made.driver(name="leaf01", commit_timeout_s=1)
+    emulated = bench(faults=(case.fault,), candidate_mode=candidate)
+    driver = emulated.driver(name="leaf01", commit_timeout_s=1)
     driver.timeout = 1
     try:
-        said = walk(made, case, ("open", "load", "commit", "confirm"), driver)
-        assert_says(case, said)
+        reply = walk(emulated, case, ("open", "load", "commit", "confirm"), driver)
+        assert_says(case, reply)
     finally:
         driver.close()
     # a shared candidate outlives our session: its content is unknown, as the error states
-    if candidate == "shared" and (case.left or (case.kind is OutcomeUnknownError and typed(made))):
-        what_is_left_is_nobodys_by_accident(made)
+    if candidate == "shared" and (
+        case.left or (case.kind is OutcomeUnknownError and typed(emulated))
+    ):
+        what_is_left_is_nobodys_by_accident(emulated)
     else:
-        nothing_is_left(made, case)
+        nothing_is_left(emulated, case)
 
 
 @pytest.mark.parametrize("case", ON_TRIAL, ids=str)
 def test_a_fault_while_a_trial_runs(bench: Start, case: Case) -> None:
-    made = bench()
-    driver = made.driver(name="leaf01", commit_timeout_s=1)
+    emulated = bench()
+    driver = emulated.driver(name="leaf01", commit_timeout_s=1)
     with driver:
         driver.timeout = 1
         for step in ("load", "commit"):
             STEPS[step](driver)
         if case.at == "save":
             STEPS["confirm"](driver)
-            made.before = made.switch.running
-        made.switch.faults = (case.fault,)
-        assert_says(case, walk(made, case, (case.at,), driver))
+            emulated.before = emulated.switch.running
+        emulated.switch.faults = (case.fault,)
+        assert_says(case, walk(emulated, case, (case.at,), driver))
         if case.confirmed:
-            made.before = made.switch.running
-    nothing_is_left(made, case)
+            emulated.before = emulated.switch.running
+    nothing_is_left(emulated, case)
 
 
-def assert_says(case: Case, said: str) -> None:
+def assert_says(case: Case, reply: str) -> None:
     last = r"; last line of the switch: '.+'" if case.kind is OutcomeUnknownError else ""
-    assert re.fullmatch(case.says + last, said), said
-    assert "\n" not in said
-    assert "canary" not in said
+    assert re.fullmatch(case.says + last, reply), reply
+    assert "\n" not in reply
+    assert "canary" not in reply

@@ -132,5 +132,5 @@ def test_what_is_not_read_says_so() -> None:
     [{"destination": "leaf02"}, {"destination": "10.0.0.1", "vrf": "a b"}, {"destination": "::1;"}],
 )
 def test_a_ping_that_is_not_one_is_an_error_and_not_sent(arguments: dict[str, Any]) -> None:
-    said = CloudEngineDriver("127.0.0.1", "admin", "pwd").ping(**arguments)
-    assert list(said) == ["error"]
+    reply = CloudEngineDriver("127.0.0.1", "admin", "pwd").ping(**arguments)
+    assert list(reply) == ["error"]

@@ -175,8 +175,8 @@ def test_an_error_after_an_answer_counts(play: Play) -> None:
 
 
 def test_warnings_are_not_errors(play: Play) -> None:
-    said = "Warning: The MTU differs from the neighbor's.\r\nInfo: Error: none\r\n[*HUAWEI]"
-    switch = play([ENTER, ("vlan 10", said)])
+    reply = "Warning: The MTU differs from the neighbor's.\r\nInfo: Error: none\r\n[*HUAWEI]"
+    switch = play([ENTER, ("vlan 10", reply)])
     with switch.driver() as driver:
         driver.load_merge_candidate(config="vlan 10")
 

@@ -165,8 +165,8 @@ def test_a_description_that_looks_like_a_question_or_a_prompt_is_neither(play: P
 
 def test_a_line_in_brackets_at_the_end_of_what_came_so_far_is_no_prompt(play: Play) -> None:
     pause = "\1"
-    said = f"Peers:\r\n<leaf02>{pause}\r\n[leaf03]{pause} (down)\r\n<HUAWEI>"
-    switch = play([("display peers", said)])
+    reply = f"Peers:\r\n<leaf02>{pause}\r\n[leaf03]{pause} (down)\r\n<HUAWEI>"
+    switch = play([("display peers", reply)])
     with switch.driver() as driver:
         assert driver.cli(["display peers"]) == {
             "display peers": "Peers:\n<leaf02>\n[leaf03] (down)"

@@ -62,9 +62,9 @@ READ = {
 }
 
 
-def patcher(running: str, wanted: str) -> tuple[str, ...]:
+def patcher(running: str, intended: str) -> tuple[str, ...]:
     """Return the commands from one text to the other on a leaf of HEPS."""
-    return make_patch(running, wanted, SyntaxFamily.V200).commands
+    return make_patch(running, intended, SyntaxFamily.V200).commands
 
 
 @pytest.fixture(scope="module")
@@ -164,9 +164,9 @@ def test_a_switch_pings_a_switch_and_tells_what_it_hears(lab: Rehearsal) -> None
     driver = connected(lab, "leaf02")
     try:
         loopback, host = (address(lab, name, "LoopBack0") for name in ("leaf02", "leaf01"))
-        said = driver.ping(host, source=loopback, count=3, size=1000)["success"]
-        assert (said["probes_sent"], said["packet_loss"], said["rtt_max"]) == (3, 0, 1.0)
-        assert said["results"] == [{"ip_address": host, "rtt": 1.0}] * 3
+        reply = driver.ping(host, source=loopback, count=3, size=1000)["success"]
+        assert (reply["probes_sent"], reply["packet_loss"], reply["rtt_max"]) == (3, 0, 1.0)
+        assert reply["results"] == [{"ip_address": host, "rtt": 1.0}] * 3
         lost = driver.ping("198.51.100.1", count=2)["success"]
         assert (lost["probes_sent"], lost["packet_loss"], lost["results"]) == (2, 2, [])
         vrf = driver.ping(host, vrf="blue")["error"]
@@ -199,8 +199,8 @@ def test_a_replace_says_what_is_wrong_with_its_patcher() -> None:
     for value, why in (
         ("nowhere:patcher", "there is no function 'nowhere:patcher': No module named 'nowhere'"),
         ("os:patcher", "there is no function 'os:patcher': module 'os' has no attribute"),
-        ("os:sep", "give a function of running and wanted configuration, or its name as"),
-        (7, "give a function of running and wanted configuration, or its name as"),
+        ("os:sep", "give a function of running and intended configuration, or its name as"),
+        (7, "give a function of running and intended configuration, or its name as"),
     ):
         with pytest.raises(ValueError, match=f"^patcher: {why}"):
             driver("192.0.2.1", "netops", "x", optional_args={"patcher": value})

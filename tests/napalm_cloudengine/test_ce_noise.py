@@ -53,11 +53,11 @@ def test_no_wrong_answer_and_nothing_made_permanent_in_silence(
     shown = []
     while time.monotonic() < end or cases < QUICK_CASES:
         case = some_case(chance)
-        said, calls = noisy(case)
+        reply, calls = noisy(case)
         cases, stopped = cases + 1, stopped + (calls < len(FLOWS[case.flow]))
-        if said:
-            found[said.split(":")[0]] += 1
-            shown.append(f"{said}\n  {case}")
+        if reply:
+            found[reply.split(":")[0]] += 1
+            shown.append(f"{reply}\n  {case}")
     summary = (
         f"noise on a session (seed {seed}): {cases:,} cases, {stopped:,} stopped by an error, "
         f"{found['wrong']} wrong answers, {found['silent']} made permanent without an error, "
@@ -99,8 +99,8 @@ def test_noise_at_a_place_changes_no_answer(row: str, place: bytes, flow: int) -
     """The flow continues to its end; once the answer was an empty difference, or the log line."""
     printed = quiet(flow)[1]
     first = printed.index(COMPARED)
-    said, calls = noisy(Case(flow, {printed.index(place, first): ROWS[row]}))
-    assert (said, calls) == ("", len(FLOWS[flow]))
+    reply, calls = noisy(Case(flow, {printed.index(place, first): ROWS[row]}))
+    assert (reply, calls) == ("", len(FLOWS[flow]))
 
 
 SUCCESS = (  # the text of a save and of a rollback, from neither
@@ -168,9 +168,9 @@ def test_a_switch_without_echo_is_understood(flow: int) -> None:
 def test_a_host_name_may_look_like_a_prompt(name: str) -> None:
     for flow in range(len(FLOWS)):
         steps, _ = quiet(flow, name=name)
-        wanted, _ = quiet(flow)
-        assert [repr(s.error) for s in steps] == [repr(s.error) for s in wanted]
-        for step, right in zip(steps, wanted, strict=True):
+        expected, _ = quiet(flow)
+        assert [repr(s.error) for s in steps] == [repr(s.error) for s in expected]
+        for step, right in zip(steps, expected, strict=True):
             assert str(step.value).replace(f"sysname {name}", "sysname leaf01") == str(right.value)
 
 

@@ -93,17 +93,17 @@ def test_pager_lines_and_cursor_moves_leave_no_trace() -> None:
 
 
 def test_only_lines_that_start_with_error_refuse() -> None:
-    said = (
+    reply = (
         "        ^\n"
         "Error: Unrecognized command found at '^' position.\n"
         "Warning: no Error: here\n"
         "Info: done\n"
     )
-    assert parse.error_lines(said) == ("Error: Unrecognized command found at '^' position.",)
+    assert parse.error_lines(reply) == ("Error: Unrecognized command found at '^' position.",)
 
 
 @pytest.mark.parametrize(
-    ("said", "diff"),
+    ("reply", "diff"),
     [
         (
             "Building configuration\n  #\n  interface Tunnel1\n- mtu 1400\n+  mtu 1300\n  #\n",
@@ -113,8 +113,8 @@ def test_only_lines_that_start_with_error_refuse() -> None:
         ("", ""),
     ],
 )
-def test_the_diff_is_the_devices_without_its_heading(said: str, diff: str) -> None:
-    assert parse.candidate_diff(said) == diff
+def test_the_diff_is_the_devices_without_its_heading(reply: str, diff: str) -> None:
+    assert parse.candidate_diff(reply) == diff
 
 
 def test_a_change_that_is_marked_further_in_is_a_change_too() -> None:
@@ -122,7 +122,7 @@ def test_a_change_that_is_marked_further_in_is_a_change_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "status"),
+    ("reply", "status"),
     [
         ("Trial status: INACTIVE \nTrial time left (sec): 0\n", TrialStatus("INACTIVE", 0)),
         ("Trial status:  ACTIVE\nTrial time left (sec): 51\n", TrialStatus("ACTIVE", 51)),
@@ -135,14 +135,14 @@ def test_a_change_that_is_marked_further_in_is_a_change_too() -> None:
         ("Trial status: INACTIVE", TrialStatus("INACTIVE", 0)),
     ],
 )
-def test_trial_status(said: str, status: TrialStatus) -> None:
-    assert read_trial(DisplayAnswer("display configuration trial status", said)) == status
+def test_trial_status(reply: str, status: TrialStatus) -> None:
+    assert read_trial(DisplayAnswer("display configuration trial status", reply)) == status
 
 
-@pytest.mark.parametrize("said", ["", "Trial status: SLEEPING", "Error: Unrecognized command"])
-def test_what_is_no_trial_status_is_not_taken_for_inactive(said: str) -> None:
+@pytest.mark.parametrize("reply", ["", "Trial status: SLEEPING", "Error: Unrecognized command"])
+def test_what_is_no_trial_status_is_not_taken_for_inactive(reply: str) -> None:
     with pytest.raises(ValueError, match="not a trial status"):
-        read_trial(DisplayAnswer("display configuration trial status", said))
+        read_trial(DisplayAnswer("display configuration trial status", reply))
 
 
 V300 = """\
@@ -166,7 +166,7 @@ def version(text: str) -> SoftwareVersion:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("reply", "expected"),
     [
         (V300, SoftwareVersion("CE6800 V300R023C00", "CE6866-48S8CQ-P", 5 * 3600 + 32 * 60.0)),
         (
@@ -179,8 +179,8 @@ def version(text: str) -> SoftwareVersion:
         ),
     ],
 )
-def test_version_of_both_generations(said: str, expected: SoftwareVersion) -> None:
-    assert version(said) == expected
+def test_version_of_both_generations(reply: str, expected: SoftwareVersion) -> None:
+    assert version(reply) == expected
 
 
 def test_another_vendors_version_is_refused() -> None:
@@ -219,7 +219,7 @@ def test_facts_in_napalms_shape() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "serial"),
+    ("reply", "serial"),
     [
         (" ESN of slot 1: 2102350DYT10K1000045\n", "2102350DYT10K1000045"),
         ("ESN of master:2102350DYT", "2102350DYT"),
@@ -227,8 +227,8 @@ def test_facts_in_napalms_shape() -> None:
         ("Error: Unrecognized command found at '^' position.", ""),
     ],
 )
-def test_serial_number(said: str, serial: str) -> None:
-    assert read_serial(DisplayAnswer("display device esn", said)) == serial
+def test_serial_number(reply: str, serial: str) -> None:
+    assert read_serial(DisplayAnswer("display device esn", reply)) == serial
 
 
 def test_interfaces_without_a_heading_are_refused() -> None:

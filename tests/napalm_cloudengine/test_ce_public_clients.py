@@ -21,31 +21,31 @@ CHANGE = ["interface 100GE1/0/1", " mtu 9216"]
 
 
 @pytest.fixture
-def made(bench: Start) -> Any:
+def emulated(bench: Start) -> Any:
     return bench()
 
 
 @pytest.fixture
-def netmiko(made: Any) -> Iterator[Any]:
+def netmiko(emulated: Any) -> Iterator[Any]:
     with ConnectHandler(
         device_type="huawei_vrpv8",
         host="127.0.0.1",
-        port=made.options()["port"],
+        port=emulated.options()["port"],
         username=USER,
         password=PASSWORD,
         ssh_strict=True,
         alt_host_keys=True,
-        alt_key_file=made.options()["ssh_known_hosts"],
+        alt_key_file=emulated.options()["ssh_known_hosts"],
     ) as connection:
         yield connection
-    made.wait(lambda: not made.switch.logins)
+    emulated.wait(lambda: not emulated.switch.logins)
 
 
 @pytest.fixture
-def scrapli(made: Any) -> Iterator[Cli]:
+def scrapli(emulated: Any) -> Iterator[Cli]:
     with Cli(
         "127.0.0.1",
-        port=made.options()["port"],
+        port=emulated.options()["port"],
         definition_file_or_name="huawei_vrp",
         auth_options=AuthOptions(username=USER, password=PASSWORD),
     ) as connection:
@@ -99,26 +99,26 @@ def test_netmiko_reads(netmiko: Any) -> None:
     ]
 
 
-def test_netmiko_configures_commits_and_saves(made: Any, netmiko: Any) -> None:
-    said = netmiko.send_config_set(CHANGE, exit_config_mode=False)
-    assert "[*leaf01-100GE1/0/1]" in said
-    assert made.switch.running == made.before
+def test_netmiko_configures_commits_and_saves(emulated: Any, netmiko: Any) -> None:
+    reply = netmiko.send_config_set(CHANGE, exit_config_mode=False)
+    assert "[*leaf01-100GE1/0/1]" in reply
+    assert emulated.switch.running == emulated.before
     netmiko.commit()
     netmiko.exit_config_mode()
     assert netmiko.find_prompt() == "<leaf01>"
-    assert made.switch.saved == made.before != made.switch.running
+    assert emulated.switch.saved == emulated.before != emulated.switch.running
     shown = netmiko.send_command("display current-configuration interface 100GE1/0/1")
     assert " mtu 9216" in shown.splitlines()
-    assert [point.user for point in made.switch.points] == [USER]
+    assert [point.user for point in emulated.switch.points] == [USER]
     netmiko.save_config()
-    made.wait(lambda: made.switch.saved == made.switch.running)
+    emulated.wait(lambda: emulated.switch.saved == emulated.switch.running)
 
 
-def test_netmiko_sees_an_error_where_it_is_told_to_look(made: Any, netmiko: Any) -> None:
+def test_netmiko_sees_an_error_where_it_is_told_to_look(emulated: Any, netmiko: Any) -> None:
     with pytest.raises(ConfigInvalidException, match="nonsense"):
         netmiko.send_config_set([*CHANGE, "nonsense"], error_pattern="Error:")
     netmiko.write_channel("\nclear configuration candidate\nreturn\n")
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 def test_scrapli_reads(scrapli: Cli) -> None:
@@ -128,18 +128,18 @@ def test_scrapli_reads(scrapli: Cli) -> None:
     assert scrapli.get_prompt().result == "<leaf01>"
 
 
-def test_scrapli_configures_and_commits(made: Any, scrapli: Cli) -> None:
+def test_scrapli_configures_and_commits(emulated: Any, scrapli: Cli) -> None:
     sent = scrapli.send_inputs(inputs=[*CHANGE, "commit"], requested_mode="configuration")
     assert sent.failed is False
-    assert made.switch.running != made.before
+    assert emulated.switch.running != emulated.before
     scrapli.enter_mode(requested_mode="privileged_exec")
     assert scrapli.get_prompt().result == "<leaf01>"
 
 
-def test_scrapli_sees_an_error(made: Any, scrapli: Cli) -> None:
+def test_scrapli_sees_an_error(emulated: Any, scrapli: Cli) -> None:
     sent = scrapli.send_inputs(inputs=[*CHANGE, "nonsense"], requested_mode="configuration")
     # its own way out, `return`, would wait for ever at the question about the candidate
     scrapli.send_input(input_="clear configuration candidate", requested_mode="configuration")
     assert sent.failed is True
     assert "Error: Unrecognized command found at '^' position." in sent.result
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before

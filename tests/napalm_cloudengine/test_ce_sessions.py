@@ -147,15 +147,15 @@ SAVE_QUESTION = (
 
 
 def test_save_as_documented(play: Play) -> None:
-    said = "Now saving all configuration to the slot 1\r\n"
+    reply = "Now saving all configuration to the slot 1\r\n"
     switch = play(
         [
             ("save", SAVE_QUESTION),
-            ("Y", f"{said}Info: Save the configuration successfully.\r\n<HUAWEI>"),
+            ("Y", f"{reply}Info: Save the configuration successfully.\r\n<HUAWEI>"),
             ("save", SAVE_QUESTION),
             ("Y", "Error: The flash is full.\r\n<HUAWEI>"),
             ("save", SAVE_QUESTION),
-            ("Y", f"{said}<HUAWEI>"),
+            ("Y", f"{reply}<HUAWEI>"),
         ]
     )
     with switch.driver() as driver:
@@ -194,8 +194,8 @@ def test_a_commit_under_a_running_trial_is_refused(play: Play) -> None:
 
 
 def test_a_failed_commit_is_told_and_the_candidate_discarded(play: Play) -> None:
-    said = "Error: The configuration is locked by another user.\r\n"
-    switch = play([ENTER, SYSNAME, idle(), LAST, ("commit", f"{said}[*HUAWEI]"), CLEAR])
+    reply = "Error: The configuration is locked by another user.\r\n"
+    switch = play([ENTER, SYSNAME, idle(), LAST, ("commit", f"{reply}[*HUAWEI]"), CLEAR])
     with switch.driver() as driver:
         driver.load_merge_candidate(config="sysname ROLLBACK")
         with pytest.raises(CommitError, match=r"locked by another user\.; the candidate was disc"):
@@ -301,7 +301,7 @@ def test_a_status_that_cannot_be_read_is_not_taken_for_no_trial(play: Play) -> N
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         "",
         "Trial status: RUNNING\r\nTrial time left (sec): 51\r\n",
@@ -310,10 +310,10 @@ def test_a_status_that_cannot_be_read_is_not_taken_for_no_trial(play: Play) -> N
     ],
 )
 def test_a_status_in_words_of_another_release_is_not_taken_for_no_trial(
-    play: Play, said: str
+    play: Play, reply: str
 ) -> None:
     """A client that saw no trial confirmed nothing, and the change was lost (cnaas-nms#395)."""
-    switch = play([(STATUS, f"{said}<HUAWEI>")])
+    switch = play([(STATUS, f"{reply}<HUAWEI>")])
     with switch.driver() as driver, pytest.raises(CommitConfirmException) as caught:
         driver.has_pending_commit()
     assert str(caught.value).startswith(

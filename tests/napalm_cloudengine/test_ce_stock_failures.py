@@ -37,19 +37,19 @@ Start = Callable[..., Any]
 MTU = "interface 100GE1/0/1\n mtu 9216\n"
 
 
-def patcher(running: str, wanted: str) -> tuple[str, ...]:
+def patcher(running: str, intended: str) -> tuple[str, ...]:
     """Return the commands from one text to the other, by an engine unrelated to the driver."""
-    return make_patch(running, wanted, SyntaxFamily.V300_G1).commands
+    return make_patch(running, intended, SyntaxFamily.V300_G1).commands
 
 
-def saved(made: Any) -> str:
-    with made.driver() as driver:
+def saved(emulated: Any) -> str:
+    with emulated.driver() as driver:
         return str(driver.get_config(retrieve="running")["running"])
 
 
 def test_replace_passes_silently__ours_refuses_without_a_patcher(bench: Start) -> None:
-    made = bench()
-    with made.driver(name="leaf01") as driver:
+    emulated = bench()
+    with emulated.driver(name="leaf01") as driver:
         with pytest.raises(
             ReplaceConfigException,
             match=r"^leaf01: this driver does not replace .*compute the patch .* locally .*; nothing was loaded$",
@@ -59,45 +59,47 @@ def test_replace_passes_silently__ours_refuses_without_a_patcher(bench: Start) -
 
 
 def test_replace_passes_silently__ours_replaces_all_of_it(bench: Start) -> None:
-    made = bench()
-    wanted = saved(made).replace(" mtu 9000\n", "").replace("vlan batch 10", "vlan batch 20")
-    with made.driver(patcher=patcher) as driver:
-        driver.load_replace_candidate(config=wanted)
+    emulated = bench()
+    intended = saved(emulated).replace(" mtu 9000\n", "").replace("vlan batch 10", "vlan batch 20")
+    with emulated.driver(patcher=patcher) as driver:
+        driver.load_replace_candidate(config=intended)
         assert [line for line in driver.compare_config().splitlines() if line[0] in "+-"] == [
             "- vlan batch 10",
             "+ vlan batch 20",
             "-  mtu 9000",
         ]
         driver.commit_config()
-        driver.load_replace_candidate(config=wanted)  # unchanged: nothing to do, after a check
+        driver.load_replace_candidate(config=intended)  # unchanged: nothing to do, after a check
         assert driver.compare_config() == ""
-    assert saved(made).splitlines()[2:] == wanted.splitlines()[2:]
+    assert saved(emulated).splitlines()[2:] == intended.splitlines()[2:]
 
 
 def test_replace_passes_silently__a_patch_that_does_not_get_there_is_refused(bench: Start) -> None:
-    made = bench()
-    wanted = saved(made).replace("mtu 9000", "mtu 9100").replace("vlan batch 10", "vlan batch 20")
+    emulated = bench()
+    intended = (
+        saved(emulated).replace("mtu 9000", "mtu 9100").replace("vlan batch 10", "vlan batch 20")
+    )
 
-    def half(running: str, wanted: str) -> str:
-        return "\n".join(patcher(running, wanted)[:1])
+    def half(running: str, intended: str) -> str:
+        return "\n".join(patcher(running, intended)[:1])
 
-    with made.driver(name="leaf01", patcher=half) as driver:
+    with emulated.driver(name="leaf01", patcher=half) as driver:
         with pytest.raises(ReplaceConfigException) as caught:
-            driver.load_replace_candidate(config=wanted)
+            driver.load_replace_candidate(config=intended)
         assert driver.compare_config() == ""
     assert re.fullmatch(
-        r"leaf01: with the patch loaded, the candidate is not the wanted configuration: '.*' is "
+        r"leaf01: with the patch loaded, the candidate is not the intended configuration: '.*' is "
         r"still to be done; the candidate was discarded",
         str(caught.value),
     )
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize("text", ["", "\n#\n!nothing\n", "return\n"])
 def test_replace_passes_silently__nothing_is_not_a_configuration(bench: Start, text: str) -> None:
     with (
         bench().driver(patcher=patcher) as driver,
-        pytest.raises(ReplaceConfigException, match="the wanted configuration is empty"),
+        pytest.raises(ReplaceConfigException, match="the intended configuration is empty"),
     ):
         driver.load_replace_candidate(config=text)
 
@@ -109,65 +111,65 @@ def test_compare_is_line_absent_anywhere__ours_is_the_devices_own(bench: Start) 
 
 
 def test_a_question_swallows_the_next_line__ours_answers_it_or_stops(bench: Start) -> None:
-    made = bench(faults=(LineFault("unknown-question", "vlan batch 20"),))
-    with made.driver() as driver:
+    emulated = bench(faults=(LineFault("unknown-question", "vlan batch 20"),))
+    with emulated.driver() as driver:
         with pytest.raises(QuestionRefusedError, match="line 1 'vlan batch 20'"):
             driver.load_merge_candidate(config="vlan batch 20\nvlan batch 30\n")
         assert driver.compare_config() == ""
-    with made.driver(answers={"unexpected service": "Y"}) as driver:
+    with emulated.driver(answers={"unexpected service": "Y"}) as driver:
         driver.load_merge_candidate(config="vlan batch 20\nvlan batch 30\n")
         assert "+ vlan batch 10 20 30" in driver.compare_config()
 
 
 def test_no_revert_in__ours_has_the_devices_own_timer(bench: Start) -> None:
-    made = bench()
-    with made.driver() as driver:
+    emulated = bench()
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=60)
         assert driver.has_pending_commit() is True
-        made.clock.now += 61
+        emulated.clock.now += 61
         assert driver.has_pending_commit() is False
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 def test_no_confirm_commit__ours_confirms_and_looks(bench: Start) -> None:
-    made = bench()
-    with made.driver() as driver:
+    emulated = bench()
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=60)
         driver.confirm_commit()
-        made.clock.now += 61
+        emulated.clock.now += 61
         assert driver.has_pending_commit() is False
-    assert made.switch.running != made.before
+    assert emulated.switch.running != emulated.before
 
 
 def test_a_confirm_after_the_timer_succeeds__ours_says_that_it_came_too_late(bench: Start) -> None:
-    made = bench()
-    with made.driver() as driver:
+    emulated = bench()
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=60)
-        made.switch.faults = (LineFault("expire-before-commit"),)
+        emulated.switch.faults = (LineFault("expire-before-commit"),)
         with pytest.raises(CommitConfirmException, match="does not run what was on trial"):
             driver.confirm_commit()
 
 
 @pytest.mark.parametrize("revert_in", [None, 60])
 def test_the_output_of_commit_is_not_checked__ours_is(bench: Start, revert_in: int | None) -> None:
-    made = bench(faults=(LineFault("fail-commit"),))
-    with made.driver() as driver:
+    emulated = bench(faults=(LineFault("fail-commit"),))
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(CommitError, match=r"failed: .*; the candidate was discarded"):
             driver.commit_config(revert_in=revert_in)
         assert driver.compare_config() == ""
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize("revert_in", [None, 60])
 def test_a_commit_that_only_says_it_was_done_is_noticed(
     bench: Start, revert_in: int | None
 ) -> None:
-    made = bench(faults=(LineFault("lie-ok", "commit"),))
-    with made.driver() as driver:
+    emulated = bench(faults=(LineFault("lie-ok", "commit"),))
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         with pytest.raises(CommitError):
             driver.commit_config(revert_in=revert_in)
@@ -178,20 +180,20 @@ def test_a_commit_that_only_says_it_was_done_is_noticed(
 def test_every_commit_saves__ours_saves_when_it_is_told(
     bench: Start, revert_in: int | None
 ) -> None:
-    made = bench()
-    with made.driver() as driver:
+    emulated = bench()
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.commit_config(revert_in=revert_in)
         if revert_in:
             driver.confirm_commit()
-        assert made.switch.saved == made.before
+        assert emulated.switch.saved == emulated.before
         driver.save_config()
-    assert made.switch.saved == made.switch.running != made.before
+    assert emulated.switch.saved == emulated.switch.running != emulated.before
 
 
 def test_errors_are_not_looked_for__ours_names_the_line(bench: Start) -> None:
-    made = bench()
-    with made.driver() as driver, pytest.raises(LineRefusedError) as caught:
+    emulated = bench()
+    with emulated.driver() as driver, pytest.raises(LineRefusedError) as caught:
         driver.load_merge_candidate(config="interface 100GE1/0/1\n mtu 9216\n mtuu 9000\n")
     assert (caught.value.line_number, caught.value.line) == (3, "mtuu 9000")
 
@@ -203,9 +205,9 @@ def test_errors_are_not_looked_for__ours_names_the_line(bench: Start) -> None:
 def test_brackets_end_a_reply__ours_takes_a_prompt_alone_on_the_last_line(
     bench: Start, description: str
 ) -> None:
-    made = bench()
+    emulated = bench()
     text = f"interface 100GE1/0/1\n description {description}\n mtu 9216\n"
-    with made.driver() as driver:
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=text)
         driver.commit_config()
         running = driver.get_config(retrieve="running")["running"]
@@ -214,8 +216,8 @@ def test_brackets_end_a_reply__ours_takes_a_prompt_alone_on_the_last_line(
 
 
 def test_a_line_of_hash_cuts_the_configuration__ours_reads_all_of_it(bench: Start) -> None:
-    made = bench()
-    with made.driver() as driver:
+    emulated = bench()
+    with emulated.driver() as driver:
         text = driver.get_config(retrieve="running")["running"]
     _heading, first, body = text.partition("#\n")
     assert first + body + "\n" == without_defaults(made.before, made.switch.family)
@@ -223,9 +225,9 @@ def test_a_line_of_hash_cuts_the_configuration__ours_reads_all_of_it(bench: Star
 
 @pytest.mark.parametrize("length", [64, 100, 246])
 def test_a_long_name_hides_the_prompt__ours_takes_any_length(bench: Start, length: int) -> None:
-    made = bench()
+    emulated = bench()
     name = ("leaf01-" + "x" * length)[:length]
-    with made.driver() as driver:
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=f"sysname {name}\n{MTU}")
         driver.commit_config(revert_in=600)
         driver.confirm_commit()
@@ -243,9 +245,9 @@ def test_twelve_seconds_of_a_session_are_sleep__ours_sleeps_none(
             slept.append(seconds)
         real(seconds)
 
-    made = bench()
+    emulated = bench()
     monkeypatch.setattr(time, "sleep", watched)
-    with made.driver() as driver:
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         driver.compare_config()
         driver.commit_config(revert_in=600)
@@ -255,25 +257,25 @@ def test_twelve_seconds_of_a_session_are_sleep__ours_sleeps_none(
 
 
 def test_commit_comment_is_no_vrp8__ours_describes_and_refuses_netmikos_way(bench: Start) -> None:
-    made = bench()
-    with made.driver() as driver:
+    emulated = bench()
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
         assert isinstance(driver._ssh, HuaweiVrpv8SSH)
         with pytest.raises(NotImplementedError, match="commit through CloudEngineDriver"):
             driver._ssh.commit(comment="why")
         driver.commit_config(message="why")
-    assert [point.description for point in made.switch.points] == ["why"]
+    assert [point.description for point in emulated.switch.points] == ["why"]
 
 
 def test_unknown_host_keys_are_added__ours_refuses_and_cannot_be_told_otherwise(
     bench: Start, tmp_path: Any
 ) -> None:
-    made = bench()
+    emulated = bench()
     (tmp_path / "empty").write_text("")
     with pytest.raises(HostKeyError, match="unknown host key ssh-ed25519 SHA256:"):
-        made.driver(ssh_known_hosts=str(tmp_path / "empty")).open()
+        emulated.driver(ssh_known_hosts=str(tmp_path / "empty")).open()
     with pytest.raises(ValueError, match="ssh_strict=False: host keys are always checked"):
-        made.driver(ssh_strict=False)
+        emulated.driver(ssh_strict=False)
     assert (tmp_path / "empty").read_text() == ""
 
 
@@ -282,9 +284,9 @@ def test_it_does_not_import_with_a_current_netmiko__ours_is_found_by_its_name() 
 
 
 def test_a_merge_is_only_kept_in_memory__ours_is_in_the_devices_candidate(bench: Start) -> None:
-    made = bench()
-    with made.driver() as driver:
+    emulated = bench()
+    with emulated.driver() as driver:
         driver.load_merge_candidate(config=MTU)
-        assert list(made.switch.candidates) != []
+        assert list(emulated.switch.candidates) != []
         with pytest.raises(MergeConfigException, match="line 1 'commit': 'commit' acts"):
             driver.load_merge_candidate(config="commit")

@@ -72,12 +72,12 @@ def test_a_plain_trial_that_nobody_else_can_end_is_told_as_such(replay: Replay) 
             driver.confirm_commit()
         with pytest.raises(CommitConfirmException) as aborted:
             driver.abort_commit()
-    said = (
+    reply = (
         "failed: Error: The system is in trial configuration mode.; "
         "the trial keeps its timer and reverts automatically within"
     )
-    assert str(confirmed.value) == f"127.0.0.1: 'commit' {said} 50 s"
-    assert str(aborted.value) == f"127.0.0.1: 'abort trial' {said} 47 s"
+    assert str(confirmed.value) == f"127.0.0.1: 'commit' {reply} 50 s"
+    assert str(aborted.value) == f"127.0.0.1: 'abort trial' {reply} 47 s"
 
 
 def test_an_abort_waits_for_the_end_of_the_trial(replay: Replay) -> None:

@@ -89,8 +89,8 @@ def test_the_emulated_command_line_answers_as_the_vendors(name: str) -> None:
     here = typed_at(switch)
     text = (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")[2]
     _greeting, *rest = re.split(r"\{\{(.*?)\}\}\n", text)
-    for line, wanted in zip(rest[::2], rest[1::2], strict=True):
-        said = here(line.replace("Tunnel1", PORT))
+    for line, expected in zip(rest[::2], rest[1::2], strict=True):
+        reply = here(line.replace("Tunnel1", PORT))
         if line == WHOLE:
-            said, wanted = said.splitlines()[-1], wanted.splitlines()[-1]  # noqa: PLW2901
-        assert comparable(said) == comparable(wanted), line
+            reply, expected = reply.splitlines()[-1], expected.splitlines()[-1]  # noqa: PLW2901
+        assert comparable(reply) == comparable(expected), line

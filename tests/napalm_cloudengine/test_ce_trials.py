@@ -18,15 +18,15 @@ OURS = "rocefort-7f3a"
 RELEASES = list(product(get_args(TrialMode), get_args(Persist)))
 
 
-def begin(made: Any, **options: Any) -> None:
+def begin(emulated: Any, **options: Any) -> None:
     """Start a trial in a process that dies before it could finish or clean up."""
-    driver = made.driver(name="leaf01", **options)
+    driver = emulated.driver(name="leaf01", **options)
     driver.open()
     driver.load_merge_candidate(config=CHANGE)
     driver.commit_config(revert_in=600)
     driver._ssh.remote_conn_pre.close()
-    session = made.switch.trial.session if made.switch.trial else 0
-    made.wait(lambda: session not in made.switch.logins)
+    session = emulated.switch.trial.session if emulated.switch.trial else 0
+    emulated.wait(lambda: session not in emulated.switch.logins)
 
 
 @pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
@@ -34,9 +34,9 @@ def begin(made: Any, **options: Any) -> None:
 def test_the_next_process_finishes_what_the_release_lets_it(
     bench: Start, trial_mode: TrialMode, persist: Persist, act: str
 ) -> None:
-    made = bench(personality=Personality(trial_mode, persist))
-    begin(made, persist_id=OURS)
-    with made.driver(name="leaf01", persist_id=OURS) as driver:
+    emulated = bench(personality=Personality(trial_mode, persist))
+    begin(emulated, persist_id=OURS)
+    with emulated.driver(name="leaf01", persist_id=OURS) as driver:
         lives = persist == "present" or trial_mode != "dies-with-session"
         finishes = persist == "present" or trial_mode == "survives"
         assert driver.has_pending_commit() is lives
@@ -48,17 +48,17 @@ def test_the_next_process_finishes_what_the_release_lets_it(
             with pytest.raises(CommitConfirmException, match=rf"^leaf01: {why}"):
                 getattr(driver, f"{act}_commit")()
         assert driver.has_pending_commit() is (lives and not finishes)
-        made.clock.now += 601
+        emulated.clock.now += 601
         assert driver.has_pending_commit() is False
-    assert (made.switch.running == made.before) is not (finishes and act == "confirm")
+    assert (emulated.switch.running == emulated.before) is not (finishes and act == "confirm")
 
 
 @pytest.mark.parametrize("act", ["confirm", "abort"])
 def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: str) -> None:
-    made = bench(personality=Personality(trial_mode="session-only", foreign_edits="taken"))
-    begin(made)
-    made.clock.now += 200
-    with made.driver(name="leaf01") as driver:
+    emulated = bench(personality=Personality(trial_mode="session-only", foreign_edits="taken"))
+    begin(emulated)
+    emulated.clock.now += 200
+    with emulated.driver(name="leaf01") as driver:
         with pytest.raises(CommitConfirmException) as caught:
             getattr(driver, f"{act}_commit")()
         driver.load_merge_candidate(config="vlan batch 20")
@@ -75,11 +75,11 @@ def test_where_only_the_timer_ends_a_trial_it_is_said_when(bench: Start, act: st
 def test_a_confirm_after_the_trial_has_ended_says_that_and_nothing_of_a_timer(
     bench: Start,
 ) -> None:
-    made = bench(personality=Personality("survives", "present"))
-    begin(made, persist_id=OURS)
-    made.switch.faults = (LineFault("expire-before-commit"),)
+    emulated = bench(personality=Personality("survives", "present"))
+    begin(emulated, persist_id=OURS)
+    emulated.switch.faults = (LineFault("expire-before-commit"),)
     with (
-        made.driver(name="leaf01", persist_id=OURS) as driver,
+        emulated.driver(name="leaf01", persist_id=OURS) as driver,
         pytest.raises(CommitConfirmException) as caught,
     ):
         driver.confirm_commit()
@@ -93,36 +93,36 @@ def test_a_confirm_after_the_trial_has_ended_says_that_and_nothing_of_a_timer(
 def test_a_trial_of_another_id_is_aborted_where_its_id_is_told(
     bench: Start, persist: Persist
 ) -> None:
-    made = bench(personality=Personality("survives", persist))
-    begin(made, persist_id=OURS)
-    with made.driver(name="leaf01", persist_id="another") as driver:
+    emulated = bench(personality=Personality("survives", persist))
+    begin(emulated, persist_id=OURS)
+    with emulated.driver(name="leaf01", persist_id="another") as driver:
         if persist == "present":
             with pytest.raises(CommitConfirmException, match="it is not touched; who started it"):
                 driver.abort_commit()
         driver.abort_commit(OURS if persist == "present" else "")
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize(("trial_mode", "persist"), RELEASES)
 def test_one_process_goes_the_whole_way(
     bench: Start, trial_mode: TrialMode, persist: Persist
 ) -> None:
-    made = bench(personality=Personality(trial_mode, persist))
+    emulated = bench(personality=Personality(trial_mode, persist))
     for act, changed in (("abort", False), ("confirm", True)):
-        with made.driver(name="leaf01", persist_id=OURS) as driver:
+        with emulated.driver(name="leaf01", persist_id=OURS) as driver:
             driver.load_merge_candidate(config=CHANGE)
             driver.commit_config(message="larger frames", revert_in=600)
             getattr(driver, f"{act}_commit")()
-        assert (made.switch.running != made.before) is changed
-        assert made.switch.trial is None
+        assert (emulated.switch.running != emulated.before) is changed
+        assert emulated.switch.trial is None
 
 
 @pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
 def test_one_session_tries_and_ends_its_trial_whatever_the_switch_shows(
     bench: Start, personality: Personality
 ) -> None:
-    made = bench(personality=personality)
-    with made.driver(name="leaf01", persist_id=OURS) as driver:
+    emulated = bench(personality=personality)
+    with emulated.driver(name="leaf01", persist_id=OURS) as driver:
         for end in (driver.abort_commit, driver.confirm_commit):
             driver.load_merge_candidate(config=CHANGE)
             driver.commit_config(revert_in=600)
@@ -131,21 +131,21 @@ def test_one_session_tries_and_ends_its_trial_whatever_the_switch_shows(
             end()
             assert driver.has_pending_commit() is False
         driver.save_config()
-    assert made.switch.running == made.switch.saved != made.before
+    assert emulated.switch.running == emulated.switch.saved != emulated.before
 
 
 @pytest.mark.parametrize("trial_mode", get_args(TrialMode))
 def test_without_an_id_a_trial_is_plain_and_lives_as_the_release_has_it(
     bench: Start, trial_mode: TrialMode
 ) -> None:
-    made = bench(personality=Personality(trial_mode))
-    begin(made)
-    with made.driver(name="leaf01") as driver:
+    emulated = bench(personality=Personality(trial_mode))
+    begin(emulated)
+    with emulated.driver(name="leaf01") as driver:
         assert driver.has_pending_commit() is (trial_mode != "dies-with-session")
         driver.rollback() if trial_mode == "survives" else None
-        made.clock.now += 601
+        emulated.clock.now += 601
         assert driver.has_pending_commit() is False
-    assert made.switch.running == made.before
+    assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize("act", ["confirm", "abort"])
@@ -153,9 +153,9 @@ def test_without_an_id_a_trial_is_plain_and_lives_as_the_release_has_it(
 def test_a_trial_with_another_id_is_not_touched(
     bench: Start, act: str, ours: str | None, told: str
 ) -> None:
-    made = bench()
-    begin(made, persist_id=OURS)
-    with made.driver(name="leaf01", persist_id=ours) as driver:
+    emulated = bench()
+    begin(emulated, persist_id=OURS)
+    with emulated.driver(name="leaf01", persist_id=ours) as driver:
         with pytest.raises(CommitConfirmException) as caught:
             getattr(driver, f"{act}_commit")()
         assert driver.has_pending_commit() is True
@@ -167,12 +167,12 @@ def test_a_trial_with_another_id_is_not_touched(
 
 def test_a_trial_that_nobody_confirms_reverts_whatever_its_session_does(bench: Start) -> None:
     for trial_mode, persist in RELEASES:
-        made = bench(personality=Personality(trial_mode, persist))
-        begin(made, persist_id=OURS)
-        made.clock.now += 601
-        with made.driver(name="leaf01", persist_id=OURS) as driver:
+        emulated = bench(personality=Personality(trial_mode, persist))
+        begin(emulated, persist_id=OURS)
+        emulated.clock.now += 601
+        with emulated.driver(name="leaf01", persist_id=OURS) as driver:
             assert driver.has_pending_commit() is False
-        assert made.switch.running == made.before
+        assert emulated.switch.running == emulated.before
 
 
 @pytest.mark.parametrize("value", ["", "7days", "-", "two words", "x" * 257, "what?", 'a"b', "é"])
@@ -187,27 +187,27 @@ def test_an_id_that_no_switch_takes_is_refused_at_once(bench: Start, value: str)
 def test_a_session_lost_at_a_commit_is_found_out_by_the_next(
     bench: Start, trial_mode: TrialMode, persist: Persist, fault: str, act: str
 ) -> None:
-    made = bench(personality=Personality(trial_mode, persist))
+    emulated = bench(personality=Personality(trial_mode, persist))
     ours = {"name": "leaf01", "persist_id": OURS if persist == "present" else None}
     done = fault == "drop-reply"  # the switch executed the line, its answer was lost
-    driver = made.driver(**ours)
+    driver = emulated.driver(**ours)
     driver.open()
     driver.load_merge_candidate(config=CHANGE)
     if act == "confirm":
         driver.commit_config(revert_in=600)
-    made.switch.faults = (LineFault(fault, "commit"),)
+    emulated.switch.faults = (LineFault(fault, "commit"),)
     with pytest.raises(OutcomeUnknownError, match=r"^leaf01: session lost after 'commit.*unknown"):
         driver.commit_config(revert_in=600) if act == "start" else driver.confirm_commit()
-    made.switch.faults = ()
-    made.wait(lambda: not made.switch.logins)
+    emulated.switch.faults = ()
+    emulated.wait(lambda: not emulated.switch.logins)
     started, confirmed = act == "confirm" or done, act == "confirm" and done
     lives = persist == "present" or trial_mode != "dies-with-session"
-    with made.driver(**ours) as after:
+    with emulated.driver(**ours) as after:
         assert after.has_pending_commit() is (started and lives and not confirmed)
         assert after.compare_config() == ""
         if after.has_pending_commit() and (persist == "present" or trial_mode == "survives"):
             after.confirm_commit()
             confirmed = True
-        made.clock.now += 601
+        emulated.clock.now += 601
         assert after.has_pending_commit() is False
-    assert (made.switch.running != made.before) is confirmed
+    assert (emulated.switch.running != emulated.before) is confirmed

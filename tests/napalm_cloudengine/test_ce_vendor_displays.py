@@ -84,15 +84,15 @@ def test_sessions_have_ages_beyond_99_hours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "status"),
+    ("reply", "status"),
     list(zip(vendor_display("configuration-trial-status").split("\n\n"), STATES, strict=True)),
     ids=["none", "two blanks", "persistent", "canceling", "waitcancel"],
 )
-def test_every_state_of_a_trial_is_read(said: str, status: TrialStatus) -> None:
-    assert read_trial(DisplayAnswer("display", said)) == status
+def test_every_state_of_a_trial_is_read(reply: str, status: TrialStatus) -> None:
+    assert read_trial(DisplayAnswer("display", reply)) == status
     values = {"state": status.state, "seconds_left": status.seconds_left}
     written = STATUS.write(
         values | ({"persist_id": status.persist_id} if status.persist_id else {})
     )
-    assert written.split("\n") == [" ".join(line.split()) for line in said.strip().split("\n")]
+    assert written.split("\n") == [" ".join(line.split()) for line in reply.strip().split("\n")]
     assert status.ending is (status.state in ("CANCELING", "WAITCANCEL"))

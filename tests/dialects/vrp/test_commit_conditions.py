@@ -47,14 +47,17 @@ SAVE, REBOOT, FREES, IDLE, PFC_OFF, STAYS = (
 def test_what_a_line_needs(
     family: SyntaxFamily, lines: list[str], needs: list[tuple[Requirement, ...]]
 ) -> None:
-    assert [found.needs for found in conditions_of(lines, FAMILIES[family])] == needs
+    assert [condition.needs for condition in conditions_of(lines, FAMILIES[family])] == needs
 
 
 def test_a_line_names_its_view() -> None:
     patch = ["interface 100GE1/0/1", " mtu 9000", " dcb pfc enable mode manual", " quit", "bfd"]
-    (found,) = conditions_of(patch, FAMILIES[G1])
-    assert (found.view, found.line) == ("interface 100GE1/0/1", "dcb pfc enable mode manual")
-    assert str(found) == (
+    (condition,) = conditions_of(patch, FAMILIES[G1])
+    assert (condition.view, condition.line) == (
+        "interface 100GE1/0/1",
+        "dcb pfc enable mode manual",
+    )
+    assert str(condition) == (
         "`dcb pfc enable` needs an idle port: may be refused while the port is congested; "
         "configure it on an idle port, or one shut down"
     )

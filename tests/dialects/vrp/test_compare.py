@@ -427,9 +427,9 @@ def test_a_change_is_told_in_the_words_of_the_fabric(
     kind: ChangeKind,
     reasons: list[str],
 ) -> None:
-    found = compare(LEAF, intended)
-    assert [(edit.path, edit.before_text, edit.after_text) for edit in found] == edits
-    assert classify(found, (), DISRUPTS) == (kind, tuple(reasons))
+    comparison = compare(LEAF, intended)
+    assert [(edit.path, edit.before_text, edit.after_text) for edit in comparison] == edits
+    assert classify(comparison, (), DISRUPTS) == (kind, tuple(reasons))
 
 
 @pytest.mark.parametrize("intended", [row[1] for row in TABLE], ids=[row[0] for row in TABLE])

@@ -46,10 +46,10 @@ def test_a_line_that_says_a_default_says_nothing(family: SyntaxFamily, row: Row)
     texts = ["sysname a", *(f"{' ' * depth}{line}" for depth, line in enumerate(views))]
     if row.format.startswith("qos queue"):
         texts.append(" qos drr 4")  # a queue with a weight
-    said = [*texts, f"{' ' * len(views)}{default_line(row)}"]
+    lines = [*texts, f"{' ' * len(views)}{default_line(row)}"]
     data = load_families()[family]
     without = parse("\n".join(texts), "a.cfg")
-    with_line = parse("\n".join(said), "a.cfg")
+    with_line = parse("\n".join(lines), "a.cfg")
     assert with_line.unmodelled == without.unmodelled == ()
     assert without_defaults(with_line.device, data) == without_defaults(without.device, data)
 

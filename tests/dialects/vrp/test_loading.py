@@ -100,16 +100,16 @@ def typed_in(lines: list[str]) -> list[LineResult | tuple[int, str]]:
     """
     config: Lines = ()
     view: View = ()
-    found: list[LineResult | tuple[int, str]] = []
+    results: list[LineResult | tuple[int, str]] = []
     for line in lines:
         try:
             applied = apply_line(config, view, line, G1)
         except VrpRefusal as refusal:
-            found.append((refusal.position, refusal.message))
+            results.append((refusal.position, refusal.message))
             continue
         config, view = applied.config, applied.view
-        found.append(applied)
-    return found
+        results.append(applied)
+    return results
 
 
 @given(st.lists(LINES, max_size=60))
@@ -135,11 +135,11 @@ def test_an_index_changes_no_start_up(lines: list[str], data: st.DataObject) -> 
 def written_plainly(lines: Lines, line: ConfigLine) -> Lines:
     """Write a line as `put` documents, by reading the whole view."""
     own = identify(SYSTEM, line.text, G1)
-    known = [identify(SYSTEM, old.text, G1) for old in lines]
-    if own.key in [one.key for one in known]:
-        place = [one.key for one in known].index(own.key)
+    identities = [identify(SYSTEM, old.text, G1) for old in lines]
+    if own.key in [one.key for one in identities]:
+        place = [one.key for one in identities].index(own.key)
         return (*lines[:place], line, *lines[place + 1 :])
-    place = max((at for at, one in enumerate(known, 1) if one.order <= own.order), default=0)
+    place = max((at for at, one in enumerate(identities, 1) if one.order <= own.order), default=0)
     return (*lines[:place], line, *lines[place:])
 
 

@@ -58,7 +58,7 @@ def test_a_reference_renders_as_two_words_which_no_switch_takes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "value", "said"),
+    ("form", "value", "stated"),
     [
         ("cipher", CIPHER_TEXT, "encrypted"),
         ("cipher", '%+%##!!!!!!!!!"!!!!*!!!!X<Q]>|1l`YpD%+%#', "encrypted"),
@@ -75,8 +75,8 @@ def test_a_reference_renders_as_two_words_which_no_switch_takes() -> None:
         ("cipher", "<secret env:a b>", "encrypted"),  # not ours: a user removed it
     ],
 )
-def test_what_a_device_says_of_a_word(form: str, value: str, said: str) -> None:
-    assert stated_secret(form, value) == said
+def test_what_a_device_says_of_a_word(form: str, value: str, stated: str) -> None:
+    assert stated_secret(form, value) == stated
 
 
 def test_no_field_of_a_device_and_no_error_holds_the_secret() -> None:

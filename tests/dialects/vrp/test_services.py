@@ -152,7 +152,7 @@ def test_a_subscription_goes_before_the_groups_that_it_uses() -> None:
     )
     text = render(Device(name="a", telemetry=sampled), G1, "ce8851")
     patch = make_patch(text, render(Device(name="a"), G1, "ce8851"), G1)
-    told = [line.strip() for line in patch.commands]
-    assert told.index("undo subscription a") < told.index("undo sensor-group a")
-    left = apply_lines(canonical(parse_tree(text), G1), patch.commands, G1)
-    assert not any(line.children for line in left if line.text == "telemetry")
+    commands = [line.strip() for line in patch.commands]
+    assert commands.index("undo subscription a") < commands.index("undo sensor-group a")
+    remaining = apply_lines(canonical(parse_tree(text), G1), patch.commands, G1)
+    assert not any(line.children for line in remaining if line.text == "telemetry")

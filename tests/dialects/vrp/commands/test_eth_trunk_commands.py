@@ -34,8 +34,8 @@ def test_operator_forms_and_defaults_are_read_and_not_written() -> None:
     assert parsed.unmodelled == ()
     assert parsed.device.by_interface["Eth-Trunk10"] == Interface(name="Eth-Trunk10")
     assert parsed.device.members == {10: (Interface(name="100GE1/0/1", eth_trunk=10),)}
-    said = "\n#\ninterface Eth-Trunk10\n#\ninterface 100GE1/0/1\n eth-trunk 10\n#\n"
-    assert said in render(parsed.device, G1, "ce8851")
+    section = "\n#\ninterface Eth-Trunk10\n#\ninterface 100GE1/0/1\n eth-trunk 10\n#\n"
+    assert section in render(parsed.device, G1, "ce8851")
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_operator_forms_and_defaults_are_read_and_not_written() -> None:
 )
 def test_what_no_bond_can_say_is_kept(view: str, line: str) -> None:
     parsed = parse(f"sysname a\ninterface {view}\n {line}\n", "a")
-    assert [kept.text for kept in parsed.unmodelled] == [line]
+    assert [line_text.text for line_text in parsed.unmodelled] == [line]
 
 
 @pytest.mark.parametrize(
-    ("interface", "said"),
+    ("interface", "message"),
     [
         (
             Interface(name="Eth-Trunk1", bond=Bond(lacp_timeout="fast")),
@@ -73,14 +73,14 @@ def test_what_no_bond_can_say_is_kept(view: str, line: str) -> None:
         ),
     ],
 )
-def test_what_no_switch_can_be_told_is_refused(interface: Interface, said: str) -> None:
+def test_what_no_switch_can_be_told_is_refused(interface: Interface, message: str) -> None:
     with pytest.raises(BadInput) as refused:
         render(Device(name="a", interfaces=(interface,)), G1, "ce8851")
-    assert str(refused.value) == f"a: {said}"
+    assert str(refused.value) == f"a: {message}"
 
 
 @pytest.mark.parametrize(
-    ("before", "typed", "said"),
+    ("before", "typed", "message"),
     [
         ("", "interface 100GE1/0/1;eth-trunk 10", "Error: interface Eth-Trunk10 does not exist."),
         (
@@ -117,11 +117,11 @@ def test_what_no_switch_can_be_told_is_refused(interface: Interface, said: str) 
         (BUNDLE, "undo interface Eth-Trunk10", "Error: Eth-Trunk10 still has member 100GE1/0/1."),
     ],
 )
-def test_the_switch_refuses(before: str, typed: str, said: str) -> None:
+def test_the_switch_refuses(before: str, typed: str, message: str) -> None:
     config = canonical(parse_tree(before), G1)
     with pytest.raises(VrpRefusal) as refused:
         apply_lines(config, typed.split(";"), G1)
-    assert refused.value.message.startswith(said)
+    assert refused.value.message.startswith(message)
 
 
 @pytest.mark.parametrize(

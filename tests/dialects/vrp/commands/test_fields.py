@@ -27,15 +27,15 @@ FIELDS = sorted(
 )
 
 
-def said(value: object) -> Iterator[str]:
+def set_fields(value: object) -> Iterator[str]:
     """Yield `Class.field` of every field that is not at its default, with those of base classes."""
     if isinstance(value, tuple):
         for row in value:
-            yield from said(row)
+            yield from set_fields(row)
     elif isinstance(value, Frozen):
         for field, info in type(value).model_fields.items():
             inner = getattr(value, field)
-            yield from said(inner)
+            yield from set_fields(inner)
             if inner != info.get_default(call_default_factory=True):
                 for model in type(value).__mro__:
                     yield f"{model.__name__}.{field}"
@@ -44,7 +44,7 @@ def said(value: object) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def in_golden() -> set[str]:
     devices = (parse(path.read_text(), path.name).device for path in GOLDEN.glob("*.cfg"))
-    return {field for device in devices for field in said(device)}
+    return {field for device in devices for field in set_fields(device)}
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -172,9 +172,11 @@ def test_a_binding_takes_the_addresses_away_coming_and_going() -> None:
 
 
 def test_a_table_that_goes_takes_all_that_is_in_it() -> None:
-    left = _after(OWN, "undo ip vpn-instance MGMT")
-    assert not [x for x in left if "binding" in x or "ip address" in x or "0.0.0.0 0.0.0.0" in x]
-    assert "ip route-static 10.0.0.0 255.0.0.0 NULL0" in left
+    remaining = _after(OWN, "undo ip vpn-instance MGMT")
+    assert not [
+        x for x in remaining if "binding" in x or "ip address" in x or "0.0.0.0 0.0.0.0" in x
+    ]
+    assert "ip route-static 10.0.0.0 255.0.0.0 NULL0" in remaining
 
 
 def test_a_route_is_undone_by_its_next_hop_or_all_of_its_prefix() -> None:

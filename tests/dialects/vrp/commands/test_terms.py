@@ -45,9 +45,9 @@ def _modules(*packages: str) -> Iterator[Path]:
 
 
 def test_no_string_holds_a_command_of_the_vendor() -> None:
-    found = [each for module in _modules(*NEUTRAL) for each in vendor_commands(module)]
-    assert [each for each in found if each.module not in EXCEPTIONS] == []
-    assert {each.module for each in found} == set(EXCEPTIONS)
+    commands = [each for module in _modules(*NEUTRAL) for each in vendor_commands(module)]
+    assert [each for each in commands if each.module not in EXCEPTIONS] == []
+    assert {each.module for each in commands} == set(EXCEPTIONS)
     assert len(EXCEPTIONS) <= 3
 
 
@@ -140,8 +140,8 @@ def test_the_reference_has_what_is_typed_and_not_emulated() -> None:
 
 
 def test_keywords_are_words_of_commands() -> None:
-    known = {word for rows in rows_by_view().values() for row in rows for word in _literals(row)}
-    assert set(terms.KEYWORDS.values()) <= known
+    literals = {word for rows in rows_by_view().values() for row in rows for word in _literals(row)}
+    assert set(terms.KEYWORDS.values()) <= literals
 
 
 def _literals(row: object) -> set[str]:
@@ -160,9 +160,9 @@ def _bare(*packages: str) -> set[str]:
 
 
 def test_every_term_is_used_and_every_term_of_a_rule_is_known() -> None:
-    known = {*terms.WORDS.quoted, *terms.WORDS.names}
-    assert known - _terms(*NEUTRAL) - _bare(*NEUTRAL) == set()
-    assert _terms(*NEUTRAL) - known == set()
+    defined = {*terms.WORDS.quoted, *terms.WORDS.names}
+    assert defined - _terms(*NEUTRAL) - _bare(*NEUTRAL) == set()
+    assert _terms(*NEUTRAL) - defined == set()
 
 
 def test_a_text_is_in_the_words_of_the_dialect(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -402,13 +402,13 @@ def test_the_documented_form_is_read(topic: StateTopic, text: str, seen: object)
     assert read(topic, text) == seen
 
 
-@pytest.mark.parametrize(("topic", "text", "said"), BAD)
+@pytest.mark.parametrize(("topic", "text", "message"), BAD)
 def test_what_does_not_add_up_is_an_error_with_device_command_and_line(
-    topic: StateTopic, text: str, said: str
+    topic: StateTopic, text: str, message: str
 ) -> None:
     with pytest.raises(DeviceFailed) as caught:
         read(topic, text)
-    assert str(caught.value) == f"leaf03: '{COMMANDS[topic]}', {said}{HOW}"
+    assert str(caught.value) == f"leaf03: '{COMMANDS[topic]}', {message}{HOW}"
 
 
 # A profile may pause no queue, and the reader ignores the last lines of the two others.

@@ -37,16 +37,21 @@ def test_ports_of_v200_and_of_management() -> None:
 
 
 def test_thresholds_of_each_family() -> None:
-    found = {
+    thresholds_by_family = {
         family: thresholds(vendor_display(f"dcb-pfc-buffer-{family}"))[0]
         for family in ("v200", "v300-g1", "v300-g2")
     }
-    assert {name: (row.xoff_kbytes, row.xon_kbytes) for name, row in found.items()} == {
+    assert {
+        name: (row.xoff_kbytes, row.xon_kbytes) for name, row in thresholds_by_family.items()
+    } == {
         "v200": (None, None),  # a share, and xon in cells
         "v300-g1": (600, 550),
         "v300-g2": (600, 550),
     }
-    assert [found["v200"].dynamic, found["v300-g2"].headroom_kbytes] == [True, 40]
+    assert [
+        thresholds_by_family["v200"].dynamic,
+        thresholds_by_family["v300-g2"].headroom_kbytes,
+    ] == [True, 40]
 
 
 def test_the_xon_of_v200_is_the_higher_of_two() -> None:
@@ -54,8 +59,8 @@ def test_the_xon_of_v200_is_the_higher_of_two() -> None:
     text = vendor_display("dcb-pfc-buffer-v200").replace("  5(D)", "600(K)")
     text = text.replace("     18(C)", "     50(K)")
     rows = [text, *(text.replace("    90(C)", cell) for cell in ("   590(K)", "    90(K)"))]
-    told = [thresholds(each)[0].xon_kbytes for each in rows]
-    assert told == [None, 590, 550]
+    xon_kbytes = [thresholds(each)[0].xon_kbytes for each in rows]
+    assert xon_kbytes == [None, 590, 550]
 
 
 def test_queues_and_neighbours() -> None:

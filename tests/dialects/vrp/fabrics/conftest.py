@@ -101,8 +101,8 @@ def _rows(draw: st.DrawFn, word: str, ids: Sequence[int], models: Sequence[str])
     for number in ids:
         model = draw(st.sampled_from(models))
         release = RELEASES[CATALOGUE.hardware[model].releases[0].prefix]
-        named = {"id": number, "name": pattern.format(number)}
-        rows.append({**named, "hardware": model, "software": release})
+        row = {"id": number, "name": pattern.format(number)}
+        rows.append({**row, "hardware": model, "software": release})
     return rows
 
 
@@ -285,10 +285,10 @@ def _cable(draw: st.DrawFn, speed: int, *, bare: bool = False) -> Data:
     """A cable that ports of a speed can use; bare: a part of a port may have no BASE-R FEC."""
     kind: Data = {"medium": draw(st.sampled_from(["dac", "aoc", "sr4", "lr4", "dr"]))}
     fecs = ["rs", "none", *(["base-r"] if speed in (25, 50) and not bare else [])]
-    told = draw(st.sampled_from(["nothing", "fec", "autonegotiation"]))
-    if told == "fec" and speed <= 100:
+    setting = draw(st.sampled_from(["nothing", "fec", "autonegotiation"]))
+    if setting == "fec" and speed <= 100:
         kind["fec"] = draw(st.sampled_from(fecs))
-    elif told == "autonegotiation":
+    elif setting == "autonegotiation":
         kind["autonegotiation"] = draw(
             st.sampled_from(["on", "off"] if kind["medium"] == "dac" else ["off"])
         )
@@ -300,10 +300,10 @@ def _links(draw: st.DrawFn, own: Switches) -> list[Data]:
     """Some first links with a subnet, a cable or a password of their own."""
     pairs = [(spine["name"], leaf["name"]) for spine in own.spines for leaf in own.leaves]
     rows = []
-    for place, (spine, leaf) in enumerate(some(draw, pairs, most=3)):
+    for index, (spine, leaf) in enumerate(some(draw, pairs, most=3)):
         rows.append({"spine": spine, "leaf": leaf} | given_or_not(
             draw,
-            subnet=st.just(f"172.31.{place}.4/{draw(st.sampled_from([30, 31]))}"),
+            subnet=st.just(f"172.31.{index}.4/{draw(st.sampled_from([30, 31]))}"),
             cable_m=st.just(120),
             cable=_cable(own.speed, bare=own.split is not None),
             authentication=st.just({"password": "env:OWN"}),
@@ -339,18 +339,18 @@ def _beside_leaves(draw: st.DrawFn, leaves: list[Data], segments: list[str]) -> 
 def _free_ports(draw: st.DrawFn, leaf: Data) -> list[Port]:
     """Ports of every speed that the leaf has beside those kept for spines, some of them split."""
     hardware = hardware_of(leaf)
-    kept = set(hardware.fabric_port_names())
-    whole = [name for name in hardware.port_names() if name not in kept]
-    found = []
+    reserved = set(hardware.fabric_port_names())
+    whole = [name for name in hardware.port_names() if name not in reserved]
+    free = []
     for name in [*whole[:4], *whole[-2:]]:
         ways = hardware.splits_of(name)
-        way = draw(st.sampled_from([None, *ways])) if ways else None
-        if way:
-            leaf["breakout"][name] = way
-            found += [Port(part, part_speed_gbps(way)) for part in parts_of(name, way)]
+        split = draw(st.sampled_from([None, *ways])) if ways else None
+        if split:
+            leaf["breakout"][name] = split
+            free += [Port(part, part_speed_gbps(split)) for part in parts_of(name, split)]
         else:
-            found.append(Port(name, hardware.speed_gbps(name) or 0))
-    return found
+            free.append(Port(name, hardware.speed_gbps(name) or 0))
+    return free
 
 
 def _servers(draw: st.DrawFn, leaf: Data, free: Iterator[Port]) -> list[Data]:

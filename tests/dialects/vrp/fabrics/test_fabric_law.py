@@ -49,11 +49,11 @@ def saved(text: str, family: SyntaxFamily) -> str:
 
 def same_lines(one: str, other: str) -> bool:
     """Whether two texts have the same lines in the same views; sections may be in any order."""
-    found = [
+    line_sets = [
         {(*path, line.text) for top in parse_tree(text) for path, line in top.walk()}
         for text in (one, other)
     ]
-    return found[0] == found[1]
+    return line_sets[0] == line_sets[1]
 
 
 def one_of_each(network: Network) -> list[Node]:

@@ -46,8 +46,8 @@ def test_hier_config_sees_the_lines_of_random_pairs_go_and_come(
     before, after = render_all(old), render_all(new)
     for node in old.nodes:
         assert node.family is not None
-        found = disagreement(before[node.name], after[node.name], node.family.syntax)
-        assert [path for path in found if excepted(path) is None] == []
+        differences = disagreement(before[node.name], after[node.name], node.family.syntax)
+        assert [path for path in differences if excepted(path) is None] == []
 
 
 @pytest.mark.parametrize("left_out", range(4))
@@ -57,9 +57,9 @@ def test_a_patch_that_forgets_a_line_is_seen(left_out: int) -> None:
     old = "vlan batch 10\ninterface Vlanif10\n description old\n mtu 9000\n"
     new = "vlan batch 10 20\ninterface Vlanif10\n mtu 4000\nntp unicast-server 192.0.2.1\n"
     commands = list(make_patch(old, new, family).commands)
-    told = [n for n, line in enumerate(commands) if not re.match(r" *(interface|quit)", line)]
-    assert len(told) == 4
+    candidates = [n for n, line in enumerate(commands) if not re.match(r" *(interface|quit)", line)]
+    assert len(candidates) == 4
     theirs = of_hier_config(old, new)
     assert apart(effect(old, commands, family), theirs) == set()
-    del commands[told[left_out]]
+    del commands[candidates[left_out]]
     assert apart(effect(old, commands, family), theirs) != set()

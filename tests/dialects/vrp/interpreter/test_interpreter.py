@@ -258,7 +258,7 @@ def test_trust_dscp_is_refused_on_a_routed_port_and_taken_on_a_switched_one() ->
 
 
 @pytest.mark.parametrize(
-    ("before", "typed", "said"),
+    ("before", "typed", "message"),
     [
         (PORT, "interface 100GE1/0/1;portswitch", "has 'ip address 10.0.0.1 255.255.255.254'"),
         (
@@ -274,9 +274,9 @@ def test_trust_dscp_is_refused_on_a_routed_port_and_taken_on_a_switched_one() ->
     ],
 )
 def test_a_port_keeps_its_mode_while_it_has_lines_of_that_mode(
-    before: str, typed: str, said: str
+    before: str, typed: str, message: str
 ) -> None:
-    with pytest.raises(VrpRefusal, match=re.escape(f"Error: The interface still {said}.")):
+    with pytest.raises(VrpRefusal, match=re.escape(f"Error: The interface still {message}.")):
         after(before, typed)
 
 
@@ -287,21 +287,21 @@ def test_a_port_keeps_its_mode_while_it_has_lines_of_that_mode(
 def test_a_peer_is_made_before_it_is_set(line: str) -> None:
     with pytest.raises(VrpRefusal, match=r"Error: (10\.0\.0\.9|H) does not exist\."):
         after(BGP, f"bgp 65001;{line}")
-    made = f"bgp 65001;group H external;peer 10.0.0.9 as-number 65009;{line}"
-    assert line.rpartition(";")[2] in [row.strip() for row in after(BGP, made)]
+    created = f"bgp 65001;group H external;peer 10.0.0.9 as-number 65009;{line}"
+    assert line.rpartition(";")[2] in [row.strip() for row in after(BGP, created)]
 
 
 @pytest.mark.parametrize("family", list(SyntaxFamily))
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         ("undo bgp", "'undo bgp': Error: Incomplete command found at '^' position."),
         ("undo bgp 1", "'undo bgp 1': Error: BGP runs with AS number 65001."),
         ("undo bgp 1.65001", "'undo bgp 1.65001': Error: BGP runs with AS number 65001."),
     ],
 )
-def test_an_undo_of_bgp_names_its_as_number(family: SyntaxFamily, typed: str, said: str) -> None:
-    with pytest.raises(VrpRefusal, match=re.escape(said)):
+def test_an_undo_of_bgp_names_its_as_number(family: SyntaxFamily, typed: str, message: str) -> None:
+    with pytest.raises(VrpRefusal, match=re.escape(message)):
         after(BGP, typed, family)
 
 
@@ -318,8 +318,8 @@ def test_a_peer_joins_no_group_that_is_not_there(view: str, peer: str, group: st
     line = f"peer {peer} group {group}"
     with pytest.raises(VrpRefusal, match=rf"'{line}': Error: {group} does not exist\."):
         after(BGP, f"bgp 65001;{view}{line}")
-    made = f"bgp 65001;group {group} external;peer {group} as-number 65002;{view}{line}"
-    assert line in [row.strip() for row in after(BGP, made)]
+    created = f"bgp 65001;group {group} external;peer {group} as-number 65002;{view}{line}"
+    assert line in [row.strip() for row in after(BGP, created)]
 
 
 def test_a_group_without_an_as_number_gives_a_new_peer_none() -> None:
@@ -370,9 +370,9 @@ def test_questions_are_asked_where_something_is_lost(
     before: str, view: tuple[str, ...], line: str, question: str | None
 ) -> None:
     config, _ = replay(parse_tree(before), G1)
-    asked = apply_line(config, view, line, G1).question
-    assert asked is None if question is None else question in (asked or "")
-    assert asked is None or asked.endswith("[Y/N]:")
+    question_text = apply_line(config, view, line, G1).question
+    assert question_text is None if question is None else question in (question_text or "")
+    assert question_text is None or question_text.endswith("[Y/N]:")
 
 
 def test_a_start_up_leaves_out_what_it_refuses_and_goes_on() -> None:

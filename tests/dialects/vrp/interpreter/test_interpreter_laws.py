@@ -92,6 +92,6 @@ def test_a_line_typed_twice_changes_nothing_the_second_time(lines: list[str], li
             applied = apply_line(config, view, each, G1)
         except VrpRefusal:
             continue
-        place, config, view = view, applied.config, applied.view
+        origin, config, view = view, applied.config, applied.view
         if each not in ("quit", "#"):
-            assert apply_line(config, place, each, G1).config == config
+            assert apply_line(config, origin, each, G1).config == config

@@ -53,20 +53,20 @@ def device(*drops: DropProfile, markings: tuple[QueueMarking, ...] = (), **more:
 )
 def test_three_forms_of_limits(words: str, unit: Any) -> None:
     lines = [f" color red {words} discard-percentage 5", f" ecn {words} discard-percentage 5"]
-    found = read("drop-profile roce", *lines)
+    device = read("drop-profile roce", *lines)
     limits = {"low": 20, "high": 30, "percent": 5, "unit": unit}
     profile = DropProfile(
         name="roce", colours=(ColourLimits(colour="red", **limits),), ecn=DropLimits(**limits)
     )
-    assert found.drop_profiles == (profile,)
+    assert device.drop_profiles == (profile,)
     for family in SyntaxFamily:
-        written = render(found, family, TEMPLATE[family])
+        written = render(device, family, TEMPLATE[family])
         assert "\n".join(["drop-profile roce", *lines]) in written
 
 
 def test_what_a_port_says_of_its_queues() -> None:
-    found = read("interface 100GE1/0/1", " qos queue 4 ecn", " qos queue 4 wred roce")
-    assert found.interfaces[0].markings == (QueueMarking(queue=4, profile="roce", ecn=True),)
+    device = read("interface 100GE1/0/1", " qos queue 4 ecn", " qos queue 4 wred roce")
+    assert device.interfaces[0].markings == (QueueMarking(queue=4, profile="roce", ecn=True),)
     alone = read("interface 100GE1/0/1", " qos queue 4 ecn")
     assert alone.interfaces[0].markings == (QueueMarking(queue=4, ecn=True),)
     assert read("qos ecn enable").ecn_enabled
@@ -86,7 +86,7 @@ def test_other_lines_of_a_profile_are_kept_and_reported(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "family", "said"),
+    ("found", "family", "message"),
     [
         (
             device(ecn_enabled=True),
@@ -113,8 +113,8 @@ def test_other_lines_of_a_profile_are_kept_and_reported(line: str) -> None:
         ),
     ],
 )
-def test_what_a_family_cannot_say(found: Device, family: SyntaxFamily, said: str) -> None:
-    with pytest.raises(BadInput, match=re.escape(said)):
+def test_what_a_family_cannot_say(found: Device, family: SyntaxFamily, message: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(message)):
         render(found, family, TEMPLATE[family])
 
 
@@ -198,7 +198,7 @@ WRONG = "Error: Wrong parameter found at '^' position."
 
 
 @pytest.mark.parametrize(
-    ("typed", "family", "said"),
+    ("typed", "family", "message"),
     [
         (f"{AT};qos queue 4 wred none", G1, "Error: none does not exist."),
         (f"{AT};qos queue 4 ecn", G1, "Error: qos queue 4 wred does not exist."),
@@ -225,8 +225,8 @@ WRONG = "Error: Wrong parameter found at '^' position."
         ("qos ecn enable", G2, "Error: Unrecognized command found at '^' position."),
     ],
 )
-def test_what_a_switch_refuses(typed: str, family: SyntaxFamily, said: str) -> None:
-    with pytest.raises(VrpRefusal, match=re.escape(said)):
+def test_what_a_switch_refuses(typed: str, family: SyntaxFamily, message: str) -> None:
+    with pytest.raises(VrpRefusal, match=re.escape(message)):
         after("", typed, family)
 
 

@@ -236,10 +236,10 @@ def devices(draw: st.DrawFn) -> Device:
             "name",
         )
     )
-    known = [acl.name for acl in acls] or ["3001"]
+    acl_names = [acl.name for acl in acls] or ["3001"]
     classifiers = draw(
         rows(
-            st.builds(Classifier, name=NAMES, acls=st.sets(st.sampled_from(known)).map(tuple)),
+            st.builds(Classifier, name=NAMES, acls=st.sets(st.sampled_from(acl_names)).map(tuple)),
             "name",
         )
     )

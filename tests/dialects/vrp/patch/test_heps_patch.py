@@ -29,7 +29,7 @@ def test_a_patch_makes_any_switch_of_heps_into_any_other_of_its_family(
             (one, patch.commands, other),
             (other, patch.reverse, one),
         ):
-            made = apply_lines(trees[start], commands, family)
-            assert canonical(made, family) == trees[end], f"{start} to {end}"
+            result = apply_lines(trees[start], commands, family)
+            assert canonical(result, family) == trees[end], f"{start} to {end}"
             judged += 1
     assert judged == 42

@@ -90,8 +90,8 @@ def test_a_queue_is_paused_before_traffic_enters_it_and_until_traffic_has_left()
         "undo assign queue 3",
         "undo priority 3",
     ]
-    places = [position(patch, line) for line in order]
-    assert places == sorted(places)
+    positions = [position(patch, line) for line in order]
+    assert positions == sorted(positions)
 
 
 def test_a_port_gets_pfc_when_thresholds_stand_and_queue_3_is_off() -> None:
@@ -113,8 +113,8 @@ def test_pfc_leaves_a_port_after_its_traffic_and_before_its_thresholds() -> None
         "priority 3",
         "undo priority 4",
     ]
-    places = [position(patch, line) for line in order]
-    assert places == sorted(places)
+    positions = [position(patch, line) for line in order]
+    assert positions == sorted(positions)
 
 
 def test_no_order_of_the_lines_pauses_traffic_that_crosses_with_its_port() -> None:
@@ -134,15 +134,15 @@ def test_no_order_of_the_lines_pauses_traffic_that_crosses_with_its_port() -> No
 
 def test_threads_make_the_same_patch() -> None:
     case = BY_NAME["spine added to a leaf"]
-    found: list[VrpPatch] = []
+    patches: list[VrpPatch] = []
 
     def work() -> None:
-        found.append(make_patch(case.before, case.after, case.family))
+        patches.append(make_patch(case.before, case.after, case.family))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 8
-    assert len(set(found)) == 1
+    assert len(patches) == 8
+    assert len(set(patches)) == 1

@@ -55,8 +55,8 @@ def assert_law_4(case: Case, patch: VrpPatch, meaning: MeaningOf) -> None:
 
 def assert_nothing_is_undone_to_be_set_again(patch: VrpPatch) -> None:
     undone = {line.strip().removeprefix("undo ") for line in patch.commands if "undo " in line}
-    said = {line.strip() for line in patch.commands if "undo " not in line}
-    assert not undone & said, "a line is undone only to be set again"
+    entered = {line.strip() for line in patch.commands if "undo " not in line}
+    assert not undone & entered, "a line is undone only to be set again"
 
 
 def assert_every_view_is_left(case: Case, patch: VrpPatch) -> None:

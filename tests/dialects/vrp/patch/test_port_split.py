@@ -127,15 +127,15 @@ def test_what_the_switch_refuses(typed: list[str], message: str) -> None:
 
 def test_it_asks_before() -> None:
     config = canonical(parse_tree(PARENT), V200)
-    asked = apply_line(config, (), f"{HEAD} 100GE1/0/1 split-type 4*25GE", V200)
-    assert asked.question is not None
-    assert asked.question.startswith("Warning: This operation will delete current port(s)")
-    again = apply_line(asked.config, (), f"{HEAD} 100GE1/0/1 split-type 4*25GE", V200)
+    result = apply_line(config, (), f"{HEAD} 100GE1/0/1 split-type 4*25GE", V200)
+    assert result.question is not None
+    assert result.question.startswith("Warning: This operation will delete current port(s)")
+    again = apply_line(result.config, (), f"{HEAD} 100GE1/0/1 split-type 4*25GE", V200)
     assert again.question is None
-    refresh = apply_line(asked.config, (), "port split refresh", V200)
-    assert (refresh.question, refresh.config) == ("Are you sure to continue? [Y/N]", asked.config)
+    refresh = apply_line(result.config, (), "port split refresh", V200)
+    assert (refresh.question, refresh.config) == ("Are you sure to continue? [Y/N]", result.config)
     with pytest.raises(VrpRefusal):
-        apply_line(asked.config, (), "port split refresh", G1)
+        apply_line(result.config, (), "port split refresh", G1)
 
 
 def device(split: dict[str, str], described: dict[str, str]) -> Device:
@@ -145,7 +145,7 @@ def device(split: dict[str, str], described: dict[str, str]) -> Device:
     return Device(
         name="a",
         lldp=True,
-        splits=tuple(PortSplit(port=port, type=way) for port, way in split.items()),
+        splits=tuple(PortSplit(port=port, type=split_type) for port, split_type in split.items()),
         interfaces=tuple(
             Interface(name=name, description=described[name], routed=name.endswith("1"))
             for name in names
@@ -174,9 +174,9 @@ def test_running_and_patch_are_intended_and_back(
     patch = make_patch(old, new, family)
     assert meaning(old, patch.commands, family) == meaning(new, (), family)
     assert meaning(new, patch.reverse, family) == meaning(old, (), family)
-    told = [n for n, line in enumerate(patch.commands) if "port split dim" in line]
-    assert told == list(range(len(told)))  # first of all
-    assert patch.commands.count("port split refresh") == (family is V200 and bool(told))
+    positions = [n for n, line in enumerate(patch.commands) if "port split dim" in line]
+    assert positions == list(range(len(positions)))  # first of all
+    assert patch.commands.count("port split refresh") == (family is V200 and bool(positions))
 
 
 def test_a_member_leaves_its_eth_trunk_before_it_is_split() -> None:

@@ -131,8 +131,8 @@ def test_a_line_goes_by_an_undo_that_its_own_row_takes(family: SyntaxFamily) -> 
         if row.kind in ("action", "list", "each", "versions") or row.no_undo:
             continue
         for line in samples(row):
-            found = match.identify(row.view, line, family)
-            if found.row is None or found.row.rank != row.rank:
+            identity = match.identify(row.view, line, family)
+            if identity.row is None or identity.row.rank != row.rank:
                 continue  # a more specific row takes it
             undo = ViewCommands(row.view, family).undo(line)
             if undo is None:
@@ -251,9 +251,9 @@ def test_each_rule_of_the_order_names_a_command_of_the_catalogue() -> None:
 
 def without_command(rules: Order, views: Iterable[str]) -> Iterator[tuple[str, ...]]:
     """Yield rules that match no line of a view, each after the rules of the views around it."""
-    known = [pair for view in views for pair in commands_of(view)]
+    commands = [pair for view in views for pair in commands_of(view)]
     for name, rule in rules:
-        rows = [row for row, line in known if rule["attrs"]["direct_regexp"].match(line)]
+        rows = [row for row, line in commands if rule["attrs"]["direct_regexp"].match(line)]
         if not rows and not is_catch_all(name):
             yield (name,)
         below = without_command(rule["children"], {row.opens for row in rows if row.opens})

@@ -40,10 +40,10 @@ class Answers(dict[str, str]):
         return f"word-of-{len(reference)}"
 
 
-def meant(device: Device) -> Device:
+def with_references(device: Device) -> Device:
     """Return the Device with a reference for every secret."""
-    said = device.model_dump_json().replace('"encrypted"', '"env:Q"')
-    return Device.model_validate_json(said)
+    text = device.model_dump_json().replace('"encrypted"', '"env:Q"')
+    return Device.model_validate_json(text)
 
 
 def saved(device: Device, name: SyntaxFamily) -> str:
@@ -68,16 +68,16 @@ def planned(running: Device, intended: Device, name: SyntaxFamily) -> Change:
     return change_of(texts[0], running, texts[1], intended, FAMILIES[name], ())
 
 
-def said_by_a_switch(running: str, change: Change, family: SyntaxFamily) -> str:
+def diff_of_switch(running: str, change: Change, family: SyntaxFamily) -> str:
     """Return `display configuration candidate changes` after the patch was typed."""
     switch = EmulatedSwitch(change.device, running, family)
     session = CliSession(switch, "netops")
     session.handle("system-view")
     for line in change.patch:
-        said = session.handle(filled_line(line.strip(), Answers())).text
+        text = session.handle(filled_line(line.strip(), Answers())).text
         if session.question:
-            said = session.handle("y").text
-        assert "Error:" not in said, (line, said)
+            text = session.handle("y").text
+        assert "Error:" not in text, (line, text)
     while len(session.view) > 0:
         session.handle("quit")
     return session.handle("display configuration candidate changes").text
@@ -109,15 +109,15 @@ def test_what_a_switch_says_it_would_change_is_the_planned_change(
     intended = with_known_secrets(intended, drawn, ())
     running = with_known_secrets(running, intended, data.draw(st.sampled_from([(), ("env:P",)])))
     change = planned(running, intended, name)
-    diff = said_by_a_switch(text, change, name)
+    diff = diff_of_switch(text, change, name)
     assert same_change(change, diff, text, family) == ()
     assert same_change(change, shifted(diff), text, family) == ()
-    told = [edit for edit in change.edits if not edit.path.endswith("password")]
-    if not told:
+    visible = [edit for edit in change.edits if not edit.path.endswith("password")]
+    if not visible:
         return
-    other = data.draw(st.sampled_from(told))
+    other = data.draw(st.sampled_from(visible))
     rest = tuple(edit for edit in change.edits if edit != other)
     fewer = change.model_copy(update={"edits": rest})
-    found = same_change(fewer, diff, text, family)
-    assert len(found) == 1
-    assert found[0].startswith(f"not planned: {other.path}: ")
+    sentences = same_change(fewer, diff, text, family)
+    assert len(sentences) == 1
+    assert sentences[0].startswith(f"not planned: {other.path}: ")
