@@ -33,7 +33,7 @@ from napalm_cloudengine.text import why_not_typed
 
 # The longest silence in the reply to a `ping` is the time of one lost packet.
 _PING_MARGIN_S = 5.0
-_ACT_UNKNOWN = "what it did, if it does more than read, is unknown"
+_ACT_UNKNOWN = "its effect, if it does more than read, is unknown"
 
 
 class StateReader(Dialogue):

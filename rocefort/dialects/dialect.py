@@ -230,7 +230,7 @@ class Displays(OperatingSystem, Protocol):
         """Read the state of a running switch by its NAPALM driver, as in the field of DeviceSeen.
 
         ports: those whose queues are read. now: this machine's clock. Raises DeviceFailed for an
-        answer that cannot be read, and what the driver raises.
+        answer that cannot be read, and the driver's errors.
         """
         raise self.lacks(STATE_NOT_READ)
 

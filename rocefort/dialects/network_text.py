@@ -33,7 +33,7 @@ def read_back(network: Network, texts: Mapping[str, str]) -> Network:
         if parsed.unmodelled or parsed.device != node.device:
             line = parsed.unmodelled[0].text if parsed.unmodelled else "a value differs"
             problems.append(
-                Problem(node.name, f"its text does not say what was derived ({line})", "report it")
+                Problem(node.name, f"its text gives another Device ({line})", "report it")
             )
         nodes.append(node.model_copy(update={"device": parsed.device}))
     if problems:

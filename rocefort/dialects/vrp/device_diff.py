@@ -122,7 +122,7 @@ def _differences(
     try:
         old, new = (parse(text, planned.device) for text in (before, after))
     except BadInput as error:
-        yield f"what it would run cannot be read: {error.problem.what}"
+        yield f"the resulting configuration cannot be read: {error.problem.what}"
         return
     device = compare(without_defaults(old.device, family), without_defaults(new.device, family))
     yield from _edits(planned.edits, device)

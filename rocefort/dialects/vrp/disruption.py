@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_LOST = "what it held is lost, and no rollback brings it back"
+_LOST = "its configuration is lost, and no rollback restores it"
 # Field of a Device -> an additional reason; it never removes a reason.
 DISRUPTS: Mapping[str, str] = {
     "splits[]": _LOST,

@@ -34,7 +34,7 @@ V200, G1 = SyntaxFamily.V200, SyntaxFamily.V300_G1
 WORD = re.compile(r"[!-~]+")
 PRINTED = r"[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]"  # neither blank nor control character
 TEXT = re.compile(rf"{PRINTED}+(?: {PRINTED}+)*")
-EMPTY = "nothing in it, so no line would say that it is there"
+EMPTY = "it is empty, so no line would create it"
 KIND_ORDER = ("management", "loopback", "vlanif", "eth-trunk", "other", "ethernet")
 
 

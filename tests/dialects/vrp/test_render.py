@@ -210,19 +210,19 @@ def test_queue_timers_in_the_family_form(family: SyntaxFamily, lines: list[str])
         (
             Device(name="a", prefix_lists=(PrefixList(name="L"),)),
             G1,
-            "a: prefix_lists[L] on v300-g1: nothing in it, so no line would say that it is there; "
+            "a: prefix_lists[L] on v300-g1: it is empty, so no line would create it; "
             "give it an entry",
         ),
         (
             Device(name="a", route_policies=(RoutePolicy(name="R"),)),
             G1,
-            "a: route_policies[R] on v300-g1: nothing in it, so no line would say that it is "
-            "there; give it a node",
+            "a: route_policies[R] on v300-g1: it is empty, so no line would "
+            "create it; give it a node",
         ),
         (
             Device(name="a", users=(LocalUser(name="u"),)),
             G1,
-            "a: users[u] on v300-g1: nothing in it, so no line would say that it is there; "
+            "a: users[u] on v300-g1: it is empty, so no line would create it; "
             "give it a service type or a level",
         ),
     ],

@@ -393,7 +393,7 @@ BAD: list[tuple[StateTopic, str, str]] = [
     (StateTopic.CLOCK, "soon", "line 1: no date and time"),
     (StateTopic.CLOCK, "2026-02-30 17:02:34+08:00", "line 1: '2026-02-30 17:02:34+08:00' is no date and time"),
     (StateTopic.CLOCK, "2026-02-02 17:02:34\nMonday\n", "line 1: a time without its offset from UTC"),
-    (StateTopic.DISK, "Directory of flash:/\n", "line 1: no line of what is free"),
+    (StateTopic.DISK, "Directory of flash:/\n", "line 1: no line with the free space"),
 ]  # fmt: skip
 
 

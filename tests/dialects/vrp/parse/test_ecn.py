@@ -96,8 +96,8 @@ def test_other_lines_of_a_profile_are_kept_and_reported(line: str) -> None:
         (
             device(markings=(QueueMarking(queue=4),)),
             G1,
-            "a: interfaces[100GE1/0/1].markings[4] on v300-g1: nothing in it, so no line would "
-            "say that it is there; give it a profile",
+            "a: interfaces[100GE1/0/1].markings[4] on v300-g1: it is empty, so no line would "
+            "create it; give it a profile",
         ),
         (
             device(DropProfile(name="brie")),

@@ -200,6 +200,6 @@ def test_a_change_of_splits_says_what_is_lost() -> None:
     change = change_of(old, running, new, intended, load_families()[G1], ())
     assert change.kind is ChangeKind.REMOVING
     assert (
-        "100GE1/0/1 is split or made whole again: what it held is lost, and no rollback brings "
-        "it back"
+        "100GE1/0/1 is split or made whole again: its configuration is lost, and no rollback "
+        "restores it"
     ) in change.service_affecting
