@@ -1,1 +1,1 @@
-"""Reaching switches and servers through Nornir, with strict host keys and masked secrets."""
+"""Access to switches and servers through Nornir, with strict host keys and masked secrets."""

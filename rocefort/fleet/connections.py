@@ -1,4 +1,4 @@
-"""The connections file: how each switch and each server is reached, apart from what they are."""
+"""Connections file: SSH access of each switch and each server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:_-]{0,252}")
 
 
 def check_host(value: str) -> str:
-    """Accept an address or a host name: one word that no shell and no SSH client reinterprets."""
+    """Return an address or host name: one word that is safe for a shell and an SSH client."""
     if not HOST.fullmatch(value):
         raise ValueError(f"{value!r} is not an address or a host name; write one of the two")
     return value
@@ -34,7 +34,7 @@ Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
 class SshAccess(Frozen):
-    """How one switch is reached over SSH."""
+    """SSH access of one switch."""
 
     name: Name
     host: Host
@@ -44,56 +44,54 @@ class SshAccess(Frozen):
 
 
 class ServerAccess(SshAccess):
-    """How one server is reached over SSH, and the RDMA device that it measures with."""
+    """SSH access of one server, and its RDMA device for measurements."""
 
     credential: KeyOrReference
     rdma_device: Name
     gid_index: Annotated[int, Field(ge=0, le=255)]  # the RoCE v2 GID of the segment's address
-    # How long it waits for an answer before it sends again: 4.096 us times two to the power of
-    # this (InfiniBand's local ACK timeout); None: as long as perftest does by itself, 14.
+    # Wait for an answer before a retransmission: 4.096 us times two to the power of this value
+    # (InfiniBand's local ACK timeout); None: perftest's default, 14.
     qp_timeout: Annotated[int, Field(ge=1, le=31)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionsFile:
-    """Where connections were read; what they say is the same wherever that is."""
+    """File that connections were read from; it does not count when connections are compared."""
 
     name: str = field(default="connections", compare=False)
 
 
 class Connections(Frozen):
-    """All accesses of one site; `known_hosts` holds every host key, none is learnt."""
+    """All accesses of one site; `known_hosts` has every host key, and no key is learnt."""
 
     known_hosts: Path
     connect_timeout_s: Seconds = 10
     command_timeout_s: Seconds = 60
-    speed_note: str = ""  # why RDMA speed is not judged on these servers; empty: it is judged
-    servers_note: str = ""  # why no other server can measure; empty: each leaf must have one here
-    # How fast the timers of these switches run; a lab writes it for its own, on loopback.
+    speed_note: str = ""  # reason why RDMA speed is not judged on these servers; else empty
+    servers_note: str = ""  # reason why no other server can measure; empty: each leaf needs one
+    # Speed of the timers of these switches; a lab sets it for its own switches, on loopback.
     time_scale: Annotated[float, Field(ge=1, le=MOST_TIME_SCALE)] = 1
     devices: tuple[SshAccess, ...]
     servers: tuple[ServerAccess, ...] = ()
-    _place: ConnectionsFile = PrivateAttr(
-        ConnectionsFile()
-    )  # no field: nobody writes it into the file
+    _place: ConnectionsFile = PrivateAttr(ConnectionsFile())  # no field: it is not part of the file
 
     @property
     def place(self) -> str:
-        """The file that they were read from, as errors name it."""
+        """File of the connections, for errors."""
         return self._place.name
 
     def read_from(self, path: Path) -> Self:
-        """The same, read from a file."""
+        """Return the same connections with another file."""
         found = self.model_copy()
         found._place = ConnectionsFile(str(path))  # noqa: SLF001 - of this very class
         return found
 
     def lacks(self, name: str) -> Problem:
-        """That a switch has no entry, and what one looks like."""
+        """Return the problem of a switch without an entry, with an example entry."""
         return Problem(self.place, f"no entry for {name}", f"add under devices: {_entry(name)}")
 
     def lacks_server(self, name: str) -> Problem:
-        """That a server has no entry, and what one looks like."""
+        """Return the problem of a server without an entry, with an example entry."""
         entry = _entry(name, "rdma_device: DEVICE", "gid_index: NUMBER")
         return Problem(self.place, f"no entry for {name}", f"add under servers: {entry}")
 
@@ -112,7 +110,7 @@ class Connections(Frozen):
         names = Counter(access.name for access in (*self.devices, *self.servers))
         twice = sorted(name for name, count in names.items() if count > 1)
         if twice:
-            raise ValueError(f"{', '.join(twice)} more than once; keep one entry a name")
+            raise ValueError(f"{', '.join(twice)} more than once; keep one entry per name")
         return self
 
 
@@ -127,7 +125,7 @@ def _loopback(host: str) -> bool:
 
 
 def _entry(name: str, *more: str) -> str:
-    """An entry as it stands in the file, with what is to be filled in."""
+    """Example entry for the file, with placeholders."""
     parts = (f"name: {name}", "host: ADDRESS", "user: USER", "credential: REFERENCE", *more)
     return f"- {{{', '.join(parts)}}}"
 
@@ -135,7 +133,7 @@ def _entry(name: str, *more: str) -> str:
 def load_connections(path: Path) -> Connections:
     """Read a connections file; raises BadInput with file, line and column of every problem.
 
-    Relative paths in it (known_hosts, file: and key: credentials) start at its own directory.
+    Relative paths in it (known_hosts, file: and key: credentials) start at its directory.
     """
     read = validate(Connections, read_document(path, "known_hosts: FILE"))
     return _anchored(read, path.resolve().parent).read_from(path)

@@ -1,6 +1,6 @@
-"""Secrets by reference: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`; of servers, `key:PATH`.
+"""Secrets by reference: `env:NAME`, `file:PATH` or `keyring:SERVICE/USER`; `key:PATH` for servers.
 
-They are read when a session opens, and never printed.
+A secret is read when a session opens, and never printed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocefort.models.base import check_reference
 
 LARGEST_BYTES = 4096  # a password, not a key ring
 KEY = "key:"
-_ONE_FILE = Lock()  # all sessions of a fleet open at once, often by one file
+_ONE_FILE = Lock()  # all sessions of a fleet open at once, often with one file
 
 
 def _check_key_or_reference(value: str) -> str:
@@ -34,7 +34,7 @@ KeyOrReference = Annotated[str, AfterValidator(_check_key_or_reference)]
 
 
 class Secret:
-    """A string that shows itself only when asked by `reveal()`."""
+    """String that only `reveal()` returns in clear text."""
 
     __slots__ = ("_value",)
 
@@ -42,7 +42,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The secret itself: hand it to the one call that needs it."""
+        """Return the secret in clear text, for the one call that needs it."""
         return self._value
 
     def __repr__(self) -> str:
@@ -59,10 +59,10 @@ class Secret:
 
 
 def resolve(reference: str) -> Secret:
-    """Read the secret that a reference names.
+    """Read the secret of a reference.
 
-    Raises BadInput where there is none, Refused where a file is open to others than its owner,
-    ServiceFailed where the keyring does not answer.
+    Raises BadInput for a missing secret, Refused for a file that other users can read,
+    ServiceFailed if the keyring does not answer.
     """
     scheme, _, rest = check_reference(reference).partition(":")
     value = READERS[scheme](rest)
@@ -78,9 +78,9 @@ def resolve(reference: str) -> Secret:
 
 
 def key_of(reference: str) -> Path | None:
-    """The file of a private key that a reference names; None: it names a password.
+    """Private key file of a reference; None if the reference names a password.
 
-    Raises BadInput where there is none, Refused where it is open to others than its owner.
+    Raises BadInput for a missing file, Refused for a file that other users can read.
     """
     if not reference.startswith(KEY):
         return None
@@ -94,7 +94,7 @@ def key_of(reference: str) -> Path | None:
 
 
 def resolve_all(references: Iterable[str]) -> dict[str, Secret]:
-    """Read all secrets; raises one error that names every reference that gives none."""
+    """Read all secrets; raises one error with every reference that fails."""
     found: dict[str, Secret] = {}
     problems: list[Problem] = []
     kind: type[BadInput | Refused] = Refused
@@ -125,7 +125,7 @@ def _from_file(name: str) -> str:
     path = Path(name)
     try:
         with _ONE_FILE, path.open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode  # of the file that is read, not of a name
+            mode = os.fstat(file.fileno()).st_mode  # of the open file, because its path may change
             _private(mode, path, f"file:{path}")
             return file.read(LARGEST_BYTES).decode()
     except OSError as error:
@@ -140,21 +140,21 @@ def _unreadable(error: OSError, where: str) -> BadInput:
 
 
 def _private(mode: int, path: Path, where: str) -> None:
-    """Refuse what others than its owner can read, or what is no file."""
+    """Raise Refused for a file that other users can read, or something other than a file."""
     if not stat.S_ISREG(mode) or stat.S_IMODE(mode) & 0o177:
         what = f"the file has mode {stat.S_IMODE(mode):04o}, not 0600"
         raise Refused(what, where=where, how=f"chmod 600 {path}")
 
 
 def _from_keyring(name: str) -> str:
-    """A password of the system's keyring, by its service and its user."""
+    """Read a password from the system's keyring, by service and user."""
     service, _, user = name.rpartition("/")
     try:
         import keyring  # noqa: PLC0415 - an extra, and slow
         from keyring.errors import KeyringError  # noqa: PLC0415
     except ImportError:
         raise BadInput(
-            "keyrings are read by an extra that is not installed",
+            "the extra that reads keyrings is not installed",
             where=f"keyring:{name}",
             how="pip install 'rocefort[keyring]', or use env:NAME or file:PATH",
         ) from None

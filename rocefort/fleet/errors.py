@@ -1,4 +1,4 @@
-"""What goes wrong between Rocefort and a host, as one sentence with the device and its address."""
+"""Connection errors of hosts, as one sentence with the device and its address."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from paramiko.hostkeys import InvalidHostKey
 
 from rocefort.errors import BadInput, DeviceFailed
 
-# Out of band: what a host shows over the network is what is in doubt.
+# Out of band, because the key shown over the network is in doubt.
 CHANGED = (
-    "find out why, and compare the fingerprint with the host's own at its console; if it is that "
-    "one, `rocefort trust` says how to replace the old one in {}"
+    "find out why, and compare the fingerprint with the host's own at its console; if it is the "
+    "same, `rocefort trust` shows how to replace the old one in {}"
 )
 UNKNOWN = (
-    "compare the fingerprint with the host's own at its console; if it is that one, "
+    "compare the fingerprint with the host's own at its console; if it is the same, "
     "`rocefort trust` adds it to {}"
 )
 
 
 class UnknownHostKeyError(paramiko.SSHException):
-    """The host offers a key that the known_hosts file does not have."""
+    """Error of a host key that the known_hosts file does not have."""
 
     def __init__(self, key: paramiko.PKey) -> None:
         self.key_name, self.fingerprint = key.get_name(), key.fingerprint
@@ -31,11 +31,11 @@ class UnknownHostKeyError(paramiko.SSHException):
 
 
 class Unreachable(DeviceFailed):
-    """No session: the host does not answer, refuses the login, or is not who it should be."""
+    """Error without a session: no answer, a refused login, or a wrong host key."""
 
 
 def unreachable(name: str, at: str, user: str, known_hosts: str, error: Exception) -> Unreachable:
-    """Say why there is no session.
+    """Return the error for a session that did not open.
 
     name: device; at: `address:port`; error: what paramiko, NAPALM or the socket raised.
     """
@@ -63,7 +63,7 @@ def _explain(at: str, user: str, known_hosts: str, error: Exception) -> tuple[st
 
 
 def _of_host_key(at: str, known_hosts: str, error: Exception) -> tuple[str, str] | None:
-    """Of a host key that is not the one on record, from a server or the switches' driver."""
+    """Message for a host key that is not on record, from a server or the switches' driver."""
     from napalm_cloudengine.errors import HostKeyError  # noqa: PLC0415 - slow, and rarely needed
 
     if isinstance(error, paramiko.BadHostKeyException):
@@ -82,13 +82,13 @@ def _of_host_key(at: str, known_hosts: str, error: Exception) -> tuple[str, str]
 
 @contextmanager
 def reading_known_hosts(path: Path, how: str) -> Iterator[None]:
-    """Raise BadInput for a known_hosts file that cannot be read, or is damaged; how: to fix it."""
+    """Raise BadInput for an unreadable or damaged known_hosts file. how: the cure."""
     try:
         yield
     except OSError as error:
         said = error.strerror
     except (InvalidHostKey, UnicodeDecodeError) as error:
-        said, how = " ".join(str(error).split()), "mend or remove that line"
+        said, how = " ".join(str(error).split()), "correct or remove that line"
     else:
         return
     raise BadInput(f"known hosts cannot be read: {said}", where=str(path), how=how)

@@ -1,8 +1,8 @@
-"""Host keys of switches and servers: collect them by a handshake, judge and keep them on record.
+"""Host keys of switches and servers: collect them by a handshake, check and record them.
 
-Nothing is logged in to: the key exchange of SSH shows the host's key before anybody says who they
-are. A collected key proves nothing by itself: a person compares its fingerprint with the host's
-own, as its console shows it.
+There is no login: the key exchange of SSH shows the host's key before any authentication. A
+collected key alone proves nothing: a person compares its fingerprint with the one that the host's
+console shows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WORKERS = 20
 
 
 class KeyStatus(StrEnum):
-    """What the record says of a host's key."""
+    """Status of a host's key on record."""
 
     NEW = "new"
     SAME = "same"
@@ -35,9 +35,9 @@ class KeyStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostKey:
-    """The key that a host shows, and the one on record where that is another.
+    """Key that a host shows, and the key on record if that differs.
 
-    place: as known_hosts names it; known: the fingerprint on record, "" without one.
+    place: name of the host in known_hosts; known: the fingerprint on record, "" without one.
     """
 
     name: str
@@ -50,22 +50,22 @@ class HostKey:
 
     @property
     def line(self) -> str:
-        """Its line of known_hosts."""
+        """Line of the key for known_hosts."""
         return f"{self.place} {self.kind} {self.base64}\n"
 
 
 def place_of(access: SshAccess) -> str:
-    """How known_hosts names an access: `host`, or `[host]:port` where that is not 22."""
+    """Name of an access in known_hosts: `host`, or `[host]:port` for a port other than 22."""
     return access.host if access.port == 22 else f"[{access.host}]:{access.port}"
 
 
 def collect(
     accesses: Sequence[SshAccess], known_hosts: Path, timeout_s: float
 ) -> tuple[tuple[HostKey, ...], tuple[Unreachable, ...]]:
-    """Ask every host for its key; in the order given: the keys, and why others gave none.
+    """Collect the keys of hosts in the given order, and the errors of hosts without one.
 
-    known_hosts: the record to compare with; it may not exist yet. Raises BadInput for a record
-    that cannot be read.
+    known_hosts: the record for comparison; it may not exist yet. Raises BadInput for an unreadable
+    record.
     """
     record = read_record(known_hosts)
 
@@ -86,15 +86,15 @@ def collect(
 
 
 def read_record(path: Path) -> paramiko.HostKeys:
-    """The known_hosts file, empty where there is none; raises BadInput for one that is damaged."""
+    """Read known_hosts, empty if it is missing; raises BadInput for a damaged file."""
     with reading_known_hosts(path, "check the path"):
         return paramiko.HostKeys(str(path)) if path.exists() else paramiko.HostKeys()
 
 
 def add_to_record(path: Path, keys: Iterable[HostKey]) -> None:
-    """Add keys to the known_hosts file: all of them, or the file stays as it was.
+    """Add all keys to the known_hosts file, or leave the file unchanged.
 
-    Raises ServiceFailed where it cannot be written.
+    Raises ServiceFailed if it cannot be written.
     """
     try:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -104,14 +104,14 @@ def add_to_record(path: Path, keys: Iterable[HostKey]) -> None:
         _swap(path, before + "".join(key.line for key in keys))
     except OSError as error:
         raise ServiceFailed(
-            f"known hosts cannot be written: {error.strerror}; it is as it was",
+            f"known hosts cannot be written: {error.strerror}; the file is unchanged",
             where=str(path),
-            how="check the folder and the space on it",
+            how="check its folder and the free space",
         ) from None
 
 
 def _swap(path: Path, text: str) -> None:
-    target = path.resolve()  # a link stays one
+    target = path.resolve()  # a symbolic link remains
     with NamedTemporaryFile(
         "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}-", delete=False
     ) as part:
@@ -129,13 +129,13 @@ def _swap(path: Path, text: str) -> None:
 
 
 def _key(access: SshAccess, known_kinds: Sequence[str], timeout_s: float) -> paramiko.PKey:
-    """The key of one host, of a kind on record where it has one; no login."""
+    """Key of one host without a login, of the kind on record if there is one."""
     with socket.create_connection((access.host, access.port), timeout_s) as connection:
         transport = paramiko.Transport(connection)
         try:
             transport.banner_timeout = transport.handshake_timeout = timeout_s
             options = transport.get_security_options()
-            # Those on record first; an RSA key is signed under other names than its own.
+            # Kinds on record first; signatures of an RSA key have other names than the key.
             signed = ("rsa-sha2-512", "rsa-sha2-256") if "ssh-rsa" in known_kinds else ()
             first = {*known_kinds, *signed}
             options.key_types = sorted(options.key_types, key=lambda kind: kind not in first)

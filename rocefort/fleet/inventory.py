@@ -1,4 +1,4 @@
-"""The fabric as a Nornir inventory: switches and servers, their groups and how to reach them."""
+"""Nornir inventory of a fabric: switches and servers, their groups and connections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rocefort.models.network.network import Network, Node, Server
 from rocefort.models.rollout.plan import Wave
 
 SESSION = "napalm"
-NEW_SESSION = "napalm_new_session"  # beside the first: does the switch still let us in?
+NEW_SESSION = "napalm_new_session"  # besides the first: proves that a new login is possible
 LIVE_SESSION = "napalm_live_checks"  # in the user view, also while the first has a candidate
 SESSIONS = (SESSION, NEW_SESSION, LIVE_SESSION)
 SWITCHES, SERVERS = "switches", "servers"  # groups
@@ -36,9 +36,9 @@ WAVE, WAVE_NUMBER = "wave", "wave_number"  # data of a host
 
 
 class FleetHost(Host):
-    """A Nornir host that reads its secret when a session opens, and fails in one sentence.
+    """Nornir host that reads its secret when a session opens, with errors of one sentence.
 
-    ended: whether its sessions have been ended for good; then it opens no other.
+    ended: whether its sessions are closed permanently; then it opens no other.
     """
 
     __slots__ = ("credential", "ended", "known_hosts")
@@ -67,7 +67,7 @@ class FleetHost(Host):
         *arguments: Any,  # noqa: ANN401 - Nornir's own arguments
         **named: Any,  # noqa: ANN401
     ) -> ConnectionPlugin:
-        """Open a session; raises Unreachable (exit code 3) with the reason and what to do.
+        """Open a session; raises Unreachable (exit code 3) with the reason and the cure.
 
         BadInput for a driver that is not installed.
         """
@@ -83,14 +83,14 @@ class FleetHost(Host):
         except session_errors() as error:
             at = f"{self.hostname}:{self.port}"
             raise unreachable(self.name, at, self.username or "", self.known_hosts, error) from None
-        if self.ended:  # meanwhile
+        if self.ended:  # in the meantime
             self.close_connections()
         self._refuse_ended()
         return opened
 
     def _refuse_ended(self) -> None:
         if self.ended:
-            raise DeviceFailed("its sessions were ended, their time was over", where=self.name)
+            raise DeviceFailed("its sessions were closed after their time limit", where=self.name)
 
 
 class NetworkInventory:
@@ -113,7 +113,7 @@ class NetworkInventory:
         }
 
     def load(self) -> Inventory:
-        """Build the inventory; raises BadInput with every device that cannot be placed."""
+        """Build the inventory; raises BadInput with every device without access or driver."""
         _check(self.network, self.connections)
         accesses = {access.name: access for access in self.connections.devices}
         server_accesses = {access.name: access for access in self.connections.servers}
@@ -140,7 +140,7 @@ class NetworkInventory:
             data |= {WAVE: wave, WAVE_NUMBER: number}
         options = {
             "timeout": self.connections.command_timeout_s,
-            # The driver checks host keys against this file alone and cannot be told not to.
+            # The driver checks host keys against this file alone; no option turns that off.
             "optional_args": {
                 "name": node.name,
                 "ssh_known_hosts": str(self.connections.known_hosts),
@@ -197,7 +197,7 @@ def _check(network: Network, connections: Connections) -> None:
             what = f"{network.name} has no {kind} {name}"
             problems.append(Problem(connections.place, what, how))
     if not connections.known_hosts.is_file():
-        how = "write the host keys of all devices there, compared with the devices' own"
+        how = "write the host keys of all devices there; compare them with the devices' consoles"
         problems.append(Problem(str(connections.known_hosts), "no such known_hosts file", how))
     if problems:
         raise BadInput(problems=problems)
@@ -217,7 +217,7 @@ def _no_driver() -> tuple[type[Exception], ...]:
 
 
 def session_errors() -> tuple[type[Exception], ...]:
-    """Errors by which a session says that it cannot be opened, or is lost."""
+    """Exceptions of a session that cannot be opened, or is lost."""
     import paramiko  # noqa: PLC0415 - slow, and only needed when a session fails
     from napalm.base.exceptions import ConnectionException  # noqa: PLC0415
 

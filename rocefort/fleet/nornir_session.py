@@ -1,4 +1,4 @@
-"""A Nornir object for one fabric: no log file, no global logging, no environment of its own."""
+"""Nornir object for one fabric, without log files, global logging or user settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rocefort.models.network.network import Network
 T = TypeVar("T")
 
 WORKERS = 20
-END_S = 2.0  # how long an end waits for a session that hangs while it is closed
+END_S = 2.0  # the longest wait for a session that hangs while it is closed
 
 # Failures come back as results. Without a handler here Python would also print the traceback of
 # every failed task on stderr; an application's own handlers still get the records.
@@ -42,10 +42,10 @@ for _library in ("nornir", "paramiko"):
 
 
 def open_fleet(network: Network, connections: Connections, workers: int = WORKERS) -> Nornir:
-    """Make a Nornir over all switches and servers; use it as a context manager.
+    """Make a Nornir object of all switches and servers, as a context manager.
 
-    No session is opened yet. Raises BadInput where a device has no access, Refused where this
-    process cannot have so many files open.
+    No session is opened yet. Raises BadInput if a device has no access, Refused if this process
+    may not open enough files.
     """
     for name in SESSIONS:
         ConnectionPluginRegister.register(name, Napalm)
@@ -60,9 +60,9 @@ def open_fleet(network: Network, connections: Connections, workers: int = WORKER
 
 
 def on_hosts(nornir: Nornir, names: Iterable[str], step: Callable[[Task], T]) -> dict[str, T]:
-    """Run a step on hosts at once: what it returns, by name, in their order.
+    """Run a step on hosts at once; returns its results by name, in the order of the names.
 
-    A name that the fleet does not have is left out; a host that failed in an earlier step is not.
+    A name that is not in the fleet is left out. A host that failed in an earlier step is included.
     Raises NornirExecutionError for what a step raises.
     """
     wanted = dict.fromkeys(names)
@@ -77,9 +77,9 @@ def on_hosts(nornir: Nornir, names: Iterable[str], step: Callable[[Task], T]) ->
 
 
 def end_fleet(nornir: Nornir) -> None:
-    """Close all sessions of a fleet for good, also those that another thread waits in.
+    """Close all sessions of a fleet permanently, also those in use by another thread.
 
-    No host of it opens another one afterwards, so whoever hangs in it can do nothing any more.
+    Its hosts open no session afterwards, so a hanging thread cannot act any more.
     """
     hosts = [host for host in nornir.inventory.hosts.values() if isinstance(host, FleetHost)]
     for host in hosts:
@@ -97,12 +97,12 @@ def end_fleet(nornir: Nornir) -> None:
 
 
 def refuse_ended(nornir: Nornir) -> None:
-    """Raise DeviceFailed where the sessions of a fleet were ended for good."""
+    """Raise DeviceFailed if the sessions of a fleet are closed permanently."""
     if any(isinstance(host, FleetHost) and host.ended for host in nornir.inventory.hosts.values()):
-        raise DeviceFailed("its sessions were ended, its time was over", where="the live check")
+        raise DeviceFailed("its sessions were closed after its time limit", where="the live check")
 
 
 def _close(host: FleetHost) -> None:
-    # It was to end anyway; another thread that hung in it may have closed it.
+    # The session ends in any case; another thread that hung in it may have closed it.
     with suppress(ConnectionNotOpen, *session_errors()):
         host.close_connections()

@@ -1,4 +1,4 @@
-"""Limit of open files: raised as far as this user may, and checked before sessions are opened."""
+"""Limit of open files: raised as far as allowed, and checked before sessions open."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rocefort.errors import Refused
 
-OTHERS = 32  # beside sessions: journal, locks, modules that are imported late
+OTHERS = 32  # besides sessions: journal, locks, modules that are imported late
 
 
 def make_room(files: int) -> int:
-    """Raise the limit for so many more open files, as far as it may be raised; return the limit."""
+    """Raise the limit by a number of open files, as far as allowed; return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return soft
@@ -22,7 +22,7 @@ def make_room(files: int) -> int:
 
 
 def require_open_files(sessions: int) -> None:
-    """Raise Refused where so many sessions, each a socket, cannot be open at the same time."""
+    """Raise Refused if a number of sessions, each a socket, cannot be open at the same time."""
     limit = make_room(sessions + OTHERS)
     needed = len(list(Path("/dev/fd").iterdir())) + sessions + OTHERS
     if limit != resource.RLIM_INFINITY and limit < needed:

@@ -1,8 +1,8 @@
-"""Masks secrets in what leaves Rocefort, whoever wrote the sentence that one stands in.
+"""Mask secrets in all output of Rocefort, including texts of other libraries.
 
-Text is masked by its form where it is made (a driver knows which words of a line are a password).
-This is the second door: every secret that was read is known here, and taken out of whatever text
-is about to be shown, logged or kept.
+A text is first masked by its syntax where it is created: a driver recognises the password in a
+line. This module is the second protection: it has every secret that was read, and masks it in any
+text before the text is shown, logged or stored.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 
 from napalm_cloudengine.masking import MASK
 
-SHORT = 6  # a shorter secret is masked only where it stands alone, or half of a text would be masks
+SHORT = 6  # a shorter secret is masked only as a whole word, or half of a text would be masks
 
 _known: set[str] = set()
-_pattern: re.Pattern[str] | None = None  # of all that are known; replaced as a whole
-_one_more = Lock()  # the sessions of a fleet read theirs at once
+_pattern: re.Pattern[str] | None = None  # of all secrets; replaced as a whole
+_one_more = Lock()  # the sessions of a fleet read their secrets at once
 
 
 def remember(secret: str) -> None:
@@ -30,13 +30,15 @@ def remember(secret: str) -> None:
         if secret not in _known:
             _known.add(secret)
             forms = {form for known in _known for form in (known, repr(known)[1:-1])}
-            longest = sorted(forms, key=lambda form: (-len(form), form))  # may hold a shorter one
+            longest = sorted(
+                forms, key=lambda form: (-len(form), form)
+            )  # it may hold a shorter one
             _pattern = re.compile("|".join(map(_whole, longest)))
     _guard_logging()
 
 
 def masked(text: str) -> str:
-    """A text without any secret that was read so far."""
+    """Return a text with every secret masked that was read so far."""
     return _pattern.sub(MASK, text) if _pattern else text
 
 
@@ -47,7 +49,7 @@ def _whole(form: str) -> str:
 
 @cache
 def _guard_logging() -> None:
-    """Mask every log record of this process: libraries log what they send and what fails."""
+    """Mask every log record of this process: libraries log their input and their errors."""
     made = logging.getLogRecordFactory()
 
     def factory(*arguments: Any, **named: Any) -> logging.LogRecord:  # noqa: ANN401 - logging's own
@@ -59,10 +61,10 @@ def _guard_logging() -> None:
 def _masked_record(record: logging.LogRecord) -> logging.LogRecord:
     try:
         said = record.getMessage()
-    except Exception:  # noqa: BLE001 - a wrong call of somebody else's; logging tells of it
+    except Exception:  # noqa: BLE001 - a wrong call of a library; logging reports it
         return record
     record.msg, record.args = masked(said), None
     if record.exc_info and record.exc_info[1] is not None:
         text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
-        record.exc_text = masked(text)  # formatters take it as it is
+        record.exc_text = masked(text)  # formatters use it unchanged
     return record

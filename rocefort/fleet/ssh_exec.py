@@ -1,10 +1,10 @@
 """Commands on servers over SSH exec channels: strict host keys, deadlines at both ends, no shell.
 
-A server's prompt can end a reply early, so nothing here reads a terminal: each command has its own
-channel and its own exit code. Every command runs under `timeout` on the server, so that it ends
-also when the controller is gone; its process id comes back first, so that it can be ended by id.
-What belongs to a run of RDMA tests is watched besides: it ends at once with its SSH channel, and
-carries the run in its environment, by which `rdma stop` finds it.
+A server's prompt can end a reply early, so no terminal is read: each command has its own channel
+and exit code. Every command runs under `timeout` on the server, so that it ends even without a
+controller. Its process id is printed first, so that it can be ended by id. A command of an RDMA
+test run is also watched: it ends at once with its SSH channel. Its environment has the id of the
+run, by which `rdma stop` finds it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from rocefort.errors import BadInput, DeviceFailed
 from rocefort.fleet.errors import UnknownHostKeyError, reading_known_hosts
 
 CONNECTION = "rocefort_ssh"  # the name of the Nornir connection
-TIMEOUT_EXIT = 124  # GNU timeout, when the command was still running at the deadline
+TIMEOUT_EXIT = 124  # of GNU timeout, for a command that still runs at the deadline
 KILL_AFTER_S = 5  # from TERM to KILL
-GRACE_S = 5  # local patience beyond the remote deadline
-RUN_MARK = "ROCEFORT_RUN"  # in the environment of everything that a run starts on a server
+GRACE_S = 5  # local wait beyond the remote deadline
+RUN_MARK = "ROCEFORT_RUN"  # in the environment of every process that a run starts on a server
 _PID_MARK = "rocefort-pid"
-# What stands before it is a login shell's own, such as a .bashrc that complains.
+# Text before the mark comes from the login shell, such as an error of .bashrc.
 _MARKED = re.compile(rf"^{_PID_MARK} (?P<pid>\d+)\n", re.MULTILINE)
 _POLL_S = 0.01
 _READ_BYTES = 65536
@@ -50,7 +50,7 @@ _WATCHED = re.compile(
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command left behind; exit_code is None where none came (signal, lost session)."""
+    """Result of a command; exit_code is None without one (signal, lost session)."""
 
     stdout: str
     stderr: str
@@ -59,12 +59,12 @@ class CommandResult:
 
     @property
     def complaint(self) -> str:
-        """The start of what it printed on stderr, on one line; else its exit code."""
+        """Start of its stderr on one line; else its exit code."""
         return " ".join(self.stderr.split())[:120] or f"exit code {self.exit_code}"
 
 
 def guarded_command(command: str, timeout_s: float) -> str:
-    """The command as the server runs it: says its process id on stderr, ends at its deadline."""
+    """Return the command for the server: it prints its process id on stderr, and has a deadline."""
     script = (
         f"echo {_PID_MARK} $$ >&2; exec timeout -k {KILL_AFTER_S} {max(1, round(timeout_s))} "
         f"{command}"
@@ -73,13 +73,13 @@ def guarded_command(command: str, timeout_s: float) -> str:
 
 
 def watched(command: str, timeout_s: float, run: str) -> str:
-    """Like `guarded`, for a command of a run; it ends also when its SSH channel does.
+    """Like `guarded_command`, for a command of a run; it also ends with its SSH channel.
 
-    The channel is the watch's input: however the controller goes away, sshd closes it, and the
-    watch ends what it guards. `timeout` hands a signal on to all of its group, and kills what does
-    not heed it. One that it gets while it forks ends itself alone (coreutils 9.1), so its group
-    gets the signal, too, and what is left there when `timeout` has ended is killed. The watch is
-    gone when the command ends. A controller that is cut off without a word is noticed at the
+    The input of the watch is the channel. When the controller ends in any manner, sshd closes the
+    channel, and the watch ends the command. `timeout` passes a signal to its process group, and
+    kills processes that ignore it. A signal during its fork ends `timeout` alone (coreutils 9.1).
+    So the group gets the signal too, and its remaining processes are killed after `timeout` ends.
+    The watch ends with the command. A lost network connection without a close is noticed at the
     deadline.
     """
     limit_s = max(1, round(timeout_s))
@@ -94,7 +94,7 @@ def watched(command: str, timeout_s: float, run: str) -> str:
 
 
 def guarded_words(command: str) -> tuple[str, ...] | None:
-    """The words of the command within `guarded` or `watched`; None: it is not just that."""
+    """Words of the command in `guarded_command` or `watched`; None for any other text."""
     try:
         script = shlex.split(command)[3]
         found = _WATCHED.match(script) or _GUARDED.match(script)
@@ -109,7 +109,7 @@ def guarded_words(command: str) -> tuple[str, ...] | None:
 
 
 class RemoteCommand:
-    """A command that runs on a server; `wait` collects it, `kill` ends it by its process id."""
+    """Running command on a server; `wait` collects it, `kill` ends it by its process id."""
 
     def __init__(self, session: SshExec, command: str, timeout_s: float, run: str = "") -> None:
         self.timeout_s = timeout_s
@@ -121,24 +121,24 @@ class RemoteCommand:
 
     @property
     def output(self) -> str:
-        """What it has printed so far."""
+        """Output so far."""
         self._drain()
         return bytes(self._out).decode(errors="replace")
 
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the command still runs."""
         self._drain()
         return not self._channel.exit_status_ready()
 
     def wait(self, patience_s: float | None = None) -> CommandResult:
-        """Collect it; ends it where it outlives its deadline (or the given patience, seconds)."""
+        """Collect the command; end it after its deadline, or after `patience_s` seconds."""
         if not self._ends_within(self.timeout_s + GRACE_S if patience_s is None else patience_s):
             self.kill()
             return self._result(timed_out=True)
         return self._result(timed_out=self._exit_code() == TIMEOUT_EXIT)
 
     def kill(self) -> bool:
-        """End it; returns whether it is known to have ended."""
+        """End the command; returns whether its end is certain."""
         pid = self._pid_within(KILL_AFTER_S)
         for signal in ("TERM", "KILL"):
             if not self.running():
@@ -168,7 +168,7 @@ class RemoteCommand:
             self._err += self._channel.recv_stderr(_READ_BYTES)
 
     def _pid_within(self, patience_s: float) -> int | None:
-        """Its process id, which a server that has just begun it has not told yet."""
+        """Process id; None if the server has not printed it in time."""
         deadline = time.monotonic() + patience_s
         while (pid := self._pid()) is None and time.monotonic() < deadline:
             if self._channel.closed or not self.running():
@@ -194,10 +194,10 @@ class RemoteCommand:
 
 
 class SshExec:
-    """The Nornir connection plugin: one SSH session, any number of commands.
+    """Nornir connection plugin: one SSH session with any number of commands.
 
-    `extras` must give name, known_hosts (a path) and connect_timeout_s; key: the file of a private
-    key, in place of a password.
+    `extras` must have name, known_hosts (a path) and connect_timeout_s; key: the file of a private
+    key, instead of a password.
     """
 
     def __init__(self) -> None:
@@ -207,7 +207,7 @@ class SshExec:
 
     @property
     def connection(self) -> SshExec:
-        """What a Nornir task gets."""
+        """Connection object for a Nornir task."""
         return self
 
     def open(  # noqa: PLR0913, PLR0917 - the signature is Nornir's
@@ -247,20 +247,20 @@ class SshExec:
         self._clients = []
 
     def is_alive(self) -> bool:
-        """Whether the session stands."""
+        """Whether the session is open."""
         transports = [client.get_transport() for client in self._clients]
         return bool(transports) and all(t is not None and t.is_active() for t in transports)
 
     def start(self, command: str, timeout_s: float, run: str = "") -> RemoteCommand:
         """Start a command that the server ends after timeout_s; raises DeviceFailed.
 
-        run: of RDMA tests, to which it belongs: then it ends with this session, too.
+        run: of RDMA tests, to which the command belongs; then it also ends with this session.
         """
         try:
             return RemoteCommand(self, command, timeout_s, run)
         except (paramiko.SSHException, EOFError, OSError) as error:
             raise DeviceFailed(
-                f"the SSH session takes no command: {str(error) or type(error).__name__}",
+                f"the SSH session accepts no command: {str(error) or type(error).__name__}",
                 where=self.name,
                 how="check the server's SSH log",
             ) from None
@@ -272,8 +272,8 @@ class SshExec:
     def signal(self, pid: int, name: str) -> None:
         """Send a signal to the group of one process that this session started.
 
-        The group is there once `timeout` has made it; before that there is the process alone.
-        No `--` stands before it: the `kill` of dash takes that for a number.
+        The group exists when `timeout` has made it; before that the process is alone. The id has no
+        `--` before it, because the `kill` of dash reads that as a number.
         """
         try:
             with self.open_channel() as channel:
@@ -284,10 +284,10 @@ class SshExec:
             return  # a lost session: the server's own deadline ends the process
 
     def open_channel(self) -> paramiko.Channel:
-        """A new exec channel; raises SSHException when the session is gone.
+        """Open an exec channel; raises SSHException if the session is closed.
 
-        A server lets one connection have few channels at once (sshd's MaxSessions, 10 by default):
-        where it refuses one more, another connection is made.
+        A server limits the channels of one connection (sshd's MaxSessions, 10 by default). If it
+        refuses one more, another connection is made.
         """
         for client in self._clients:
             transport = client.get_transport()
@@ -306,7 +306,7 @@ class SshExec:
         raise paramiko.SSHException("the session is closed")
 
 
-def _connected(  # noqa: PLR0913 - what a connection takes
+def _connected(  # noqa: PLR0913 - parameters of a connection
     known_hosts: Path,
     *,
     hostname: str,
@@ -316,7 +316,7 @@ def _connected(  # noqa: PLR0913 - what a connection takes
     key: paramiko.PKey | None,
     patience_s: float,
 ) -> paramiko.SSHClient:
-    """A new connection; raises paramiko's and the socket's exceptions, UnlistedHostKeyError."""
+    """Open a connection; raises paramiko's and the socket's exceptions, UnlistedHostKeyError."""
     client = paramiko.SSHClient()
     how = "write the host keys of all devices there (ssh-keyscan, then compare them)"
     with reading_known_hosts(known_hosts, how):
@@ -346,18 +346,18 @@ def _connected(  # noqa: PLR0913 - what a connection takes
 
 
 def _private_key(path: str) -> paramiko.PKey:
-    """A key as OpenSSH writes it. Raises BadInput for another file, or one with a passphrase."""
+    """Read a key in OpenSSH's format. Raises BadInput for another file, or for a passphrase."""
     try:
         found: paramiko.PKey = paramiko.PKey.from_path(path)
     except (paramiko.SSHException, UnknownKeyType, OSError, TypeError, ValueError):
-        what = "is no private key without a passphrase"
-        how = "take another: ssh-keygen -t ed25519 -N ''"
+        what = "is not a private key without a passphrase"
+        how = "make another: ssh-keygen -t ed25519 -N ''"
         raise BadInput(what, where=f"key:{path}", how=how) from None
     return found
 
 
 def session(host: Host, configuration: Config) -> SshExec:
-    """The host's session, opened where there is none or it was lost; raises Unreachable."""
+    """Return the host's session, opened if it is missing or lost; raises Unreachable."""
     found: SshExec = host.get_connection(CONNECTION, configuration)
     if found.is_alive():
         return found
@@ -367,13 +367,13 @@ def session(host: Host, configuration: Config) -> SshExec:
 
 
 def _execute(channel: paramiko.Channel, command: str) -> None:
-    """Start a command; SSHException where the server does not take it in time.
+    """Start a command; raises SSHException if the server does not accept it in time.
 
-    paramiko waits without end for the server's word, which a server that hangs never gives.
+    paramiko alone waits without limit for the server's reply, which a hanging server never sends.
     """
 
     def give_up() -> None:
-        with suppress(paramiko.SSHException, EOFError, OSError):  # the session may go meanwhile
+        with suppress(paramiko.SSHException, EOFError, OSError):  # the session may end meanwhile
             channel.close()
 
     watchdog = threading.Timer(GRACE_S, give_up)

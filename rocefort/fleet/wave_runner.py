@@ -1,4 +1,4 @@
-"""A Nornir runner that keeps the waves of a plan: each is a barrier, and a failure stops the rest.
+"""Nornir runner for the waves of a plan: each wave is a barrier, and a failure stops the rest.
 
 Usable in any Nornir program, by name as a plugin or by `nornir.with_runner(WaveRunner(..))`.
 """
@@ -20,7 +20,7 @@ TaskFunction = Callable[..., Any]
 
 
 class WavesResult(AggregatedResult):
-    """Results by host; `not_started`: hosts that a failure before them kept from running."""
+    """Results by host; `not_started`: hosts that did not run because of an earlier failure."""
 
     def __init__(self, name: str, not_started: Sequence[str] = ()) -> None:
         super().__init__(name)
@@ -28,12 +28,12 @@ class WavesResult(AggregatedResult):
 
 
 class WaveRunner:
-    """Runs a task wave by wave.
+    """Runner that executes a task wave by wave.
 
-    A wave begins when the one before has ended, everywhere and well. Within a wave at most
-    `max_unavailable` hosts run at once. After a failure no other host is begun; what runs ends,
-    then `cleanup` runs on each host that failed, and its results follow those of the task. Hosts
-    that no wave has come last, together.
+    A wave begins when all hosts of the wave before have succeeded. Within a wave at most
+    `max_unavailable` hosts run at once. After a failure no other host begins; running hosts finish,
+    then `cleanup` runs on each failed host, and its results follow those of the task. Hosts without
+    a wave run last, together.
     """
 
     def __init__(self, max_unavailable: int = 1, cleanup: TaskFunction | None = None) -> None:
@@ -43,7 +43,7 @@ class WaveRunner:
         self.cleanup = cleanup
 
     def run(self, task: Task, hosts: list[Host]) -> AggregatedResult:
-        """Run the task on every host, or up to the wave in which one fails."""
+        """Run the task on every host, or up to the wave with a failure."""
         result = WavesResult(task.name)
         for wave in waves_of(hosts):
             self._wave(task, wave, result)
@@ -60,7 +60,7 @@ class WaveRunner:
                 return None
             try:
                 done = task.copy().start(host)
-            except BaseException:  # of a processor, such as a journal that cannot be written
+            except BaseException:  # of a processor, for example if the journal cannot be written
                 stop.set()
                 raise
             if done.failed:
@@ -83,7 +83,7 @@ class WaveRunner:
 
 
 def waves_of(hosts: Iterable[Host]) -> list[list[Host]]:
-    """Hosts by wave, in the order of the waves; those of no wave last."""
+    """Hosts by wave, in the order of the waves; hosts without a wave last."""
     waves: dict[tuple[bool, int, str], list[Host]] = defaultdict(list)
     for host in hosts:
         number, name = host.get(WAVE_NUMBER), host.get(WAVE, "")

@@ -1,1 +1,1 @@
-"""Staged rollout: a sealed plan, waves, trials, live checks, gates, and a journal of it all."""
+"""Staged rollout: a sealed plan, waves, trial commits, live checks, gates and a journal."""

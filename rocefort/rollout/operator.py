@@ -1,4 +1,4 @@
-"""Who works here, and with which release: as the operating system and its packages know it."""
+"""User, host and release of this process, from the operating system and the installed package."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from importlib.metadata import version
 
 
 def user() -> str:
-    """Name of the user whose process this is; an environment variable cannot change it."""
+    """Name of the user that owns this process; no environment variable can change it."""
     return name_of(os.getuid())
 
 
 def name_of(number: int) -> str:
-    """Name of a user."""
+    """Name of a user by number."""
     try:
         return pwd.getpwuid(number).pw_name
-    except KeyError:  # as in a container that has no entry of it
+    except KeyError:  # as in a container without an entry for it
         return f"uid {number}"
 
 
-@cache  # the file with it is read once: that takes milliseconds
+@cache  # reading its file takes milliseconds, so it is read once
 def release() -> str:
     """Version of this program."""
     return version("rocefort")

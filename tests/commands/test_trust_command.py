@@ -189,7 +189,7 @@ def test_a_record_that_cannot_be_replaced_stays_as_it_was(
     assert ran.code == 3
     assert ran.err == (
         f"rocefort: {site.record}: known hosts cannot be written: No space left on device; "
-        "it is as it was; check the folder and the space on it\n"
+        "the file is unchanged; check its folder and the free space\n"
     )
     assert site.record.read_text() == "# mine\n"
     assert [path.name for path in site.record.parent.iterdir()] == ["known_hosts"]

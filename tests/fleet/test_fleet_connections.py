@@ -1,4 +1,4 @@
-"""The connections file: read with places, written back, and checked against the fabric."""
+"""Connections file: errors with positions, write and read, checks against the fabric."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_written_and_read_again(tmp_path: Path) -> None:
         ),
         ("k8sgn08.example", "-oProxyCommand=x", "is not an address or a host name"),
         ("user: rdma", "user: 'a b'", "is not a name"),
-        ("name: k8sgn08", "name: leaf01", "leaf01 more than once; keep one entry a name"),
+        ("name: k8sgn08", "name: leaf01", "leaf01 more than once; keep one entry per name"),
         ("    gid_index: 3\n", "", "'gid_index' is missing; add it"),
     ],
 )
@@ -154,7 +154,7 @@ def test_all_that_does_not_fit_the_fabric_is_said_together(
         "- {name: leaf05, host: ADDRESS, user: USER, credential: REFERENCE}",
         "connections: heps has no device leaf99; did you mean 'leaf08'?",
         f"{tmp_path}/none: no such known_hosts file;"
-        " write the host keys of all devices there, compared with the devices' own",
+        " write the host keys of all devices there; compare them with the devices' consoles",
     ]
 
 

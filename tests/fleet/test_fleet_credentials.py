@@ -1,4 +1,4 @@
-"""Secrets come by reference, are refused where others can read them, and never show."""
+"""Secrets by reference: refused if other users can read them, and never shown."""
 
 from __future__ import annotations
 

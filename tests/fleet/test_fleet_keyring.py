@@ -1,4 +1,4 @@
-"""Passwords of the system's keyring: read by its own library, missed in one sentence."""
+"""Passwords of the system's keyring: read by its library, with one-sentence errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_machine_without_a_keyring() -> None:
 def test_the_extra_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
     assert str(refused("keyring:switches/netops")) == (
-        "keyring:switches/netops: keyrings are read by an extra that is not installed; "
+        "keyring:switches/netops: the extra that reads keyrings is not installed; "
         "pip install 'rocefort[keyring]', or use env:NAME or file:PATH"
     )
 

@@ -1,4 +1,4 @@
-"""Servers that let their user in by a key: `key:PATH` in a connections file."""
+"""Logins to servers by a private key: `key:PATH` in a connections file."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ def test_what_is_no_key(tmp_path: Path, content: str) -> None:
     with pytest.raises(BadInput) as bad:
         SshExec().open("127.0.0.1", "root", None, 9, None, extras)
     assert str(bad.value) == (
-        f"key:{path}: is no private key without a passphrase; "
-        "take another: ssh-keygen -t ed25519 -N ''"
+        f"key:{path}: is not a private key without a passphrase; "
+        "make another: ssh-keygen -t ed25519 -N ''"
     )

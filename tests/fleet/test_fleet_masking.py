@@ -1,4 +1,4 @@
-"""A secret that was read is masked in whatever text comes later, also in what libraries log."""
+"""A secret that was read is masked in all later texts, also in logs of libraries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_short_secret_is_masked_where_it_stands_alone() -> None:
 
 
 def test_secrets_that_many_sessions_read_at_once_are_all_masked() -> None:
-    """Each is masked from the moment that it is read, whatever other threads do."""
+    """Each secret is masked from the moment of its reading, also with concurrent threads."""
     seen: list[str] = []
 
     def read_some(number: int) -> None:

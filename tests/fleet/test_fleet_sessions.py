@@ -1,4 +1,4 @@
-"""Sessions over real SSH on the loopback: strict keys, one sentence a failure, nothing left over."""
+"""Sessions over real SSH on the loopback: strict keys, one-sentence errors, no remains."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_kill_ends_what_was_started_by_its_id(nornir: Nornir, hosts: RdmaHosts) 
 
 
 class SlowToTell:
-    """A server that tells the id of what it has begun after a while, as a busy one does."""
+    """Server that reports the id of its process late, as a busy server does."""
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
@@ -161,7 +161,7 @@ def test_a_command_of_a_lost_session_is_given_up_in_peace(nornir: Nornir) -> Non
     command = lost.start("ib_write_lat -d mlx5_0", 60)
     lost.close()
     assert command.wait(patience_s=0.2).exit_code is None
-    with pytest.raises(DeviceFailed, match="k8sgn08: the SSH session takes no command: "):
+    with pytest.raises(DeviceFailed, match="k8sgn08: the SSH session accepts no command: "):
         lost.start("ib_write_lat -d mlx5_0", 60)
 
 
@@ -174,7 +174,7 @@ def test_a_signal_over_a_lost_session_is_left_to_the_servers_deadline(nornir: No
 
 
 class Mute(paramiko.ServerInterface):
-    """An SSH server that lets everybody in and never says whether it takes a command."""
+    """SSH server that admits every user and never answers a command request."""
 
     def __init__(self) -> None:
         self.ended = threading.Event()
@@ -215,7 +215,7 @@ def test_a_server_that_never_takes_the_command_is_given_up(
         with pytest.raises(DeviceFailed) as caught:
             session(nornir).start("ib_write_bw", 5)
         assert str(caught.value) == (
-            "k8sgn08: the SSH session takes no command: Channel closed.; check the server's SSH log"
+            "k8sgn08: the SSH session accepts no command: Channel closed.; check the server's SSH log"
         )
         mute.ended.set()
         serving.join()
@@ -228,7 +228,7 @@ def test_a_known_hosts_file_with_a_broken_line_is_named(nornir: Nornir, hosts: R
     with pytest.raises(BadInput) as caught:
         session(nornir)
     assert str(caught.value).startswith(f"{known}: known hosts cannot be read: ")
-    assert str(caught.value).endswith("; mend or remove that line")
+    assert str(caught.value).endswith("; correct or remove that line")
 
 
 def test_a_lost_session_is_opened_again(nornir: Nornir) -> None:
@@ -257,7 +257,7 @@ def test_unknown_host_key(nornir: Nornir, hosts: RdmaHosts) -> None:
     assert "shows the host key ssh-ed25519 SHA256:" in error
     assert error.endswith(
         "which is not on record; compare the fingerprint with the host's own at its console; "
-        f"if it is that one, `rocefort trust` adds it to {known}"
+        f"if it is the same, `rocefort trust` adds it to {known}"
     )
     assert known.read_text() == ""  # nothing was learnt
 
@@ -272,7 +272,7 @@ def test_wrong_host_key(nornir: Nornir, hosts: RdmaHosts) -> None:
     )
     assert error.endswith(
         "not the one on record; find out why, and compare the fingerprint with the host's own at "
-        f"its console; if it is that one, `rocefort trust` says how to replace the old one in {known}"
+        f"its console; if it is the same, `rocefort trust` shows how to replace the old one in {known}"
     )
 
 
@@ -284,7 +284,7 @@ def test_nothing_listens(nornir: Nornir) -> None:
 
 
 def test_a_server_that_ends_the_connection_before_the_login() -> None:
-    """Where paramiko says "No existing session"."""
+    """Paramiko reports "No existing session"."""
     lost = unreachable("daisygn01", "h:22", "rdma", "known_hosts", SSHException(NO_SESSION))
     assert str(lost).startswith(
         "daisygn01: no SSH session with h:22: it ended the connection before the login: too many "

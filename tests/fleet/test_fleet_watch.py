@@ -1,4 +1,4 @@
-"""The guard of a run's command, in the shells that servers have: nothing is left when it ends."""
+"""Guard of a run's command in the shells of servers: no process remains after its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ time.sleep(60)
 
 
 def alive(run: str) -> list[str]:
-    """Command lines of everything that carries the mark of a run."""
+    """Command lines of all processes with the mark of a run."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Waves as barriers of any Nornir program: how many at once, what a failure stops, what cleans."""
+"""Waves as barriers of any Nornir program: concurrency, stop after a failure, cleanup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAVES = {"leaf1": 1, "leaf2": 2, "leaf3": 2, "leaf4": 2, "spine1": 3, "server": 
 
 
 class Watcher:
-    """A task that notes who runs beside whom."""
+    """Task that records concurrent hosts."""
 
     def __init__(self, fails: str = "") -> None:
         self.fails, self.lock = fails, Lock()

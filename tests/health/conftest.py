@@ -1,4 +1,4 @@
-"""A HEPS lab: ten emulated switches over real SSH, as at their start before each test."""
+"""HEPS lab: ten emulated switches over real SSH, reset before each test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def subject(heps: DerivedNetwork) -> ReadNetwork:
 
 @pytest.fixture
 def lab(heps_shared: SharedLab) -> Iterator[Rehearsal]:
-    """Switches that run HEPS: what is found on one of them is often of many others."""
+    """Switches that run HEPS."""
     yield heps_shared.lab
     heps_shared.reset()
 
@@ -41,7 +41,7 @@ def judge(lab: Rehearsal, heps_file: Path) -> Judge:
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str | None], None]:
-    """From now on every switch answers a command with a text; None: it does not know it."""
+    """Let every switch answer a command with a text; None for an unsupported command."""
     handle = CliSession.handle
 
     def answered(command: str, text: str | None) -> None:
@@ -59,7 +59,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str | None], None
 
 @pytest.fixture
 def typing() -> Callable[..., None]:
-    """Somebody types lines on a switch, and commits and saves them."""
+    """Function that types lines on a switch, and commits and saves them."""
 
     def typed(switch: EmulatedSwitch, *lines: str) -> None:
         session = CliSession(switch, "somebody")

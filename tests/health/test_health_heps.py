@@ -1,4 +1,4 @@
-"""`health` on a living HEPS: silent while all is well, and every sickness by its name."""
+"""`health` on a running HEPS: no finding while it is healthy, and a rule for every fault."""
 
 from __future__ import annotations
 
@@ -207,11 +207,11 @@ def test_bad_input_is_told_before_a_switch_is_asked(
     file.write_text("{}")
     with pytest.raises(BadInput) as not_one:
         judge(baseline=file)
-    assert str(not_one.value) == f"{file}: is no reading of a fabric: Field required; {how}"
+    assert str(not_one.value) == f"{file}: is not a reading of a fabric: Field required; {how}"
     judge("leaf03", save=file)
     whole = file.read_text()
     file.write_text(re.sub(r'"at": "\d{4}', '"at": "9999', whole, count=1))
-    with pytest.raises(BadInput, match=r"is of 9999-.* UTC, which is still to come; set the clock"):
+    with pytest.raises(BadInput, match=r"is of 9999-.* UTC, which is in the future; set the clock"):
         judge(baseline=file)
     file.write_text(whole)
     file.write_text(file.read_text().replace('"fabric": "heps"', '"fabric": "other"'))
@@ -253,6 +253,8 @@ def test_a_command_that_a_release_does_not_know_is_not_judged(
     assert said(found) == []
     (told,) = [n for n in found.report.not_judged if n.where.device]
     assert told.rule == "LIV017"
-    assert told.reason.startswith("the switch does not tell: 'display ai-ecn calculated state': ")
+    assert told.reason.startswith(
+        "the switch does not report it: 'display ai-ecn calculated state': "
+    )
     assert found.exit_code == 0
     assert found.observed.by_name["leaf03"].ai_ecn is None

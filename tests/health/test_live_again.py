@@ -1,4 +1,4 @@
-"""What live checks need not do twice: open a session, read a switch, parse a text, solve a fabric."""
+"""Live checks do not repeat work: sessions, readings, parsed texts and solved fabrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEAF = "leaf03"
 
 @dataclass
 class Asked:
-    """What a rollout's checks asked for, of switches that were read once."""
+    """Record of the readings that a rollout's checks request."""
 
     network: Network
     seen: Mapping[str, DeviceSeen]

@@ -1,4 +1,4 @@
-"""The live checks of a rollout: what refuses a wave, and what stops it, against a living HEPS."""
+"""Live checks of a rollout against a running HEPS: refusal of a wave, and its stop."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_sick_neighbour_refuses_a_wave_unless_it_is_allowed(
     assert isinstance(refusal, Refused)
     assert str(refusal) == (
         "spine01 100GE1/1/3: 1 error of the live checks, the first: LIV009 MTU: 1500 bytes, "
-        "intended 9000; mend it first (`rocefort health` lists all), or allow a sick fabric"
+        "intended 9000; fix it first (`rocefort health` lists all), or use `--allow-sick`"
     )
     assert before.refusal(allow_sick=True) is None
     after = checks(subject.network, ["leaf03"], before)
@@ -122,7 +122,7 @@ def test_what_settles_in_time_stops_nothing(
 def test_a_clock_of_this_machine_that_is_set_blames_no_switch(
     checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal
 ) -> None:
-    """One switch changes; those beside it tell that it is not the one whose clock was set."""
+    """One switch changes; its neighbours prove that its clock was not set."""
     before = checks(subject.network, ["leaf03"])
     for switch in lab.switches.values():
         switch.now = lambda: utc_now() + timedelta(days=1)
@@ -179,14 +179,14 @@ def test_a_warning_that_becomes_an_error_is_new() -> None:
 
 @pytest.fixture
 def raised(edit_heps: Callable[..., Path]) -> Network:
-    """HEPS with another threshold, which nothing runs yet."""
+    """HEPS with another threshold, which no switch runs yet."""
     return subject_of(edit_heps(("xoff_kbytes: 600", "xoff_kbytes: 640")), None).network
 
 
 def test_a_switch_that_is_not_changed_yet_is_meant_to_run_what_it_ran(
     checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal, raised: Network, typing: Typing
 ) -> None:
-    """A threshold is raised on leaf03: before, nobody is sick; after, leaf03 alone has the new."""
+    """A threshold is raised on leaf03: no switch is unhealthy before; only leaf03 has it after."""
     before = checks(IntendedFabric(raised)(subject.texts), ["leaf03"])
     assert before.refusal() is None
     changed = IntendedFabric(raised)(subject.texts, ["leaf03"])
@@ -200,7 +200,7 @@ def test_a_switch_that_is_not_changed_yet_is_meant_to_run_what_it_ran(
 def test_a_change_that_did_not_take_is_new_even_where_the_old_value_was_wrong(
     checks: LiveChecks, subject: ReadNetwork, lab: Rehearsal, raised: Network, typing: Typing
 ) -> None:
-    """The baseline is judged against what was meant then, not against what is meant now."""
+    """The baseline is compared with the intent of that time, not with the present one."""
     before = checks(IntendedFabric(raised)(subject.texts), ["leaf03"])
     after = checks(raised, ["leaf03"], before)
     # Of the spines, which stand beside the change, thresholds are not read.

@@ -1,4 +1,4 @@
-"""Rollouts on emulated switches and servers over real SSH, which are fresh for each test."""
+"""Rollouts on emulated switches and servers over real SSH, reset for each test."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Rehearsal]:
 
 @pytest.fixture
 def raised(edit_hall: EditHeps) -> Path:
-    """The lab's fabric with another threshold: the change that is rolled out."""
+    """Lab fabric with another threshold: the change of the rollout."""
     return edit_hall(("xoff_kbytes: 600", "xoff_kbytes: 640"))
 
 
 @pytest.fixture
 def described(edit_hall: EditHeps) -> Path:
-    """The lab's fabric with other words on one port of leaf07 and one of leaf08: two waves."""
+    """Lab fabric with another description on a port of leaf07 and of leaf08: two waves."""
     return edit_hall(
         *(
             (f"  - name: readout0{n}\n", f"  - name: readout0{n}\n    description: detector {n}\n")
@@ -57,13 +57,13 @@ def described(edit_hall: EditHeps) -> Path:
 
 @pytest.fixture(scope="session")
 def made() -> dict[tuple[object, ...], Plan]:
-    """Plans by the fabric's bytes and by what ran."""
+    """Plans by the fabric's bytes and the running texts."""
     return {}
 
 
 @pytest.fixture
 def plan_of(lab: Rehearsal, made: dict[tuple[object, ...], Plan]) -> Callable[[Path], Plan]:
-    """Seal a plan against what the lab runs; where another test has made it, only its file differs."""
+    """Seal a plan against the lab's running texts; a plan of another test is written again."""
 
     def seal(fabric: Path) -> Plan:
         running = running_of(fabric, lab.connections, None)
@@ -80,7 +80,7 @@ def plan_of(lab: Rehearsal, made: dict[tuple[object, ...], Plan]) -> Callable[[P
 def apply_to(
     lab: Rehearsal, tmp_path: Path
 ) -> Callable[[Plan], tuple[RolloutOutcome, list[Event]]]:
-    """Apply a plan to the lab; gives how it ended and every event."""
+    """Apply a plan to the lab; returns its outcome and every event."""
 
     def apply(plan: Plan) -> tuple[RolloutOutcome, list[Event]]:
         events: list[Event] = []
@@ -93,7 +93,7 @@ def apply_to(
 
 @pytest.fixture
 def typed(lab: Rehearsal) -> Callable[..., None]:
-    """Let a switch run and have saved what somebody has typed there before the test."""
+    """Function that types, commits and saves lines on a switch before the test."""
 
     def run(name: str, *lines: str) -> None:
         switch = lab.switches[name]
@@ -104,7 +104,7 @@ def typed(lab: Rehearsal) -> Callable[..., None]:
 
 @pytest.fixture
 def apart(typed: Callable[..., None]) -> None:
-    """leaf08 and spine01 know nothing of each other: their session can be set up with a password.
+    """leaf08 and spine01 without configuration of their session, to set it up with a password.
 
     Of one that is up, both ends would have to get it at once.
     """
@@ -113,12 +113,12 @@ def apart(typed: Callable[..., None]) -> None:
 
 
 class Killed(BaseException):
-    """Nothing that this controller does gets through any more."""
+    """Error of a dead controller: none of its acts has an effect."""
 
 
 @pytest.fixture
 def kill(lab: Rehearsal) -> Callable[..., None]:
-    """Let a controller die at a moment; it does and writes nothing after it.
+    """Let a controller die at a moment; it neither acts nor writes afterwards.
 
     what: of the event's detail, as the leg of a drain.
     """
@@ -162,7 +162,7 @@ def kill(lab: Rehearsal) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended, and what it printed."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -178,7 +178,7 @@ class Ran:
 def command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Ran]:
-    """Run a command in this process, as somebody types it."""
+    """Run a command in this process, as a user types it."""
 
     def run(*arguments: object) -> Ran:
         monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])

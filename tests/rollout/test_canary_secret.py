@@ -1,4 +1,4 @@
-"""P20: secrets in every input that takes one, every command, also failing; then all is searched."""
+"""P20: secrets in every possible input, all commands, also failing ones; then a search."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Edit = Callable[..., Path]
 
 
 class Desk:
-    """Types commands, keeps all that they say, and searches everything in the end."""
+    """Type commands, collect their output, and search everything at the end."""
 
     def __init__(self, directory: Path, lab: Rehearsal, capsys: Any, caplog: Any) -> None:
         self.directory, self.lab = directory, lab
@@ -54,8 +54,8 @@ class Desk:
         return int(ended.value.code or 0)
 
     def found(self) -> list[str]:
-        """Where a secret shows: in what was said, logged, or written beside the lab's own state."""
-        texts = {f"said {n}": text for n, text in enumerate(self.said)}
+        """Texts with a secret: output, logs, and files other than the lab's own state."""
+        texts = {f"output {n}": text for n, text in enumerate(self.said)}
         texts |= {f"log {n}": self._logged(r) for n, r in enumerate(self.caplog.records)}
         for path in self.directory.rglob("*"):
             own = path.is_relative_to(self.directory / "lab") or path.suffix == ".secret"

@@ -1,4 +1,4 @@
-"""A rollout that goes on without its terminal, and who follows it from another one."""
+"""A rollout that continues without its terminal, and is followed from another one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_it_goes_on_without_its_terminal_and_is_followed_to_its_end(
     log = Path(f"{plan}.journal.log")
     assert (ran.code, ran.err) == (0, "")
     begun = re.match(
-        r"process (\d+) goes on without this terminal; its output is in (.*)\n", ran.out
+        r"process (\d+) continues without this terminal; its output is in (.*)\n", ran.out
     )
     assert begun is not None and begun[2] == str(log)
     assert ran.out.endswith(

@@ -1,4 +1,4 @@
-"""A change carried onto switches over SSH: confirmed, or rolled back; judged by the switches."""
+"""A change applied to switches over SSH: confirmed or rolled back, by the switches' state."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def running(lab: Rehearsal) -> dict[str, tuple[ConfigLine, ...]]:
 
 
 def untouched(lab: Rehearsal, before: dict[str, tuple[ConfigLine, ...]]) -> bool:
-    """Whether no switch runs anything else than before, has a trial or a candidate left."""
+    """Whether all switches run their baseline, without a trial or a candidate."""
     quiet = all(
         switch.trial is None and not any(switch.dirty(s) for s in switch.logins)
         for switch in lab.switches.values()
@@ -298,7 +298,7 @@ def test_a_wrong_switch_behind_an_address_is_refused(
     with pytest.raises(Refused) as caught:
         plan_of(raised)
     assert str(caught.value) == (
-        "leaf07: the switch calls itself 'other'; check its management address; nothing was changed"
+        "leaf07: the switch reports the name 'other'; check its management address; nothing was changed"
     )
 
 
@@ -365,7 +365,7 @@ def test_an_unreachable_switch_stops_the_plan_in_one_line(lab: Rehearsal, raised
 
 
 def at(act: str, phase: Phase, do: Callable[[], object]) -> Callable[[Event], None]:
-    """A listener that meddles at one moment."""
+    """Listener that acts once, at one moment."""
 
     def listener(event: Event) -> None:
         if (event.act, event.phase) == (act, phase):

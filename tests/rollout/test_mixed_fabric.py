@@ -1,4 +1,4 @@
-"""A fabric with switches of two systems: each is told of in its own words, or refused clearly."""
+"""A fabric with switches of two systems: each is shown in its own commands, or refused."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NOTHING = FabricDifference(before="old", after="new", compared=2, switches=())
 
 
 def in_family(of: Network, family: Family) -> Network:
-    """The network with other hardware under its last switch; the first stays TinyOS."""
+    """Network with other hardware for its last switch; the first stays TinyOS."""
     first, last = of.nodes
     hardware = None if last.hardware is None else last.hardware.model_copy(
         update={"template": "ce8851"}
@@ -174,7 +174,7 @@ def test_a_plan_to_another_system_is_refused() -> None:
     with pytest.raises(Refused) as caught:
         sides_of(NEW, running)
     assert str(caught.value) == (
-        "leaf02: it runs VRP, and its hardware is one with TinyOS: no patch leads from one system "
+        "leaf02: it runs VRP, but its hardware runs TinyOS: no patch leads from one system "
         "to another; replace the switch (`rocefort replace`), or correct its hardware"
     )
 

@@ -65,7 +65,7 @@ def test_tasks_are_events_for_progress_journal_and_audit(
     with open_journal(journal, "0" * 64) as notes, caplog.at_level(logging.INFO, "rocefort.audit"):
         chain = [EventProcessor([JsonLines(said.append), heard.append])]
         chain += [journal_processor(notes), audit_processor()]
-        with two:  # its closing is a task of Nornir's own, which nobody watches here
+        with two:  # its closing is a task of Nornir, which has no listener here
             results = two.with_processors(list(chain)).run(task=napalm_get, getters=["facts"])
     assert {n: r[0].result["facts"]["hostname"] for n, r in results.items()} == {
         "leaf07": "leaf07",

@@ -1,4 +1,4 @@
-"""What is wrong before a rollout, each as one line with its exit code; nothing is changed."""
+"""Bad input of a rollout: each case is one line with an exit code; nothing is changed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ FOREIGN = "ntp unicast-server 10.255.0.9\n"
 
 @dataclass
 class Site:
-    """A sealed plan for leaf08, its switches, and how they are reached."""
+    """Sealed plan for leaf08, its switches and their connections."""
 
     lab: Rehearsal
     directory: Path
     plan: Plan
     held: ExitStack = field(default_factory=ExitStack)
-    closed: int = 0  # a port at which nobody listens
+    closed: int = 0  # a port without a listener
 
     @property
     def file(self) -> Path:
@@ -76,7 +76,7 @@ def site(
 
 
 def unreachable(site: Site) -> None:
-    """A port that refuses: bound, so that nobody else gets it, and without a listener."""
+    """A port that refuses: bound, so that no other process gets it, and without a listener."""
     bound = site.held.enter_context(socket.socket())
     bound.bind(("127.0.0.1", 0))
     site.closed = bound.getsockname()[1]
@@ -205,20 +205,20 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
         3,
         "stopped: leaf08: {address}: the host key changed: it is ssh-ed25519 SHA256:KEY, known is "
         "SHA256:KEY; not connected; find out why, and compare the fingerprint with the host's own "
-        "at its console; if it is that one, `rocefort trust` says how to replace the old one in "
+        "at its console; if it is the same, `rocefort trust` shows how to replace the old one in "
         "{directory}/known_hosts",
     ),
     (
         unknown_host_key,
         3,
         "stopped: leaf08: {address} shows the host key SHA256:KEY, which is not on record; compare "
-        "the fingerprint with the host's own at its console; if it is that one, `rocefort trust` "
+        "the fingerprint with the host's own at its console; if it is the same, `rocefort trust` "
         "adds it to {directory}/short_known_hosts",
     ),
     (
         another_switch,
         4,
-        "stopped: leaf08: the switch calls itself 'leaf07'; check its management address; nothing "
+        "stopped: leaf08: the switch reports the name 'leaf07'; check its management address; nothing "
         "was changed on it",
     ),
     (
@@ -234,13 +234,13 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         of_another_fabric,
         4,
-        "rocefort: {directory}/plan.json: is a plan of heps, and {directory}/connections.yaml has "
+        "rocefort: {directory}/plan.json: plan is for fabric heps; {directory}/connections.yaml lists "
         "none of its switches; name the connections of that fabric",
     ),
     (
         by_another_version,
         4,
-        "was made by rocefort 9.9, and this is rocefort 0.1.0; apply it by that version, or plan "
+        "was made by rocefort 9.9, and this is rocefort 0.1.0; apply it with that version, or plan "
         "again",
     ),
     (
@@ -252,9 +252,8 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         running_not_saved,
         4,
-        "LIV020 startup: the running configuration is not saved; mend it first (`rocefort health` "
-        "lists all), or "
-        "allow a sick fabric",
+        "LIV020 startup: what runs is not saved; fix it first (`rocefort health` lists all), or "
+        "use `--allow-sick`",
     ),
     (
         second_controller,

@@ -1,4 +1,4 @@
-"""A rollout as an operator runs it: by commands, with approvals, pauses, the way back, its history."""
+"""Commands of a rollout's operator: approvals, pauses, rollback and history."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Command = Callable[..., Any]
 NOBODY_CAME = (
     "canary         approve  waits up to 1 s for an approval by anybody: "
     "`rocefort approve {} --wave canary`\n"
-    "canary         approve  FAILED nobody has approved it in that time\n"
+    "canary         approve  FAILED no approval came in that time\n"
 )
 WAITS = "wave {} waits for its approval; `rocefort approve`, then `rocefort resume`"
 
@@ -36,7 +36,7 @@ def described_lines(switch: EmulatedSwitch) -> int:
 
 
 def first_line(digest: str, lab: Rehearsal) -> str:
-    """What the history of a plan begins with: its run as leaf07 was told it."""
+    """First line of a plan's history: its run, as in the commit description on leaf07."""
     (point,) = (point for point in lab.switches["leaf07"].points if point.description)
     return f"plan {digest[:12]}, run {point.description.partition('/')[2]}\n"
 
@@ -65,7 +65,7 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     ran = command("approve", plan, "--wave", "canary", "--by", "somebody")
     assert (ran.code, ran.err) == (
         4,
-        f"rocefort: --by somebody: you are {user()}, and approve as somebody only by a key; "
+        f"rocefort: --by somebody: you are {user()}; an approval as somebody needs a key; "
         "sign the approval: --key FILE\n",
     )
     ran = command("approve", plan, "--wave", "canary")
@@ -79,25 +79,27 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     assert f"stopped: {WAITS.format('leaves 1 of 1')}" in ran.words
     assert "1 switch confirmed, read back and saved: leaf08" in ran.words
     assert command("apply", plan, *at).err == (
-        f"rocefort: {plan}.journal: its run of this plan did not end; "
-        "`rocefort resume` goes on with it\n"
+        f"rocefort: {plan}.journal: its run of this plan is unfinished; "
+        "`rocefort resume` continues it\n"
     )
     assert command("rollback", plan).err == (
-        f"rocefort: {plan}.journal: has a run of this plan that did not end; "
+        f"rocefort: {plan}.journal: has an unfinished run of this plan; "
         "`rocefort resume` or `rocefort abort` first\n"
     )
 
     command("approve", plan, "--wave", "leaves 1 of 1")
     ran = command("pause", plan)
     assert ran.out == (
-        "noted: the wave under way is brought to its end, then no further begins; no controller "
-        "is at work, `rocefort resume` takes it up\n"
+        "noted: the current wave is completed, and no further wave begins; no controller "
+        "is running, `rocefort resume` does it\n"
     )
     ran = command("resume", plan, *at, "--progress", "json")
     lines = [json.loads(line) for line in ran.out.splitlines()]
     assert ("approve", "done") in [(line.get("act"), line.get("phase")) for line in lines]
     assert lines[-1]["ended"]["failure"].startswith(f"paused by {user()} before wave leaves 1 of 1")
-    assert f"state: paused by {user()}; `rocefort resume` goes on" in command("status", plan).words
+    assert (
+        f"state: paused by {user()}; `rocefort resume` continues" in command("status", plan).words
+    )
     ran = command("resume", plan, *at)
     assert (ran.code, described_lines(lab.switches["leaf07"])) == (0, 1)
     assert "state: finished" in command("status", plan).out
@@ -139,13 +141,13 @@ def test_an_abort_of_a_run_without_controller_is_taken_up(
 ) -> None:
     at = ("--connections", lab.file)
     command("apply", plan, *at, "--approve-each-wave")
-    assert command("abort", plan).out.startswith("noted: the wave under way is rolled back")
+    assert command("abort", plan).out.startswith("noted: the current wave is rolled back")
     ran = command("resume", plan, *at)
     assert (ran.code, f"stopped: wave canary: aborted by {user()}" in ran.words) == (3, True)
     ran = command("abort", plan)
     assert (ran.code, ran.err) == (
         4,
-        f"rocefort: {plan}.journal: has no run of this plan that is under way; "
+        f"rocefort: {plan}.journal: has no unfinished run of this plan; "
         "`rocefort apply` begins one\n",
     )
 
@@ -200,7 +202,7 @@ def test_status_while_a_wave_is_on_trial_and_where_nothing_can_be_written(
     assert 590 <= leaf["trial_left_s"] <= 600
     assert content["controller"].startswith("process ")
     words = command("status", plan).words
-    assert "interrupted, its controller is gone; `rocefort resume` goes on" in words
+    assert "interrupted, its controller is gone; `rocefort resume` continues" in words
     assert "leaf08 on trial " in words and " s left of its trial" in words
 
 
@@ -241,15 +243,15 @@ def test_damage_is_told_and_ends_with_1(lab: Rehearsal, plan: Path, command: Com
         assert (ran.code, "THE JOURNAL IS DAMAGED: row 3 was changed" in ran.words) == (1, True)
     assert command("rollback", plan).err == (
         f"rocefort: {plan}.journal: is damaged: row 3 was changed; undo the change in the fabric's "
-        "files, then `rocefort plan` leads back\n"
+        "files, then `rocefort plan` plans the rollback\n"
     )
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["history"], "whose history is not said; name a PLAN, or --journal FILE"),
-        (["history", "--journal", "none"], "none: no such journal; it is made by `rocefort apply`"),
+        (["history"], "no plan and no journal is named; name a PLAN, or --journal FILE"),
+        (["history", "--journal", "none"], "none: no such journal; `rocefort apply` creates it"),
         (["status", "none.json"], "none.json: no such file; make it by `rocefort plan`"),
         (
             ["rollback", "none.json", "--apply"],

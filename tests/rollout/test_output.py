@@ -1,4 +1,4 @@
-"""A rollout whose output cannot be written: it comes to its end, and the journal carries it."""
+"""A rollout whose output cannot be written: it completes, and the journal has its events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROCEFORT = Path(sys.executable).with_name("rocefort")
 
 @contextmanager
 def unread() -> Iterator[int]:
-    """A pipe that nobody reads any more."""
+    """A pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     yield writer
@@ -86,6 +86,6 @@ def test_a_journal_that_cannot_be_read_at_the_end_hides_no_switch(
         capsys.readouterr().out.split()
         == (
             "1 switch confirmed, read back and saved: leaf08 "
-            f"{tmp_path / 'none'}: no such journal; it is made by `rocefort apply`"
+            f"{tmp_path / 'none'}: no such journal; `rocefort apply` creates it"
         ).split()
     )

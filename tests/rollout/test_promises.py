@@ -1,4 +1,4 @@
-"""docs/promises.md: every promise names tests that exist, or says that it is not shown."""
+"""docs/promises.md: every promise names existing tests, or states that it is not shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROMISES = [part.split("\n", 1) for part in PAGE.read_text(encoding="utf-8").spl
 
 @cache
 def collected(file: str) -> frozenset[str]:
-    """What pytest collects of a module: its functions `test_...`."""
+    """Tests that pytest collects from a module: its functions `test_...`."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     names = (node.name for node in tree.body if isinstance(node, ast.FunctionDef))
     return frozenset(name for name in names if name.startswith("test_"))

@@ -1,4 +1,4 @@
-"""A BGP password carried onto switches: read at the last moment, seen by nobody, set anew if asked."""
+"""A BGP password on its path to switches: read late, never shown, set again on request."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Drained before and behind it, the switch shows the same text: only its commits tell."""
+    """Drained before and behind it, the switch shows the same text: only its commits differ."""
     monkeypatch.setenv(NAME, SECRET)
     fabric = edit_hall(PAIR)
     assert apply_to(plan_of(fabric))[0].confirmed == ("leaf08", "spine01")

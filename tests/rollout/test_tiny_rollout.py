@@ -1,4 +1,4 @@
-"""A change of switches with a made-up system is planned and rolled out, through its dialect alone."""
+"""A change of switches with a fictional system is planned and applied by its dialect alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rocefort.rollout.controller.controller import RolloutLoop
 from rocefort.rollout.controller.napalm_switches import NapalmSwitches
 from rocefort.rollout.controller.trial_label import TrialLabel
 
-KEPT = "beacon on"  # a line that nobody owns
+KEPT = "beacon on"  # an unowned line
 MEASURED = GATE.model_copy(update={"unmeasured": ()})
 
 

@@ -126,7 +126,7 @@ def narrow(device: Device) -> Device:
 
 @pytest.fixture
 def bystander() -> Iterator[Path]:
-    """A namespace of somebody else."""
+    """A namespace of another owner."""
     name = f"bystander-{os.getpid()}"
     subprocess.run(["ip", "netns", "add", name], check=True)
     yield NETNS / name
@@ -164,7 +164,7 @@ def test_a_good_plan_passes_and_its_report_is_beside_it(
     digest = read_plan(sealed).digest
     assert f"rehearsal of plan {digest[:12]} of small PASSED\n" in out
     assert "canary         gate     1 pair measured, speed not judged\n" in out
-    assert "BGP sessions    ok: all 8 that are meant to be up are up\n" in out
+    assert "BGP sessions    ok: all 8 intended sessions are up\n" in out
     assert "kernel routes   ok: 16 as the embedded engine has them\n" in out
     assert "server pairs    ok: 2 of 2 deliver RoCE packets, small and of full size," in out
     assert "  ASIC buffers, PFC, ETS, WRED and DCQCN: a kernel has no lossless queues\n" in out
@@ -263,13 +263,13 @@ def begun(registry: Registry, sealed: Path, until: str = "") -> subprocess.Popen
 def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, sealed: Path) -> None:
     with begun(registry, sealed, until="canary         load") as process:
         out, err = process.communicate(timeout=120)
-    how = "nothing of the rehearsal is left; rehearse it again"
+    how = "the rehearsal is removed; rehearse the plan again"
     said = " ".join(out.split())
     assert f"canary stop FAILED wave canary: interrupted; {how}" in said, err
     digest = read_plan(sealed).digest
     assert (process.returncode, err) == (
         3,
-        f"rocefort: rehearsal of plan {digest[:12]}: came to no end: was interrupted; {how}\n",
+        f"rocefort: rehearsal of plan {digest[:12]}: did not complete: was interrupted; {how}\n",
     )
     assert nothing_left(registry)
     assert not RunDirectory.of(sealed).rehearsal.exists()
@@ -374,7 +374,7 @@ def test_a_report_is_bound_to_its_plan(plan: Plan, sealed: Path, tmp_path: Path)
     text = RunDirectory.of(sealed).rehearsal.read_text()
     for spoil, said in (
         (text.replace('"ann"', '"bob"'), "was changed after it was sealed"),
-        (text[:-20], "is no report of a rehearsal"),
+        (text[:-20], "is not a report of a rehearsal"),
     ):
         RunDirectory.of(sealed).rehearsal.write_text(spoil)
         assert said in rehearsal_record(sealed, plan).sentence
@@ -396,14 +396,14 @@ def test_an_approval_can_demand_one(run: Run, plan: Plan, sealed: Path) -> None:
     assert run("approve", sealed, "--wave", "canary", "--require-rehearsal") == (
         4,
         "",
-        f"rocefort: {sealed}: failed its rehearsal: wave canary: lost; mend the fabric and plan "
+        f"rocefort: {sealed}: failed its rehearsal: wave canary: lost; correct the fabric and plan "
         "again\n",
     )
     attach(report_of(plan), sealed)
     code, _, err = run("approve", sealed, "--wave", "canary", "--require-rehearsal")
     assert (code, err) == (  # it gets further: to a journal that is not there
         2,
-        f"rocefort: {sealed}.journal: no such journal; it is made by `rocefort apply`\n",
+        f"rocefort: {sealed}.journal: no such journal; `rocefort apply` creates it\n",
     )
 
 
@@ -442,7 +442,7 @@ def test_what_is_named_as_running_must_have_run(plan: Plan, texts: Mapping[str, 
     with pytest.raises(Refused) as refused:
         both_sides(plan, network, wrong)
     assert str(refused.value) == (
-        "leaf001: what is named as running is not what the plan was made against; name a directory "
-        "of what ran: --running DIR"
+        "leaf001: its running text differs from the one that the plan was made against; name a directory "
+        "with its running configuration: --running DIR"
     )
     assert both_sides(plan, network, texts).before["leaf001"] == texts["leaf001"]

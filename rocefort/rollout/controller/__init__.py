@@ -1,1 +1,1 @@
-"""The controller of a rollout: what it does next, and how it does it."""
+"""Controller of a rollout: decides the next action and carries it out."""

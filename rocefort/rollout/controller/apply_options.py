@@ -1,4 +1,4 @@
-"""How a plan is carried out: everything that its caller chooses."""
+"""Options of `rocefort apply` and `rocefort resume`, as the controller receives them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ APPLY_AGAIN = "apply the plan again to go on"
 
 @dataclass(frozen=True, slots=True)
 class ApplyOptions:
-    """Options of one life of a controller.
+    """Options of one controller process.
 
-    resume: go on with the run that the journal has, under the rules that it began with.
-    each_wave: every wave waits for an approval. required: it does, and waits for another person
-    than the author. expires_h: how long an approval holds; 0 as the fabric says. signers: whose
-    keys are known; then only they sign and approve. allow_sick: errors of the live checks that are
-    there before a wave do not stop it. base: the intent whose policy counts, `REV:`; empty: the
-    one before the change. rules: of a new run, where they do not follow from policy and options.
+    resume: continue the unfinished run of the journal, under the rules that it began with.
+    each_wave: every wave waits for an approval. required: every wave waits for an approval by
+    another person than the author. expires_h: validity of an approval; 0 for the value of the
+    fabric. signers: file of allowed signers; only they may sign and approve. allow_sick: errors of
+    the live checks from before a wave do not stop it. base: the intent whose policy applies,
+    `REV:`; empty for the one before the change. rules: of a new run, if they do not follow from
+    policy and options.
 
-    patience_s: how long to wait for an approval. break_glass: why waves go on without approvals.
-    gate: runs the gate of a wave, where it is another than the connections ask for. derives:
-    whether a new run derives its plan again; not on a twin, which is reached otherwise. again: what
-    the person who interrupts it does to go on.
+    patience_s: the longest wait for an approval. break_glass: reason for skipping approvals. gate:
+    runs the gate of a wave instead of the one that the connections define. derives: whether a new
+    run derives its plan again; not on a twin, which has other connections. again: instruction
+    shown when the rollout is interrupted.
     """
 
     resume: bool = False
@@ -50,6 +51,6 @@ class ApplyOptions:
     again: str = APPLY_AGAIN
 
     def __post_init__(self) -> None:
-        if not self.break_glass.isprintable():  # it would be a row of its own in a history
+        if not self.break_glass.isprintable():  # a line break would forge a row of the history
             how = "write the reason in one line, without control characters"
             raise BadInput("the reason is not one line", where="--break-glass", how=how)

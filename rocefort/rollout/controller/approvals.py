@@ -1,7 +1,7 @@
-"""Whether an approval holds: for this plan, this run and this wave, not too old, of the right one.
+"""Validity of an approval: its plan, run, wave, age and author.
 
-Asked twice by the same function: by `rocefort approve`, which tells the person, and by the
-controller, which believes no row that somebody else wrote.
+The same function checks it twice: in `rocefort approve`, which reports to the user, and in the
+controller, which trusts no row that another process wrote.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.controller.apply_options import ApplyOptions
 from rocefort.rollout.planning.signing import signer_of_text, signers_file
 
-NAMESPACE = "rocefort-approval"  # of a signature: one for a plan approves nothing
-SKEW = timedelta(minutes=5)  # by which clocks of two machines may differ
-RAN_OUT = "nobody has approved it in that time"
+NAMESPACE = "rocefort-approval"  # of a signature: a signature of a plan approves nothing
+SKEW = timedelta(minutes=5)  # largest difference between the clocks of two machines
+RAN_OUT = "no approval came in that time"
 
 
 def rules_for(
     plan: Plan, policy: Approvals, max_unavailable: int, author: str, options: ApplyOptions
 ) -> ApplyRules:
-    """Rules of a new run: what its fabric asks for, and what its caller asks for beside."""
+    """Rules of a new run, from the fabric's policy and the options of its caller."""
     ruled = policy.asked_of(
         sum(len(wave.devices) for wave in plan.waves),
         service_affecting=any(change.service_affecting for change in plan.changes),
@@ -48,9 +48,9 @@ def rules_for(
 
 
 def approval_prompt(rules: ApplyRules, wave: str, patience_s: float, command: str) -> str:
-    """What a wave waits for: how long, whose approval, and what that person types.
+    """Message of a waiting wave: the time, the people who may approve, and their command.
 
-    command: `rocefort approve PLAN`, with what else finds the run.
+    command: `rocefort approve PLAN` with the options that identify the run.
     """
     by = f"another person than {rules.author}" if rules.not_author else "anybody"
     if rules.who_signs:
@@ -62,7 +62,7 @@ def approval_prompt(rules: ApplyRules, wave: str, patience_s: float, command: st
 
 @contextmanager
 def allowed_by(rules: ApplyRules) -> Iterator[Path]:
-    """The file of those who may sign under some rules."""
+    """File of the allowed signers of these rules."""
     if not rules.keys:
         yield Path(rules.signers)
         return
@@ -71,7 +71,7 @@ def allowed_by(rules: ApplyRules) -> Iterator[Path]:
 
 
 def expiry(approval: Approval, rules: ApplyRules) -> datetime:
-    """When an approval ends to hold; raises ValueError for a time that is none."""
+    """Time at which an approval expires; raises ValueError for an invalid time."""
     at = datetime.fromisoformat(approval.at)
     if at.tzinfo is None:
         raise ValueError("a time without its offset")
@@ -79,10 +79,10 @@ def expiry(approval: Approval, rules: ApplyRules) -> datetime:
 
 
 def refusal(approval: Approval | None, plan: Plan, history: RunHistory, now: datetime) -> str:
-    """Why an approval does not hold, as what it is; empty: it holds."""
+    """Reason why an approval is invalid, beginning with a verb; empty if it is valid."""
     rules = history.rules
     if approval is None:
-        return "is not in the form of an approval"
+        return "does not have the form of an approval"
     if approval.plan != plan.digest:
         return "is for another plan"
     if rules is None or not history.running or approval.run != history.run:
@@ -106,43 +106,43 @@ def _of_no_such_wave(wave: str, plan: Plan, history: RunHistory, rules: ApplyRul
         return "is for a wave that is approved already"
     if wave not in {each.name for each in plan.waves}:
         return "is for a wave that the plan does not have"
-    return "" if wave in rules.approve else "is for a wave that needs none"
+    return "" if wave in rules.approve else "is for a wave that needs no approval"
 
 
 def _out_of_time(approval: Approval, rules: ApplyRules, now: datetime) -> str:
     try:
         if datetime.fromisoformat(approval.at) > now + SKEW:
-            return f"is of {approval.at}, which is not yet"
+            return f"is dated {approval.at}, which is in the future"
         if expiry(approval, rules) <= now:
-            return f"of {approval.at} has expired: it holds {rules.expires_h:g} h"
+            return f"of {approval.at} has expired: it is valid for {rules.expires_h:g} h"
     except (ValueError, TypeError, OverflowError):
-        return "has no time that can be read"
+        return "has no valid time"
     return ""
 
 
 def _of_another(approval: Approval, rules: ApplyRules) -> str:
-    """Who gave it: not the author where the rules say so, and somebody whose key is known."""
+    """Reason why the approver is not acceptable: the author, or no allowed signer."""
     if rules.not_author and approval.by == rules.author:
         return f"is by {approval.by}, who made the plan; another person has to approve it"
     if not rules.who_signs:
-        how = "but the rollout was begun without --allowed-signers, so no key is known"
+        how = "but the rollout began without --allowed-signers, so no key can be checked"
         return f"is signed, {how}" if approval.signature else ""
     if not approval.signature:
-        return f"is not signed, and has to be, by one of {rules.who_signs}"
+        return f"is not signed; one of {rules.who_signs} has to sign it"
     try:
         with allowed_by(rules) as allowed:
             signer = signer_of_text(
                 approval.content, approval.signature, allowed, NAMESPACE, approval.by
             )
     except RocefortError as error:
-        return f"cannot be judged: {error.problem.what}"
+        return f"cannot be checked: {error.problem.what}"
     return "" if signer else f"has no signature of {approval.by} by a key of {rules.who_signs}"
 
 
 def approval_event(
     request: OperatorRequest, plan: Plan, history: RunHistory, now: datetime
 ) -> ApprovalEvent:
-    """An approval as a journal notes it: that it holds, and until when; or why it does not."""
+    """Journal event of an approval: its expiry if it is valid, else the reason."""
     given = request.approval
     why = refusal(given, plan, history, now)
     if given is None or history.rules is None or why or given.wave != request.wave:
@@ -154,7 +154,7 @@ def approval_event(
 
 
 def expired(history: RunHistory, now: datetime) -> Iterator[ApprovalEvent]:
-    """Approvals whose time is over; a wave that has begun is brought to its end all the same."""
+    """Events for expired approvals; a wave that has begun is still completed."""
     for wave, people in history.given.items():
         if any(until and datetime.fromisoformat(until) <= now for until in people.values()):
             over = "has expired"

@@ -1,4 +1,4 @@
-"""Everything that a rollout works with, fixed before its loop begins."""
+"""Configuration of the controller loop, fixed before it begins."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from rocefort.rollout.journal.journal import EventListener, Journal
 
 @dataclass(frozen=True)
 class RolloutConfig:
-    """Configuration of one life of a controller that carries out one plan.
+    """Configuration of one controller process that carries out one plan.
 
-    The journal, then the listeners, hear of every act before and after it. stop: asked before
-    every act; once it says yes, the wave under way is rolled back. rules, run_id, fabric: of a new
-    run: its rules, the id that switches are told, the digest under which its fabric is kept.
-    sleep, monotonic: of the switches' time. now: by which approvals expire. approve_with: the
-    command that approves a wave, without the wave. live: the live checks. end_checks: takes its
-    sessions from a live check or a gate that hangs, for good. check_plan: asked once by a new run
-    before its first act.
+    The journal, then the listeners, receive an event before and after every act. stop: called
+    before every act; when it returns True, the current wave is rolled back. rules, run_id, fabric:
+    of a new run: its rules, the id shown on switches, the digest under which its fabric is stored.
+    sleep, monotonic: of the switches' time. now: time by which approvals expire. approve_with: the
+    command that approves a wave, without the wave. live: the live checks. end_checks: closes the
+    sessions of a live check or a gate that hangs, permanently. check_plan: called once by a new
+    run before its first act.
     """
 
     plan: Plan
@@ -41,7 +41,7 @@ class RolloutConfig:
     rules: ApplyRules | None = None
     run_id: str = field(default_factory=lambda: uuid4().hex)
     fabric: str = ""
-    sleep: Callable[[float], None] = lambda _: None  # asks again at once
+    sleep: Callable[[float], None] = lambda _: None  # returns at once
     monotonic: Callable[[], float] = time.monotonic
     scale: float = 1.0  # seconds of the switches, and of `sleep`, in one of this machine
     now: Callable[[], datetime] = utc_now

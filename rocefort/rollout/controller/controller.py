@@ -1,4 +1,4 @@
-"""The rollout: observe, decide, write down what is meant, act, write down its result; again."""
+"""Controller loop of a rollout: observe, decide, record the intent, act, record the result."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ from rocefort.rollout.controller.protocols import GateVerdict, Outcome
 from rocefort.rollout.controller.timeout import result_within
 from rocefort.rollout.journal.journal import JournalFailed
 
-Kept = Mapping[str, Mapping[str, Any]]  # by device, what a precheck found there
-SLICE_S = 2.0  # how long a wait is deaf to a wish to stop
+Kept = Mapping[str, Mapping[str, Any]]  # by device, the results of its precheck
+SLICE_S = 2.0  # the longest delay before a wait notices a request to stop
 ROUNDED_S = 1.0  # a switch shows whole seconds
 
 
 class RolloutLoop:
-    """The loop of one life of a controller.
+    """The loop of one controller process.
 
-    observed: what each switch of the plan said last. history: the run up to now.
+    observed: last reported state of each switch of the plan. history: the run up to now.
     """
 
     def __init__(self, config: RolloutConfig) -> None:
@@ -67,13 +67,13 @@ class RolloutLoop:
         self._listeners = config.listeners
         self._patience_s = config.options.patience_s
         self._raised: BaseException | None = None  # a defect, or the end of this process
-        self._defect = ""  # as one sentence: told once the wave is back
+        self._defect = ""  # as one sentence, reported after the wave is rolled back
         self._spoilt = False  # the journal failed once
-        self._late = frozenset[int]()  # requests that were asked of an earlier run
-        self._awaited = ""  # the wave whose approval is waited for, once that was said
+        self._late = frozenset[int]()  # requests made to an earlier run
+        self._awaited = ""  # the wave whose approval the journal reports as awaited
 
     def run(self) -> RolloutOutcome:
-        """Apply all waves; the first failure rolls its wave back and stops."""
+        """Apply all waves; the first failure rolls back its wave and stops the rollout."""
         self.history = self._begin()
         try:
             if self.config.options.resume:
@@ -113,23 +113,23 @@ class RolloutLoop:
             except JournalFailed as error:
                 if self._spoilt:
                     raise
-                self._spoilt = True  # no act without a record: but it may take the way back
+                self._spoilt = True  # no act without a record, but a rollback may still work
                 self._fail(str(error), error.exit_code)
             except RocefortError as error:
-                if self.history.failure:  # the way back would fail for ever
+                if self.history.failure:  # the rollback would fail for ever
                     raise
                 self._fail(str(error), error.exit_code)
-            except BaseException as error:  # a defect: trials need not wait for it
+            except BaseException as error:  # a defect: trials must not wait for it
                 if self._raised:
                     raise
-                self._raised, self._listeners = error, ()  # one of them may be what failed
+                self._raised, self._listeners = error, ()  # one of them may be the cause
                 if isinstance(error, Exception):
                     self._defect = str(_sentence_of(error))
                 text = f"wave {self._wave}: {self._defect or 'the controller ends'}"
                 self._fail(text, internal_errors.EXIT_CODE)
 
     def _hear(self) -> None:
-        """Take up what others ask for, and the wish to stop."""
+        """Record requests of other processes, expired approvals, and an interruption."""
         for request in self.config.journal.requests():
             self._take(request)
         for event in approvals.expired(self.history, self.config.now()):
@@ -141,7 +141,7 @@ class RolloutLoop:
     def _take(self, request: OperatorRequest) -> None:
         told_by = f"by {request.by}"
         if request.number in self._late:
-            late = f"{request.kind} {told_by}, asked of an earlier run"
+            late = f"{request.kind} {told_by}, meant for an earlier run"
             ignored = StepEvent(act="ignored", wave=request.wave, phase=Phase.DONE, detail=late)
             self._say(ignored, request)
         elif request.kind == "pause":
@@ -154,7 +154,7 @@ class RolloutLoop:
             self._say(_failure_event("stop", wave, f"wave {wave}: aborted {told_by}"), request)
 
     def _carried_out(self, action: Action) -> RolloutOutcome | None:
-        """Do what was decided; how it ended, where it ends."""
+        """Carry out an action; returns the outcome of the rollout if the action ends it."""
         match action:
             case RunActs():
                 self._do(action)
@@ -204,7 +204,7 @@ class RolloutLoop:
         return calls[act](), {}
 
     def _precheck(self, devices: Sequence[DeviceState]) -> tuple[Outcome, Kept]:
-        """Keep what runs before anything is done to it."""
+        """Store the running configuration and the sessions before the first change."""
         outcome, kept = {}, {}
         for device, found in self.switches.precheck([each.change for each in devices]).items():
             if isinstance(found, RocefortError):
@@ -215,9 +215,9 @@ class RolloutLoop:
         return outcome, kept
 
     def _soak(self, devices: Sequence[DeviceState]) -> Outcome:
-        """Wait until what the change may break has had its time, which the switches prove.
+        """Wait until the trials have run for their soak time.
 
-        A trial's own timer counts: whatever this machine's clock says, it has run for so long.
+        The timers of the trials on the switches count, not the clock of this machine.
         """
         wave = self._wave_of(devices[0].wave)
         self._observe([wave])
@@ -235,16 +235,16 @@ class RolloutLoop:
             while (wait := until - self.config.monotonic()) > 0:
                 self.config.sleep(min(SLICE_S, wait))
                 self._hear()
-                if self.history.failure and not devices[0].leg.back:  # somebody stops it
+                if self.history.failure and not devices[0].leg.back:  # stopped meanwhile
                     return {d.name: DeviceFailed("did not soak", where=d.name) for d in devices}
             self._observe([wave])
             left_s = max(seconds - self._ran_s(name, left) for name, left in begun.items())
         return outcome
 
     def _ran_s(self, device: str, left_s: int) -> float:
-        """For how long a trial has run that had so much left; one that has ended is not waited for.
+        """Seconds since a trial had `left_s` seconds left; infinite if the trial has ended.
 
-        Where nothing shows what is left now, it counts as not run.
+        It is 0 if the switch does not show the time that is left now.
         """
         now = self.observed[device]
         if now.trouble or now.trial is not TrialOwner.THIS_RUN:
@@ -261,7 +261,7 @@ class RolloutLoop:
         return done
 
     def _measure(self, wave: Wave) -> None:
-        """Run the gate; one whose plan says that nothing can be measured there goes on without."""
+        """Run the gate of a wave; skip it if the plan lists only pairs that cannot be measured."""
         gate, passed, said = wave.gate, True, []
         begun = StepEvent(act="gate", wave=wave.name, phase=Phase.INTENT)
         self._say(begun)
@@ -279,11 +279,11 @@ class RolloutLoop:
         self._say(begun.like(phase=Phase.FAILED, detail=failed, code=3))
 
     def _watch(self, action: RunChecks) -> None:
-        """Run the live checks; before the wave ends by itself what they found is in the journal."""
+        """Run the live checks; the journal has their results before the wave's trials expire."""
         wave, when = self._wave_of(action.wave), action.when
         asked, rules = self.config.live, self.history.rules
         if asked is None:
-            raise Refused("its live checks are not at hand", where=f"wave {wave.name}")
+            raise Refused("its live checks are not available", where=f"wave {wave.name}")
         begun = HealthEvent(wave=wave.name, phase=Phase.INTENT, when=when)
         self._say(begun)
         sick = rules is not None and rules.allow_sick
@@ -300,13 +300,13 @@ class RolloutLoop:
         self._say(begun.like(phase=passed, detail=said, code=code))
 
     def _in_time(self, wave: Wave, what: str, ask: Callable[[], GateVerdict]) -> GateVerdict:
-        """A verdict while there is time to act on it; after that nothing of it goes on."""
+        """Return a verdict in time to act on it; a later one is stopped and its sessions end."""
         left, config = self._left_s(wave), self.config
         seconds = None if left is None else left / config.scale
         return result_within(seconds, what, ask, config.end_checks)
 
     def _left_s(self, wave: Wave) -> float | None:
-        """What the trials of a wave leave, by their switches' own clocks; None: none runs."""
+        """Seconds left of a wave's trials by the switches' clocks; None if no trial runs."""
         seen = [self.observed[name] for name in wave.devices]
         left = [each.left_s or 0 for each in seen if each.trial is TrialOwner.THIS_RUN]
         return min(left) - self.plan.margin_s if left else None
@@ -324,8 +324,8 @@ class RolloutLoop:
             self._say(_wait(action, device).like(phase=Phase.DONE))
 
     def _patient(self, wave: str) -> bool:
-        """Wait a little for the approval of a wave, which begins with a fresh look."""
-        self._open()  # what is approved is a run
+        """Wait briefly for a wave's approval; the wave then begins with a new observation."""
+        self._open()  # an approval is for a run, so there must be one
         request = ApprovalEvent(wave=wave, phase=Phase.INTENT)
         if self._patience_s <= 0:
             if self._awaited == wave:
@@ -343,7 +343,7 @@ class RolloutLoop:
         self._observe([self._wave_of(wave)])
         return True
 
-    # --- what is known ----------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------
 
     @property
     def _table(self) -> RolloutState:
@@ -358,7 +358,7 @@ class RolloutLoop:
         return next(wave for wave in self.plan.waves if wave.name == name)
 
     def _observe(self, waves: Sequence[Wave]) -> None:
-        """Look at waves anew, and at the next one where they are done with."""
+        """Observe waves again, and the next wave too when they are complete."""
         ways = [self.plan.parts(wave, d) for wave in waves for d in wave.devices]
         self.observed.update(self.switches.observe(ways))
         names = {wave.name for wave in waves}
@@ -367,7 +367,7 @@ class RolloutLoop:
             self.observed.update(self.switches.observe(ways))
 
     def _take_up(self) -> None:
-        """Say in the journal that another controller goes on, and how it finds the switches."""
+        """Record in the journal that another controller resumes, and the state of the switches."""
         self._mark(RunResumed(phase=Phase.INTENT, **self._process))
         self._observe(self.plan.waves)
         for device in self._table.devices:
@@ -378,10 +378,10 @@ class RolloutLoop:
                     StepEvent(act="found", wave=wave, device=name, phase=Phase.DONE, detail=text)
                 )
 
-    # --- what is said -----------------------------------------------------------------------------
+    # --- events -----------------------------------------------------------------------------------
 
     def _say(self, event: Event, request: OperatorRequest | None = None) -> None:
-        """Make an event durable, then known, then heard."""
+        """Write an event to the journal, then to the history, then pass it to listeners."""
         self._open()
         event = event.like(detail=masked(event.detail))
         self.config.journal.append(event, request)
@@ -390,7 +390,7 @@ class RolloutLoop:
             listener(event)
 
     def _open(self) -> None:
-        """Begin the run in the journal, where that is not done."""
+        """Begin the run in the journal if it has not begun."""
         if not self.history.running:
             rules = self.history.rules or ApplyRules(0)
             which = {"run": self.config.run_id, "fabric": self.config.fabric, "rules": rules}
@@ -408,11 +408,11 @@ class RolloutLoop:
 
     def _fail(self, text: str, code: int) -> None:
         if self.history.failure:
-            return  # on the way back already
+            return  # it is being rolled back already
         self._say(_failure_event("fault", self._wave, text, code))
         self._observe([self._wave_of(self._wave)] if self._wave else [])
 
-    # --- how it ends ------------------------------------------------------------------------------
+    # --- outcome ----------------------------------------------------------------------------------
 
     def _ended(self, action: Action) -> RolloutOutcome:
         applied = self._with_defect(outcome.ending_of(self._table, action))
@@ -422,7 +422,7 @@ class RolloutLoop:
         return applied
 
     def _with_defect(self, applied: RolloutOutcome) -> RolloutOutcome:
-        """How it ended; an internal error is told whatever else failed."""
+        """Outcome, with an internal error first whatever else failed."""
         if not self._defect:
             return applied
         failure = applied.failure
@@ -432,7 +432,7 @@ class RolloutLoop:
 
 
 def _sentence_of(error: Exception) -> RocefortError:
-    """An error as one that can be shown; the traceback of a defect is kept in a file."""
+    """An error that can be shown to a user; the traceback of a defect is written to a file."""
     if isinstance(error, RocefortError):
         return error
     what, how = internal_errors.error_report(error)

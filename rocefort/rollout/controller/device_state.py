@@ -1,7 +1,8 @@
-"""Where one device of a rollout stands: what it says, and what this life of the controller did.
+"""State of one device during a rollout, from its own output and this controller's actions.
 
-A device takes one change, or, where it is drained, three: it is drained, changed, and let back.
-Each is a leg of its way with a trial of its own, and what is confirmed between two legs may last.
+A device takes one change, or three if it is drained: the drain, the change, the end of the drain.
+Each of the three is a drain step with its own trial commit. A device may stay between two steps:
+what is confirmed there lasts.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ CHANGED = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK, Act.CONFIRM})
 
 
 class DeviceStatus(Enum):
-    """Where one device stands on its leg."""
+    """Status of one device in its current drain step."""
 
     TROUBLED = auto()
     BASELINE = auto()
     LOADED = auto()
-    ON_TRIAL = auto()  # ours, ours to confirm
-    ORPHANED_TRIAL = auto()  # a trial of ours that is not taken up
+    ON_TRIAL = auto()  # ours, and we may confirm it
+    ORPHANED_TRIAL = auto()  # ours, but this controller does not continue it
     UNSAVED = auto()
     TARGET = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceState:
-    """One device of the plan on the leg that it is on, with all that is known of it.
+    """One device of the plan in its current drain step.
 
-    seen: told of this leg, OLD before it and NEW behind it. touched: on whatever leg. amid: it is
-    drained, or may be.
+    seen: state relative to this step, BASELINE before it and TARGET after it. touched: changed in
+    any step. `amid`: the device is drained, or may be.
     """
 
     name: str
@@ -55,33 +56,33 @@ class DeviceState:
     course: StepProgress
     seen: SwitchState
     trial_s: int
-    margin_s: float  # what must be left of a trial to confirm it
-    rest_s: float  # what must be left to soak with its wave and then confirm it
+    margin_s: float  # seconds that a trial must have left to be confirmed
+    rest_s: float  # seconds a trial must have left to soak with its wave, then be confirmed
     touched: bool
     amid: bool
 
     @property
     def change(self) -> Change:
-        """What this leg does."""
+        """Change of this drain step."""
         part = self.parts[self.leg.part]
         return part.undone if self.leg.back else part
 
     @property
     def soak(self) -> Soak | None:
-        """How long this leg has to soak; taken back, as long: it may end the same sessions."""
+        """Soak time of this step; its rollback soaks as long: it may end the same sessions."""
         return self.change.soak
 
     @property
     def word(self) -> str:
-        """What this leg is; empty for a change that needs no drain."""
+        """Name of this drain step; empty for a change without a drain."""
         if len(self.parts) == 1:
             return ""
         return LEGS[self.leg.part] + (UNDONE if self.leg.back else "")
 
     def event(self, act: Act, at_once: Sequence[DeviceState] = ()) -> ActEvent:
-        """An act on this leg that begins; at_once: the devices that it is for.
+        """Event of an act that begins. at_once: all devices that the act is for.
 
-        What people read of it: the leg of a drain, and how long all soak, and why.
+        Its text names the drain step, and the soak time of all devices with the reason.
         """
         event = ActEvent(act=act, wave=self.wave, device=self.name, phase=Phase.INTENT)
         detail, soaks = self.word, [(each.name, each.soak) for each in at_once if each.soak]
@@ -96,7 +97,7 @@ class DeviceState:
 
     @property
     def stand(self) -> DeviceStatus:
-        """Where it stands."""
+        """Status of the device."""
         seen = self.seen
         if self.trouble:
             return DeviceStatus.TROUBLED
@@ -121,23 +122,23 @@ class DeviceState:
 
     @property
     def wait_s(self) -> int:
-        """Seconds until its trial is over, at most."""
+        """Longest time until its trial ends, in seconds."""
         return self.trial_s if self.seen.left_s is None else self.seen.left_s
 
     @property
     def is_own_trial(self) -> bool:
-        """Whether this life of the controller began its trial, or took it up and checked it."""
+        """Whether this controller process began its trial, or resumed and checked it."""
         begun = self.course.done & {Act.TRIAL, Act.CHECK, Act.SOAK}
         return not self.course.confirmed and bool(begun)
 
     @property
     def begun(self) -> bool:
-        """Whether it was changed without being brought to an end."""
+        """Whether its change has begun and is not complete."""
         return self.amid or bool(self.course.done & CHANGED)
 
     @property
     def trouble(self) -> RolloutProblem | None:
-        """Why nothing may be done with it, whatever was done before."""
+        """Reason why no act on the device is allowed, whatever was done before."""
         if self.seen.trouble:
             return self.seen.trouble
         if self.seen.trial is TrialOwner.OTHER:
@@ -149,7 +150,7 @@ class DeviceState:
 
     @property
     def surprise(self) -> RolloutProblem | None:
-        """What happened to it behind the back of this life of the controller."""
+        """Change of the device that this controller process did not make."""
         if self.trouble:
             return self.trouble
         what = self._ended_trial() if self.is_own_trial else self._ended_leg()
@@ -164,11 +165,11 @@ class DeviceState:
         if seen.trial is TrialOwner.NONE:
             old = seen.runs is RunningConfig.BASELINE
             ended = "its trial ended before it was confirmed"
-            return ended if old else "somebody else confirmed its trial"
+            return ended if old else "another user confirmed its trial"
         if not seen.held:
-            return "the session that its trial began in is lost, and no other can confirm it"
+            return "the session that began its trial is lost, and no other session can confirm it"
         if seen.left_s is None:
-            return "its switch does not show what is left of its trial, maybe too little"
+            return "its switch does not show how much time its trial has left; it may be too little"
         if seen.left_s < self.margin_s:
             left = f"only {seen.left_s} s are left of its trial"
             return f"{left}, too little to confirm it, which may take {self.margin_s:.0f} s"
@@ -181,20 +182,20 @@ class DeviceState:
         ):
             return "after the confirmation, the switch does not run what was planned"
         if Act.LOAD in done and self.stand is DeviceStatus.BASELINE:
-            return "what was loaded is gone from its candidate"
+            return "the candidate no longer contains the planned change"
         return ""
 
 
 def _foreign(seen: SwitchState) -> str:
-    """A trial that is not this run's, and what to do about it."""
+    """Description of a trial that is not of this run, and the cure."""
     if seen.other_run:
         what = f"another run of this plan, {seen.other_run}, has a trial pending"
-        return f"{what}; one run at a time: go on with that one, or wait for its end"
+        return f"{what}; one run at a time: resume that run, or wait for its end"
     what = "a trial is pending that this rollout did not start"
     return f"{what}; wait for its timer, or confirm or abort it on the switch"
 
 
-def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
+def device_of(  # noqa: PLR0913, PLR0917 - all inputs of the state
     plan: Plan,
     wave: str,
     name: str,
@@ -203,7 +204,7 @@ def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
     seen: SwitchState,
     rest_s: float,
 ) -> DeviceState:
-    """A device on the leg that it is on, by what it says and what was done with it."""
+    """State of a device in its current drain step, from its output and the acts on it."""
     if len(parts) == 1:
         between = seen.runs is RunningConfig.INTERMEDIATE
         leg, seen, amid = (
@@ -231,14 +232,14 @@ def device_of(  # noqa: PLR0913, PLR0917 - all that is known of it
 def _on_the_way(
     name: str, parts: Sequence[Change], history: RunHistory, seen: SwitchState
 ) -> tuple[DrainStep, SwitchState, bool]:
-    """Leg, what is seen as this leg has it, and whether the device is drained."""
+    """Drain step, state of the switch relative to it, and whether the device is drained."""
     if seen.trouble or seen.runs is RunningConfig.UNKNOWN:
         leg = history.leg(name)
         begun = leg.part > 0 or leg.back or history.course(name).confirmed
         return leg, seen, begun
     at = min(seen.at, len(parts))
     if at == 1 and parts[1].only_secrets and history.course(name, DrainStep(1)).confirmed:
-        at = 2  # its text is the same; only who set the secret knows
+        at = 2  # a secret does not show: only the history has the difference
     leg = _drain_step(name, parts, history, replace(seen, at=at))
     behind = at <= leg.part if leg.back else at > leg.part
     amid = 0 < at < len(parts)
@@ -266,7 +267,7 @@ def _drain_step(
 
 
 def _from(name: str, history: RunHistory, seen: SwitchState) -> DrainStep:
-    """The way back from what is confirmed and saved: first what is begun there is ended."""
+    """Rollback from the confirmed and saved state; what has begun there is ended first."""
     if seen.at == 0:
         unsaved = not seen.saved and history.touched(name)
         return DrainStep(0, back=unsaved)
@@ -275,16 +276,16 @@ def _from(name: str, history: RunHistory, seen: SwitchState) -> DrainStep:
 
 
 def to_abort(course: StepProgress) -> bool:
-    """Whether what was begun of a leg is still to be ended."""
+    """Whether a drain step has begun and must still be ended."""
     return course.touched and not course.confirmed and not asked_to_end(course)
 
 
 def asked_to_end(course: StepProgress) -> bool:
-    """Whether this life has tried to end a leg."""
+    """Whether this controller process has tried to end a drain step."""
     return Act.ABORT in course.done or bool(course.failures(Act.ABORT))
 
 
 def _is_saved(change: Change, course: StepProgress, seen: SwitchState) -> bool:
     if change.only_secrets and course.touched:
-        return course.saved  # what it saved shows no secret
+        return course.saved  # its saved text shows no secret
     return seen.saved

@@ -1,7 +1,8 @@
-"""What a rollout does with one switch through its driver: look, load, try, check, confirm, abort.
+"""Commit-trial workflow for one device over NAPALM.
 
-Every step is told the driver of the session that is open now. Which session a candidate or a trial
-belongs to is remembered here, because a switch does not say it.
+The steps are observe, precheck, load, trial, check, confirm, save and abort. Each receives the
+driver of the session that is open now. A switch does not report which session a candidate or a
+trial belongs to, so the object `DeviceSteps` remembers it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class RolloutDriver(Protocol):
 
 
 def pending_trial(driver: RolloutDriver) -> PendingTrial | None:
-    """The trial that runs on a switch, whoever began it."""
+    """Trial that runs on a switch, of any owner."""
     trial = driver.trial_status()
     if trial.state == "INACTIVE":
         return None
@@ -64,7 +65,7 @@ def pending_trial(driver: RolloutDriver) -> PendingTrial | None:
 
 @dataclass(frozen=True, slots=True)
 class ConfigIdentity:
-    """What a configuration's text says: which switch, and what it means as a digest."""
+    """Identity of a configuration text: name of the switch, digest of its meaning."""
 
     name: str
     digest: str
@@ -72,10 +73,10 @@ class ConfigIdentity:
 
 @dataclass
 class DeviceSteps:
-    """The steps of one run; several switches may take theirs at once.
+    """Steps of one run; several switches may be changed at once.
 
-    settle_s: how long sessions may take to come back after a commit. clock, sleep: of this
-    machine, to wait for that; what a trial has left is asked of its switch.
+    settle_s: the longest time for sessions to come back after a commit. clock, sleep: of this
+    machine, for that wait; the time that a trial has left is read from its switch.
     """
 
     label: TrialLabel
@@ -86,23 +87,23 @@ class DeviceSteps:
     sleep: Callable[[float], None] = time.sleep
     _loaded: dict[str, RolloutDriver] = field(
         default_factory=dict
-    )  # whose candidate holds the patch
-    _began: dict[str, OwnTrial] = field(default_factory=dict)  # the trial that began last
-    running: dict[str, str] = field(default_factory=dict)  # by device, as it was shown last
-    _words: dict[str, str] = field(default_factory=dict)  # of the trial that began last
+    )  # session whose candidate holds the patch
+    _began: dict[str, OwnTrial] = field(default_factory=dict)  # the newest trial
+    running: dict[str, str] = field(default_factory=dict)  # by device, the newest text
+    _words: dict[str, str] = field(default_factory=dict)  # words of the newest trial
     _known: dict[tuple[str, str], ConfigIdentity] = field(
         default_factory=dict
     )  # by device and text
 
-    # --- looking ----------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     def observe(self, driver: RolloutDriver, parts: Sequence[Change]) -> SwitchState:
-        """Where the switch stands, as it says itself; parts: its change, or a drain's three."""
+        """State of the switch from its own output. parts: its change, or the three of a drain."""
         change = parts[0]
         running = driver.get_config("running")["running"]
         said = self._config_identity(running, change, "running")
         if said.name != change.device:
-            what = f"the switch calls itself {said.name!r}"
+            what = f"the switch reports the name {said.name!r}"
             how = "check its management address; nothing was changed on it"
             return SwitchState(trouble=RolloutProblem(f"{change.device}: {what}; {how}", 4))
         self.running[change.device] = running
@@ -142,7 +143,7 @@ class DeviceSteps:
         """Owner of the trial. running: digest of what runs."""
         device, states = parts[0].device, _states(parts)
         begun = self.label.left_trials or device in self._began
-        led = states if len(parts) > 1 else states[1:]  # a drain is taken back by trials, too
+        led = states if len(parts) > 1 else states[1:]  # a drain is rolled back by trials, too
         return owner_of(
             self.label,
             trial,
@@ -153,16 +154,16 @@ class DeviceSteps:
         )
 
     def _own_trial(self, driver: RolloutDriver, change: Change) -> OwnTrial | None:
-        """The trial that this session began, as long as it cannot be over."""
+        """Trial that this session began, until its timer may have ended it."""
         began = self._began.get(change.device)
         mine = began is not None and began.session is driver and self.clock() <= began.ends_by
         return began if mine else None
 
     def _words_of(self, driver: RolloutDriver, change: Change, newest: Commit | None) -> str | None:
-        """Words of the newest commit where it is of this plan; None: it is not, or has none.
+        """Words of the newest commit if it is of this plan; None if it is not, or has none.
 
-        Where the switch does not list it, this session knows what it committed. A commit that came
-        by itself, as the end of a trial does, has no words.
+        If the switch does not list the commit, the words are those that this session committed. A
+        commit that the switch makes at the end of a trial has no words.
         """
         began = self._began.get(change.device)
         if began is not None and began.session is driver and newest == began.newest:
@@ -171,16 +172,16 @@ class DeviceSteps:
         return mark[1] if mark else None
 
     def _held(self, driver: RolloutDriver, change: Change, trial: ShownTrial) -> bool:
-        """Whether this session can confirm it: it began here, or has this run's persist id."""
+        """Whether this session can confirm a trial: it began the trial, or has its persist id."""
         if trial.state != "ACTIVE":
             return False
         mine = self._own_trial(driver, change) is not None
         return mine or trial.persist_id == self.label.persist_id
 
     def _left_s(self, driver: RolloutDriver, change: Change, trial: ShownTrial) -> int | None:
-        """Seconds left of the trial; where the switch does not show them, the least by our clock.
+        """Seconds left of the trial; a lower bound by our clock if the switch does not show them.
 
-        None: neither is known.
+        None if neither is available.
         """
         began = self._own_trial(driver, change)
         if trial.seconds_left is not None or began is None:
@@ -191,11 +192,11 @@ class DeviceSteps:
         text = driver.get_config("startup")["startup"]
         try:
             return self._config_identity(text, change, "saved").digest == digest
-        except BadInput:  # there is none, or none that can be read
+        except BadInput:  # it is missing or unreadable
             return False
 
     def precheck(self, driver: RolloutDriver, change: Change) -> Baseline:
-        """What runs, as shown, and its sessions; refused where it is not as planned."""
+        """Return running text and BGP sessions; raises Refused if the text is not as planned."""
         refuse_pending(driver, change)
         text = driver.get_config("running")["running"]
         if self._config_identity(text, change, "running").digest != change.running_digest:
@@ -208,23 +209,23 @@ class DeviceSteps:
         return Baseline(text, established(driver))
 
     def _refuse_unsaved(self, driver: RolloutDriver, change: Change) -> None:
-        """Raise Refused where a reload would bring something else than what runs."""
+        """Raise Refused if the switch would run another configuration after a reload."""
         saved = driver.get_config("startup")["startup"]
         try:
             same = self._config_identity(saved, change, "saved").digest == change.running_digest
-        except BadInput:  # there is none, or none that can be read
+        except BadInput:  # it is missing or unreadable
             same = False
         if not same:
             raise Refused(
-                "what it runs is not saved",
+                "its running configuration is not saved",
                 where=change.device,
-                how="save it on the switch, or go back to what is saved and plan again",
+                how="save it on the switch, or restore the saved configuration and plan again",
             )
 
-    # --- changing ---------------------------------------------------------------------------------
+    # --- changes ----------------------------------------------------------------------------------
 
     def load(self, driver: RolloutDriver, change: Change) -> None:
-        """Load the patch; what the switch says of it, and would run, must be what was planned."""
+        """Load the patch; the comparison and the candidate of the switch must match the plan."""
         known = {name: secret.reveal() for name, secret in self.secrets.items()}
         driver.load_merge_candidate(
             config="\n".join(filled_line(line, known) for line in change.patch)
@@ -237,7 +238,7 @@ class DeviceSteps:
         )
 
     def _expect_planned(self, driver: RolloutDriver, change: Change) -> None:
-        """Compare by meaning; what was loaded is discarded where that differs."""
+        """Compare the loaded patch with the plan by meaning; discard a patch that differs."""
         text, said = driver.get_config("running")["running"], driver.compare_config()
         family = self._family(change)
         differs = dialect_of(family).same_change(change, said, text, family)
@@ -245,11 +246,11 @@ class DeviceSteps:
             del self._loaded[change.device]
             driver.discard_config()
             what = "the switch would not change what was planned: " + "; ".join(differs)
-            raise DeviceFailed(what, where=change.device, how="plan again, or look at the switch")
+            raise DeviceFailed(what, where=change.device, how="plan again, or inspect the switch")
 
     def trial(self, driver: RolloutDriver, change: Change, seconds: int, word: str = "") -> None:
-        """A trial; plan, run and the leg's word go into the description."""
-        refuse_pending(driver, change)  # someone else's: it must not be taken for ours
+        """Begin a trial commit; its description has plan, run and the words of the drain step."""
+        refuse_pending(driver, change)  # a trial of another owner must not count as ours
         newest, begins = driver.newest_commit(), self.clock()
         self._words.pop(change.device, None)
         self._loaded.pop(change.device, None)
@@ -258,16 +259,16 @@ class DeviceSteps:
         try:
             driver.commit_config(self.label.description(word), seconds)
             self._words[change.device] = word
-        except CommitError:  # a trial that runs now is somebody else's
+        except CommitError:  # a trial that runs now has another owner
             refused = True
             raise
-        finally:  # what came of it may not be known: the trial may run
+        finally:  # the result may be unknown: the trial may run
             if not refused:
                 ends = begins + seconds, self.clock() + seconds
                 self._began[change.device] = OwnTrial(driver, newest, *ends)
 
     def check(self, driver: RolloutDriver, change: Change, before: Collection[str]) -> None:
-        """Configuration read back as intended, and BGP sessions up that were up before."""
+        """Check that the switch runs the target, and that BGP sessions are up as before."""
         self._expect_running(driver, change, "after the trial commit")
         removed = {edit.path for edit in change.edits if edit.after is None}
         wanted = {peer for peer in before if f"bgp.peers[{peer}]" not in removed}
@@ -281,17 +282,17 @@ class DeviceSteps:
             self.sleep(min(1.0, self.settle_s / 5))
 
     def check_anew(self, driver: RolloutDriver, change: Change) -> None:
-        """Read back from a session that did not make the change: it may have locked us out."""
+        """Read the target from a new session: the change may have caused a lockout."""
         self._expect_running(driver, change, "seen from a new session")
 
     def confirm(self, driver: RolloutDriver, change: Change, before: Collection[str]) -> None:
-        """Check once more, for the gate took its time; confirm, read back."""
+        """Check again after the gate, confirm the trial and read the configuration back."""
         self.check(driver, change, before)
         driver.confirm_commit()
         self._expect_running(driver, change, "after the confirmation")
 
     def abort(self, driver: RolloutDriver, change: Change) -> None:
-        """End the trial or the candidate of this run; nobody else's is touched."""
+        """End the trial or the candidate of this run, and no other."""
         trial, newest = driver.trial_status(), driver.newest_commit()
 
         def running() -> str:
@@ -301,7 +302,7 @@ class DeviceSteps:
 
         owner = self._owner(driver, trial, newest, [change], running)
         if owner.whose is TrialOwner.THIS_RUN:
-            driver.abort_commit(trial.persist_id)  # of an earlier run of this journal, maybe
+            driver.abort_commit(trial.persist_id)  # perhaps of an earlier run of this journal
             self._words.pop(change.device, None)
         elif self._loaded.pop(change.device, None) is driver:
             driver.discard_config()
@@ -317,7 +318,7 @@ class DeviceSteps:
             raise DeviceFailed(what, where=change.device)
 
     def _config_identity(self, text: str, change: Change, kind: str) -> ConfigIdentity:
-        """What a text says; a switch that nobody changes shows the same again and again."""
+        """Identity of a text, cached: an unchanged switch shows the same text many times."""
         key = (change.device, text)
         if key not in self._known:
             family = self._family(change)
@@ -334,9 +335,10 @@ class DeviceSteps:
 
 
 def _state(digest: str, parts: Sequence[Change], newest: str | None) -> int:
-    """Which state of its way a switch runs, -1 for none.
+    """Number of the state that a switch runs, -1 for none of the planned ones.
 
-    No secret shows, so two states may have one digest: then the words of its newest commit tell.
+    No text shows a secret, so two states may have one digest. Then the words of the newest commit
+    decide.
     """
     states = _states(parts)
     found = [at for at, state in enumerate(states) if state == digest]
@@ -347,12 +349,12 @@ def _state(digest: str, parts: Sequence[Change], newest: str | None) -> int:
 
 
 def _states(parts: Sequence[Change]) -> tuple[str, ...]:
-    """Digests of the states that a switch goes through."""
+    """Digests of the successive states of a switch."""
     return (parts[0].running_digest, *(part.intended_digest for part in parts))
 
 
 def _led_to(newest: str, parts: Sequence[Change]) -> int:
-    """The state that a commit with these words led to."""
+    """Number of the state that a commit with these words led to."""
     if len(parts) == 1:
         return 1
     name, back = newest.removesuffix(UNDONE), newest.endswith(UNDONE)
@@ -368,7 +370,7 @@ def _runs(at: int, parts: int) -> RunningConfig:
 
 
 def refuse_pending(driver: RolloutDriver, change: Change) -> None:
-    """Raise Refused where a trial is pending."""
+    """Raise Refused if a trial is pending."""
     if driver.has_pending_commit():
         raise Refused(
             "a trial is pending that this rollout did not start",

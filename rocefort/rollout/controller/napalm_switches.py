@@ -1,4 +1,4 @@
-"""The switches of a rollout, reached by Nornir and NAPALM; results are data, never exceptions."""
+"""Switches of a rollout over Nornir and NAPALM; results are data, never exceptions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Step = Callable[[RolloutDriver, Change], object]
 
 
 def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
-    """Running configuration by device; raises DeviceFailed with every switch that gave none."""
+    """Running configuration by device; raises DeviceFailed with every switch without one."""
     results = _run(nornir, devices, lambda driver, _: driver.get_config("running")["running"])
     failed = [value for value in results.values() if isinstance(value, RocefortError)]
     if failed:
@@ -40,7 +40,7 @@ def collect_running(nornir: Nornir, devices: Sequence[str]) -> dict[str, str]:
 def collect_trials(
     nornir: Nornir, devices: Sequence[str]
 ) -> dict[str, PendingTrial | RocefortError | None]:
-    """The trial that runs on each device, or why it does not tell; None: there is none."""
+    """Trial of each device, or the error of reading it; None if no trial runs."""
     results = _run(nornir, devices, lambda driver, _: pending_trial(driver))
     return cast("dict[str, PendingTrial | RocefortError | None]", results)
 
@@ -49,7 +49,7 @@ class NapalmSwitches:
     """Switches by name in a Nornir inventory; implements
     rocefort.rollout.controller.controller.Switches."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what is reached, as whom, and how it waits
+    def __init__(  # noqa: PLR0913, PLR0917 - switches, identity and waits
         self,
         nornir: Nornir,
         network: Network,
@@ -69,11 +69,11 @@ class NapalmSwitches:
 
     @property
     def running(self) -> Mapping[str, str]:
-        """What each switch ran when it was observed last."""
+        """Running text of each switch from its last observation."""
         return self._steps.running
 
     def observe(self, ways: Sequence[Sequence[Change]]) -> dict[str, SwitchState]:
-        """What each switch says now; one whose session is lost is asked once more in a new one."""
+        """State of each switch; a switch with a lost session is read once more in a new one."""
         by_device = {parts[0].device: parts for parts in ways}
         changes = [parts[0] for parts in ways]
 
@@ -86,7 +86,7 @@ class NapalmSwitches:
         return {name: _switch_state(value) for name, value in found.items()}
 
     def precheck(self, changes: Sequence[Change]) -> dict[str, Baseline | RocefortError]:
-        """What is there before the first act."""
+        """State before the first act."""
         return cast(
             "dict[str, Baseline | RocefortError]", self._each(changes, self._steps.precheck)
         )
@@ -96,14 +96,14 @@ class NapalmSwitches:
         return _errors(self._each(changes, self._steps.load))
 
     def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
-        """A trial; plan, run and the leg's word go into the description."""
+        """Begin a trial commit; its description has plan, run and the words of the drain step."""
         steps = self._steps
         return _errors(
             self._each(changes, lambda d, c: steps.trial(d, c, seconds, words[c.device]))
         )
 
     def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
-        """Configuration read back as intended, BGP back up, and a new login still possible."""
+        """Check configuration and BGP sessions, and that a new login is possible."""
         outcome = _errors(
             self._each(changes, lambda d, c: self._steps.check(d, c, before[c.device]))
         )
@@ -113,13 +113,13 @@ class NapalmSwitches:
         return {**outcome, **_errors(self._each(left, self._steps.check_anew, NEW_SESSION))}
 
     def confirm(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
-        """Check once more, confirm, read back."""
+        """Check again, confirm, and read the configuration back."""
         return _errors(
             self._each(changes, lambda d, c: self._steps.confirm(d, c, before[c.device]))
         )
 
     def save(self, changes: Sequence[Change]) -> Outcome:
-        """Save what runs."""
+        """Save the running configuration."""
         return _errors(self._each(changes, lambda driver, _: driver.save_config()))
 
     def abort(self, changes: Sequence[Change]) -> Outcome:
@@ -134,11 +134,11 @@ class NapalmSwitches:
 
 
 class _SessionLost(DeviceFailed):
-    """The session broke; a new one may be had."""
+    """Error of a lost session; a new session may work."""
 
 
 def _name_trials(host: Host, name: str) -> None:
-    """Let the trials of a switch carry an id that a later controller of this run knows."""
+    """Set the persist id of a switch's trials, by which a later controller finds them."""
     for session in (SESSION, NEW_SESSION):
         extras = host.connection_options[session].extras or {}
         extras = {**extras, "optional_args": {**extras["optional_args"], "persist_id": name}}
@@ -152,7 +152,7 @@ def _run(
     changes: Mapping[str, Change] | None = None,
     session: str = SESSION,
 ) -> dict[str, object]:
-    """Run a step on every device at once; a device's value is its result or its error."""
+    """Run a step on all devices at once; return each device's result or error."""
 
     def task(task: Task) -> Result:
         change = changes[task.host.name] if changes else None
@@ -177,7 +177,7 @@ def _run(
 
 
 def _driver(task: Task, session: str) -> RolloutDriver:
-    """The open session, or a new one where the last was lost: a wave must still be aborted."""
+    """Return the open session, or a new one if it was lost: an abort must remain possible."""
     driver = task.host.get_connection(session, task.nornir.config)
     if not driver.is_alive()["is_alive"]:
         task.host.close_connection(session)
@@ -186,7 +186,7 @@ def _driver(task: Task, session: str) -> RolloutDriver:
 
 
 class _Defect(DeviceFailed):
-    """An error of ours, or of the machine, at a device; its traceback is kept in a file."""
+    """Internal error at a device; its traceback is written to a file."""
 
     exit_code = internal_errors.EXIT_CODE
 
@@ -196,7 +196,7 @@ class _Defect(DeviceFailed):
 
 
 def _error(host: Host, error: BaseException) -> RocefortError:
-    """What stopped a device, under its name, which the driver's sentences begin with."""
+    """Error of a device with its name once; the driver's messages begin with it too."""
     if isinstance(error, RocefortError):
         return error
     text = masked(" ".join(str(error).split()).removeprefix(f"{host.name}: "))

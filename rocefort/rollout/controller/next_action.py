@@ -1,10 +1,11 @@
-"""What a rollout does next: a pure function of the plan, its history, and what switches say now.
+"""Next action of a rollout, a pure function of the plan, its history and the switches' state.
 
-The history says what was meant, done, checked and asked for; where a switch stands, it says itself.
-A trial that an earlier life of the controller began is taken up only where the switch lets another
-session confirm it (a persist id) and half of its time is left; then it is checked and measured
-anew. Any other is aborted, or waited for where the switch refuses that, and the wave done again:
-a plain trial belongs to its session, so no documented command would confirm it.
+The history lists intents, results, checks and requests; a switch reports its own state.
+A trial of an earlier controller process continues only under two conditions: the switch lets
+another session confirm it (a persist id), and half of its time is left. It is then checked and
+measured again. Any other trial is aborted; if the switch refuses the abort, the controller waits
+for the trial's end. Then the wave is done again. A plain trial belongs to its session: no
+documented command confirms it from another one.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from rocefort.rollout.controller.device_state import (
     to_abort,
 )
 
-MOST_WAITS = 3  # for one trial to end by itself
+MOST_WAITS = 3  # for one trial to expire
 MOST_SAVES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class RunActs:
-    """An act on switches of one wave, at once; each is on a leg of its own way."""
+    """An act on several switches of one wave at once, each in its own drain step."""
 
     act: Act
     wave: str
@@ -61,7 +62,7 @@ class RunGate:
 
 @dataclass(frozen=True, slots=True)
 class AwaitTrials:
-    """Let trials end that only their switches can end; the seconds are theirs."""
+    """Wait for trials that only their switches can end. seconds: by the switches' timers."""
 
     wave: str
     devices: tuple[str, ...]
@@ -77,7 +78,7 @@ class AwaitApproval:
 
 @dataclass(frozen=True, slots=True)
 class FailWave:
-    """Something is wrong with a wave under way: noted, it is rolled back."""
+    """The current wave has a problem: record it, then roll the wave back."""
 
     wave: str
     troubles: tuple[tuple[str, RolloutProblem], ...]  # by device
@@ -85,7 +86,7 @@ class FailWave:
 
 @dataclass(frozen=True, slots=True)
 class PauseRollout:
-    """No wave is under way, and somebody asked for a pause."""
+    """No wave is in progress, and a user requested a pause."""
 
     wave: str
     by: str
@@ -93,14 +94,14 @@ class PauseRollout:
 
 @dataclass(frozen=True, slots=True)
 class StopRollout:
-    """Nothing of this rollout is under way, and it cannot go on."""
+    """No wave is in progress, and the rollout cannot continue."""
 
     troubles: tuple[RolloutProblem, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EndRollback:
-    """A failed wave is back as far as it can be; `lost` says of every device that is not."""
+    """A failed wave is rolled back as far as possible; `lost` describes every other device."""
 
     failure: WaveFailure
     lost: tuple[str, ...]
@@ -108,7 +109,7 @@ class EndRollback:
 
 @dataclass(frozen=True, slots=True)
 class FinishRollout:
-    """Every device runs what is intended, and saved it."""
+    """Every device runs its intended configuration and has saved it."""
 
 
 Action = (
@@ -128,12 +129,12 @@ END = (AwaitApproval, PauseRollout, StopRollout, EndRollback, FinishRollout)
 
 UNDER_WAY = (DeviceStatus.LOADED, DeviceStatus.ON_TRIAL)
 Observed = Mapping[str, SwitchState]
-UNSEEN = SwitchState(trouble=RolloutProblem("was not asked where it stands"))
+UNSEEN = SwitchState(trouble=RolloutProblem("its state was not read"))
 
 
 @dataclass(frozen=True)
 class RolloutState:
-    """All devices of a plan, by wave, with what is known of them now."""
+    """Current state of all devices of a plan, by wave."""
 
     plan: Plan
     history: RunHistory
@@ -141,7 +142,7 @@ class RolloutState:
 
     @property
     def devices(self) -> tuple[DeviceState, ...]:
-        """All of them, in the order of the waves."""
+        """All devices in the order of the waves."""
         return tuple(device for _, devices in self.waves for device in devices)
 
     def of(self, wave: str) -> tuple[DeviceState, ...]:
@@ -150,7 +151,7 @@ class RolloutState:
 
     @property
     def focus(self) -> tuple[Wave, tuple[DeviceState, ...]] | None:
-        """The first wave that is not wholly new and saved."""
+        """First wave with a device that does not run and save its target configuration."""
         for wave, devices in self.waves:
             if any(device.stand is not DeviceStatus.TARGET for device in devices):
                 return wave, devices
@@ -158,7 +159,7 @@ class RolloutState:
 
 
 def table(plan: Plan, history: RunHistory, observed: Observed) -> RolloutState:
-    """Join what is planned, done and seen; a device that nobody looked at is troubled."""
+    """Join plan, history and observed state; a device that was not observed has a problem."""
     changes = {change.device: change for change in plan.changes}
     waves = []
     for wave in plan.waves:
@@ -174,9 +175,9 @@ def table(plan: Plan, history: RunHistory, observed: Observed) -> RolloutState:
 
 
 def next_action(plan: Plan, history: RunHistory, observed: Observed) -> Action:
-    """What to do next. Total: every combination has an answer; pure: it only reads.
+    """Return the next action. Total: every combination has one; pure: it only reads.
 
-    observed: what every device of the plan's waves said last, the wave's own just now.
+    observed: last reported state of every device of the plan; the wave's devices were just read.
     """
     now = table(plan, history, observed)
     if history.failure:
@@ -196,7 +197,7 @@ def _live(history: RunHistory) -> bool:
 
 
 def _afterwards(now: RolloutState) -> RunChecks | None:
-    """A wave that this run brought to its end is looked at once more."""
+    """Return the live checks that follow a wave completed by this run."""
     if not _live(now.history):
         return None
     for wave, devices in now.waves:
@@ -210,7 +211,7 @@ def _afterwards(now: RolloutState) -> RunChecks | None:
 def _surprise_action(
     now: RolloutState, wave: Wave, devices: Sequence[DeviceState]
 ) -> Action | None:
-    """Trouble: with a wave under way it is rolled back, otherwise nothing is begun."""
+    """Action for a problem: roll back the current wave, or begin none."""
     here = [(device.name, found) for device in devices if (found := device.surprise)]
     if here and any(device.stand in UNDER_WAY or device.begun for device in devices):
         return FailWave(wave.name, tuple(here))
@@ -226,7 +227,7 @@ def _surprise_action(
 
 
 def _settle_orphans(now: RolloutState) -> Action | None:
-    """End trials that an earlier life left behind and that are not taken up."""
+    """End trials of an earlier controller process that this one does not continue."""
     focus = now.focus[0].name if now.focus else ""
     strays = [
         device
@@ -238,8 +239,8 @@ def _settle_orphans(now: RolloutState) -> Action | None:
 
 
 def _abort_orphans(strays: Sequence[DeviceState]) -> Action:
-    """Abort them, wave by wave; what refuses that is waited for."""
-    wave = strays[-1].wave  # the last one that began
+    """Abort orphaned trials wave by wave; wait for those that refuse the abort."""
+    wave = strays[-1].wave  # the wave that began last
     here = [device for device in strays if device.wave == wave]
     if todo := [
         d for d in here if d.seen.trial is TrialOwner.THIS_RUN and not d.course.failures(Act.ABORT)
@@ -251,15 +252,15 @@ def _abort_orphans(strays: Sequence[DeviceState]) -> Action:
 
 
 def _endless(device: DeviceState) -> str:
-    """Words for a trial that was waited for in vain, or that nothing may be done about."""
+    """Message for a trial that did not end, or that this rollout may not touch."""
     if device.seen.trial is TrialOwner.UNKNOWN:
         what = "a trial is pending, and the switch does not show whose"
-        return f"{what}; one of this rollout would be over: confirm or abort it on the switch"
-    return "a trial of this rollout does not end; abort it on the switch by hand"
+        return f"{what}; a trial of this rollout would be over: confirm or abort it on the switch"
+    return "the trial commit of this rollout is still pending; abort it on the switch"
 
 
 def _onward(now: RolloutState, wave: Wave, devices: Sequence[DeviceState]) -> Action:
-    """The next step of a wave: what is confirmed is saved, then all go on together."""
+    """Next act of a wave: save what is confirmed, then continue with all devices together."""
     if unsaved := tuple(device.name for device in devices if device.stand is DeviceStatus.UNSAVED):
         return RunActs(Act.SAVE, wave.name, unsaved)
     todo = [device for device in devices if device.stand is not DeviceStatus.TARGET]
@@ -274,9 +275,9 @@ def _onward(now: RolloutState, wave: Wave, devices: Sequence[DeviceState]) -> Ac
 
 
 def _to_soak(devices: Sequence[DeviceState]) -> list[DeviceState]:
-    """Those that are still to soak before they are confirmed: all, where one of them has to.
+    """Devices that must still soak before they are confirmed: all, if one of them must.
 
-    What one breaks may be another's, so all of them are checked again behind it.
+    A change may break sessions of another device, so all are checked again after the soak.
     """
     soaks = any(each.soak for each in devices)
     return [each for each in devices if soaks and Act.SOAK not in each.course.done]
@@ -290,14 +291,14 @@ def _step(todo: Sequence[DeviceState], wave: Wave) -> RunActs | None:
 
 
 def _pending_check(history: RunHistory, wave: Wave) -> RunChecks | RunGate | None:
-    """What has to pass while all of a wave is on trial and checked."""
+    """Check or gate that must pass while the whole wave is on trial and checked."""
     if _live(history) and (wave.name, DURING) not in history.healthy:
         return RunChecks(wave.name, DURING)
     return RunGate(wave.name) if wave.name not in history.measured else None
 
 
 def _not_yet(history: RunHistory, wave: Wave) -> PauseRollout | AwaitApproval | RunChecks | None:
-    """What comes before a wave may begin."""
+    """Pause, approval or check that a wave needs before it begins."""
     if history.paused:
         return PauseRollout(wave.name, history.paused)
     if _needs_approval(history, wave):
@@ -313,7 +314,7 @@ def _needs_approval(history: RunHistory, wave: Wave) -> bool:
     return wave.name in wanted and wave.name not in history.approved
 
 
-# What a wave goes through before its gate: the act, and which devices it still has to reach.
+# Acts of a wave before its gate, in order, each with a test for the devices that still need it.
 STEPS: tuple[tuple[Act, Callable[[DeviceState], bool]], ...] = (
     (
         Act.PRECHECK,
@@ -326,7 +327,7 @@ STEPS: tuple[tuple[Act, Callable[[DeviceState], bool]], ...] = (
 
 
 def _way_back(now: RolloutState, failure: WaveFailure) -> Action:
-    """Abort what the wave began, in reverse; save what was confirmed; lift its drains; say."""
+    """Abort the wave's trials in reverse, save what is confirmed, lift drains, then report."""
     touched = [device for device in now.of(failure.wave) if device.touched]
     if todo := [device for device in touched if _to_abort(device)]:
         return RunActs(Act.ABORT, failure.wave, _backwards(todo))
@@ -351,12 +352,12 @@ def _way_back(now: RolloutState, failure: WaveFailure) -> Action:
 
 
 def _elsewhere(now: RolloutState, failure: WaveFailure) -> list[DeviceState]:
-    """Devices of other waves on which a trial is still pending that may be ours."""
+    """Devices of other waves with a pending trial that may be ours."""
     return [d for d in now.devices if d.wave != failure.wave and d.seen.maybe_ours]
 
 
 def _to_abort(device: DeviceState) -> bool:
-    """Whether its abort is still to come; one that was confirmed and saved needs none."""
+    """Whether the device must be aborted; one that is confirmed and saved needs no abort."""
     if len(device.parts) > 1:
         return not device.leg.back and to_abort(device.course)
     return not (
@@ -365,16 +366,16 @@ def _to_abort(device: DeviceState) -> bool:
 
 
 def _going_back(device: DeviceState) -> bool:
-    """Whether it is on its way back from being drained, and nothing of that went wrong."""
+    """Whether the device is being undrained without a failure."""
     failed = any(device.course.failures(act) for act in (Act.PRECHECK, *CHANGED))
     return device.leg.back and not failed and not device.surprise
 
 
 def _taken_back(wave: str, touched: Sequence[DeviceState]) -> RunActs | None:
-    """Undo what was confirmed of a drained switch, leg by leg, each under a trial of its own.
+    """Undo the confirmed steps of a drained switch one by one, each with its own trial commit.
 
-    No gate and no live check decides here: they may fail for what is wrong elsewhere, and the
-    switch would stay drained for ever. It soaks, and its own sessions are looked at again.
+    No gate and no live check decides here. They may fail because of other devices, and the switch
+    would stay drained for ever. The switch soaks, and its own sessions are checked again.
     """
     on_the_way = [d for d in touched if d.leg.back and d.stand is not DeviceStatus.UNSAVED]
     stuck = [
@@ -392,31 +393,31 @@ def _taken_back(wave: str, touched: Sequence[DeviceState]) -> RunActs | None:
 
 
 def _loss_reason(device: DeviceState) -> str:  # noqa: PLR0911 - a sentence for each case
-    """Why a device of a failed wave is neither old nor new; empty: it is one of them."""
+    """Reason why a device of a failed wave runs neither baseline nor target; else empty."""
     seen = device.seen
     if came_back(device) or device.stand is DeviceStatus.TARGET:
         return ""
     if device.amid and device.stand in (DeviceStatus.BASELINE, DeviceStatus.LOADED):
         changed = " and changed" if device.seen.at > 1 else ""
         why = f": {device.course.why}" if device.course.why else ""
-        how = "lift the drain on the switch by hand; the plan shows the commands"
-        return f"{device.name}: is still drained{changed}, its way back failed{why}; {how}"
+        how = "remove the drain on the switch by hand; the plan lists the commands"
+        return f"{device.name}: is still drained{changed}, its rollback failed{why}; {how}"
     if seen.trouble:
-        timer = f"a trial that runs there reverts by itself within {device.trial_s} s"
+        timer = f"a trial that runs there reverts automatically within {device.trial_s} s"
         return f"{seen.trouble.text}; {timer}"
     if seen.maybe_ours:
         return f"{device.name}: {_endless(device)}"
     if seen.trial is TrialOwner.OTHER:
         return device.trouble.text if device.trouble else ""
     if seen.runs is RunningConfig.UNKNOWN:
-        what = "does not run what it ran before the change"
+        what = "does not run its configuration from before the change"
         back = " / ".join(device.change.reverse)
-        return f"{device.name}: {what}; compare it with the plan; the way back is: {back}"
-    return f"{device.name}: was confirmed and could not be saved; save it on the switch by hand"
+        return f"{device.name}: {what}; compare it with the plan; its rollback commands: {back}"
+    return f"{device.name}: was confirmed, but saving it failed; save it on the switch"
 
 
 def came_back(device: DeviceState) -> bool:
-    """Whether a device runs what it ran before, with nothing pending."""
+    """Whether a device runs its baseline configuration with nothing pending."""
     return device.stand in (DeviceStatus.BASELINE, DeviceStatus.LOADED) and not device.amid
 
 

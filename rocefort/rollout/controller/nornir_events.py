@@ -21,13 +21,13 @@ from rocefort.rollout import operator
 from rocefort.rollout.journal.journal import EventListener, Journal
 
 AUDIT = logging.getLogger("rocefort.audit")
-PREFIX = "task:"  # of an act, so that no task is taken for an act of a rollout
+PREFIX = "task:"  # of an act: distinguishes a task from an act of a rollout
 
 
 class EventProcessor:
-    """Tells listeners of every task on every host, before and after it, one at a time.
+    """Pass an event before and after every task on every host to listeners, one at a time.
 
-    What a listener raises before a task keeps the task from running, and ends the run.
+    An exception of a listener before a task prevents the task, and ends the run.
     """
 
     def __init__(self, listeners: Sequence[EventListener]) -> None:
@@ -35,27 +35,27 @@ class EventProcessor:
         self._lock = Lock()
 
     def task_started(self, task: Task) -> None:
-        """Nothing is begun on a host yet."""
+        """Do nothing: no host has begun."""
 
     def task_completed(self, task: Task, result: AggregatedResult) -> None:
-        """Every host has told of itself."""
+        """Do nothing: every host has its own event."""
 
     def task_instance_started(self, task: Task, host: Host) -> None:
-        """A host is about to begin."""
+        """Report that a host is about to begin."""
         self._tell(_event(task, host, Phase.INTENT))
 
     def task_instance_completed(self, task: Task, host: Host, result: MultiResult) -> None:
-        """A host has ended."""
+        """Report the end of a host's task."""
         failed = result.failed
         phase, text = (Phase.FAILED, _failure_text(result)) if failed else (Phase.DONE, "")
         self._tell(_event(task, host, phase, text, _code(result) if failed else 0))
 
     def subtask_instance_started(self, task: Task, host: Host) -> None:
-        """A part of a task is about to begin."""
+        """Report that a subtask is about to begin."""
         self._tell(_event(task, host, Phase.INTENT))
 
     def subtask_instance_completed(self, task: Task, host: Host, result: MultiResult) -> None:
-        """A part of a task has ended."""
+        """Report the end of a subtask."""
         self.task_instance_completed(task, host, result)
 
     def _tell(self, event: Event) -> None:
@@ -65,12 +65,12 @@ class EventProcessor:
 
 
 def journal_processor(journal: Journal) -> EventProcessor:
-    """Writes every task down before and after it; one that cannot be written is not begun."""
+    """Return a processor that records every task in the journal; without a record, no task."""
     return EventProcessor([lambda event: journal.append(event, None)])
 
 
 def audit_processor(logger: logging.Logger = AUDIT) -> EventProcessor:
-    """Logs who did what on which host, and how it ended, as a line of JSON each."""
+    """Return a processor for the audit log: user, task, host and result, one JSON line each."""
 
     def note(event: Event) -> None:
         told = {"host": event.device, "wave": event.wave, "task": event.act.removeprefix(PREFIX)}
@@ -86,7 +86,7 @@ def _event(task: Task, host: Host, phase: Phase, text: str = "", code: int = 0) 
 
 
 def _failure_text(result: MultiResult) -> str:
-    """What failed, as one sentence; Nornir puts the traceback into the result."""
+    """The failure as one sentence; Nornir puts the traceback into the result."""
     error = next((each.exception for each in result if each.exception), None)
     return " ".join(str(error).split()) if error else "failed"
 

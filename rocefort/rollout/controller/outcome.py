@@ -1,4 +1,4 @@
-"""How a rollout ended, and what became of every device that it has come to."""
+"""Outcome of a rollout, and of every device that it has reached."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from rocefort.rollout.controller.next_action import (
 )
 from rocefort.rollout.journal.journal import JournalFailed
 
-CHANGED_AT = 2  # from this state of its way on, a drained switch runs its change
+CHANGED_AT = 2  # number of the first state in which a drained switch runs its change
 
 
 def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
-    """How a rollout ended by an action that ends it."""
+    """Outcome of a rollout from the action that ends it."""
     base = device_outcomes(now)
     match action:
         case FinishRollout():
@@ -47,7 +47,7 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
                 unfinished=bool(base.unknown),
             )
         case PauseRollout(wave, by):
-            text = f"paused by {by} before wave {wave}; `rocefort resume` goes on"
+            text = f"paused by {by} before wave {wave}; `rocefort resume` continues"
         case AwaitApproval(wave):
             text = f"wave {wave} waits for its approval; `rocefort approve`, then `rocefort resume`"
         case _:
@@ -56,7 +56,7 @@ def ending_of(now: RolloutState, action: Action) -> RolloutOutcome:
 
 
 def device_outcomes(now: RolloutState) -> RolloutOutcome:
-    """What became of every device that the rollout has come to."""
+    """Outcome of every device that the rollout has reached."""
     ends: dict[str, list[str]] = {"confirmed": [], "already": [], "rolled_back": []}
     unknown: list[str] = []
     for device in now.devices:
@@ -74,10 +74,10 @@ def device_outcomes(now: RolloutState) -> RolloutOutcome:
 
 
 def cut_short(now: RolloutState, error: RocefortError) -> RolloutOutcome:
-    """How a rollout ended that can neither go on nor back: the switches' timers do the rest.
+    """Outcome of a rollout that can neither continue nor roll back: trial timers do the rest.
 
-    error: what ended it. Where the journal failed there is no act without a record of it: not even
-    an abort.
+    error: the cause. After a failure of the journal there is no further act, because no act is
+    allowed without a record: not even an abort.
     """
     known, running = device_outcomes(now), now.history.running
     begun = tuple(
@@ -87,7 +87,7 @@ def cut_short(now: RolloutState, error: RocefortError) -> RolloutOutcome:
     )
     how = "nothing further is done"
     if begun:
-        how += f"; what is on trial reverts by itself within {now.plan.trial_s} s"
+        how += f"; what is on trial reverts automatically within {now.plan.trial_s} s"
     if not running:
         how += "; correct it, then apply the plan again"
     said = error.problem.what if isinstance(error, JournalFailed) else str(error)
@@ -104,14 +104,14 @@ def cut_short(now: RolloutState, error: RocefortError) -> RolloutOutcome:
 def after_abort(
     device: DeviceState, seen: SwitchState, error: RocefortError | None
 ) -> RolloutProblem:
-    """What an abort came to, as its switch says; code 0: it is old, or had been confirmed."""
+    """Result of an abort by the switch's state; code 0: it runs the baseline, or was confirmed."""
     name = device.name
     if seen.trouble:
         return seen.trouble
     if seen.maybe_ours:
         return RolloutProblem(str(error or f"{name}: its trial is still pending"))
     if seen.runs is RunningConfig.UNKNOWN or seen.trial is TrialOwner.OTHER:
-        return RolloutProblem(f"{name}: does not run what it ran before the change")
+        return RolloutProblem(f"{name}: does not run its configuration from before the change")
     if len(device.parts) > 1:
         behind = seen.at <= device.leg.part if device.leg.back else seen.at > device.leg.part
         return RolloutProblem("was confirmed" if behind else "", 0)
@@ -119,16 +119,16 @@ def after_abort(
 
 
 def state_message(seen: SwitchState) -> str:
-    """What a controller that goes on finds on a switch."""
+    """State of a switch as a resuming controller records it."""
     if seen.trouble:
         return seen.trouble.text
     if seen.trial is TrialOwner.THIS_RUN:
         left = "an unknown time" if seen.left_s is None else f"{seen.left_s} s"
         return f"on trial, {left} left"
     if seen.trial is TrialOwner.UNKNOWN:
-        return "a trial is pending, and the switch does not show whose it is"
+        return "a trial is pending, and the switch does not show its owner"
     if seen.trial is TrialOwner.OTHER:
-        return "a trial of somebody else is pending"
+        return "a trial of another owner is pending"
     saved = (
         ""
         if seen.runs not in (RunningConfig.TARGET, RunningConfig.INTERMEDIATE) or seen.saved

@@ -1,4 +1,4 @@
-"""What a rollout asks of the world: switches, a gate, live checks, a place for texts."""
+"""Interfaces of the controller to switches, gate, live checks and text store."""
 
 from __future__ import annotations
 
@@ -10,50 +10,50 @@ from rocefort.errors import RocefortError
 from rocefort.models.rollout.events import SwitchState
 from rocefort.models.rollout.plan import Change, Gate
 
-Outcome = Mapping[str, RocefortError]  # by device, what stopped it there; empty: all went well
+Outcome = Mapping[str, RocefortError]  # errors by device; empty on success
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a switch was before it is touched: its configuration as shown, and its sessions."""
+    """State of a switch before its change: configuration text and established BGP sessions."""
 
     text: str
     established: frozenset[str]
 
 
 class Switches(Protocol):
-    """What a rollout does with switches; every call is for several at once.
+    """Operations of a rollout on switches; every call is for several switches at once.
 
     No method raises for what one switch does: it returns that switch's error.
     """
 
     def observe(self, ways: Sequence[Sequence[Change]]) -> Mapping[str, SwitchState]:
-        """What each switch says now; changes nothing. Of each: its change, or a drain's three."""
+        """State of each switch; changes nothing. ways: its change, or the three of a drain."""
 
     def precheck(self, changes: Sequence[Change]) -> Mapping[str, Baseline | RocefortError]:
-        """What is there before the first act; changes nothing."""
+        """State before the first act; changes nothing."""
 
     def load(self, changes: Sequence[Change]) -> Outcome:
-        """Load the patch; what the switch would then run must be what was planned."""
+        """Load the patch; the candidate must match the plan."""
 
     def trial(self, changes: Sequence[Change], seconds: int, words: Mapping[str, str]) -> Outcome:
-        """A trial under the run's label; words, by device: what a drain's leg adds to it."""
+        """Begin a trial commit under the run's label. words: of the drain step, by device."""
 
     def check(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
-        """Live: configuration read back as intended, BGP sessions up that were up before."""
+        """Check that a switch runs the target, and that BGP sessions are up as before."""
 
     def confirm(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
-        """Check once more, confirm, read back."""
+        """Check again, confirm, and read the configuration back."""
 
     def save(self, changes: Sequence[Change]) -> Outcome:
-        """Save what runs."""
+        """Save the running configuration."""
 
     def abort(self, changes: Sequence[Change]) -> Outcome:
         """End the trial and the candidate of this rollout where there is one, and only those."""
 
 
 class GateVerdict(Protocol):
-    """What a gate says."""
+    """Result of a gate or of live checks."""
 
     @property
     def passed(self) -> bool:
@@ -61,11 +61,11 @@ class GateVerdict(Protocol):
 
     @property
     def summary(self) -> str:
-        """What was measured, or everything that did not pass."""
+        """Measured values, or everything that did not pass."""
 
 
 class TextStore(Protocol):
-    """Where texts are kept by their content."""
+    """Store of texts by their digest."""
 
     def keep(self, text: str) -> str:
         """Make a text durable; returns its digest."""
@@ -75,7 +75,7 @@ class WaveWatch(Protocol):
     """The live checks of a rollout."""
 
     def __call__(self, devices: Sequence[str], when: str, *, allow_sick: bool) -> GateVerdict:
-        """Judge a wave's switches and their neighbours; when: before, during or after the wave."""
+        """Check a wave's switches and their neighbours. when: before, during or after the wave."""
 
 
 RunGate = Callable[[Gate], GateVerdict]

@@ -1,4 +1,4 @@
-"""What other processes ask of a running controller: to pause, to abort, to go on with a wave."""
+"""Requests of other processes to a running controller: pause, abort, approve a wave."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from rocefort.rollout.planning.signing import sign_text
 
 
 def request_pause(journal: Path, plan: Plan, by: str) -> None:
-    """Ask that no further wave begins; the one under way is brought to its end."""
+    """Request that no further wave begins; the current wave is completed."""
     _ask(journal, plan.digest, "pause", by)
 
 
 def request_abort(journal: Path, plan: Plan, by: str) -> None:
-    """Ask that the wave under way is rolled back and the rollout ends."""
+    """Request that the current wave is rolled back and the rollout ends."""
     _ask(journal, plan.digest, "abort", by)
 
 
@@ -41,14 +41,14 @@ def approve(  # noqa: PLR0913 - who, beside what and where
     key: Path | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Approval:
-    """Approve one wave of the plan that was looked at; digest: of that plan.
+    """Approve one wave of a plan. digest: of the plan that the user reviewed.
 
-    It holds for the run under way of this plan. key: signs it. Raises Refused where it would not
-    hold, BadInput for no such wave.
+    The approval is valid for the current run of this plan. key: signs the approval. Raises Refused
+    if the approval would be invalid, BadInput if the plan has no such wave.
     """
     if digest != plan.digest or digest != plan.computed_digest():
         raise Refused(
-            "the approval is for another plan", where=wave, how="look at this one, then approve it"
+            "the approval is for another plan", where=wave, how="review this plan, then approve it"
         )
     names = [each.name for each in plan.waves]
     if wave not in names:
@@ -64,9 +64,9 @@ def approve(  # noqa: PLR0913 - who, beside what and where
 
 
 def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHistory:
-    """Where the run under way stands; raises Refused where there is none, or no sound journal.
+    """History of the current run; raises Refused if there is none or the journal is damaged.
 
-    sound: whether it must be, as for all but a wish to stop that a controller at work hears.
+    sound: refuse a damaged journal. A request to abort a working controller does not need this.
     """
     found = status(journal)
     if found.damage and sound:
@@ -74,7 +74,7 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHist
     history = found.history(plan.digest)
     if not history.running:
         raise Refused(
-            "has no run of this plan that is under way",
+            "has no unfinished run of this plan",
             where=str(journal),
             how="`rocefort apply` begins one",
         )
@@ -82,15 +82,15 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHist
 
 
 def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None = None) -> None:
-    """Write a request: a transaction of its own, which the controller's rows do not notice."""
+    """Write a request in a separate transaction; the rows of the controller do not change."""
     if not path.is_file():
-        raise BadInput("no such journal", where=str(path), how="it is made by `rocefort apply`")
+        raise BadInput("no such journal", where=str(path), how="`rocefort apply` creates it")
     with closing(connected(path, create=False)) as connection:
         try:
             (found,) = connection.execute("pragma user_version").fetchone()
             if found != FORMAT:
                 what = f"is a journal of format {found}, this Rocefort writes {FORMAT}"
-                raise Refused(what, where=str(path), how="ask by the version that runs it")
+                raise Refused(what, where=str(path), how="use the version that runs this rollout")
             at = utc_now().isoformat(timespec="milliseconds")
             with transaction(connection):
                 wave, data = (approval.wave, json.dumps(asdict(approval))) if approval else ("", "")

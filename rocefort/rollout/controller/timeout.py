@@ -1,4 +1,4 @@
-"""Something that must come to its end within a time, measured by a clock that nobody sets."""
+"""Time limit for an act, by a monotonic clock."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from typing import TypeVar
 from rocefort.errors import DeviceFailed
 
 T = TypeVar("T")
-GRACE_S = 2.0  # for what hangs to notice that its sessions are gone
+GRACE_S = 2.0  # for a hanging act to notice that its sessions are closed
 
 
 def nothing() -> None:
-    """For an act that holds nothing."""
+    """Do nothing, as the end of an act without sessions."""
 
 
 def result_within(
     seconds: float | None, what: str, act: Callable[[], T], end: Callable[[], None] = nothing
 ) -> T:
-    """The result of an act, or what it raises; raises DeviceFailed where it takes longer.
+    """Return the result of an act; raises its exception, or DeviceFailed after the time limit.
 
-    seconds: None for no limit; where none is left the act is not begun. end: takes everything from
-    the act by which it reaches a switch or a server; called before anybody hears that its time is
-    over, so that nothing acts beside who goes on. Its thread, which nothing can stop, keeps nobody
-    from ending.
+    seconds: None for no limit; with none left the act does not begin. end: closes all sessions of
+    the act with switches and servers. It is called before DeviceFailed is raised, so that the act
+    does nothing beside the caller. The thread of the act cannot be stopped; it is a daemon, so the
+    process can still exit.
     """
     if seconds is None:
         return act()
     if seconds <= 0:
-        raise DeviceFailed(f"{what} was not begun: its trial leaves no time for it")
+        raise DeviceFailed(f"{what} did not begin: the trial has no time left for it")
     results: list[T] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
             results.append(act())
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever asked
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
             errors.append(error)
 
     thread = Thread(target=run, name=what, daemon=True)

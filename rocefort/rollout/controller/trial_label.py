@@ -1,4 +1,4 @@
-"""How the trials of one run are told on a switch: by the plan's digest, and by the run's own id."""
+"""Label of a run's trials on a switch: the plan's digest and the run's id."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rocefort.models.rollout.events import Event, RunStarted
 SHOWN = 12  # characters of a plan's digest; a description has room for 60 in all
 RUN_SHOWN = 8  # of a run's id
 NAME = "rocefort"
-RUN_STANDS_FOR = "RUN"  # where the run is not known yet, as on paper
+RUN_STANDS_FOR = "RUN"  # placeholder while no run exists, as on paper
 
 
 @dataclass(frozen=True, slots=True)
 class TrialLabel:
-    """The words of one run of one plan.
+    """Label of one run of one plan.
 
-    run: its id. earlier: those of the runs of this plan that the same journal has; whoever holds
-    the journal knows that no controller carries them any more. resumed: an earlier life of the
-    controller may have begun trials of this run.
+    run: its id. earlier: ids of the earlier runs of this plan in the same journal; the lock on the
+    journal proves that no controller executes them now. resumed: an earlier controller process may
+    have begun trials of this run.
     """
 
     plan: str
@@ -31,43 +31,43 @@ class TrialLabel:
 
     @property
     def left_trials(self) -> bool:
-        """Whether controllers before this one may have left trials behind."""
+        """Whether earlier controller processes may have left trials behind."""
         return self.resumed or bool(self.earlier)
 
     @property
     def persist_id(self) -> str:
-        """The id of its trials, where a release lets a trial have one."""
+        """Persist id of its trials, for releases that support one."""
         return persist_id(self.plan, self.run)
 
     def description(self, word: str = "") -> str:
-        """What stands at its commits in a switch's list of them; word: of a leg."""
+        """Description of its commits in a switch's commit list. word: of a drain step."""
         told = f"{NAME} {self.plan[:SHOWN]}/{self.run[:RUN_SHOWN]}"
         return f"{told}, {word}" if word else told
 
     def read(self, description: str) -> tuple[str, str] | None:
-        """Run and word of a commit of this plan by its description; None: it is not of this."""
+        """Run and word from a commit's description; None for a commit of another plan."""
         found = re.fullmatch(rf"{NAME} {self.plan[:SHOWN]}/(\w+)(?:, (.*))?", description)
         return (found[1], found[2] or "") if found else None
 
     def run_of(self, trial: str) -> str:
-        """The run of a trial of this plan by its persist id; empty: it is not of this."""
+        """Run of a trial from its persist id; empty for a trial of another plan."""
         found = re.fullmatch(rf"{NAME}-{self.plan[:SHOWN]}-(\w+)", trial)
         return found[1] if found else ""
 
     def owns(self, run: str) -> bool:
-        """Whether a run is this one, or an earlier one of the same journal; whole or as shown."""
+        """Whether a run is this one or an earlier one of the journal, by its full or short id."""
         return run[:RUN_SHOWN] in {each[:RUN_SHOWN] for each in (self.run, *self.earlier)}
 
 
 def persist_id(plan: str, run: str = RUN_STANDS_FOR) -> str:
-    """The id of a run's trials."""
+    """Persist id of a run's trials."""
     return f"{NAME}-{plan[:SHOWN]}-{run[:RUN_SHOWN]}"
 
 
 def run_told(persist: str, description: str) -> tuple[str, str]:
-    """Plan and run of a trial, as far as a switch is told them; empty: no run of Rocefort began it.
+    """Plan and run of a trial, as far as a switch has them; empty if not begun by Rocefort.
 
-    persist: its id, where the release has such; description: of the newest commit.
+    persist: its persist id, if the release has one; description: of the newest commit.
     """
     found = re.fullmatch(rf"{NAME}-(\w+)-(\w+)", persist)
     if not persist:
@@ -76,7 +76,7 @@ def run_told(persist: str, description: str) -> tuple[str, str]:
 
 
 def label_of(plan: str, events: Iterable[Event], *, resume: bool) -> TrialLabel:
-    """The words of the run that a journal has under way, or of a new one.
+    """Label of the unfinished run of a journal, or of a new run.
 
     events: of this plan, oldest first.
     """

@@ -1,8 +1,8 @@
-"""Owner of a trial that is pending on a switch, by what the switch shows and what this run did.
+"""Owner of a pending trial, from the output of the switch and the acts of this run.
 
 A release may show neither a trial's persist id, nor its commit in the list of commits, nor its time
-(docs/emulator.md has the behaviours). What is not shown is unknown: it is never taken for ours, for
-somebody else's, or for zero seconds.
+(docs/emulator.md has the behaviours). What is not shown is unknown: it never counts
+as ours, as another owner's, or as zero seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rocefort.rollout.controller.trial_label import TrialLabel
 
 
 class ShownTrial(Protocol):
-    """The trial of a switch, as the switch shows it; seconds_left: None where it is not shown."""
+    """Trial as the switch shows it; seconds_left: None if not shown."""
 
     @property
     def state(self) -> str: ...  # noqa: D102
@@ -27,7 +27,7 @@ class ShownTrial(Protocol):
 
 
 class Commit(Protocol):
-    """A commit as the switch lists it; two that are equal are the same one."""
+    """Commit as the switch lists it; equal objects are the same commit."""
 
     @property
     def description(self) -> str: ...  # noqa: D102
@@ -38,7 +38,7 @@ class OwnTrial:
     """A trial that this controller began after nothing was pending.
 
     session: the driver's object, one for each session. newest: the newest commit that the switch
-    listed before it. ends_from, ends_by: times between which its timer ends it, by this
+    listed before it. ends_from, ends_by: earliest and latest end of its timer, by this
     controller's clock.
     """
 
@@ -50,7 +50,7 @@ class OwnTrial:
 
 @dataclass(frozen=True, slots=True)
 class TrialClaim:
-    """Owner of a pending trial. run: of this plan, where the switch shows one."""
+    """Owner of a pending trial. run: of this plan, if the switch shows one."""
 
     whose: TrialOwner
     run: str = ""
@@ -61,7 +61,7 @@ def described(newest: Commit | None) -> str:
     return newest.description if newest else ""
 
 
-def owner_of(  # noqa: PLR0913 - all that is known of it
+def owner_of(  # noqa: PLR0913 - all evidence of it
     label: TrialLabel,
     trial: ShownTrial,
     newest: Commit | None,
@@ -72,17 +72,17 @@ def owner_of(  # noqa: PLR0913 - all that is known of it
 ) -> TrialClaim:
     """Owner of the trial that a switch shows.
 
-    newest: the newest commit as listed; None: there is no such list. began: the trial that this
-    session began and that cannot be over. led_to: whether a commit with these words led to what
-    runs. may_be_ours: the switch runs what a trial of this plan leads to, and this journal has
-    begun one.
+    newest: the newest commit as listed; None without a list. began: the trial that this session
+    began and that cannot be over. led_to: whether a commit with these words led to the running
+    configuration. may_be_ours: the switch runs a result of this plan's trials, and this journal
+    has begun one.
     """
     if trial.state == "INACTIVE":
         return TrialClaim(TrialOwner.NONE)
     if trial.persist_id:
         return _of_run(label, label.run_of(trial.persist_id))
     mark = label.read(described(newest))
-    if began is not None and newest == began.newest:  # the list does not show it
+    if began is not None and newest == began.newest:  # the list does not show our trial
         return TrialClaim(TrialOwner.THIS_RUN, label.run)
     if began is not None:
         return _of_run(label, mark[0] if mark else "")

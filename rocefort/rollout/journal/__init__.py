@@ -1,1 +1,1 @@
-"""The journal of a rollout, its locks and its files."""
+"""Journal of a rollout: its database, locks and files."""

@@ -1,4 +1,4 @@
-"""The hash chain of a journal: each row covers the one before; the head stands in its own file."""
+"""Hash chain of a journal: each row covers the row before; the head is in a separate file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rocefort.errors import ServiceFailed
 
-Row = tuple[object, ...]  # the columns of an entry, without its hash
+Row = tuple[object, ...]  # columns of an entry, without its hash
 COLUMNS = "id, at, plan, wave, device, act, phase, detail, code, data"
 FIRST = (0, "0" * 64)  # number and link before the first row
 HEADLESS = "its head file is lost, or empty"
@@ -18,13 +18,13 @@ HEAD_BYTES = 84  # a number of 18 digits, a blank, 64 digits of the link, a line
 
 
 def row_link(before: str, row: Row) -> str:
-    """The link of a row: SHA-256 over the link before it and its own columns."""
+    """Return the link of a row: SHA-256 over the link before it and its own columns."""
     text = json.dumps([before, *row], separators=(",", ":"), ensure_ascii=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sound_rows(rows: Sequence[Row]) -> int:
-    """How many rows, each with its link, are as they were written: up to the first other one."""
+    """Number of unchanged rows, each with its link, before the first changed one."""
     before = FIRST[1]
     for number, (*row, link) in enumerate(rows):
         if row[0] != number + 1 or link != row_link(before, tuple(row)):
@@ -34,9 +34,10 @@ def sound_rows(rows: Sequence[Row]) -> int:
 
 
 def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
-    """What is wrong with rows that each end with their link; empty: nothing.
+    """Damage of rows that each end with their link; empty if there is none.
 
-    head: as it stands in its file. It may be one row behind: a controller can die between the two.
+    head: content of the head file. It may be one row behind: a controller can die between the two
+    writes.
     """
     number, before = FIRST
     links = [before]
@@ -52,14 +53,14 @@ def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
     if head == FIRST and number > 1:
         return HEADLESS
     if known > number:
-        return f"its last rows are missing: {known} were written, {number} are there"
+        return f"its last rows are missing: {known} were written, {number} remain"
     if links[known] != link or number - known > 1:
-        return "it is not the one that its head file belongs to"
+        return "its head file belongs to another journal"
     return ""
 
 
 class ChainHead:
-    """The file with the newest link, one short record that is overwritten in place."""
+    """File with the newest link, one short record that is overwritten in place."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -75,7 +76,7 @@ class ChainHead:
             self.link = self.read()[1]
 
     def read(self) -> tuple[int, str]:
-        """Number and link as they stand there; those before the first row where none does."""
+        """Return number and link of the file; those before the first row if it is empty."""
         return head_content(os.pread(self._file, HEAD_BYTES, 0))
 
     def move(self, number: int, link: str) -> None:
@@ -90,7 +91,7 @@ class ChainHead:
 
 
 def head_content(record: bytes) -> tuple[int, str]:
-    """Number and link of a head file; what cannot be read belongs to no journal."""
+    """Number and link of a head file; unreadable content matches no journal."""
     if not record:
         return FIRST
     words = record.decode("ascii", "replace").split()

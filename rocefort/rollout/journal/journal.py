@@ -1,9 +1,9 @@
-"""The journal of a rollout: what is about to be done is on disk before it is done.
+"""Journal of a rollout: every act is on disk before it begins.
 
-An SQLite file (write-ahead log, synchronous=FULL) with one writer. Each row carries the SHA-256 of
-itself and of the row before; the newest of these, the head, also stands in a file beside it, so
-that lost rows show. Requests of other processes are a table of their own, outside the chain: the
-controller takes each up as a row of the chain, in one transaction.
+An SQLite file (write-ahead log, synchronous=FULL) with one writer. Each row has the SHA-256 of
+itself and of the row before. The newest one, the head, is also in a file beside the journal, so
+that lost rows show. Requests of other processes are in a separate table, outside the chain: the
+controller adds each to the chain as a row, in one transaction.
 """
 
 from __future__ import annotations
@@ -45,39 +45,39 @@ create table request (id integer primary key, at text not null, plan text not nu
   kind text not null, by text not null, wave text not null, data text not null, taken integer);
 """
 DAMAGED = (
-    "nothing is done by a journal that cannot be trusted; `rocefort status` shows what it says; "
-    "look at the switches themselves, then plan anew from what they run, under another name"
+    "a damaged journal cannot be used for a rollout; `rocefort status` shows its content; "
+    "inspect the switches, then plan again from their running configuration, under another name"
 )
-# Its rows may be sound and its last ones missing: going on could then go the wrong way.
+# Its rows may be sound but the last ones missing: a wrong act could follow.
 WITHOUT_HEAD = (
-    "whether its last rows are missing cannot be told without it; by the newest link, if you kept "
-    "what the last run printed: `rocefort history --journal {} --restore-head LINK`; otherwise "
-    "look at the switches themselves, then plan anew from what they run, under another name"
+    "without it nothing shows whether its last rows are missing; restore it with the newest link, "
+    "which the last run printed: `rocefort history --journal {} --restore-head LINK`; otherwise "
+    "inspect the switches, then plan again from their running configuration, under another name"
 )
 
 
 class JournalFailed(ServiceFailed):
-    """An event could not be made durable: whoever hears this acts no further."""
+    """Error of an event that could not be made durable: the controller stops acting."""
 
 
 class EventListener(Protocol):
-    """Who hears of each event: progress, audit."""
+    """Receiver of every event, such as the progress display or the audit log."""
 
     def __call__(self, event: Event, /) -> None:
-        """Take one event; an exception rolls the wave under way back."""
+        """Take one event; an exception rolls the current wave back."""
 
 
 class Journal(Protocol):
-    """Events of one plan. Kept so small that another database could stand behind it."""
+    """Store of one plan's events, with an interface small enough for another database."""
 
     def append(self, event: Event, request: OperatorRequest | None) -> None:
-        """Make one event durable, and with it that a request is taken; raises JournalFailed."""
+        """Make one event durable and mark its request as taken; raises JournalFailed."""
 
     def events(self) -> Sequence[Event]:
         """All events of this plan, oldest first."""
 
     def requests(self) -> Sequence[OperatorRequest]:
-        """What was asked of this plan's controller and is not taken up yet."""
+        """Open requests to the controller of this plan."""
 
 
 class Connection(sqlite3.Connection):
@@ -87,7 +87,7 @@ class Connection(sqlite3.Connection):
     """
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401 - as its
-        """As sqlite3.Connection's."""
+        """Execute a statement, as sqlite3.Connection does."""
         try:
             return super().execute(sql, parameters)
         except UnicodeDecodeError:
@@ -104,11 +104,11 @@ class SqliteJournal:
 
     @property
     def head(self) -> str:
-        """The newest link of the chain: kept elsewhere, too, it seals the journal."""
+        """Newest link of the chain; a copy elsewhere seals the journal."""
         return self._head.link
 
     def append(self, event: Event, request: OperatorRequest | None = None) -> None:
-        """Write one event through to the disk."""
+        """Write one event durably to the disk."""
         try:
             with transaction(self._connection):
                 number, link = self._insert(event)
@@ -118,11 +118,12 @@ class SqliteJournal:
             self._head.move(number, link)
         except (sqlite3.Error, OSError) as error:
             raise JournalFailed(
-                f"the journal cannot be written: {error}", how="nothing is done without it"
+                f"the journal cannot be written: {error}",
+                how="check its disk; nothing is done without it",
             ) from None
 
     def _insert(self, event: Event) -> tuple[int, str]:
-        # Asked each time: after a commit whose outcome is not known, only the file knows the last.
+        # Read each time: after a commit with an unknown result, only the file has the last row.
         newest = "select id, hash from entry order by id desc limit 1"
         last, before = self._connection.execute(newest).fetchone() or FIRST
         row = _row(last + 1, self._plan, event)
@@ -141,7 +142,7 @@ class SqliteJournal:
         return [event_of_row(row) for row in rows]
 
     def requests(self) -> list[OperatorRequest]:
-        """What was asked of this plan's controller and is not taken up yet."""
+        """Open requests to the controller of this plan."""
         try:
             rows = self._connection.execute(
                 "select id, kind, by, plan, wave, data from request"
@@ -160,7 +161,7 @@ STEP = ("wave", "device", "act", "phase", "detail", "code")
 
 
 def event_of_row(row: Sequence[Any]) -> Event:
-    """An Event of wave, device, act, phase, detail, code and data."""
+    """Return the Event of wave, device, act, phase, detail, code and data."""
     *step, data = row
     return event_of({**json.loads(data), **dict(zip(STEP, step, strict=True))})
 
@@ -185,10 +186,10 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def open_journal(path: Path, plan_digest: str) -> Iterator[SqliteJournal]:
-    """Open a journal for its owner alone; makes it where there is none.
+    """Open a journal, readable by its owner only; create a missing one.
 
-    Raises ServiceFailed where it is none, Refused where another controller has it, where it is of
-    another format, and where it is damaged.
+    Raises ServiceFailed if the file is not a journal. Raises Refused if another controller uses it,
+    if it has another format, or if it is damaged.
     """
     run = RunDirectory.of_journal(path)
     with locked(run.lock), closing(connected(path)) as connection:
@@ -201,7 +202,7 @@ def open_journal(path: Path, plan_digest: str) -> Iterator[SqliteJournal]:
 def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
     """A connection that writes durably; raises ServiceFailed."""
     try:
-        # before SQLite writes to it, because its side files take over the mode
+        # before SQLite writes to it, because its side files get the same mode
         flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
         os.close(os.open(path, flags, 0o600))
         path.chmod(0o600)
@@ -216,7 +217,7 @@ def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
     try:
         connection.execute("pragma journal_mode=wal")
         connection.execute("pragma synchronous=full")
-        # so that the file itself stays as it is while a copy is read: see status.py
+        # so that the file itself does not change while it is copied: see status.py
         connection.execute("pragma wal_autocheckpoint=0")
     except sqlite3.Error as error:
         connection.close()
@@ -225,7 +226,7 @@ def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
 
 
 def _prepared(connection: sqlite3.Connection, path: Path, head: ChainHead) -> None:
-    """Make the tables of a new journal; check those of an old one."""
+    """Create the tables of a new journal; check those of an old one."""
     try:
         (found,) = connection.execute("pragma user_version").fetchone()
         (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
@@ -246,7 +247,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, head: ChainHead) -> No
 
 
 def _rows(connection: sqlite3.Connection) -> tuple[list[Row], str]:
-    """All rows with their links, and what SQLite finds wrong; empty: nothing."""
+    """All rows with their links, and the damage that SQLite reports; empty if none."""
     rows = connection.execute(f"select {COLUMNS}, hash from entry order by id").fetchall()  # noqa: S608
     (found,) = connection.execute("pragma integrity_check(1)").fetchone()
     return rows, "" if found == "ok" else str(found)
@@ -257,16 +258,16 @@ def _newest(rows: Sequence[Row]) -> tuple[int, str]:
 
 
 def damaged(path: Path, wrong: str) -> Refused:
-    """What to do about a journal that cannot be trusted."""
+    """Error for a damaged journal, with the cure."""
     how = WITHOUT_HEAD.format(shlex.quote(str(path))) if wrong == HEADLESS else DAMAGED
     return Refused(f"is damaged: {wrong}", where=str(path), how=how)
 
 
 def restore_head(path: Path, link: str) -> int:
-    """Write the lost head of a journal anew; gives how many rows it has.
+    """Write the lost head of a journal again; returns its number of rows.
 
-    link: the newest one, as it was kept elsewhere: the rows alone cannot tell that none is missing.
-    Raises Refused for any other, where rows were changed, and where the head is there; BadInput.
+    link: a copy of the newest link. The rows alone do not show whether the last ones are missing.
+    Raises Refused for any other link, for changed rows, and if the head exists; BadInput.
     """
     if not path.is_file():
         raise BadInput("no such journal", where=str(path), how="check its name")
@@ -285,7 +286,7 @@ def restore_head(path: Path, link: str) -> int:
             raise damaged(path, str(error)) from None
         wrong = damage(rows, head.read()) or sound
         if not wrong:
-            raise Refused("has its head", where=str(path), how="go on without --restore-head")
+            raise Refused("has its head", where=str(path), how="continue without --restore-head")
         if wrong != HEADLESS or sound:
             raise damaged(path, sound or wrong)
         _check_link(path, rows, link)
@@ -299,14 +300,14 @@ def _check_link(path: Path, rows: Sequence[Row], link: str) -> None:
     if link == links[-1]:
         return
     if link not in links:
-        what = "none of its rows has that link: its last rows are missing, or it is another's"
-        raise Refused(what, where=str(path), how="look at the switches themselves, then plan anew")
+        what = "no row has that link: the last rows are missing, or the link is of another journal"
+        raise Refused(what, where=str(path), how="inspect the switches, then plan again")
     after = len(links) - links.index(link) - 1
     raise Refused(
         f"{count_of(after, 'row')} came after that link, and perhaps more that are missing",
         where=str(path),
-        how="give the newest that was printed; where its run was killed and printed none, look at "
-        "the switches themselves, then plan anew",
+        how="give the newest printed link; if the run was killed and printed none, inspect the "
+        "switches, then plan again",
     )
 
 
@@ -315,5 +316,5 @@ def _of_another_format(path: Path, found: int) -> Refused:
     return Refused(
         f"was written by {age} Rocefort (format {found}, this one writes {FORMAT})",
         where=str(path),
-        how="go on with that version, or begin a new journal once the switches are at rest",
+        how="continue with that version, or begin a new journal when no trial is pending",
     )

@@ -1,4 +1,4 @@
-"""One controller at a time: locks that the kernel frees when their holder ends, however it ends."""
+"""Locks that allow one controller at a time; the kernel frees them when the holder ends."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ HOLDER = re.compile(
     r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
 )
 LOCKS = Path("/proc/locks")  # of Linux
-MOST_TOLD = 400  # bytes that are read of a lock: everybody may write there
-# Where everybody may make a file and nobody may remove another's. Not a matter of TMPDIR or of who
-# asks: the first of these that is such a directory is the one for all users of a machine.
+MOST_TOLD = 400  # bytes that are read of a lock file: every user may write there
+# Directories in which every user may create files and remove only their own. The choice depends on
+# neither TMPDIR nor the user: the first suitable one serves all users of a machine.
 SHARED = (Path("/run/lock"), Path("/var/lock"), Path("/tmp"))  # noqa: S108 - made with care below
 FOR_ALL = 0o666
 MINE = 0o600
-TRIES = 20  # where others begin and end at the same moment
+TRIES = 20  # for controllers that begin and end at the same moment
 
 
 @contextmanager
 def one_controller(switches: Iterable[str]) -> Iterator[None]:
-    """Hold switches for one controller, all of them or none, whatever its plan, journal and user.
+    """Hold all switches for one controller or none, for any plan, journal and user.
 
-    switches: `host:port` of every switch of the site. One that two controllers know by different
-    names is not seen to be the same: there, as between machines, the switch itself decides, which
-    takes one trial at a time. Raises Refused, naming a switch and who has it, and ServiceFailed.
+    switches: `host:port` of every switch of the site. Two names of one switch give two locks.
+    There, as between machines, the switch decides: it accepts one trial at a time. Raises Refused
+    with a switch and its holder, and ServiceFailed.
     """
     wanted = {_lock_of(switch): switch for switch in switches}
     directory = shared_directory()
@@ -50,7 +50,7 @@ def one_controller(switches: Iterable[str]) -> Iterator[None]:
 
 
 def shared_directory() -> Path:
-    """Where the locks of switches are; raises ServiceFailed where a machine has no such place."""
+    """Directory of the switches' locks; raises ServiceFailed on a machine without one."""
     for directory in SHARED:
         try:
             found = directory.stat()
@@ -60,14 +60,14 @@ def shared_directory() -> Path:
         if stat.S_ISDIR(found.st_mode) and everybody and found.st_uid == 0:
             return directory
     raise ServiceFailed(
-        "none is root's with mode 1777, so controllers could not exclude each other",
+        "none belongs to root with mode 1777, so controllers could not exclude each other",
         where=", ".join(map(str, SHARED)),
-        how="make one so: install -d -m 1777 -o root /run/lock",
+        how="create one: install -d -m 1777 -o root /run/lock",
     )
 
 
 def _lock_of(switch: str) -> str:
-    """The name of a switch's lock, from `host:port`: one way of writing an address is as good."""
+    """Name of a switch's lock from `host:port`, the same for every form of an address."""
     host, _, port = switch.rpartition(":")
     with suppress(ValueError):
         host = str(ip_address(host.strip("[]")))
@@ -76,10 +76,10 @@ def _lock_of(switch: str) -> str:
 
 @contextmanager
 def locked(path: Path, mode: int = MINE, what: str = "") -> Iterator[None]:
-    """Hold a lock file; raises Refused, naming who has it, where another does.
+    """Hold a lock file; raises Refused with the holder's name if it is held already.
 
-    what: is locked, as the refusal names it; otherwise the file. The file goes at the end, but for
-    one that a dead controller of another user has left.
+    what: name of the locked object in the refusal, else the file. The file is removed at the end,
+    unless a dead controller of another user left it.
     """
     with _held_file(path, mode, what or str(path)) as handle:
         _write_holder(
@@ -89,7 +89,7 @@ def locked(path: Path, mode: int = MINE, what: str = "") -> Iterator[None]:
         )
         try:
             yield
-        finally:  # before the lock goes
+        finally:  # before the lock is released
             try:
                 path.unlink(missing_ok=True)
             except OSError:  # of another user
@@ -97,7 +97,7 @@ def locked(path: Path, mode: int = MINE, what: str = "") -> Iterator[None]:
 
 
 def _write_holder(handle: IO[str], words: str) -> None:
-    """Say who has a lock; where the disk is full nobody hears it, and it holds all the same."""
+    """Write the holder's name into a lock; on a full disk the lock holds without a name."""
     with suppress(OSError):
         handle.truncate(0)
         os.pwrite(handle.fileno(), words.encode(), 0)
@@ -105,7 +105,7 @@ def _write_holder(handle: IO[str], words: str) -> None:
 
 @contextmanager
 def _held_file(path: Path, mode: int, what: str) -> Iterator[IO[str]]:
-    """The locked file at a path: not one that its holder has just removed from there."""
+    """Locked file that is still at its path: its last holder may just have removed it."""
     for _ in range(TRIES):
         with _lock_file(path, mode) as handle:
             try:
@@ -115,14 +115,14 @@ def _held_file(path: Path, mode: int, what: str) -> Iterator[IO[str]]:
             if _is_at(handle, path):
                 yield handle
                 return
-    raise Refused("another controller has just ended", where=what, how="try again")
+    raise Refused("another controller just ended", where=what, how="try again")
 
 
 def _lock_file(path: Path, mode: int) -> IO[str]:
-    """A regular file with one name: nothing that somebody has put there in its place.
+    """Open a regular file with one link; raises Refused for anything else at that path.
 
-    One that is there is opened without O_CREAT, which a kernel may refuse for another user's file
-    in a directory for all (fs.protected_regular).
+    An existing file is opened without O_CREAT: a kernel may refuse that flag for another user's
+    file in a sticky directory (fs.protected_regular).
     """
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -137,26 +137,26 @@ def _lock_file(path: Path, mode: int) -> IO[str]:
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(number)
         raise ServiceFailed(
-            "is not a lock file, somebody has put something else there",
+            "is not a lock file: another process put something else there",
             where=str(path),
-            how="look whose it is, and remove it",
+            how="find its owner, then remove it",
         )
     return os.fdopen(number, "r+", encoding="utf-8", errors="replace")
 
 
 def _way_out(error: OSError, path: Path) -> str:
-    """What to do about a lock file that another user's controller has, or left when it died."""
+    """Cure for a lock file of another user's controller, which may be dead."""
     try:
         owner = operator.name_of(path.lstat().st_uid)
     except OSError:
         return ""
     if not isinstance(error, PermissionError):
         return ""
-    return f"it is {owner}'s: let {owner} go on, or remove it once no controller of {owner} runs"
+    return f"it belongs to {owner}: wait, or remove it when no controller of {owner} runs"
 
 
 def _created_file(path: Path, flags: int, mode: int) -> int:
-    """Make the file with its whole mode at once, or open what another has just made."""
+    """Create the file with its final mode, or open one that another process just created."""
     try:
         before = os.umask(0)
         try:
@@ -174,10 +174,10 @@ def _refuse(handle: IO[str], what: str) -> NoReturn:
 
 
 def holder(path: Path) -> str:
-    """Who has a lock: `process N of USER on HOST, since TIME`; empty: nobody. Takes none.
+    """Holder of a lock: `process N of USER on HOST, since TIME`; empty if free. Takes no lock.
 
-    A lock that was left by a controller that died is told apart by its process, also where its
-    number is another's by now. Of one that this user may not read, the process and its user.
+    The lock of a dead controller counts as free, even if another process now has its number. For a
+    file that this user may not read, the text has only the process and its user.
     """
     try:
         said = path.read_text(encoding="utf-8", errors="replace")[:MOST_TOLD]
@@ -193,14 +193,14 @@ def holder(path: Path) -> str:
             os.kill(int(found["process"]), 0)
         except ProcessLookupError:
             return ""
-        except PermissionError:  # it lives, and is another user's
+        except PermissionError:  # it runs, as another user
             pass
         return found[0] if _locks(found["process"]) else ""
     return found[0]
 
 
 def _unread(path: Path) -> str:
-    """Who has a lock whose file this user may not read, as the kernel lists it."""
+    """Holder of a lock file that this user may not read, from the kernel's list."""
     with suppress(OSError):
         found = path.stat()
         for process, inode in _flocks():
@@ -211,7 +211,7 @@ def _unread(path: Path) -> str:
 
 
 def _locks(process: str) -> bool:
-    """Whether a process has any such lock; where the system does not say, it may have one."""
+    """Whether a process has any such lock; True if the system does not list locks."""
     try:
         return any(each == process for each, _ in _flocks())
     except OSError:

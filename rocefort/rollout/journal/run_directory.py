@@ -1,4 +1,4 @@
-"""Files of a plan and of its runs: each is beside the plan or its journal, and named after it."""
+"""Paths of a plan's files and of its runs, all beside the plan or its journal."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ JOURNAL, FABRICS = ".journal", ".fabric"
 
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
-    """Paths of all that belongs to the runs of a plan that one journal has."""
+    """Paths of all files of a plan's runs in one journal."""
 
     plan: Path
     journal: Path
 
     @classmethod
     def of(cls, plan: Path, journal: Path | None = None) -> RunDirectory:
-        """Paths of a plan; journal: where it is another than the one that is named after it."""
+        """Paths of a plan. journal: only if it has another name than the plan's default."""
         return cls(plan, journal or _sibling_path(plan, JOURNAL))
 
     @classmethod
     def of_journal(cls, journal: Path) -> RunDirectory:
-        """Paths of a journal whose plan is not at hand."""
+        """Paths of a journal without its plan."""
         return cls(journal.with_name(journal.name.removesuffix(JOURNAL)), journal)
 
     @classmethod
     def of_kept_fabric(cls, fabric: Path) -> RunDirectory:
-        """Paths of the journal beside which a fabric is kept."""
+        """Paths of the journal of a stored fabric."""
         folder = fabric.parent
         return cls.of_journal(folder.with_name(folder.name.removesuffix(FABRICS)))
 
     @property
     def signature(self) -> Path:
-        """Of the plan, as `ssh-keygen -Y sign` names it."""
+        """Signature of the plan, with the name that `ssh-keygen -Y sign` gives it."""
         return _sibling_path(self.plan, ".sig")
 
     @property
@@ -44,12 +44,12 @@ class RunDirectory:
 
     @property
     def back(self) -> Path:
-        """The plan back."""
+        """Rollback plan."""
         return self.plan.with_name(f"{self.plan.stem}.back.json")
 
     @property
     def lock(self) -> Path:
-        """Held by the controller that writes to the journal."""
+        """Lock file of the controller that writes to the journal."""
         return _sibling_path(self.journal, ".lock")
 
     @property
@@ -64,22 +64,22 @@ class RunDirectory:
 
     @property
     def texts(self) -> Path:
-        """Folder of what ran before, each text named by its digest."""
+        """Folder of the baseline texts, each named by its digest."""
         return _sibling_path(self.journal, ".texts")
 
     @property
     def fabrics(self) -> Path:
-        """Folder of the fabrics that runs began with, each named by its digest."""
+        """Folder of the fabrics of runs at their beginning, each named by its digest."""
         return _sibling_path(self.journal, FABRICS)
 
     def arguments(self) -> list[str]:
-        """The arguments of a command that find plan and journal."""
+        """Arguments of a command that identify plan and journal."""
         other = self.journal != _sibling_path(self.plan, JOURNAL)
         return [str(self.plan), *(["--journal", str(self.journal)] if other else [])]
 
     @property
     def approve(self) -> str:
-        """The command that approves a wave, without the wave."""
+        """Command that approves a wave, without the wave."""
         return shlex.join(["rocefort", "approve", *self.arguments()])
 
 

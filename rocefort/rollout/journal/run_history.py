@@ -1,4 +1,4 @@
-"""The runs that a journal has: who began each, who went on with it, what was done, how it ended."""
+"""Runs of a journal: the user who began or resumed each, its acts and its outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocefort.rollout.journal.status import JournalEntry, status
 
 
 def contents_of(journal: Path, plan: str = "") -> JournalContents:
-    """All that a journal has, damaged or not; plan: only runs of this one, by its digest."""
+    """Contents of a journal, also of a damaged one. plan: digest, to select one plan's runs."""
     found = status(journal)
     runs = tuple(run for run in runs_of(found.entries) if plan in ("", run.plan))
     return JournalContents(str(journal), runs, len(found.entries), found.head, found.damage)
@@ -26,7 +26,7 @@ def contents_of(journal: Path, plan: str = "") -> JournalContents:
 def runs_of(entries: Iterable[JournalEntry]) -> list[Run]:
     """All runs of a journal in the order in which they began."""
     found: list[Run] = []
-    at_work: dict[str, int] = {}  # by plan, where its run that did not end stands
+    at_work: dict[str, int] = {}  # by plan, the index of its unfinished run
     for entry in entries:
         if isinstance(entry.event, RunStarted):
             at_work[entry.plan] = len(found)
@@ -40,7 +40,7 @@ def runs_of(entries: Iterable[JournalEntry]) -> list[Run]:
 
 
 def confirmed_of(found: JournalContents) -> frozenset[str]:
-    """Devices that any run of a plan confirmed."""
+    """Devices confirmed by any run of a plan."""
     events = (each.event for run in found.runs for each in run.events)
     return frozenset(
         event.device
@@ -54,12 +54,12 @@ def confirmed_of(found: JournalContents) -> frozenset[str]:
 
 
 def _last_leg(event: Event) -> bool:
-    """Whether an act was on the last leg of its switch's way: a drain alone is no change."""
+    """Whether an act belongs to the last drain step of its switch: a drain alone is no change."""
     return isinstance(event, ActEvent) and event.leg == DrainStep(event.of - 1)
 
 
 def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
-    """Status of the last run of a plan; takes no lock, writes nothing beside the journal."""
+    """Status of the last run of a plan, without a lock and without writing a file."""
     there = journal.is_file()
     at_work = holder(RunDirectory.of_journal(journal).lock) if there else ""
     found = contents_of(journal, plan.digest) if there else JournalContents(str(journal))
@@ -72,26 +72,29 @@ def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
 
 
 def _state(plan: Plan, run: Run | None, at_work: str) -> tuple[str, int]:
-    """A run as a sentence, and the exit code that its controller ends with in this state."""
+    """State of a run as a sentence, and the exit code of its controller in this state."""
     if run is None:
-        return "not begun; `rocefort apply` begins", 0
+        return "not begun; `rocefort apply` begins it", 0
     if run.ended:
         return run.ended, run.code
-    return (f"under way by {at_work}", 0) if at_work else _abandoned_state(plan, run.history)
+    return (f"in progress by {at_work}", 0) if at_work else _abandoned_state(plan, run.history)
 
 
 def _abandoned_state(plan: Plan, history: RunHistory) -> tuple[str, int]:
-    """In what state a run was left that no controller carries."""
+    """State of an unfinished run without a controller."""
     if history.failure:
-        return "failed, and not yet rolled back; `rocefort resume` does it", history.failure.code
+        return (
+            "failed, not yet rolled back; `rocefort resume` rolls it back",
+            history.failure.code,
+        )
     if history.paused:
-        return f"paused by {history.paused}; `rocefort resume` goes on", 4
+        return f"paused by {history.paused}; `rocefort resume` continues", 4
     wave = next((w.name for w in plan.waves if not _is_wave_done(plan, w, history)), "")
     waits = history.rules.approve if history.rules and not history.unbound else ()
     if wave in waits and wave not in history.approved:
         how = "`rocefort approve`, then `rocefort resume`"
         return f"wave {wave} waits for its approval; {how}", 4
-    return "interrupted, its controller is gone; `rocefort resume` goes on", 3
+    return "interrupted, its controller is gone; `rocefort resume` continues", 3
 
 
 def _is_wave_done(plan: Plan, wave: Wave, history: RunHistory) -> bool:

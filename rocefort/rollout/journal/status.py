@@ -1,8 +1,8 @@
-"""Where a rollout stands, by its journal alone: takes no lock, and writes nothing beside it.
+"""Status of a rollout from its journal alone, without a lock and without writing a file.
 
 SQLite may write to the side files of a database that it only reads. So a copy is read, in memory
-where there is /dev/shm: the file stays as it is while a controller runs (it only appends to the
-log), and what was copied while one ended shows in the chain, and is copied again.
+if there is /dev/shm. The file does not change while a controller runs, which only appends to the
+log. A copy made while a controller ended has a damaged chain, and is made again.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from rocefort.rollout.journal.journal import FORMAT, Connection, event_of_row
 from rocefort.rollout.journal.run_directory import RunDirectory
 
 TRIES = 3
-# What SQLite reports of the copy's disk, and of no damage.
+# Errors of the copy's disk; they do not mean damage.
 OF_THE_DISK = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
-# Of the copy, in a directory of mode 0700: in memory, or where temporary files are.
+# Directories for the copy, of mode 0700: in memory, or the one for temporary files.
 PLACES = ("/dev/shm", None)  # noqa: S108
 
 
@@ -47,10 +47,10 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class JournalReading:
-    """What a journal says. `damage`: why it cannot be trusted.
+    """Content of a journal. `damage`: reason why it cannot be trusted.
 
-    entries: the rows up to the first that is not as it was written.
-    head: the newest link of its chain; whoever keeps it elsewhere can tell a forged journal.
+    entries: the rows before the first changed one.
+    head: the newest link of its chain; a copy of it elsewhere reveals a forged journal.
     """
 
     entries: tuple[JournalEntry, ...]
@@ -58,17 +58,17 @@ class JournalReading:
     damage: str = ""
 
     def history(self, plan_digest: str) -> RunHistory:
-        """Where the last run of a plan stands."""
+        """History of the last run of a plan."""
         return history_of(entry.event for entry in self.entries if entry.plan == plan_digest)
 
 
 def status(path: Path) -> JournalReading:
-    """Read a journal, damaged or not.
+    """Read a journal, also a damaged one.
 
-    Raises BadInput where there is none, ServiceFailed where no copy of it can be written.
+    Raises BadInput for a missing journal, ServiceFailed if no copy of it can be written.
     """
     if not path.is_file():
-        raise BadInput("no such journal", where=str(path), how="it is made by `rocefort apply`")
+        raise BadInput("no such journal", where=str(path), how="`rocefort apply` creates it")
     for _ in range(TRIES):
         found = _journal_reading(path)
         if not found.damage:
@@ -92,7 +92,7 @@ def _journal_reading(path: Path) -> JournalReading:
 
 
 def _up_to(rows: list[Row], head: tuple[int, str]) -> list[Row]:
-    """Rows without those that came after the head was read: a controller may be at work."""
+    """Rows without those written after the head was read: a controller may be running."""
     return rows if head == FIRST else rows[: head[0] + 1]
 
 
@@ -109,15 +109,15 @@ def _rows(path: Path) -> list[Row]:
                 if log:
                     copy.with_name("journal-wal").write_bytes(log)
                 return _rows_of(copy)
-        except OSError as error:  # read-only, full, or not there
+        except OSError as error:  # read-only, full, or missing
             troubles.append(f"{place or 'the temporary directory'} ({error.strerror})")
         except sqlite3.OperationalError as error:
             code = getattr(error, "sqlite_errorcode", 0)  # an error of Python's own has none
             if code & 0xFF not in OF_THE_DISK:
                 raise
             troubles.append(f"{place or 'the temporary directory'} ({error})")
-    how = "set TMPDIR to a directory that you may write to"
-    what = f"is read by a copy, which can be written neither to {' nor to '.join(troubles)}"
+    how = "set TMPDIR to a directory in which you may write"
+    what = f"is read from a copy, which can be written neither to {' nor to '.join(troubles)}"
     raise ServiceFailed(what, where=str(path), how=how)
 
 

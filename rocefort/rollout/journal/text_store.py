@@ -1,4 +1,4 @@
-"""What ran before a rollout, kept by its content beside the journal, for its owner alone."""
+"""Store of baseline texts beside the journal, named by their digests, for their owner only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rocefort.models.rollout.plan import digest_of
 
 @dataclass(frozen=True)
 class KeptTexts:
-    """Texts in a directory, each in a file that its SHA-256 names; one that is not so is mended.
+    """Texts in a directory, each in a file named by its SHA-256; a damaged file is rewritten.
 
-    A text is kept as the switch shows it: it shows no password, only what it made of one.
-    what: they are, for who hears that one cannot be kept.
+    A text is stored as the switch shows it, with encrypted passwords only. what: name of the texts
+    in errors.
     """
 
     directory: Path
@@ -37,26 +37,26 @@ class KeptTexts:
                 os.close(handle)
         except OSError as error:
             raise ServiceFailed(
-                f"{self.what} cannot be kept: {error.strerror}",
+                f"{self.what} cannot be stored: {error.strerror}",
                 where=str(self.directory),
-                how="nothing is changed without it",
+                how="check its disk; no change is made without it",
             ) from None
         return digest
 
     def read(self, digest: str) -> str:
-        """A kept text; raises BadInput where it is not there, or not what its name says."""
+        """Return a stored text; raises BadInput if it is missing or does not match its name."""
         path = self.directory / digest
         try:
             text = path.read_bytes().decode()
         except (OSError, UnicodeDecodeError):
-            raise BadInput("is not kept, or cannot be read", where=str(path)) from None
+            raise BadInput("is not stored, or cannot be read", where=str(path)) from None
         if digest_of(text) != digest:
-            raise BadInput("was changed after it was kept", where=str(path))
+            raise BadInput("was changed after it was stored", where=str(path))
         return text
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file for its owner alone, so that it is whole and durable, or not there.
+    """Write a file atomically and durably, readable by its owner only.
 
     Raises OSError.
     """

@@ -1,1 +1,1 @@
-"""Live checks of a rollout."""
+"""Live checks of switches before, during and after a wave."""

@@ -1,8 +1,8 @@
-"""The live checks of a rollout as one callable: before, during and after a wave.
+"""Live checks of a rollout as one callable: before, during and after a wave.
 
-Before a wave, the fabric around it must be well: an error on a switch of the wave or on a cabled
-neighbour refuses the wave, unless somebody allows it by name. What was allowed, and what was there
-before the change in any case, is the baseline: afterwards only errors that are *new* stop a wave.
+Before a wave, the fabric around it must be healthy: an error on a switch of the wave or on a cabled
+neighbour refuses the wave, unless the operator allows it. All errors from before the change are the
+baseline: afterwards only *new* errors stop a wave.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from rocefort.validators.rules.live.subject import (
     intended_of,
 )
 
-Observe = Callable[[Sequence[str], Sequence[str]], Observed]  # all devices; those beside a change
+Observe = Callable[[Sequence[str], Sequence[str]], Observed]  # all devices; neighbours of a change
 IntendedOf = Callable[[Network], IntendedState]
 Given = TypeVar("Given")
 Got = TypeVar("Got")
-NOT_DURING = ("LIV020",)  # a trial that runs is not saved, and must not be
+NOT_DURING = ("LIV020",)  # a running trial is not saved, and must not be
 
 
 class LatestResult(Generic[Given, Got]):
-    """A function that is asked again only where it is given another object than last time."""
+    """Cache of a function's last result, valid while its argument is the same object."""
 
     def __init__(self, ask: Callable[[Given], Got]) -> None:
         self._ask = ask
         self._known: tuple[Given, Got] | None = None
 
     def __call__(self, given: Given) -> Got:
-        """The answer, from last time where that was about the same object."""
+        """Return the result, from the cache for the same object."""
         if self._known is None or self._known[0] is not given:
             self._known = given, self._ask(given)
         return self._known[1]
@@ -53,35 +53,35 @@ class LatestResult(Generic[Given, Got]):
 
 @dataclass(frozen=True)
 class LiveResult:
-    """What the live checks found: a reading, all findings, and the errors that stop."""
+    """Result of the live checks: a reading, all findings, and the errors that stop a wave."""
 
     observed: Observed
     report: Report
-    new: tuple[Finding, ...]  # errors that the baseline does not have
-    old: tuple[Finding, ...] = ()  # errors that it has: told, and no reason to stop
+    new: tuple[Finding, ...]  # errors that are not in the baseline
+    old: tuple[Finding, ...] = ()  # errors of the baseline: reported, but they stop nothing
     first: bool = True  # the baseline itself
 
     def refusal(self, *, allow_sick: bool = False) -> RocefortError | None:
-        """What stops the wave, in one sentence: Refused before a change, DeviceFailed after one."""
+        """Error that stops the wave: Refused before a change, DeviceFailed after one."""
         if not self.new or (self.first and allow_sick):
             return None
         count = count_of(len(self.new), "error" if self.first else "new error")
         first = self.new[0]
         what = f"{count} of the live checks, the first: {first.rule} {first.message}"
         if self.first:
-            how = "mend it first (`rocefort health` lists all), or allow a sick fabric"
+            how = "fix it first (`rocefort health` lists all), or use `--allow-sick`"
             return Refused(what, where=str(first.where), how=how)
         return DeviceFailed(what, where=str(first.where), how=first.hint)
 
 
 @dataclass(frozen=True)
 class LiveChecks:
-    """The live checks of one rollout; call it with the devices of a wave and the baseline.
+    """Live checks of one rollout; call it with the devices of a wave and the baseline.
 
-    network: as the fabric is meant to be *at this moment* (see `IntendedFabric`). settle_s: how
-    long after a commit sessions, LLDP and AI-ECN may take; the checks are repeated until no new
-    error is left or the time is up. before: None before the wave; during and after it what that
-    call gave, judged against the fabric as it was meant to be then.
+    network: the intended fabric *at this moment* (see `IntendedFabric`). settle_s: the longest time
+    after a commit for sessions, LLDP and AI-ECN. The checks are repeated until no new error is
+    left or the time is over. before: None before the wave; during and after it the result of that
+    first call, evaluated against the fabric intended then.
     """
 
     observe: Observe
@@ -102,10 +102,10 @@ class LiveChecks:
         on_trial: bool = False,
         beside: Mapping[str, DeviceSeen] = MappingProxyType({}),
     ) -> LiveResult:
-        """Read the devices and their neighbours, and judge them.
+        """Read and check the devices and their neighbours.
 
-        on_trial: during or after the wave, also where no baseline was read: a controller that goes
-        on has none, and then every error counts. beside: neighbours that were read just now.
+        on_trial: during or after the wave, also without a baseline: a resuming controller has none,
+        and then every error counts. beside: neighbours that were read just now.
         """
         late = on_trial or before is not None
         deadline = self.monotonic() + (self.settle_s if late else 0.0)
@@ -140,14 +140,14 @@ class LiveChecks:
 
 
 def errors_of(report: Report) -> tuple[Finding, ...]:
-    """Findings of severity error that nobody waived."""
+    """Findings of severity error without a waiver."""
     return tuple(f for f in report.findings if f.severity is Severity.ERROR)
 
 
 def new_errors(report: Report, baseline: Report) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Errors that a baseline does not have, and those that it has.
+    """Errors that are new since a baseline, and those of the baseline.
 
-    The same rule about the same thing at the same place is the same error, whatever its numbers.
+    Two findings are the same error if rule, subject and position are equal; numbers may differ.
     """
     known = {_identity(finding) for finding in errors_of(baseline)}
     errors = errors_of(report)
@@ -156,7 +156,7 @@ def new_errors(report: Report, baseline: Report) -> tuple[tuple[Finding, ...], t
 
 
 def _identity(finding: Finding) -> tuple[str, ...]:
-    """What a finding is about: the part of its sentence before the first colon."""
+    """Identity of a finding; its subject is the part of the message before the first colon."""
     about, _, _ = finding.message.partition(": ")
     where = finding.where
     return finding.rule, where.device or "", where.interface or "", about
@@ -173,17 +173,17 @@ def with_neighbours(network: Network, devices: Sequence[str]) -> tuple[str, ...]
 
 @dataclass
 class IntendedFabric:
-    """The fabric between two waves: a switch that is not changed yet is meant to run what it ran.
+    """Intended fabric between two waves: an unchanged switch is intended to run its baseline.
 
-    A text is read once, and while no text is another one it is the same Network.
+    Each text is parsed once, and the Network object stays the same while no text changes.
     """
 
-    network: Network  # as it is meant to be in the end
-    _nodes: dict[str, tuple[str, Node]] = field(default_factory=dict)  # of the text read last
+    network: Network  # intended at the end of the rollout
+    _nodes: dict[str, tuple[str, Node]] = field(default_factory=dict)  # newest text and its Node
     _now: Network | None = None
 
     def __call__(self, running: Mapping[str, str], changed: Sequence[str] = ()) -> Network:
-        """running: texts by switch; changed: switches that run the intended text by now."""
+        """Return the Network. running: texts by switch; changed: switches that run their target."""
         nodes = tuple(
             node
             if node.name in changed or node.name not in running

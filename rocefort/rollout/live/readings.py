@@ -1,4 +1,4 @@
-"""Read the state of switches into an Observed, topic by topic."""
+"""Read the state of switches into an `Observed`, topic by topic."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rocefort.fleet.inventory import LIVE_SESSION
 from rocefort.models.network.network import Network
 from rocefort.models.network.observed import DeviceSeen, Observed, StateTopic
 
-UNREADABLE = "what the switch shows could not be read (LIV001)"
-# Of a switch beside a change: what the change may do to it, and nothing that takes long to read;
-# the clock, because that of one switch alone does not tell whose clock is wrong.
+UNREADABLE = "the output of the switch could not be read (LIV001)"
+# Topics of a neighbour of a change: those that the change may affect and that are quick to read.
+# The clock is one, because the clock of one switch alone does not show which clock is wrong.
 BESIDE = (
     StateTopic.FACTS,
     StateTopic.PEERS,
@@ -29,10 +29,10 @@ BESIDE = (
     StateTopic.PORTS,
     StateTopic.CLOCK,
 )
-NOT_BESIDE = "it is read only of switches that change"
+NOT_BESIDE = "it is read only on switches that change"
 
 
-def observe(  # noqa: PLR0913 - what of whom, and how
+def observe(  # noqa: PLR0913 - topics, switches and options
     nornir: Nornir,
     network: Network,
     devices: Sequence[str],
@@ -41,11 +41,11 @@ def observe(  # noqa: PLR0913 - what of whom, and how
     *,
     keep: bool = False,
 ) -> Observed:
-    """Read switches at once; what fails on one is in its DeviceSeen, never raised.
+    """Read switches at once; an error of a switch is in its DeviceSeen, never raised.
 
-    beside: those of which only the topics BESIDE are read. keep: leave the sessions open, for they
-    are read again. In a session of its own: files are listed in the user view, and that of a
-    rollout may hold a candidate.
+    beside: neighbours, for which only the topics BESIDE are read. keep: leave the sessions open for
+    the next reading. The sessions are separate from those of the rollout: files are listed in the
+    user view, and a session of the rollout may hold a candidate.
     """
     began = now()
 
@@ -77,7 +77,7 @@ def observe(  # noqa: PLR0913 - what of whom, and how
 
 
 def _in_session(host: Host, read: Callable[[], DeviceSeen]) -> DeviceSeen:
-    """Read; that a session which was kept is lost by now is no finding: a new one may be had."""
+    """Read in an open session, or in a new one if the open session was lost."""
     kept = LIVE_SESSION in host.connections
     try:
         return read()
@@ -96,7 +96,7 @@ def close_sessions(hosts: Iterable[Host]) -> None:
 
 
 def as_beside(seen: DeviceSeen) -> DeviceSeen:
-    """What a reading of a switch says where only the topics BESIDE are asked for."""
+    """Reduce the reading of a switch to the topics BESIDE."""
     others = [topic for topic in StateTopic if topic not in BESIDE]
     missing = {topic: why for topic, why in seen.missing.items() if topic in BESIDE}
     missing |= dict.fromkeys(others, NOT_BESIDE)
@@ -108,7 +108,7 @@ def _unread(name: str, at: datetime, why: str) -> DeviceSeen:
 
 
 def _error_text(name: str, error: BaseException | None) -> str:
-    """What an error says, without the name of the switch that the place of a finding has."""
+    """Text of an error without the switch's name, which the finding has as its position."""
     if isinstance(error, RocefortError):
         return "; ".join(p.what for p in error.problems)
     return " ".join(str(error).split()).removeprefix(f"{name}: ")
@@ -121,7 +121,7 @@ def _device_reading(
     topics: Collection[StateTopic],
     now: Callable[[], datetime],
 ) -> DeviceSeen:
-    """Topics of one switch. A lost session ends it; what else fails is noted, and goes on."""
+    """Topics of one switch; a lost session ends the reading, other errors are recorded."""
     found: dict[str, Any] = {"name": name, "at": now()}
     failed: list[str] = []
     missing: dict[StateTopic, str] = {}
@@ -145,5 +145,5 @@ def _device_reading(
 
 def _refusal_text(name: str, error: Exception) -> str:
     if isinstance(error, NotImplementedError):
-        return "the driver does not read it"
-    return f"the switch does not tell: {_error_text(name, error)}"
+        return "the driver does not support it"
+    return f"the switch does not report it: {_error_text(name, error)}"

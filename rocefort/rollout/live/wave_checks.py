@@ -1,4 +1,4 @@
-"""The live checks of a rollout, judged against what every switch is meant to run at that moment."""
+"""Live checks of waves, against the configuration intended for every switch at that moment."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rocefort.models.wording import count_of
 from rocefort.rollout.live.checks import IntendedFabric, LiveChecks, LiveResult, with_neighbours
 from rocefort.rollout.live.readings import as_beside
 
-FRESH_S = 30.0  # as long as sessions may take to settle
+FRESH_S = 30.0  # the time in which sessions settle
 NOTHING_BEFORE = "; nothing was read before the change, so every error counts as new"
 
 
 @dataclass(frozen=True, slots=True)
 class WaveVerdict:
-    """What the live checks say of a wave."""
+    """Verdict of the live checks on a wave."""
 
     passed: bool
     summary: str
@@ -28,14 +28,13 @@ class WaveVerdict:
 
 @dataclass
 class WaveChecks:
-    """Implements rocefort.rollout.controller.protocols.WaveWatch; remembers what was there before
-    each wave.
+    """Implementation of rocefort.rollout.controller.protocols.WaveWatch with a baseline per wave.
 
-    running: what each switch of the plan ran when it was observed last. That was compared with the
-    plan by then, whatever state of its way the switch is in, so it is what is meant; the fabric
-    is not asked, for a plan back leads away from it. others: what switches run that nobody changes;
-    one that gives no text is taken to run what the fabric intends. leave: told whose sessions are
-    needed on, before a wave; the others' may end.
+    running: newest running text of each switch of the plan. The controller has compared it with the
+    plan in every state, so it is the intended one. The fabric does not count here, because a
+    rollback plan leads away from it. others: running texts of unchanged switches; without a text
+    the fabric's intent counts. leave: called before a wave with the switches whose sessions are
+    still needed; other sessions may end.
     """
 
     network: Network
@@ -47,7 +46,7 @@ class WaveChecks:
     _meant: IntendedFabric = field(init=False)
     _unchanged: Mapping[str, str] | None = None
     _before: dict[tuple[str, ...], LiveResult] = field(default_factory=dict)
-    _last: tuple[float, Observed] | None = None  # after a wave, and when that reading began
+    _last: tuple[float, Observed] | None = None  # begin and reading after a wave
 
     def __post_init__(self) -> None:
         self._meant = IntendedFabric(self.network)
@@ -60,10 +59,10 @@ class WaveChecks:
         return {**self._unchanged, **running}
 
     def _just_read(self, now: float) -> dict[str, DeviceSeen]:
-        """What the reading after the last wave said: nothing was done to any switch since then.
+        """Reading after the last wave: no switch has changed since then.
 
-        Only of switches beside the next wave, as far as such are read at all, and not for long;
-        nothing where this machine's clock was set since, for it was what their clocks differ from.
+        It is used for neighbours of the next wave only, and for a short time. It is not used if
+        this machine's clock was set since then, because the readings contain offsets from it.
         """
         if self._last is None or now - self._last[0] > FRESH_S:
             return {}
@@ -73,7 +72,7 @@ class WaveChecks:
         return {seen.name: as_beside(seen) for seen in devices if not seen.failed}
 
     def __call__(self, devices: Sequence[str], when: str, *, allow_sick: bool) -> WaveVerdict:
-        """Read a wave's switches and their neighbours, and judge them."""
+        """Read and check a wave's switches and their neighbours."""
         began, wave = self.monotonic(), tuple(devices)
         network = self._meant(self._texts())
         baseline = None if when == BEFORE else self._before.get(wave)

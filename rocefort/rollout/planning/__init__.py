@@ -1,1 +1,1 @@
-"""From a change to a sealed plan: waves, drains, refusals and signatures."""
+"""Planning of a change: waves, drains, refusals and the signature of the sealed plan."""

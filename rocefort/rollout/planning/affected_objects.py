@@ -1,4 +1,4 @@
-"""What of a switch a change touches: ports, sessions and VLANs, and which of them it takes down."""
+"""Objects of a switch that a change affects: ports, sessions, VLANs, and those it takes down."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY_SESSION = "*"
 
 @dataclass
 class AffectedPart:
-    """What of one switch is touched; `whole`: why all of it is, empty: it is not."""
+    """Affected objects of one switch. `whole`: reason why the whole switch is affected."""
 
     ports: set[str] = field(default_factory=set)
     peers: set[str] = field(default_factory=set)  # addresses; EVERY_SESSION
@@ -28,13 +28,13 @@ class AffectedPart:
 
     @property
     def is_any(self) -> bool:
-        """Whether there is anything."""
+        """Whether any object is affected."""
         return bool(self.ports or self.peers or self.vlans or self.prefixes or self.whole)
 
 
 @dataclass(frozen=True)
 class AffectedObjects:
-    """What a change of one switch touches, and what of that it takes down for a while."""
+    """Objects that a change of one switch affects, and those that it takes down for a while."""
 
     felt: AffectedPart
     down: AffectedPart
@@ -43,9 +43,9 @@ class AffectedObjects:
 def touch_of(
     device: Device, edits: Iterable[Edit], lossless: Iterable[str], disrupts: Mapping[str, str]
 ) -> AffectedObjects:
-    """What edits of a switch touch. device: before; lossless: names of its lossless ports.
+    """Return the objects that edits affect. device: before; lossless: its lossless port names.
 
-    disrupts: of the switch's dialect.
+    disrupts: table of the switch's dialect.
     """
     felt, down = AffectedPart(), AffectedPart()
     names = tuple(lossless)
@@ -57,12 +57,12 @@ def touch_of(
 
 
 def replaced(why: str) -> AffectedObjects:
-    """The touch of a switch that goes as a whole."""
+    """Affected objects of a switch that is replaced or removed."""
     return AffectedObjects(AffectedPart(whole=why), AffectedPart(whole=why))
 
 
 def _felt_edits(edits: Iterable[Edit], disrupts: Mapping[str, str]) -> Iterator[Edit]:
-    """Edits that traffic feels; those of one port are judged together."""
+    """Service-affecting edits; edits of one port are evaluated together."""
     groups: dict[str, list[Edit]] = defaultdict(list)
     for edit in edits:
         groups[edit.port_and_rest[0] or f" {edit.path}"].append(edit)
@@ -74,9 +74,9 @@ def _felt_edits(edits: Iterable[Edit], disrupts: Mapping[str, str]) -> Iterator[
 def timed(
     device: Device, edits: Iterable[Edit], disrupts: Mapping[str, str]
 ) -> dict[FaultDelay, AffectedPart]:
-    """What edits touch whose faults show only by a timer. device: before.
+    """Objects of edits whose faults show only when a timer expires. device: before.
 
-    Of a filter that changes, the routed ports that apply one: it may drop what BGP sends.
+    For a changed filter these are the routed ports that apply a filter: it may drop BGP packets.
     """
     found: dict[FaultDelay, AffectedPart] = {}
     for edit in _felt_edits(edits, disrupts):

@@ -1,8 +1,8 @@
-"""What switches ran when a plan was made, and what they are to run, of the plan alone.
+"""Reconstruct the baseline and target configuration of each switch from the plan.
 
-A plan does not keep texts, but all that leads from one to the other: the fabric's own text, the
-patches, the way back, and the lines that nobody owns. What comes of them is compared with the
-digests that the plan was sealed with, so it is what ran in meaning, or nothing.
+A plan does not store texts. It has what leads from one to the other: the fabric's own text, the
+patches, the rollback commands, and the unowned lines. The result is compared with the digests of
+the sealed plan: it has the meaning of the baseline, or it is not used.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from rocefort.models.network.network import Network, Node
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.rollout.planning.plan import running_digest
 
-UNTOLD = "what it ran before the plan cannot be told from the plan"
-ANOTHER = "what is named as running is not what the plan was made against"
-HOW = "name a directory of what ran: --running DIR"
+UNTOLD = "its baseline configuration does not follow from the plan"
+ANOTHER = "its running text differs from the one that the plan was made against"
+HOW = "name a directory with its running configuration: --running DIR"
 
 
 @dataclass(frozen=True)
 class PlannedTexts:
     """Text of every switch before a plan and after it.
 
-    backwards: the plan leads away from what its fabric intends, as one that takes another back.
+    backwards: the plan leads away from its fabric's intent, as a rollback plan does.
     """
 
     before: Mapping[str, str]
@@ -38,9 +38,9 @@ class PlannedTexts:
 def both_sides(
     plan: Plan, network: Network, running: Mapping[str, str] | None = None
 ) -> PlannedTexts:
-    """Texts before and after a plan of this network; running: what ran, where somebody kept it.
+    """Texts before and after a plan of this network. running: stored running texts, if any.
 
-    Raises Refused with every switch whose text is not the one that the plan was made against.
+    Raises Refused with every switch whose text differs from the one the plan was made against.
     """
     before: dict[str, str] = {}
     after: dict[str, str] = {}
@@ -69,7 +69,7 @@ def _family(node: Node) -> Family:
 
 
 def _baseline_text(intended: str, change: Change, family: Family) -> str | None:
-    """What ran, by the way back from what is intended; None where that leads nowhere."""
+    """Baseline text from the target text and the rollback commands; None if they do not fit."""
     if _ran(intended, change, family):
         return intended
     try:
@@ -79,6 +79,6 @@ def _baseline_text(intended: str, change: Change, family: Family) -> str | None:
 
 
 def _ran(text: str, change: Change, family: Family) -> bool:
-    """Whether a text means what a switch ran when the plan was made."""
+    """Whether a text has the meaning of the plan's baseline."""
     parsed = dialect_of(family).parse(text, f"{change.device} (before)")
     return running_digest(parsed, family) == change.running_digest

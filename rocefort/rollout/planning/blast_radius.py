@@ -1,4 +1,4 @@
-"""Blast radius: which sessions, links, servers and RDMA pairs a change reaches, what is left."""
+"""Blast radius of a change: sessions, links, servers, RDMA pairs, and the redundancy left."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Intents = Mapping[str, ServerIntent]
 def blast_radius(
     before: Network, after: Network, change: FabricDifference, intents: Intents
 ) -> BlastRadius:
-    """What a change reaches of what is there before it.
+    """Blast radius of a change among the objects that exist before it.
 
-    intents: servers as the fabric says them, for their owners. What only comes is not reached.
+    intents: servers of the fabric file, for their owners. New objects do not count.
     """
     lossless: dict[str, list[str]] = defaultdict(list)
     for port in before.roce_ports:
@@ -58,7 +58,7 @@ class _BlastRadiusStudy:
     intents: Intents
 
     def blast(self) -> BlastRadius:
-        """Everything, in order of names."""
+        """Complete result in order of names."""
         links = [link for link in self._links if self._reached(link)]
         servers = [server for server in self.before.servers or () if self._server_felt(server)]
         pairs, in_all = self._pairs(servers, links)
@@ -91,7 +91,7 @@ class _BlastRadiusStudy:
         )
 
     def _port_in(self, end: End, touched: AffectedPart) -> bool:
-        """Whether a routed port is touched, itself or by its session."""
+        """Whether a routed port or its session is affected."""
         if touched.whole or end.interface in touched.ports:
             return True
         if not touched.peers:
@@ -170,7 +170,7 @@ class _BlastRadiusStudy:
         return own
 
     def _pairs(self, servers: list[Server], links: list[Link]) -> tuple[int, int]:
-        """Pairs of RoCE servers on different leaves: reached, and all of them."""
+        """Number of RoCE server pairs on different leaves: affected, and all."""
         felt = {server.name for server in servers}
         behind = {end.device for link in links for end in _ends(link)} & self._leaves
         roce = [server for server in self.before.servers or () if server.roce]
@@ -188,7 +188,7 @@ class _BlastRadiusStudy:
         )
 
     def _redundancy(self) -> Iterator[Redundancy]:
-        """Leaves that have fewer uplinks while one switch changes."""
+        """Leaves with fewer uplinks while one switch changes."""
         for name, links in self._links_of.items():
             touched = self.touches[name].down
             out: Counter[str] = Counter()
@@ -212,7 +212,7 @@ class _BlastRadiusStudy:
     def _lost(self) -> Iterator[LostServer]:
         known = {server.name for server in self.before.servers or ()}
         later = {server.name: server for server in self.after.servers or ()}
-        at = {s.ports: s for s in later.values() if s.name not in known}  # perhaps by a new name
+        at = {s.ports: s for s in later.values() if s.name not in known}  # maybe renamed
         alone = {r.leaf for r in self._redundancy() if r.changing == r.leaf and not r.left}
         for server in self.before.servers or ():
             why = self._why_lost(server, later.get(server.name), at.get(server.ports), alone)
@@ -229,7 +229,7 @@ class _BlastRadiusStudy:
     def _why_lost(
         self, server: Server, later: Server | None, instead: Server | None, alone: set[str]
     ) -> str:
-        """Why it loses service, empty where it does not; instead: who comes to its ports."""
+        """Reason why a server loses service, else empty. instead: server that gets its ports."""
         leaf = server.port.device
         if later is None and instead and _service(instead) == _service(server):
             later = instead
@@ -247,7 +247,7 @@ class _BlastRadiusStudy:
             return f"{server.port.device} has no uplink while it changes"
         ports = {port.interface for port in server.ports}
         if ports <= down.ports or server.port.interface in down.ports:
-            return "its only way into the fabric goes down"
+            return "its only connection to the fabric goes down"
         segment = self._segment_of(server)
         gone = segment and segment.vlan in down.vlans
         return f"its VLAN {segment.vlan} or its gateway changes" if segment and gone else ""
@@ -258,11 +258,11 @@ def _ends(link: Link) -> tuple[End, End]:
 
 
 def _service(server: Server) -> tuple[object, ...]:
-    """What a server has of the fabric, whatever its name."""
+    """Ports, addresses and settings of a server, without its name."""
     return server.port, server.segment, server.address, server.nic, server.roce
 
 
 def _across(servers: list[Server]) -> int:
-    """Unordered pairs on different leaves."""
+    """Number of unordered pairs on different leaves."""
     on_leaf = Counter(server.port.device for server in servers)
     return (len(servers) ** 2 - sum(count * count for count in on_leaf.values())) // 2

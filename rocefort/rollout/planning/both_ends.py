@@ -1,11 +1,11 @@
-"""Changes that a session needs at both ends at once, which waves cannot make: they are refused.
+"""Refuse changes that a session needs at both ends at once, which waves cannot make.
 
-A leaf changes before its spines. Where the session is not the same to a changed leaf and a spine
-that is not changed yet, it ends with its hold time at the latest, and stays down until the wave of
-the spine. No trial can bind the two ends together: one lasts 60 s at least, and a controller that
-dies between two trials leaves them apart for that long. A session that somebody has closed
-on purpose may change so: nobody waits for it. A keychain that is at both ends needs no change here,
-its keys follow each other by the clock (V300R023C00, `keychain`).
+A leaf changes before its spines. If the settings of a changed leaf and of an unchanged spine do
+not match, the session ends after its hold time at the latest. It stays down until the wave of the
+spine. No trial covers both ends: a trial lasts 60 s at least, and a controller that dies between
+two trials leaves the ends different for that long. A session that a user has closed on purpose may
+change: no traffic depends on it. A keychain at both ends needs no change here: its keys change by
+the clock (V300R023C00, `keychain`).
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from rocefort.rollout.planning.plan import SwitchConfigs
 
 HOW = (
     "close the session first (drain the spine, «a closed session with: ..»), then plan, apply with "
-    "--allow-unhealthy and open it: `rocefort review` lists the steps"
+    "`--allow-sick` and open it: `rocefort review` lists the steps"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _CableSession:
-    """A session over a cable, as the two ends of it have it."""
+    """Session over a cable, with the settings of both ends."""
 
-    peers: tuple[IPv4Address, IPv4Address]  # as the first end calls the other, and the reverse
+    peers: tuple[IPv4Address, IPv4Address]  # peer address at the first end, then at the second
     authentication: tuple[str | None, str | None]  # of the first end: password and keychain
     hold_s: int
 
 
 def refuse_two_sided(network: Network, sides: Mapping[str, SwitchConfigs]) -> None:
-    """Raise Refused where a session that is up would be down between the waves of its ends."""
+    """Raise Refused if an active session would be down between the waves of its ends."""
     found = list(_disagreements(network, sides))
     if not found:
         return
     leaf, spine, why, hold_s = found[0]
     more = f" ({count_of(len(found), 'session')} in all)" if len(found) > 1 else ""
     raise Refused(
-        f"its BGP session with {spine} ends within the hold time of {hold_s} s once it changes, "
-        f"for {spine} changes in a later wave: {why}{more}",
+        f"its BGP session with {spine} ends within the hold time of {hold_s} s after its change, "
+        f"because {spine} changes in a later wave: {why}{more}",
         where=leaf,
         how=in_words(HOW, sides[leaf].node),
     )
@@ -58,7 +58,7 @@ def refuse_two_sided(network: Network, sides: Mapping[str, SwitchConfigs]) -> No
 def _disagreements(
     network: Network, sides: Mapping[str, SwitchConfigs]
 ) -> Iterator[tuple[str, str, str, int]]:
-    """Leaf, spine, what they do not agree on, hold time."""
+    """Leaf, spine, the setting that differs, hold time."""
     ends = {
         name
         for name, each in sides.items()
@@ -85,7 +85,7 @@ def _disagreements(
 
 
 def _closed(sides: SwitchConfigs, peer: IPv4Address) -> bool:
-    """Whether a switch keeps a session closed, by its peer or its peer's group."""
+    """Whether a switch keeps a session closed, in its peer or its peer group."""
     found = set(map(dialect_of(sides.family).closed_peer, sides.kept)) - {None}
     bgp = sides.running.bgp
     row = bgp.by_address.get(peer) if bgp else None
@@ -93,13 +93,13 @@ def _closed(sides: SwitchConfigs, peer: IPv4Address) -> bool:
 
 
 def _leaf_first(network: Network, link: Link) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Both ends of a cable in the order in which they change."""
+    """Both ends of a cable in the order of their changes."""
     a, b = (link.a.device, link.a.interface), (link.b.device, link.b.interface)
     return (b, a) if network.by_name[a[0]].role is Role.SPINE else (a, b)
 
 
 def _cable_session(one: Device, port: str, other: Device, far_port: str) -> _CableSession | None:
-    """The session over a cable; None: what the two ends say does not fit together."""
+    """Session over a cable; None if the settings of the two ends do not match."""
     near, far = one.by_interface.get(port), other.by_interface.get(far_port)
     if near is None or far is None or not (near.enabled and far.enabled):
         return None
@@ -118,5 +118,5 @@ def _cable_session(one: Device, port: str, other: Device, far_port: str) -> _Cab
 
 
 def _authentication(settings: BgpSettings) -> tuple[str | None, str | None]:
-    """What authenticates a session; a password that only the switch knows is another one."""
+    """Authentication of a session; a password without a reference differs from all others."""
     return settings.password, settings.keychain

@@ -1,4 +1,4 @@
-"""How two sides differ, switch by switch: each side a fabric, or text that somebody wrote."""
+"""Difference of two sides, switch by switch: each side is a fabric or a set of texts."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ Families = Mapping[str, Family]
 
 @dataclass(frozen=True)
 class ComparedSwitch:
-    """One switch of a side; what a text does not say of it is None or empty.
+    """One switch of a side; a value that its text does not state is None or empty.
 
-    `text` is what somebody wrote, empty for a switch of a fabric. `cut_off_at`: its last line,
-    where its end is missing.
+    `text` is empty for a switch of a fabric. `cut_off_at`: the last line of a text whose end is
+    missing.
     """
 
     device: Device
     file: str
     family: Family | None = None
-    read_by: str | None = None  # dialect of its text, where no family is known
+    read_by: str | None = None  # dialect of its text if its family is unknown
     hardware: Hardware | None = None
     software: str = ""
     text: str = ""
@@ -51,24 +51,24 @@ class ComparedSwitch:
 
     @property
     def is_text(self) -> bool:
-        """Whether somebody wrote it, so that it may have lines that nobody owns."""
+        """Whether the switch comes from a text, which may have unowned lines."""
         return bool(self.text)
 
     @cached_property
     def rendered(self) -> str:
-        """Its Device in the words of its own family; raises BadInput where that has none."""
+        """Its Device rendered for its own family; raises BadInput without a family."""
         if self.family is None:
             raise BadInput("its syntax family is not known", where=self.device.name)
         return dialect_of(self).render(self.device, self.family, self.hardware)
 
     @property
     def dialect(self) -> str | None:
-        """Dialect of its family, else the one that read its text."""
+        """Dialect of its family, else the dialect that read its text."""
         return self.family.dialect if self.family else self.read_by
 
     @cached_property
     def unowned(self) -> Mapping[str, TextLine]:
-        """Lines that no model knows, by their views and text; none that a switch writes anyway."""
+        """Unmodelled lines by view and text, without those that a switch writes in any case."""
         written = dialect_of(self).written_by_itself
         lines = (line for line in self.unmodelled if not written(line))
         return {" / ".join((*line.path, line.text)): line for line in lines}
@@ -76,18 +76,18 @@ class ComparedSwitch:
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """All switches of one side, in its order. `sources` tell where their values stand."""
+    """All switches of one side, in its order. `sources`: files and lines of their values."""
 
     name: str
     switches: Mapping[str, ComparedSwitch]
     sources: Sources
-    shown: Callable[[str], str] = str  # a place of the sources as a reader knows it
+    shown: Callable[[str], str] = str  # a position in the sources, formatted for a reader
 
 
 def difference(before: ComparedSide, after: ComparedSide, families: Families) -> FabricDifference:
-    """What takes each switch from one side to the other, and which switches only one side has.
+    """Change of each switch from one side to the other, and the switches of only one side.
 
-    A secret that a switch keeps encrypted is taken for the one that the other side refers to.
+    An encrypted secret of a switch counts as the one that the other side refers to.
     """
     both = [name for name in after.switches if name in before.switches]
     found = (_switch(name, before, after, families) for name in both)
@@ -152,14 +152,14 @@ def _change_of_edits(name: str, edits: tuple[Edit, ...], disrupts: Mapping[str, 
 
 
 def _comparable(old: ComparedSwitch, new: ComparedSwitch, family: Family) -> tuple[Device, Device]:
-    """Both Devices in the form in which a switch saves them, as far as they can mean the same."""
+    """Both Devices in the form that a switch saves, without differences in form alone."""
     running, intended = old.device, new.device
     if old.is_text or new.is_text:
         dialect = dialect_of(family)
         running, intended = (dialect.normal_form(each, family) for each in (running, intended))
     running = with_known_secrets(running, intended, ())
     intended = with_known_secrets(intended, running, ())
-    if not new.is_text:  # what a line that stays uses stays, too
+    if not new.is_text:  # objects that a remaining line uses remain too
         intended = with_used(intended, running, old.unmodelled, family)
     return running, intended
 
@@ -167,7 +167,7 @@ def _comparable(old: ComparedSwitch, new: ComparedSwitch, family: Family) -> tup
 def _change(
     old: ComparedSwitch, running: Device, new: ComparedSwitch, intended: Device, family: Family
 ) -> tuple[Change, str]:
-    """The change, and why there is no patch if there is none."""
+    """The change, and the reason if there is no patch."""
     no_patch = _other_syntax(old, new)
     if not no_patch:
         try:
@@ -186,7 +186,7 @@ def _change(
             return change.model_copy(update={"conditions": conditions}), ""
     disrupts = dialect_of(family).disrupts if old.dialect == new.dialect else {}
     told = _change_of_edits(intended.name, compare(running, intended), disrupts)
-    if told.kind is ChangeKind.ADDITIVE:  # what is there does not stay as it is
+    if told.kind is ChangeKind.ADDITIVE:  # the change replaces existing values
         told = told.model_copy(update={"kind": ChangeKind.MODIFYING})
     return told, no_patch
 
@@ -196,8 +196,8 @@ def _other_syntax(old: ComparedSwitch, new: ComparedSwitch) -> str:
         return f"{_systems(old, new)}: no patch leads from one system to another"
     if old.family and new.family and old.family.name != new.family.name:
         return (
-            f"{old.family.name} and {new.family.name} write the same in different "
-            "words: load the whole configuration with the new release"
+            f"{old.family.name} and {new.family.name} write the same configuration in different "
+            "commands: load the whole configuration with the new release"
         )
     return ""
 
@@ -213,12 +213,12 @@ def _rendered(switch: ComparedSwitch, device: Device, family: Family) -> str:
 
 
 def _facts(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[str]:
-    """What both sides know of a switch beside its configuration: system, model, release."""
+    """Differences besides the configuration: system, model, release."""
     if old.dialect != new.dialect:
         yield f"system: {_systems(old, new)}"
     if old.hardware and new.hardware and old.hardware.model != new.hardware.model:
         yield f"hardware: {old.hardware.model} -> {new.hardware.model}"
-    was, will = old.software, new.software  # a text may say it with the service pack: ..SPC500
+    was, will = old.software, new.software  # a text may have it with the service pack: ..SPC500
     if not (was.startswith(will) or will.startswith(was)):
         yield f"software: {was} -> {will}"
 
@@ -256,12 +256,12 @@ def _edit_place(name: str, edit: Edit, side: ComparedSide) -> str:
 
 
 def _family(old: ComparedSwitch, new: ComparedSwitch, families: Families) -> Family:
-    """Family of a switch: what a fabric says, else the one in whose words most lines come back."""
+    """Family of a switch: from its fabric, else the one that renders most of its lines."""
     known = new.family or old.family
     if known:
         return known
     released = [name for name in families if _may_be(old, name) and _may_be(new, name)]
-    likely = released or families  # of two that are as likely, the first of the file
+    likely = released or families  # of two equally likely ones, the first of the file
     return max(
         (families[name] for name in likely),
         key=lambda family: sum(_common_lines(switch, family) for switch in (old, new)),
@@ -269,12 +269,12 @@ def _family(old: ComparedSwitch, new: ComparedSwitch, families: Families) -> Fam
 
 
 def _may_be(switch: ComparedSwitch, name: str) -> bool:
-    """Whether a switch's release, where it is known, can be of a family: V300 is none of V200."""
+    """Whether a family supports a switch's release, if that is known: V300 does not fit V200."""
     return switch.software[:4].casefold() in ("", name[:4])
 
 
 def _common_lines(switch: ComparedSwitch, family: Family) -> int:
-    """How many lines of a text a family writes in the same words; none where it has no words."""
+    """Number of lines of a text that a family renders the same; 0 if it renders none."""
     try:
         text = dialect_of(family).render(switch.device, family)
     except BadInput:

@@ -1,4 +1,4 @@
-"""A drain: a switch that announces nothing, as a change, and what is left of the fabric then."""
+"""Drain of a switch as a change that stops its announcements, and the capacity left."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from rocefort.validators.routing.engine import Solution, analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
 from rocefort.validators.rules.fabric.growth_room import uplink_gbps
 
-DRAIN_NODE = 1  # of a route-policy; those of a fabric begin at 10
+DRAIN_NODE = 1  # node of a route-policy; a fabric's own nodes begin at 10
 
 
 def can_drain(device: Device) -> bool:
-    """Whether every peer has an export policy, and none a node in the drain's place.
+    """Whether every peer has an export policy, none of them with the number of the drain node.
 
-    Such a node would be one that is there already: somebody drained the switch by hand.
+    A policy has that node if the switch was drained by hand.
     """
     bgp = device.bgp
     if bgp is None or not bgp.peers:
@@ -44,7 +44,7 @@ def can_drain(device: Device) -> bool:
 
 
 def silent(device: Device) -> Device:
-    """The Device that announces nothing: a first node of each export policy denies every route."""
+    """Return a Device without announcements: each export policy denies all in its first node."""
     deny = PolicyNode(node=DRAIN_NODE, action="deny")
     bgp = device.bgp
     exports = {bgp.settings(peer).export_policy for peer in bgp.peers} if bgp else set()
@@ -58,7 +58,7 @@ def silent(device: Device) -> Device:
 
 
 def kept_from_traffic(network: Network, names: Collection[str]) -> Network:
-    """The network with some switches announcing nothing."""
+    """Return the network with some switches drained."""
     nodes = (
         node.model_copy(update={"device": silent(node.device)}) if node.name in names else node
         for node in network.nodes
@@ -67,7 +67,7 @@ def kept_from_traffic(network: Network, names: Collection[str]) -> Network:
 
 
 def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Commands that drain a switch, and those that lift it; none where its syntax is not known."""
+    """Commands that drain and undrain a switch; none if its syntax is unknown."""
     if node.family is None:
         return (), ()
     apart = node.model_copy(update={"device": silent(node.device)})
@@ -76,7 +76,7 @@ def drain_commands(node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def drained_change(sides: SwitchConfigs, meanwhile: str) -> DrainedChange:
-    """The three changes of a switch that is drained for the one that is asked for."""
+    """The three changes of a switch that is drained for its planned change."""
     change = sides.whole
     old, new = silent(sides.running), silent(sides.intended)
     inner = sides.change(old, new)
@@ -96,10 +96,10 @@ def drained_change(sides: SwitchConfigs, meanwhile: str) -> DrainedChange:
 
 @dataclass(frozen=True)
 class RemainingCapacity:
-    """What the routing engine finds of a fabric in some state of it.
+    """Capacity and reachability of a fabric in one state, from the routing engine.
 
-    widths: least and most equal-cost paths between leaves. lost: pairs of servers that were
-    delivered before.
+    widths: minimum and maximum ECMP width between leaves. lost: server pairs that were reachable
+    before.
     """
 
     widths: tuple[int, int] | None
@@ -108,7 +108,7 @@ class RemainingCapacity:
 
     @property
     def least(self) -> int:
-        """Fewest paths between two leaves; of a single leaf there is nothing to be lost."""
+        """Minimum number of paths between two leaves; a single leaf cannot lose any."""
         return self.widths[0] if self.widths else 1
 
     def __str__(self) -> str:
@@ -121,29 +121,29 @@ class RemainingCapacity:
 def left_of(
     solution: Solution, start: Reachability, among: Set[str] | None = None
 ) -> RemainingCapacity:
-    """What is left in a state; start: who reached whom before; among: widths of these leaves."""
+    """Remaining capacity in a state. start: reachability before; among: leaves to compare."""
     now, servers = reachability_of(solution.trips), start.servers
     lost = sum(start.delivers(*pair) for pair in now.lost_pairs() if servers.issuperset(pair))
     return RemainingCapacity(widths(solution, among), lost, now)
 
 
 class Uplinks(NamedTuple):
-    """Uplinks of one leaf with a spine and without it, and the servers' ports there."""
+    """Uplinks of one leaf with a spine and without it, and its server ports."""
 
     links: int
     links_left: int
-    gbps: int | None  # None: not known
+    gbps: int | None  # None: unknown
     gbps_left: int | None
     load_gbps: int
 
     def exceeds(self, limit: float | None) -> bool:
-        """Whether what is left is oversubscribed above a ratio; None: any is allowed."""
+        """Whether the remaining uplinks exceed an oversubscription ratio; None allows any."""
         left = self.gbps_left
         return bool(limit) and left is not None and self.load_gbps > (limit or 0) * left
 
 
 def uplinks_without(network: Network, spine: str, gone: Collection[str] = ()) -> dict[str, Uplinks]:
-    """Uplinks of each leaf; gone: spines that left before."""
+    """Uplinks of each leaf. gone: spines removed before."""
     base = _unlinked(network, gone)
     rest = _unlinked(base, [spine])
     gbps, gbps_left = uplink_gbps(base), uplink_gbps(rest)
@@ -165,15 +165,15 @@ def _unlinked(network: Network, names: Collection[str]) -> Network:
 
 
 def _ends(network: Network) -> Counter[str]:
-    """How many links each switch has."""
+    """Number of links by switch."""
     return Counter(end.device for link in network.links or () for end in (link.a, link.b))
 
 
 @dataclass(frozen=True)
 class ServiceDuringRollout:
-    """A rollout on its way: what each switch runs, and runs in the end.
+    """Service of the fabric during a rollout, from what each switch runs now and in the end.
 
-    running: Devices by switch, before. done: those that run what is intended by now.
+    running: Devices by switch, before. done: switches that run their target already.
     """
 
     network: Network
@@ -194,7 +194,7 @@ class ServiceDuringRollout:
 
     @cached_property
     def before(self) -> Solution:
-        """Routing as it runs; raises Refused for what the engine does not model."""
+        """Routing before the rollout; raises Refused for what the engine does not model."""
         return analyse(self.at(frozenset()))
 
     @cached_property
@@ -202,6 +202,6 @@ class ServiceDuringRollout:
         return reachability_of(self.before.trips)
 
     def without(self, spine: str, done: frozenset[str]) -> RemainingCapacity:
-        """What is left while a spine is drained; raises Refused as `analyse` does."""
+        """Remaining capacity while a spine is drained; raises Refused as `analyse` does."""
         drained = kept_from_traffic(self.at(done), [spine])
         return left_of(analyse(drained), self._delivered)

@@ -1,8 +1,8 @@
-"""The states through which a fabric grows, each judged by the routing engine: nothing is lost.
+"""Stages of a growing fabric; the routing engine proves for each that no traffic is lost.
 
-One spine after the other, then all leaves: isolated (configured, no cable to what is there),
-cabled (what is there knows nothing of it yet), sessions up (it announces nothing), taking traffic.
-A switch is kept from traffic by a first node of its export policy that denies every route.
+One spine after the other, then all leaves: isolated (configured, no cable to the existing fabric),
+cabled (existing switches have no configuration for it), sessions up (it announces nothing), taking
+traffic. A switch takes no traffic while the first node of its export policy denies every route.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ class GrowthStep:
 
 @dataclass(frozen=True)
 class _StageJudge:
-    """What must hold in every state: the pairs of servers that there were in the beginning."""
+    """Check that every state keeps the server pairs of the beginning."""
 
     start: Reachability
 
     def stage(
         self, network: Network, title: str, spines: int, serving: Sequence[Node]
     ) -> GrowthStage:
-        """Solve a state; spines: those that take traffic; serving: leaves that do."""
+        """Solve a state. spines, serving: spines and leaves that take traffic."""
         solution = analyse(network)
         left = left_of(solution, self.start, {leaf.name for leaf in serving})
         up = sum(session.status is SessionStatus.ESTABLISHED for session in solution.sessions)
         least = spines * min((leaf.links_per_pair or 1 for leaf in serving), default=1)
         wrong = [f"{count_of(left.lost, 'server pair')} lost"] if left.lost else []
         if left.widths and left.least < least:
-            wrong.append(f"ECMP width {left.least} where {least} must be")
+            wrong.append(f"ECMP width {left.least} instead of {least}")
         return GrowthStage(
             title=title,
             sessions=(up, len(solution.sessions)),
@@ -62,7 +62,7 @@ class _StageJudge:
 
 
 def staged(steps: Sequence[GrowthStep]) -> StagedGrowth:
-    """Every state of a growth, judged; raises Refused where the routing engine refuses one."""
+    """Every checked state of a growth; raises Refused if the routing engine refuses a state."""
     first = _from_text(steps[0].before)
     judge = _StageJudge(reachability_of(analyse(first).trips))
     serving = first.role(Role.LEAF)
@@ -100,5 +100,5 @@ def _joins_old_and_new(link: Link, new: Sequence[str]) -> bool:
 
 
 def _from_text(network: Network) -> Network:
-    """The Network with every Device as its text says it."""
+    """Return the Network with every Device parsed from its own text."""
     return read_back(network, render_all(network))

@@ -1,7 +1,8 @@
-"""What a plan may not touch: the way by which a rollout reaches a switch.
+"""Refuse a plan that could cause a lockout: the loss of management access to a switch.
 
-Other changes of management are planned; one of these is refused unless it provably lets in whoever
-was let in before. The commit timer would bring a switch back, but nobody could confirm the change.
+Other management changes are allowed. A change of the access path is refused unless it provably
+admits every user and address that was admitted before. The commit timer would roll the switch
+back, but no session could confirm the change.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from rocefort.models.device.management import Acl, AclRule
 from rocefort.models.network.network import Node
 from rocefort.rollout.planning.plan import SwitchConfigs
 
-HOW = "make it at the console, where nothing can be cut off (`rocefort day0` prints it), plan again"
+HOW = "make it at the console, which cannot be locked out (`rocefort day0` prints it), plan again"
 
 
 class ManagementRoute(Frozen):
-    """What a session needs: a port with an address, its VRF and routes, SSH, a VTY, a user."""
+    """Requirements of a session: a port with an address, its VRF, routes, SSH, a VTY, a user."""
 
     ports: tuple[tuple[str, bool, str | None, tuple[str, ...]], ...]
     routes: tuple[tuple[str, int | None], ...]
@@ -32,10 +33,10 @@ class ManagementRoute(Frozen):
 def refuse_cut_off(sides: Iterable[SwitchConfigs], users: Mapping[str, str]) -> None:
     """Raise Refused for every change that could end the sessions of a rollout.
 
-    users: by switch, who logs in there; of a switch without an entry all users count.
+    users: the login user by switch; without an entry all users of the switch count.
     """
     problems = [
-        Problem(each.node.name, f"the change could cut its management path: {what}", HOW)
+        Problem(each.node.name, f"the change could cause a lockout: {what}", HOW)
         for each in sides
         for what in cuts(each, users.get(each.node.name))
     ]
@@ -44,7 +45,7 @@ def refuse_cut_off(sides: Iterable[SwitchConfigs], users: Mapping[str, str]) -> 
 
 
 def cuts(sides: SwitchConfigs, user: str | None) -> Iterator[str]:
-    """What of the way in is other afterwards, and is not provably as wide."""
+    """Parts of the access path that differ afterwards and may admit less."""
     ports = _ports(sides.node, sides.running)
     old, new = _path(sides.running, ports, user), _path(sides.intended, ports, user)
     if old.ports != new.ports:
@@ -84,7 +85,7 @@ def _path(device: Device, ports: Iterable[str], user: str | None) -> ManagementR
 
 
 def _acls(running: Device, intended: Device) -> Iterator[str]:
-    """VTY lines whose ACL lets fewer in, or could."""
+    """VTY lines whose new ACL admits fewer addresses, or may."""
     old, new = ({acl.number: acl for acl in device.acls} for device in (running, intended))
     was = {line.first: line for line in running.vty}
     for line in intended.vty:
@@ -92,15 +93,15 @@ def _acls(running: Device, intended: Device) -> Iterator[str]:
         if before is None or line.acl is None:
             continue
         if before.acl is None:
-            yield f"ACL {line.acl} comes to VTY lines that everybody could reach"
+            yield f"ACL {line.acl} is new on VTY lines that admitted every address"
         elif not _as_wide(old.get(before.acl), new.get(line.acl)):
-            yield f"ACL {line.acl} of the VTY lines admits fewer addresses, or others"
+            yield f"ACL {line.acl} of the VTY lines may admit fewer addresses"
 
 
 def _as_wide(old: Acl | None, new: Acl | None) -> bool:
-    """Whether everybody whom one ACL admits is admitted by the other.
+    """Whether the new ACL admits every address that the old one admits.
 
-    Told from its rules alone: no permit has gone, and no deny has come.
+    It compares the rules alone: no permit rule is removed, and no deny rule is added.
     """
     if old == new:
         return True

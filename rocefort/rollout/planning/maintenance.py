@@ -1,4 +1,4 @@
-"""Changes that no trial rollout can make, and how to make them by hand in a maintenance window."""
+"""Procedures for changes that no trial can make: by hand in a maintenance window."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from rocefort.rollout.planning.plan import SwitchConfigs
 from rocefort.rollout.planning.wave_impact import names_text
 from rocefort.validators.roce_ports import ends_of
 
-# A trial that ends must leave no trace, and a confirmed one must be in effect.
+# A trial that ends must be undone completely, and a confirmed one must be in effect.
 BEYOND_A_TRIAL = frozenset({Requirement.SAVE, Requirement.REBOOT, Requirement.NO_ROLLBACK})
 
 
-HOW = "make it by hand in a window, as the maintenance procedure says, then plan again"
+HOW = "make it by hand in a maintenance window by the printed procedure, then plan again"
 
 PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", re.ASCII)
-TYPE_IT = "In the place of <secret ..> type the secret itself. "
+TYPE_IT = "Type the secret itself instead of <secret ..>. "
 
 
 class ProcedureStep(Frozen):
-    """One step of a procedure: what to do, and what to type."""
+    """One step of a procedure: an instruction and its commands."""
 
     what: str
     commands: tuple[str, ...] = ()
 
 
 class Procedure(Frozen):
-    """How to make the change of one switch by hand."""
+    """Steps that make the change of one switch by hand."""
 
     device: str
     why: tuple[str, ...]
@@ -43,7 +43,7 @@ class Procedure(Frozen):
 
 
 class NeedsMaintenance(Refused):
-    """Changes beyond a trial; `procedures` say how to make them by hand."""
+    """Error for changes that no trial can make; `procedures` has their manual steps."""
 
     def __init__(self, procedures: Iterable[Procedure]) -> None:
         self.procedures = tuple(procedures)
@@ -56,10 +56,10 @@ class NeedsMaintenance(Refused):
 
 
 def refuse_beyond_trial(network: Network, sides: Mapping[str, SwitchConfigs]) -> None:
-    """Raise NeedsMaintenance where a patch needs a save, a restart, or has no way back.
+    """Raise NeedsMaintenance if a patch needs a save or a restart, or has no rollback.
 
-    An idle port alone is no reason: a switch that refuses such a line while the port is congested
-    ends the trial itself, and a spine is drained; the plan warns of it.
+    A line that needs an idle port is allowed. A switch that refuses it on a congested port ends the
+    trial itself, and a spine is drained; the plan has a warning.
     """
     found = [
         procedure(network, each)
@@ -71,7 +71,7 @@ def refuse_beyond_trial(network: Network, sides: Mapping[str, SwitchConfigs]) ->
 
 
 def procedure(network: Network, sides: SwitchConfigs) -> Procedure:
-    """The steps by hand for a switch, whole: what needs a window, and the rest with it."""
+    """Manual steps for the whole change of a switch, including lines that need no window."""
     change, name = sides.whole, sides.node.name
     hard = [line for line in change.conditions if BEYOND_A_TRIAL & {*line.needs}]
     needs = {need for line in change.conditions for need in line.needs}
@@ -95,11 +95,11 @@ def _steps(
     if Requirement.IDLE_PORT in wanted and ports:
         down = _in_views(node, ports, "a port out of use")
         yield ProcedureStep(
-            what=f"Shut down {names_text(ports)}, and see that nothing flows there any more.",
+            what=f"Shut down {names_text(ports)}, and check that the ports carry no traffic.",
             commands=(*_entered(node, down), line(node, "leave"), line(node, "ports in brief")),
         )
     yield ProcedureStep(
-        what="Type the change, at the console. "
+        what="Type the change at the console. "
         + (TYPE_IT if references(sides.whole.patch) else "")
         + in_words("A commit here has no timer: read «changes of the candidate» before it.", node),
         commands=_entered(node, sides.whole.patch),
@@ -109,27 +109,27 @@ def _steps(
         up = _in_views(node, left, "an enabled port")
         if up:
             yield ProcedureStep(
-                what="Bring back into use what the change has not taken away.",
+                what="Enable the ports that the change keeps.",
                 commands=_entered(node, up),
             )
     if wanted & {Requirement.SAVE, Requirement.REBOOT}:
         yield ProcedureStep(what="Save the configuration, and answer y.", commands=_save(node))
     if Requirement.REBOOT in wanted:
         yield ProcedureStep(
-            what=f"Restart {node.name}, and answer y. Servers that hang on it alone are away "
+            what=f"Restart {node.name}, and answer y. Servers connected only to it are down "
             "meanwhile.",
             commands=(line(node, "restart"),),
         )
     yield from _in_use(sides)
     yield ProcedureStep(what="Save the configuration, and answer y.", commands=_save(node))
     yield ProcedureStep(
-        what="In a shell: judge it, and plan what is left to do.",
+        what="In a shell: check the switch, and plan the remaining changes.",
         commands=("rocefort health FABRIC --connections FILE", "rocefort plan FABRIC"),
     )
 
 
 def _entered(node: Node, commands: Iterable[str]) -> tuple[str, ...]:
-    """Commands typed in the system view, and committed."""
+    """Commands of the system view with a commit."""
     return line(node, "configure"), *(text.rstrip() for text in commands), line(node, "commit")
 
 
@@ -138,13 +138,13 @@ def _save(node: Node) -> tuple[str, ...]:
 
 
 def _in_views(node: Node, ports: Iterable[str], term: str) -> list[str]:
-    """The command of a term typed in the view of each port."""
+    """Commands of a term in the view of each port."""
     command, leave = line(node, term), line(node, "leave a view")
     return [typed for port in ports for typed in (line(node, "an interface", port), command, leave)]
 
 
 def _in_use(sides: SwitchConfigs) -> Iterator[ProcedureStep]:
-    """Let a spine announce again."""
+    """Step that undrains a spine."""
     if sides.node.role is Role.SPINE:
         lift = sides.change(silent(sides.intended), sides.intended).patch
         yield ProcedureStep(
@@ -156,8 +156,8 @@ def _in_use(sides: SwitchConfigs) -> Iterator[ProcedureStep]:
 def _save_step(node: Node) -> ProcedureStep:
     save = line(node, "save in", "before-maintenance.cfg")
     return ProcedureStep(
-        what=f"Keep what {node.name} runs, and where to go back to: a rollback does not undo all "
-        "of it.",
+        what=f"Store the configuration of {node.name} and the rollback point: a rollback does not "
+        "undo all of the change.",
         commands=(save, line(node, "list of commits", 1)),
     )
 
@@ -167,8 +167,8 @@ def _out_of_use(network: Network, sides: SwitchConfigs) -> ProcedureStep:
     if node.role is Role.SPINE:
         others = [other.name for other in network.role(Role.SPINE) if other.name != name]
         return ProcedureStep(
-            what=f"Take {name} out of traffic: a first node that denies in each export policy. "
-            f"{listing(others) or 'No other spine'} must carry all of it meanwhile.",
+            what=f"Drain {name}: a first node in each export policy denies all routes. "
+            f"{listing(others) or 'No other spine'} must carry all of its traffic meanwhile.",
             commands=(
                 *_entered(node, tuple(sides.change(sides.running, silent(sides.running)).patch)),
                 line(node, "leave"),
@@ -181,11 +181,11 @@ def _out_of_use(network: Network, sides: SwitchConfigs) -> ProcedureStep:
     links = [link for link in network.links or () if name in {e.device for e, _ in ends_of(link)}]
     return ProcedureStep(
         what=f"Ask the owners of {names_text(servers) or 'its servers'} for a window: {name} has "
-        f"{len(links)} uplinks, and what hangs on it alone has no other way."
+        f"{len(links)} uplinks, and servers that are connected only to it have no other path."
     )
 
 
 def _port(line: ConditionedLine) -> str:
-    """The port that a line stands at, or splits; empty: the line is of no port."""
+    """Port whose view has a line, or that the line splits; empty for a line of no port."""
     found = PORT.search(line.view or line.line)
     return found[0] if found else ""

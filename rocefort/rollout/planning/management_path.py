@@ -1,4 +1,4 @@
-"""The management path of switches that change: what of it stays, and what does not, by name."""
+"""Management path of changed switches: the parts that stay and the parts that change."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ITSELF = "the switch itself"
 
 
 def management_path(before: Network, after: Network, change: FabricDifference) -> ManagementPath:
-    """Compare the management path of every switch that both sides have; tell the others' apart.
+    """Compare the management path of every switch of both sides; list the others separately.
 
-    A switch that is not among the changed ones has an equal Device, so an equal path.
+    An unchanged switch has an equal Device, so an equal path.
     """
     return ManagementPath(
         aspects=tuple(AccessTopic),
@@ -28,7 +28,7 @@ def management_path(before: Network, after: Network, change: FabricDifference) -
             for found in (
                 *(
                     ManagementChange(device=switch.device, aspect=ITSELF, what=fact)
-                    for fact in switch.facts  # another box has nothing of the path until it is set
+                    for fact in switch.facts  # new hardware has no path until it is configured
                 ),
                 *_changes(
                     before.by_name[switch.device], after.by_name[switch.device], switch.change.edits
@@ -65,7 +65,7 @@ def _aspect(edit: Edit, ports: Container[str]) -> AccessTopic | None:
 
 
 def _ports(node: Node) -> list[str]:
-    """Interfaces that hold the management address; all out-of-band ports where it is not known."""
+    """Interfaces with the management address; all out-of-band ports if it is unknown."""
     return [
         interface.name
         for interface in node.device.interfaces

@@ -1,4 +1,4 @@
-"""Trials that run on switches while somebody plans: of which run, and what to do about them."""
+"""Trials that run on switches during planning: their run, and the cure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rocefort.models.wording import count_of
 
 @dataclass(frozen=True, slots=True)
 class PendingTrial:
-    """A trial that a switch says is running.
+    """Running trial of a switch.
 
-    left_s: None where the switch does not show it. plan, run: as far as a switch is told them;
-    empty: it shows no run of Rocefort.
+    left_s: None if the switch does not show it. plan, run: as far as the switch has them; empty if
+    it shows no run of Rocefort.
     """
 
     left_s: int | None
@@ -23,9 +23,9 @@ class PendingTrial:
 
 
 def trial_notes(found: Mapping[str, PendingTrial | RocefortError | None]) -> Iterator[str]:
-    """A sentence for each run that has switches on trial, and for each switch that does not tell.
+    """A sentence for each run with switches on trial, and for each switch with an error.
 
-    found: by switch, None where none is on trial.
+    found: by switch, None if it runs no trial.
     """
     told: dict[tuple[str, str], dict[str, int | None]] = {}
     for name, one in found.items():
@@ -37,7 +37,7 @@ def trial_notes(found: Mapping[str, PendingTrial | RocefortError | None]) -> Ite
         time = f"at most {max(known)} s" if len(known) == len(left) else "an unknown time"
         yield (
             f"{', '.join(left)}: {count_of(len(left), 'switch')} on a trial {whose}, {time} "
-            "left, so what is planned against may not stay; "
+            "left, so the running configuration may change; "
             f"{_way_out(run)}, then plan again"
         )
     yield from (str(one) for one in found.values() if isinstance(one, RocefortError))
@@ -46,7 +46,7 @@ def trial_notes(found: Mapping[str, PendingTrial | RocefortError | None]) -> Ite
 def _way_out(run: str) -> str:
     if run:
         return (
-            "`rocefort resume` with that plan goes on with it, `rocefort abort` and then "
-            "`rocefort resume` takes it back"
+            "`rocefort resume` with that plan continues it, `rocefort abort` and then "
+            "`rocefort resume` rolls it back"
         )
     return "wait for its timer, or confirm or abort it on the switch"

@@ -1,4 +1,4 @@
-"""Make a sealed Plan from what is intended and what runs."""
+"""Make a sealed Plan from the intended and the running configuration."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from rocefort.rollout.planning.soak import soak_of
 
 
 def device_digest(device: Device) -> str:
-    """Digest of what a device's text means; its form does not count, nor which secrets it keeps."""
+    """Digest of the meaning of a device's text, without its form and its secrets."""
     return digest_of(as_read_back(device).model_dump(mode="json"))
 
 
 def running_digest(parsed: ParsedConfig, family: Family) -> str:
-    """Digest of a running configuration: its meaning, and the lines that nobody owns."""
+    """Digest of a running configuration: its meaning and its unowned lines."""
     return digest_of([device_digest(running_device(parsed, family)), *kept_lines(parsed)])
 
 
 def running_device(parsed: ParsedConfig, family: Family) -> Device:
-    """Device of a running configuration without what holds anyway."""
+    """Device of a running configuration without default values."""
     return dialect_of(family).normal_form(parsed.device, family)
 
 
 def kept_lines(parsed: ParsedConfig) -> tuple[str, ...]:
-    """Lines of a configuration that the models do not know, each with its view."""
+    """Unmodelled lines of a configuration, each with its view."""
     return tuple(" / ".join((*line.path, line.text)) for line in parsed.unmodelled)
 
 
 @dataclass(frozen=True)
 class SwitchConfigs:
-    """A switch before and after its change, in the form in which it saves both.
+    """Configuration of a switch before and after its change, in the form that it saves.
 
-    `kept`: its lines that nobody owns; they stay.
+    `kept`: its unowned lines; they stay.
     """
 
     node: Node
@@ -60,13 +60,13 @@ class SwitchConfigs:
 
     @cached_property
     def whole(self) -> Change:
-        """The change that is asked for."""
+        """The complete planned change."""
         change = self.change(self.running, self.intended)
         return change.model_copy(update={"conditions": conditions_of(change.patch, self.family)})
 
     def change(self, old: Device, new: Device) -> Change:
-        """What takes this switch from one Device to another."""
-        same = old == new  # most switches of most plans
+        """Change of this switch from one Device to another."""
+        same = old == new  # true for most switches of most plans
         text, digest = self._text(old), self.digest(old)
         intended = text if same else self._text(new)
         change = change_of(text, old, intended, new, self.family, self.kept)
@@ -89,9 +89,9 @@ class SwitchConfigs:
 def sides_of(
     network: Network, running: Mapping[str, str], rotate: Collection[str] = ()
 ) -> tuple[SwitchConfigs, ...]:
-    """Both sides of every switch, in the network's order; raises BadInput for texts that miss.
+    """Both sides of every switch, in the network's order; raises BadInput for missing texts.
 
-    A secret that a switch has is taken for the one that is meant, which nobody can see; those of
+    An encrypted secret of a switch counts as the intended one, because no text shows it. Secrets of
     the references `rotate` are set again.
     """
     missing = [node.name for node in network.nodes if node.name not in running]
@@ -113,24 +113,24 @@ def _sides(node: Node, running_text: str, rotate: Collection[str]) -> SwitchConf
     parsed = dialect.parse(running_text, f"{node.name} (running)")
     if parsed.device.name != node.name:
         raise Refused(
-            f"the switch calls itself {parsed.device.name!r}",
+            f"the switch reports the name {parsed.device.name!r}",
             where=node.name,
             how="check its management address; nothing was changed",
         )
     _refuse_as_change(node, parsed.device)
     running = with_known_secrets(running_device(parsed, node.family), node.device, rotate)
-    # A default that is said would be planned for ever: no switch repeats it.
+    # A stated default would be planned again for ever: no switch shows it.
     saved = dialect.normal_form(node.device, node.family)
     intended = with_used(saved, running, parsed.unmodelled, node.family)
     return SwitchConfigs(node, node.family, running, intended, kept_lines(parsed))
 
 
 def _refuse_other_system(node: Node, intended: Dialect, running_text: str) -> None:
-    """No commands of a switch make another system of it."""
+    """Raise Refused if hardware and text belong to different operating systems."""
     runs = load_dialect(reader_of(running_text))
     if runs.is_config(running_text) and not intended.is_config(running_text):
         raise Refused(
-            f"it runs {runs.name}, and its hardware is one with {intended.name}: no patch leads "
+            f"it runs {runs.name}, but its hardware runs {intended.name}: no patch leads "
             "from one system to another",
             where=node.name,
             how="replace the switch (`rocefort replace`), or correct its hardware",
@@ -138,18 +138,18 @@ def _refuse_other_system(node: Node, intended: Dialect, running_text: str) -> No
 
 
 def _refuse_as_change(node: Node, running: Device) -> None:
-    """A process of another AS cannot be made in the candidate that deletes the old one."""
+    """Raise Refused for a new AS: one candidate cannot delete a process and create another."""
     old, new = running.bgp, node.device.bgp
     if old and new and old.asn != new.asn:
         raise Refused(
             f"its BGP AS changes from {old.asn} to {new.asn}, which needs a commit in between",
             where=node.name,
-            how="not supported by a trial rollout: delete the BGP process by hand, then plan again",
+            how="no trial supports it: delete the BGP process by hand, then plan again",
         )
 
 
 def write_plan(plan: Plan, path: Path) -> None:
-    """Write a sealed plan, for its owner alone, so that it is whole or not there."""
+    """Write a sealed plan atomically, readable by its owner only."""
     try:
         write_whole(path, plan.model_dump_json(indent=1) + "\n")
     except OSError as error:
@@ -157,7 +157,7 @@ def write_plan(plan: Plan, path: Path) -> None:
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan and check its seal; raises Refused where it was changed after sealing."""
+    """Read a plan and check its seal; raises Refused if it was changed after sealing."""
     try:
         plan = Plan.model_validate_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

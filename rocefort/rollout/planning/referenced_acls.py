@@ -1,4 +1,4 @@
-"""What stays on a switch though intent does not name it: what kept lines use, a factory's table."""
+"""Objects that stay on a switch without intent: those that unowned lines use, factory tables."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rocefort.models.network.network import TextLine
 def with_used(
     intended: Device, running: Device, kept: Iterable[TextLine], family: Family | None
 ) -> Device:
-    """The intended Device with the running ACLs and policies that a kept line names.
+    """Return the intended Device with the running ACLs and policies that an unowned line names.
 
-    Deleting them would turn the line into one that filters nothing, or everything. What intent
-    has itself stays as it is. So does the VPN instance of the factory: no source says that it can
-    be deleted, and so do the sources of BGP sessions, which no intent names.
+    Without them the line would filter nothing, or everything. Objects of the intent stay as they
+    are. The VPN instance of the factory stays, because no source confirms that it can be deleted.
+    The sources of BGP sessions stay, because no intent names them.
     """
     intended = _with_sources(intended, running)
     own_tables = {vrf.name for vrf in intended.vrfs}
@@ -63,7 +63,7 @@ def _with_sources(intended: Device, running: Device) -> Device:
 
 
 def _used(filters: Filters, uses: Sequence[Uses], acls: Iterable[str]) -> Filters:
-    """The part of the filters that lines name, with all that it refers to."""
+    """Filters that lines name, with all objects that they refer to."""
     names = {name for each in uses for name in each.policies}
     policies = tuple(policy for policy in filters.policies if policy.name in names)
     bound = {pair for each in uses for pair in each.bound}
@@ -79,7 +79,7 @@ def _used(filters: Filters, uses: Sequence[Uses], acls: Iterable[str]) -> Filter
 
 
 def _merged_filters(intended: Filters, used: Filters) -> Filters:
-    """Both, where a name is there twice the intended one."""
+    """Union of both; for a name in both, the intended filter."""
     update = {}
     for field in Filters.model_fields:
         own = getattr(intended, field)

@@ -1,7 +1,7 @@
-"""The report of a rehearsal beside its plan: bound to it by its digest, and sealed itself.
+"""Report of a rehearsal in a file beside its plan: bound by the plan's digest, and sealed.
 
-It is no part of the plan, whose digest stays what it was. As with the journal, the file's name
-comes from the plan's; a plan that is made anew under the same name has none.
+The report is separate from the plan, so the plan's digest does not change. As with the journal, the
+file's name comes from the plan's. A new plan under the same name has no report.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REHEARSE = "`rocefort rehearse PLAN` makes one"
 
 
 def attach(report: PlanRehearsal, sealed: Path) -> PlanRehearsal:
-    """Seal a report and write it beside its plan, whole or not at all, for its owner alone."""
+    """Seal a report and write it atomically beside its plan, readable by its owner only."""
     report = report.model_copy(update={"digest": _digest(report)})
     path = RunDirectory.of(sealed).rehearsal
     try:
@@ -32,14 +32,14 @@ def attach(report: PlanRehearsal, sealed: Path) -> PlanRehearsal:
 
 
 def attached(sealed: Path, plan: Plan) -> PlanRehearsal:
-    """The report of this very plan; raises Refused where there is none that can be believed."""
+    """Return the report of exactly this plan; raises Refused without a valid one."""
     path = RunDirectory.of(sealed).rehearsal
     try:
         report = PlanRehearsal.model_validate_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise Refused("was not rehearsed", where=str(sealed), how=REHEARSE) from None
     except (OSError, UnicodeDecodeError, ValidationError):
-        raise Refused("is no report of a rehearsal", where=str(path), how=REHEARSE) from None
+        raise Refused("is not a report of a rehearsal", where=str(path), how=REHEARSE) from None
     if report.digest != _digest(report):
         raise Refused("was changed after it was sealed", where=str(path), how=REHEARSE)
     if report.plan != plan.digest:
@@ -50,14 +50,14 @@ def attached(sealed: Path, plan: Plan) -> PlanRehearsal:
 
 @dataclass(frozen=True, slots=True)
 class RehearsalRecord:
-    """What is known of a plan's rehearsal: whether it passed, and a sentence."""
+    """Result of a plan's rehearsal, and a sentence on it."""
 
     passed: bool
     sentence: str
 
 
 def rehearsal_record(sealed: Path, plan: Plan) -> RehearsalRecord:
-    """What to tell of a plan's rehearsal, whatever there is."""
+    """Result of a plan's rehearsal, also without a valid report."""
     try:
         report = attached(sealed, plan)
     except Refused as error:
@@ -71,10 +71,10 @@ def rehearsal_record(sealed: Path, plan: Plan) -> RehearsalRecord:
 
 
 def require_rehearsal(sealed: Path, plan: Plan) -> None:
-    """Raise Refused where a plan has no rehearsal that passed."""
+    """Raise Refused if a plan has no rehearsal that passed."""
     report = attached(sealed, plan)
     if not report.passed:
-        how = "mend the fabric and plan again"
+        how = "correct the fabric and plan again"
         raise Refused(f"failed its rehearsal: {report.failure}", where=str(sealed), how=how)
 
 

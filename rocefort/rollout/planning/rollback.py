@@ -1,4 +1,4 @@
-"""The plan back: what was applied undone by its reverse patches, as a plan of its own."""
+"""Rollback plan: a plan that undoes an applied plan by its reverse patches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNDONE = {
 
 
 def applied_of(plan: Plan, confirmed: Collection[str]) -> frozenset[str]:
-    """Devices of a plan that were confirmed; raises Refused where none was."""
+    """Confirmed devices of a plan; raises Refused without any."""
     found = frozenset(change.device for change in plan.changes if change.device in confirmed)
     if not found:
         raise Refused("nothing of this plan was applied", where=plan.digest[:12])
@@ -26,10 +26,10 @@ def applied_of(plan: Plan, confirmed: Collection[str]) -> frozenset[str]:
 
 
 def plan_back(plan: Plan, applied: Collection[str], families: Mapping[str, Family]) -> Plan:
-    """Seal a plan that takes the devices that were confirmed back, the last wave first.
+    """Seal a plan that rolls the confirmed devices back, the last wave first.
 
-    It is made against what the plan left running, and so refused by a switch that runs anything
-    else. Raises Refused where nothing was applied, and where a device's old secret is not known.
+    Its baseline is the target of the applied plan, so it is refused on a switch that runs anything
+    else. Raises Refused if nothing was applied, or if a device's old secret is unknown.
     """
     chosen = applied_of(plan, applied)
     changes = tuple(
@@ -55,7 +55,7 @@ def plan_back(plan: Plan, applied: Collection[str], families: Mapping[str, Famil
 def _drained_rollback(
     wave: Wave, devices: Collection[str], families: Mapping[str, Family]
 ) -> Iterator[DrainedChange]:
-    """The way of a drained switch from its end: what lifted the drain, undone, drains it."""
+    """Reverse steps of a drained switch: undoing the end of the drain drains it again."""
     for each in wave.drained:
         if each.device in devices:
             yield each.model_copy(
@@ -87,7 +87,7 @@ def _refuse_unknown_secrets(change: Change) -> None:
     stated = [m[1] for line in change.reverse for m in PLACEHOLDER.finditer(line)]
     if change.only_secrets or any(not is_reference(secret) for secret in stated):
         raise Refused(
-            "its old secret is not known: a switch does not show it",
+            "its old secret is unknown: a switch does not show it",
             where=change.device,
             how="name the old secret in the fabric and plan again",
         )

@@ -1,4 +1,4 @@
-"""The files that decide what a plan says: their digests stand in it, and must be the same later."""
+"""Files that determine a plan: the plan has their digests, and they must not change later."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from rocefort.models.rollout.plan import Plan, SealedFile
 from rocefort.paths import HARDWARE, PROFILES, ROOT
 from rocefort.rollout import operator
 
-# What decides on lines beside the files of each dialect.
+# Files that determine lines, besides the files of each dialect.
 DATA = ((HARDWARE, "*.yaml"), (PROFILES, "*.yaml"))
 
 
 def shipped() -> tuple[tuple[str, Path, str], ...]:
-    """Owners, directories and patterns of every file that decides on lines beside the fabric's."""
+    """Owners, directories and patterns of all files besides the fabric's that determine lines."""
     own = ((name, *files) for name in dialects() for files in load_dialect(name).files)
     return (*(("data", *files) for files in DATA), *own)
 
 
 def tool() -> str:
-    """Rocefort as a plan names it."""
+    """Name and version of Rocefort, as a plan has them."""
     return f"rocefort {operator.release()}"
 
 
 def sealed_files(own: Iterable[Path]) -> tuple[SealedFile, ...]:
-    """Every file with its digest. own: the fabric's, beside what each fabric is made by."""
+    """Every file with its digest. own: the fabric's files, besides those of each fabric."""
     return tuple(SealedFile(name=name, sha256=_digest(path)) for name, path in _named_files(own))
 
 
 def check_tool(plan: Plan) -> None:
-    """Raise Refused where Rocefort is another than when the plan was made."""
+    """Raise Refused if the plan was made by another version of Rocefort."""
     if plan.tool != tool():
         raise Refused(
             f"was made by {plan.tool}, and this is {tool()}",
             where=f"plan {plan.digest[:12]}",
-            how="apply it by that version, or plan again",
+            how="apply it with that version, or plan again",
         )
 
 
 def check_files(plan: Plan) -> None:
-    """Raise Refused where Rocefort or a file is another than when the plan was made."""
+    """Raise Refused if Rocefort or a file has changed since the plan was made."""
     check_tool(plan)
     known = {name for name, _ in _named_files(())}
     own = (Path(file.name) for file in plan.files if file.name not in known and _is_own(file))
@@ -69,7 +69,7 @@ def _named_files(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
 
 
 def _name(path: Path, owner: str, directory: Path) -> str:
-    """A file's name, the same wherever Rocefort and a dialect from elsewhere are installed."""
+    """File name that does not depend on where Rocefort or an external dialect is installed."""
     if path.is_relative_to(ROOT):
         return path.relative_to(ROOT).as_posix()
     return f"{owner}:{directory.name}/{path.relative_to(directory).as_posix()}"

@@ -1,4 +1,4 @@
-"""Secrets of a change: which of a switch's are known, and which references a plan will ask for."""
+"""Secrets of a change: those of a switch that are known, and the references of a plan."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from rocefort.models.device.secret import CIPHER, is_reference, reference_of
 from rocefort.models.network.network import Network
 from rocefort.models.rollout.plan import Plan
 
-Restate = Callable[[BgpGroup | BgpPeer], str | None]  # what is to be said of its password
+Restate = Callable[[BgpGroup | BgpPeer], str | None]  # returns the new password reference
 
 
 def as_read_back(device: Device) -> Device:
-    """The Device as a switch's text says it, which names no reference."""
+    """Return the Device as read from a switch's text, which has no references."""
     return _restated(device, lambda s: CIPHER if is_reference(s.password) else s.password)
 
 
 def with_known_secrets(running: Device, intended: Device, rotate: Collection[str]) -> Device:
-    """The running Device with the references that are meant for what it keeps encrypted.
+    """Return the running Device with the intended references for its encrypted secrets.
 
-    Not for those that are to be set again: there a difference remains.
+    A reference in `rotate` is left out, so that a difference remains.
     """
     bgp = intended.bgp
     meant = {row.key: row.password for row in _rows(bgp)} if bgp else {}
@@ -57,12 +57,12 @@ def _restated(device: Device, restate: Restate) -> Device:
 
 
 def references_of(plan: Plan) -> dict[str, set[Dialect]]:
-    """References in the patches of a plan, each with the dialects in which it is typed."""
+    """References in the patches of a plan, each with the dialects of its lines."""
     return takers((change, change.patch) for change in plan.changes)
 
 
 def stated_references(network: Network) -> tuple[str, ...]:
-    """References that the switches of a fabric use, each once, in order."""
+    """References that the switches of a fabric use, in order and without repetition."""
     rows = chain.from_iterable(
         (*bgp.groups, *bgp.peers) for node in network.nodes if (bgp := node.device.bgp)
     )

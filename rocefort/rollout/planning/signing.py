@@ -1,4 +1,4 @@
-"""Signatures of plans by OpenSSH keys: a file beside the plan, as `ssh-keygen -Y` makes it.
+"""Signatures of plans by OpenSSH keys: a file beside the plan, in the form of `ssh-keygen -Y`.
 
 By hand: `ssh-keygen -Y verify -f SIGNERS -I WHO -n rocefort-plan -s plan.json.sig < plan.json`.
 """
@@ -16,15 +16,15 @@ from rocefort.child_environment import environment
 from rocefort.errors import BadInput, Refused, ServiceFailed
 from rocefort.rollout.journal.run_directory import RunDirectory
 
-NAMESPACE = "rocefort-plan"  # a signature for another purpose is none of a plan
-LONGEST_S = 120.0  # somebody may have to type a passphrase, or to touch a key
+NAMESPACE = "rocefort-plan"  # a signature for another purpose does not count for a plan
+LONGEST_S = 120.0  # a user may have to type a passphrase, or to touch a key
 INSTALL = "install it (Debian: apt-get install openssh-client)"
 
 
 def sign(plan: Path, key: Path) -> Path:
-    """Sign a plan's file; gives the signature's. Raises BadInput for a key that cannot sign.
+    """Sign a plan's file; returns the signature file. Raises BadInput for a key that cannot sign.
 
-    key: a private key, or a public one whose private half an agent has.
+    key: a private key, or a public key whose private key an agent holds.
     """
     if not key.is_file():
         raise BadInput("no such key", where=str(key), how="make one: ssh-keygen -t ed25519")
@@ -38,22 +38,22 @@ def sign(plan: Path, key: Path) -> Path:
 
 
 def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
-    """Who of the allowed signers signed a plan; raises Refused where nobody of them did.
+    """Return the allowed signer who signed a plan; raises Refused without one.
 
     allowed: a file of lines `NAME KEYTYPE KEY`, see ALLOWED SIGNERS of ssh-keygen(1). digest: of
-    the plan as it was read, when the file may have been another one.
+    the plan as it was read: the file may have changed since.
     """
     signature = RunDirectory.of(plan).signature
     _check_file_of_signers(allowed)
     if not signature.is_file():
         how = f"sign it: rocefort plan .. --sign KEY, or ssh-keygen -Y sign -n {NAMESPACE}"
-        raise Refused("is not signed, and must be", where=str(plan), how=how)
+        raise Refused("is not signed, and needs a signature", where=str(plan), how=how)
     known = ("-f", str(allowed), "-s", str(signature))
     done = _run(("-Y", "find-principals", *known))
     names = done.stdout.decode("utf-8", "replace").replace(",", " ").split()
     if done.returncode or not names:
-        what = f"is signed by nobody whom {allowed} allows, or not by an SSH key"
-        raise Refused(what, where=str(plan), how="let one of them sign it")
+        what = f"has no valid SSH signature by a signer of {allowed}"
+        raise Refused(what, where=str(plan), how="ask one of these signers to sign it")
     try:
         content = plan.read_bytes()
     except OSError as error:
@@ -64,23 +64,23 @@ def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
             _refuse_other(plan, content, digest)
             return name
     raise Refused(
-        f"the signature of {names[0]} does not fit: the plan was changed after it was signed, "
-        "or was signed for something else",
+        f"the signature of {names[0]} is invalid: the plan was changed after it was signed, "
+        "or the signature has another purpose",
         where=str(plan),
-        how="look at it, and sign it again",
+        how="review the plan, and sign it again",
     )
 
 
 def _refuse_other(plan: Path, signed: bytes, digest: str) -> None:
-    """Raise Refused where what is signed is not the plan that was read."""
+    """Raise Refused if the signed content is not the plan that was read."""
     if digest and json.loads(signed)["digest"] != digest:
-        what = "was replaced while it was read: what is signed is another plan"
-        raise Refused(what, where=str(plan), how="look at it, and try again")
+        what = "was replaced while it was read: the signature is for another plan"
+        raise Refused(what, where=str(plan), how="review the plan, and try again")
 
 
 @contextmanager
 def signers_file(lines: Sequence[str]) -> Iterator[Path]:
-    """Lines of allowed signers as the file that ssh-keygen reads."""
+    """Write lines of allowed signers to a temporary file for ssh-keygen."""
     with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".signers") as file:
         file.write("".join(f"{line}\n" for line in lines))
         file.flush()
@@ -88,18 +88,16 @@ def signers_file(lines: Sequence[str]) -> Iterator[Path]:
 
 
 def refuse_unjudged(plan: Path) -> None:
-    """Raise Refused where a plan has a signature that nobody could judge."""
+    """Raise Refused if a plan has a signature that cannot be checked."""
     signature = RunDirectory.of(plan).signature
     if signature.exists():
-        how = (
-            "name who may sign: rollout.approvals.signers of the fabric, or --allowed-signers FILE"
-        )
-        what = f"is signed in {signature.name}, and no allowed signers are known"
+        how = "name the signers: rollout.approvals.signers of the fabric, or --allowed-signers FILE"
+        what = f"is signed in {signature.name}, but no allowed signers are configured"
         raise Refused(what, where=str(plan), how=f"{how}; or remove the signature")
 
 
 def sign_text(text: str, key: Path, namespace: str) -> str:
-    """The signature of a text, as ssh-keygen armours it; raises BadInput."""
+    """Return the armoured signature of a text by ssh-keygen; raises BadInput."""
     if not key.is_file():
         raise BadInput("no such key", where=str(key), how="make one: ssh-keygen -t ed25519")
     done = _run(("-Y", "sign", "-f", str(key), "-n", namespace), text.encode())
@@ -109,7 +107,7 @@ def sign_text(text: str, key: Path, namespace: str) -> str:
 
 
 def signer_of_text(text: str, signature: str, allowed: Path, namespace: str, who: str) -> bool:
-    """Whether somebody of the allowed signers signed a text; raises BadInput for no such file."""
+    """Whether an allowed signer signed a text; raises BadInput for a missing signers file."""
     _check_file_of_signers(allowed)
     with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".sig") as file:
         file.write(signature)
@@ -120,12 +118,12 @@ def signer_of_text(text: str, signature: str, allowed: Path, namespace: str, who
 
 def _check_file_of_signers(allowed: Path) -> None:
     if not allowed.is_file():
-        how = "write lines of NAME KEYTYPE KEY, as ssh-keygen(1) says"
+        how = "write lines of NAME KEYTYPE KEY, see ssh-keygen(1)"
         raise BadInput("no such file of allowed signers", where=str(allowed), how=how)
 
 
 def principals_of(key: Path, allowed: Path) -> tuple[str, ...]:
-    """Names that the allowed signers give to a key; raises BadInput."""
+    """Names of a key in the file of allowed signers; raises BadInput."""
     text = "rocefort"
     with tempfile.NamedTemporaryFile("w", prefix="rocefort-", suffix=".sig") as file:
         file.write(sign_text(text, key, NAMESPACE))

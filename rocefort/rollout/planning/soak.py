@@ -1,8 +1,8 @@
-"""How long a trial must last before it is confirmed: until what the change may break has broken.
+"""Soak time of a trial before it is confirmed, so that delayed faults of the change can show.
 
-Each edit has a timer by which its fault shows (its Effect's); what has none shows at once,
-or never by waiting: a neighbour of a gateway whose address changes is not waited out (ARP entries
-last 20 minutes), the gate of the wave sends through it.
+Each edit has a timer after which its fault shows (in its Effect). A fault without a timer shows at
+once, or waiting does not reveal it. An example is a neighbour of a gateway whose address changes:
+ARP entries last 20 minutes, so the gate of the wave sends traffic through the gateway instead.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from rocefort.models.rollout.edits import Edit
 from rocefort.models.rollout.plan import Soak
 from rocefort.rollout.planning.affected_objects import EVERY_SESSION, AffectedPart, timed
 
-# Beside the timer itself: switches show and end things in whole seconds, and the far end counts
-# from the last packet that it has heard; assumed.
+# Added to the timer: switches count in whole seconds, and the far end counts from the last packet
+# that it has received; assumed.
 MARGIN_S = 5
 ADVERTISE_S = 30  # `peer route-update-interval` of EBGP peers, V300R023C00: 30 s by default
 LACP_S = 90  # `lacp timeout slow`, V300R023C00, the default
 DEADLOCK_MS = 100  # both timers of V300 G1, by default
 DEADLOCK_TIME = 10  # both timers of V300 G2, by default, in intervals
-LONGEST_INTERVAL_MS = 1000  # of V300 G2; the unit of V200 is not known
+LONGEST_INTERVAL_MS = 1000  # of V300 G2; the unit of V200 is unknown
 
 
 def soak_of(old: Device, new: Device, edits: Iterable[Edit], family: Family) -> Soak | None:
-    """How long a change from one Device to another has to soak, and why; None: not at all."""
+    """Soak time of a change from one Device to another, with the reason; None without a soak."""
     touched = timed(old, edits, dialect_of(family).disrupts)
     found = [
         *_sessions(old, new, touched.get(FaultDelay.HOLD)),
-        *([(ADVERTISE_S, "routes are announced anew")] if FaultDelay.ADVERTISE in touched else []),
+        *([(ADVERTISE_S, "BGP sends routes again")] if FaultDelay.ADVERTISE in touched else []),
         *([(LACP_S, "LACP of its bonds times out")] if FaultDelay.LACP in touched else []),
         *(_deadlock(each, family) for each in (old, new) if FaultDelay.DEADLOCK in touched),
     ]
@@ -46,9 +46,9 @@ def soak_of(old: Device, new: Device, edits: Iterable[Edit], family: Family) -> 
 
 
 def _sessions(old: Device, new: Device, touched: AffectedPart | None) -> Iterator[tuple[int, str]]:
-    """The longest hold time of the sessions that a change may end.
+    """Longest hold time of the sessions that a change may end.
 
-    Both ends agree on the lower of their hold times, so that of this end is an upper bound.
+    The two ends use the lower of their hold times, so the value of this end is an upper bound.
     """
     if touched is None:
         return
@@ -66,7 +66,7 @@ def _sessions(old: Device, new: Device, touched: AffectedPart | None) -> Iterato
 
 
 def _hold_s(bgp: Bgp, peer: IPv4Address) -> int:
-    """Hold time of a peer; 0, with which a session never times out, is taken as the default."""
+    """Hold time of a peer; 0 (the session never times out) counts as the default."""
     settings = bgp.settings_at(peer)
     return (settings.hold_s if settings else None) or HOLD_S
 
@@ -83,7 +83,7 @@ def _may_end(device: Device, peer: IPv4Address, group: str | None, touched: Affe
 
 
 def _deadlock(device: Device, family: Family) -> tuple[int, str]:
-    """A PFC deadlock is found and ended."""
+    """Time until a PFC deadlock is found and ended, with the reason."""
     pfc, why = device.pfc, "a PFC deadlock is found and ended"
     if family.deadlock_detect_ms is not None:
         both = [DEADLOCK_MS if ms is None else ms for ms in (pfc.detect_ms, pfc.recovery_ms)]

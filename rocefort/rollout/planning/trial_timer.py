@@ -1,4 +1,4 @@
-"""How long the trials of a plan last: enough for what is done while they run."""
+"""Timer of a plan's trials: long enough for the checks and soaks that run meanwhile."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LONGEST_TRIAL_S = 65535  # `commit trial`, V300R023C00
 def with_trial_time(
     plan: Plan, policy: Rollout, gate_s: Callable[[Gate], float], where: str
 ) -> Plan:
-    """The plan with trials as long as the policy says, or longer where a wave has to soak.
+    """Return the plan with trials as long as the policy requires, or longer for a soak.
 
-    gate_s: how long a gate takes. where: the fabric's file. Raises Refused where a timer could end
-    a trial while its checks still settle, or no trial is long enough for a soak.
+    gate_s: duration of a gate. where: the fabric's file. Raises Refused if a timer could end a
+    trial while its checks still settle, or if no trial is long enough for a soak.
     """
     times = [
         TrialTime(wave.name, policy.settle_s, gate_s(wave.gate), plan.soak_s(wave))
@@ -38,7 +38,7 @@ def with_trial_time(
     needed = ceil(longest.whole_s) if longest else 0
     if longest and needed > LONGEST_TRIAL_S:
         raise Refused(
-            f"no trial is as long as it must be, {needed} s: {_soak_reason(plan, longest.wave)}",
+            f"no trial can last the required {needed} s: {_soak_reason(plan, longest.wave)}",
             where=f"wave {longest.wave}",
             how=f"lower that timer first; a trial lasts {LONGEST_TRIAL_S} s at most",
         )
@@ -46,7 +46,7 @@ def with_trial_time(
 
 
 def _soak_reason(plan: Plan, name: str) -> str:
-    """What a wave has to soak for."""
+    """Reason for the soak of a wave."""
     wave = next(wave for wave in plan.waves if wave.name == name)
     soaks = [
         (part.soak.seconds, f"{device}: {part.soak.why}")

@@ -1,8 +1,8 @@
-"""Drift that nobody owns: what a switch runs though neither the last intent nor the new one has it.
+"""Unowned drift: running values that neither the last intent nor the new one has.
 
-A value that the plan would overwrite is somebody's if the last intent had it: then the new one
-changes it on purpose. If neither has it, a person typed it, and a plan must not take it away
-unasked. Lines that no model knows are never touched; a plan tells of them as kept.
+The plan may overwrite a value of the last intent: the new intent changes it on purpose. A value of
+neither intent was typed by hand, and a plan must not remove it without permission. Unmodelled lines
+are never changed; a plan lists them as kept.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from rocefort.rollout.planning.secrets import with_known_secrets
 
 
 def drift_edits(sides: SwitchConfigs, last: Device | None) -> tuple[Edit, ...]:
-    """What a switch runs against its last intent, where the plan would overwrite it.
+    """Return the drift from the last intent that the plan would overwrite.
 
-    Of each: the value that it runs, and the one that the last intent had. last: in the form in
-    which the switch saves it; None: the last intent did not have the switch.
+    Each edit has the running value and the value of the last intent. last: Device of the last
+    intent in the form that the switch saves; None if that intent did not have the switch.
     """
     if last is None:
         return ()
@@ -36,7 +36,7 @@ def drift_edits(sides: SwitchConfigs, last: Device | None) -> tuple[Edit, ...]:
 
 
 def _overlap(a: str, b: str) -> bool:
-    """Whether one path is the other, or encloses it."""
+    """Whether two paths are equal, or one encloses the other."""
     short, long = sorted((a, b), key=len)
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
@@ -44,7 +44,7 @@ def _overlap(a: str, b: str) -> bool:
 def adopted_drift(
     sides: Iterable[SwitchConfigs], last: Mapping[str, Device], adopt: Sequence[str]
 ) -> tuple[str, ...]:
-    """Drift that `adopt` names, each `device: path`; raises Refused for all that it does not name.
+    """Drift that `adopt` names, each `device: path`; raises Refused for all other drift.
 
     adopt: `leaf01` for all of a switch, or `leaf01:PATTERN` with `*` for any part of a path.
     Raises BadInput for one that names nothing.
@@ -74,7 +74,7 @@ def _names(word: str, device: str, path: str) -> bool:
 
 
 def _literal(pattern: str) -> str:
-    """A pattern in which only `*` is special: a path has brackets of its own."""
+    """Pattern in which only `*` is special, because a path has brackets."""
     return pattern.replace("[", "[[]").replace("?", "[?]")
 
 
@@ -82,5 +82,5 @@ def _problems(drift: Iterable[tuple[str, Edit]]) -> Iterator[Problem]:
     for name, edit in drift:
         runs, meant = edit.before_text or "nothing", edit.after_text or "nothing"
         what = f"{edit.path}: it runs {runs}, the last intent had {meant}; the plan overwrites that"
-        how = f"put it into the fabric, or let go of it by --adopt '{name}:{edit.path}'"
+        how = f"put it into the fabric, or allow the overwrite by --adopt '{name}:{edit.path}'"
         yield Problem(name, what, how)

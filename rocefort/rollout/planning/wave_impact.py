@@ -1,7 +1,6 @@
-"""What a fabric is while a wave is under way: who feels it, what the other spines can carry.
+"""Impact of a wave on traffic, and remaining capacity of the other spines.
 
-The policy is that of models.fabric.Rollout: what is refused, what is drained, and what a person is
-warned of.
+The policy is models.fabric.Rollout: it defines refusals, drains and warnings.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ MOST_NAMED = 6
 
 @dataclass(frozen=True)
 class WaveImpact:
-    """Judges the waves of one rollout; capacity: the demand beside the fabric, if there is one."""
+    """Assessment of the waves of one rollout. capacity: the demand file of the fabric, if any."""
 
     network: Network
     sides: Mapping[str, SwitchConfigs]
@@ -42,7 +41,7 @@ class WaveImpact:
         object.__setattr__(self, "passage", ServiceDuringRollout(self.network, running))
 
     def assess(self, waves: Sequence[Wave]) -> tuple[Wave, ...]:
-        """The waves with what each means for those who use the fabric; raises Refused."""
+        """Return the waves with their impact on servers and traffic; raises Refused."""
         done: set[str] = set()
         found = []
         for wave in waves:
@@ -58,7 +57,7 @@ class WaveImpact:
             return wave.model_copy(
                 update={"unavailable": tuple(away_with(self.network, felt)), "warnings": warnings}
             )
-        (spine,) = spines  # waves take one at a time
+        (spine,) = spines  # a wave has one spine at most
         return self._spine(wave, spine, done, warnings)
 
     def _spine(
@@ -67,7 +66,7 @@ class WaveImpact:
         try:
             left = self.passage.without(spine, done)
         except Refused as error:
-            how = f"not drained: what routing does without {spine} is not judged: {error}"
+            how = f"not drained: routing without {spine} is not judged: {error}"
             return wave.model_copy(update={"warnings": (*warnings, how)})
         self._refuse_loss(spine, left)
         kept, narrow = self._uplinks(spine)
@@ -90,16 +89,16 @@ class WaveImpact:
         least = self.policy.least_ecmp_width
         if left.least < least:
             raise Refused(
-                f"traffic feels its change, and without it ECMP between leaves is {left.least} "
-                f"paths wide, where rollout.least_ecmp_width is {least}",
+                f"its change is service-affecting; without it ECMP between leaves is {left.least} "
+                f"paths wide, but rollout.least_ecmp_width is {least}",
                 where=spine,
                 how="add links or spines first, or lower rollout.least_ecmp_width",
             )
         if left.lost and least:
             raise Refused(
-                f"traffic feels its change, and {left} while it is away",
+                f"its change is service-affecting: {left} while it is down",
                 where=spine,
-                how="mend the other spines' routing first, or accept the loss by "
+                how="fix the routing of the other spines first, or accept the loss by "
                 "rollout.least_ecmp_width: 0",
             )
 
@@ -108,13 +107,13 @@ class WaveImpact:
         if not self.policy.drain:
             return "rollout.drain is false"
         if left.lost or not left.least:
-            return f"it would lose what it is meant to keep: {left}"
+            return f"it would lose traffic that it must keep: {left}"
         if not (can_drain(sides.running) and can_drain(sides.intended)):
             return "not every peer has an export policy of its own that could deny, or one denies"
         return ""
 
     def _uplinks(self, spine: str) -> tuple[str, tuple[str, ...]]:
-        """What leaves keep of their uplinks, and a warning where that is less than policy asks."""
+        """Remaining uplinks of leaves, with a warning if they are below the policy."""
         uplinks = uplinks_without(self.network, spine)
         known = [(each.gbps_left or 0, each.gbps) for each in uplinks.values() if each.gbps]
         if not known:
@@ -130,7 +129,7 @@ class WaveImpact:
         return kept, (f"without {spine}, {names_text(over)} {verb} oversubscribed {above}",)
 
     def _demand(self, spine: str) -> Iterator[str]:
-        """A warning where the demand fits nowhere; raises Refused where it fits but for the spine.
+        """Warning if the whole fabric lacks capacity; raises Refused if only the spine is missing.
 
         Shares are of the fullest cable at `peak_share` of the demand's peak.
         """
@@ -147,23 +146,23 @@ class WaveImpact:
             return
         if whole <= 1:
             raise Refused(
-                f"traffic feels its change, and the other spines cannot carry what it does: {told}",
+                f"its change is service-affecting; the other spines cannot carry its load: {told}",
                 where=spine,
-                how="add capacity, or change it when less flows and say so in rollout.peak_share",
+                how="add capacity, or change it at lower load and state that in rollout.peak_share",
             )
-        yield f"{told}: not even the whole fabric carries that; do it when less flows"
+        yield f"{told}: the whole fabric cannot carry that either; make the change at lower load"
 
     def _busy(self, wave: Wave, spines: Collection[str]) -> Iterator[str]:
-        """Lines that a switch may refuse on a port in use: tried, and taken back where it does."""
+        """Warnings for lines that a switch may refuse on a busy port; the wave then rolls back."""
         names = [n for n in wave.devices if not (n in spines and self.policy.drain)]
         lines = [line for name in names for line in self.sides[name].whole.conditions]
         if lines:
             commands = listing(f"`{c}`" for c in dict.fromkeys(line.command for line in lines))
-            yield f"{commands} may be refused while a port is congested; then the wave goes back"
+            yield f"{commands} may be refused while a port is congested; then the wave rolls back"
 
 
 def away_with(network: Network, devices: Collection[str]) -> Iterator[str]:
-    """Who feels it when leaves change, in sentences."""
+    """Sentences on the servers and exits that a change of leaves affects."""
     gone = set(devices)
     found: dict[str, list[str]] = {}
     for server in network.servers or ():
@@ -178,7 +177,7 @@ def away_with(network: Network, devices: Collection[str]) -> Iterator[str]:
 
 
 def names_text(names: Iterable[str]) -> str:
-    """All names, or the first few of very many."""
+    """All names, or the first few of a long list."""
     every = list(names)
     more = len(every) - MOST_NAMED
     return listing([*every[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])

@@ -1,4 +1,4 @@
-"""Waves of a plan: a canary leaf, leaves rack by rack, one spine at a time, never a whole group."""
+"""Waves of a plan: a canary leaf, leaves rack by rack, one spine at a time, no whole group."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ GateFor = Callable[[Sequence[str]], Gate]  # devices of a wave -> the gate that 
 
 @dataclass(frozen=True, slots=True)
 class RedundancyGroup:
-    """Switches that stand in for each other: at most `most` of them may be away together."""
+    """Switches that back each other up: at most `most` of them may be down together."""
 
     what: str  # `server a`, `segment storage`, `the exits`
     members: frozenset[str]
     most: int = 1
 
     def allows(self, devices: Collection[str]) -> bool:
-        """Whether switches may be away together."""
+        """Whether switches may be down together."""
         return len(self.members.intersection(devices)) <= self.most
 
 
 def groups_of(network: Network) -> tuple[RedundancyGroup, ...]:
-    """Groups of leaves that back each other.
+    """Groups of leaves that back each other up.
 
-    The leaves of one server, border leaves, and leaves of one segment, of which half, rounded
-    down, may be away together.
+    The leaves of one server, border leaves, and leaves of one segment. Half of a segment's leaves,
+    rounded down, may be down together.
     """
     segments: defaultdict[str, set[str]] = defaultdict(set)
     for segment in network.segments or ():
@@ -55,10 +55,11 @@ def groups_of(network: Network) -> tuple[RedundancyGroup, ...]:
 def make_waves(
     network: Network, changed: Iterable[str], canary: str, max_unavailable: int, gate_for: GateFor
 ) -> tuple[Wave, ...]:
-    """One leaf, the other leaves rack by rack, one spine at a time; only what changes.
+    """Return the waves: one leaf, the other leaves rack by rack, one spine at a time.
 
-    canary: the leaf that goes first; where it does not change, the first one that does. A wave of
-    leaves takes whole racks as long as `max_unavailable` and the groups allow it.
+    Only changed switches are in a wave. canary: the leaf that goes first; if it does not change,
+    the first changed leaf. A wave of leaves takes whole racks, if `max_unavailable` and the groups
+    allow it.
     """
     names = set(changed)
     leaves = [node for node in network.role(Role.LEAF) if node.name in names]
@@ -80,7 +81,7 @@ def make_waves(
 def _batches(
     racks: Iterable[Sequence[str]], most: int, groups: Sequence[RedundancyGroup]
 ) -> Iterator[list[str]]:
-    """Racks packed into waves in their order; one that does not fit beside others begins a wave."""
+    """Racks packed into waves in their order; one that does not fit begins a new wave."""
     batch: list[str] = []
     for rack in racks:
         if batch and not _together([*batch, *rack], most, groups):

@@ -1,1 +1,1 @@
-"""Steps of a rollout: plan, rehearse, apply, go on, look after what runs."""
+"""Steps of a rollout: plan, rehearse, apply, resume, operate and check health."""

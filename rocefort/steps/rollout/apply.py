@@ -1,4 +1,4 @@
-"""Step that applies a plan, or goes on with its run."""
+"""Step that applies a plan, or resumes its run."""
 
 from __future__ import annotations
 
@@ -56,21 +56,20 @@ def apply_plan(
     listeners: Sequence[EventListener],
     options: ApplyOptions | None = None,
 ) -> RolloutOutcome:
-    """Carry a plan out, or go on with its run; Ctrl-C rolls the wave under way back.
+    """Apply a plan, or resume its run; Ctrl-C rolls the current wave back.
 
-    A run that is gone on with works on the fabric and by the rules that it began with. Raises
-    Refused where another controller is at work on these switches, the journal has a run of this
-    plan that did not end, or none to go on with, or a new run's fabric is no longer the one that
-    was planned.
+    A resumed run uses the fabric and the rules that it began with. Raises Refused if another
+    controller works on these switches, if the journal has an unfinished run of this plan, or has
+    none to resume. Raises Refused too if the fabric of a new run differs from the planned one.
     """
     options = options or ApplyOptions()
     if options.resume and not run.journal.is_file():
         raise BadInput("no such journal", where=str(run.journal), how="begin by `rocefort apply`")
     with ExitStack() as opened:
-        # The lock is first: a second controller is refused at once.
+        # The lock comes first: it refuses a second controller at once.
         opened.enter_context(holding(access))
         stop = opened.enter_context(stop_on_signals())
-        secrets = read_secrets(references_of(plan))  # before anything is touched
+        secrets = read_secrets(references_of(plan))  # before any change
         ground = None if run.journal.is_file() else ground_of_plan(plan)
         journal = opened.enter_context(open_journal(run.journal, plan.digest))
         ground = ground or _sealed_fabric(plan, run, journal, resume=options.resume)
@@ -79,7 +78,7 @@ def apply_plan(
         network = ground.fabric.network
         label = label_of(plan.digest, journal.events(), resume=options.resume)
         nornir = opened.enter_context(open_fleet(network, reached))
-        # What may hang has sessions of its own, which are taken from it once its time is over.
+        # An act that may hang has separate sessions, which end_checks closes after its time limit.
         beside = opened.enter_context(open_fleet(network, reached))
         clock = Clock(reached.time_scale)
         switches = NapalmSwitches(nornir, network, label, secrets, plan.settle_s, clock)
@@ -112,7 +111,7 @@ def apply_plan(
 
 
 def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOptions) -> ApplyRules:
-    """Rules of a new run, by the policy that counts and what its caller asks for."""
+    """Rules of a new run, from the valid policy and the caller's options."""
     if options.rules is not None:
         return options.rules
     policy = policy_of_base(plan, options.base) or fabric.policy.approvals
@@ -121,7 +120,7 @@ def _rules(plan: Plan, run: RunDirectory, fabric: KeptFabric, options: ApplyOpti
 
 
 def _author(plan: Plan, run: RunDirectory, policy: Approvals, options: ApplyOptions) -> str:
-    """Who made the plan: who signed it, where it is signed. Raises Refused as the policy asks."""
+    """Author of the plan: its signer, if it is signed. Raises Refused as the policy requires."""
     author = plan.author
     if options.signers:
         author = signer_of(run.plan, options.signers, plan.digest)
@@ -136,16 +135,16 @@ def _author(plan: Plan, run: RunDirectory, policy: Approvals, options: ApplyOpti
 def _sealed_fabric(
     plan: Plan, run: RunDirectory, journal: SqliteJournal, *, resume: bool
 ) -> SealedFabric:
-    """What a run stands on whose journal is there.
+    """Fabric of a run with an existing journal.
 
-    Refuses to begin anew over a run that did not end, and to go on with one that did. What lies
-    ahead of a run has to be signed as its rules say; who signed is not asked where it goes back.
+    Refuses to begin a run while another is unfinished, and to resume a finished one. A run that
+    goes forward needs the signatures that its rules require; a rollback needs none.
     """
     history, where = history_of(journal.events()), str(run.journal)
     if not resume:
         if history.running:
-            how = "`rocefort resume` goes on with it"
-            raise Refused("its run of this plan did not end", where=where, how=how)
+            how = "`rocefort resume` continues it"
+            raise Refused("its run of this plan is unfinished", where=where, how=how)
         return ground_of_plan(plan)
     if not history.running:
         how = "`rocefort apply` begins one"
@@ -157,7 +156,7 @@ def _sealed_fabric(
 
 
 def _check_signer(plan: Plan, run: RunDirectory, rules: ApplyRules) -> None:
-    """Raise BadInput or Refused where the plan is not signed by an allowed signer."""
+    """Raise BadInput or Refused if the plan is not signed by an allowed signer."""
     try:
         if rules.signers or (rules.keys and run.signature.exists()):
             with allowed_by(rules) as allowed:
@@ -166,23 +165,23 @@ def _check_signer(plan: Plan, run: RunDirectory, rules: ApplyRules) -> None:
             refuse_unjudged(run.plan)
     except (BadInput, Refused) as error:
         what, where, how = error.problem.what, error.problem.where, error.problem.how
-        back = "to go back without: `rocefort abort`, then resume"
+        back = "to roll back without one: `rocefort abort`, then `rocefort resume`"
         raise type(error)(what, where=where, how=f"{how}; {back}") from None
 
 
 def _gate_for(network: Network, access: Connections) -> Callable[[Nornir, Gate], GateVerdict]:
-    """perftest; between guests of a lab, where nothing else sends, also what left which queue."""
+    """Gate by perftest; between guests of a lab also by queue counters: no other host sends."""
     return QueueGate(network) if access.servers_note else run_gate
 
 
 def _live(
     nornir: Nornir, ground: SealedFabric, switches: NapalmSwitches, settle_s: float, clock: Clock
 ) -> WaveChecks:
-    """The live checks, over sessions of their own."""
+    """Live checks over separate sessions."""
     network = ground.fabric.network
 
     def read(names: Sequence[str], beside: Sequence[str]) -> Observed:
-        refuse_ended(nornir)  # or who hung in it would look again, and again
+        refuse_ended(nornir)  # otherwise a hanging check would read again and again
         return observe(nornir, network, names, beside=beside, keep=True)
 
     checks = LiveChecks(
@@ -204,7 +203,7 @@ def _live(
 
 
 def _texts(nornir: Nornir, names: Sequence[str]) -> dict[str, str]:
-    """What switches run, of those that can be asked: the others are not what is rolled out."""
+    """Running text of each reachable switch; the others are not part of the rollout."""
     try:
         return collect_running(nornir, names)
     except DeviceFailed:

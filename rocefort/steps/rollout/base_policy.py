@@ -1,8 +1,8 @@
-"""Policy of a plan's base: what approvals and signatures are asked for before the change counts.
+"""Policy of a plan's base: the approvals and signatures required before the change is valid.
 
-A change could relax the policy that judges it. So the policy is read from the intent before the
-change: what git has of the fabric's file before its last change. The base that a plan names is its
-author's choice: its policy counts beside that, and only adds to it.
+A change could relax the policy that applies to it. So the policy comes from the intent before the
+change: the fabric's file in git before its last change. The author chooses the base that a plan
+names. The policy of that base only adds requirements.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from rocefort.steps.fabric.git_revisions import (
 
 
 def policy_of_base(plan: Plan, base: str = "") -> Approvals | None:
-    """Policy of the intent before a plan's; None: none is known, and the plan's own counts.
+    """Policy of the intent before the plan; None if unknown, and then the plan's own policy counts.
 
-    base: `REV:` of the intent whose policy counts alone, as who applies the plan says. For a plan
-    back it is what is committed, which is what it leads back from; where that cannot be read, the
-    way back does not wait for it, and the policy counts that its run has kept. Raises BadInput,
-    and Refused where no signer satisfies two policies.
+    base: `REV:` of the intent whose policy alone counts, chosen by the user who applies the plan.
+    For a rollback plan it is the committed intent, from which the plan leads away. If that cannot
+    be read, the rollback does not wait: the policy stored by its run counts. Raises BadInput, and
+    Refused if no signer satisfies two policies.
     """
     source = Path(plan.source)
     if base:
@@ -49,12 +49,12 @@ def policy_of_base(plan: Plan, base: str = "") -> Approvals | None:
         raise Refused(
             f"{error}: that before its last change, and that of the plan's base {plan.base}",
             where=f"{source}: rollout.approvals",
-            how="say which one counts: --base REV:",
+            how="choose one of them: --base REV:",
         ) from None
 
 
 def _policy_at(base: str, source: Path) -> Approvals | None:
-    """Policy of an intent that somebody names, as a revision or a place."""
+    """Policy of an intent that the user names, as a revision or a path."""
     if looks_like_revision(base):
         return _policy_of(revision_of(base, str(source)))
     return load_fabric(Path(base)).fabric.rollout.approvals
@@ -70,10 +70,10 @@ def _policy_of(revision: Revision | None) -> Approvals | None:
 
 
 def last_but_one(source: Path) -> Revision | None:
-    """The fabric's file before its last change, along first parents: what is merged counts whole.
+    """Return the fabric's file before its last change, along first parents: a merge is one change.
 
-    A change that is not committed yet is one. None: it is in no repository, or has no earlier form.
-    Raises BadInput for a shallow clone that may lack that.
+    An uncommitted change counts. None if the file is in no repository, or has no earlier version.
+    Raises BadInput for a shallow clone that may lack that version.
     """
     known = _commits(source)
     if not known:
@@ -84,19 +84,19 @@ def last_but_one(source: Path) -> Revision | None:
     if known[1:]:
         return known[1]  # the newest one has the change
     if git(top, "rev-parse", "--is-shallow-repository") == "true":
-        what = "this clone is shallow and lacks it as it was before its last change"
-        how = "git fetch --unshallow, or name that: --base REV:"
+        what = "this clone is shallow and lacks the version before its last change"
+        how = "git fetch --unshallow, or name that version: --base REV:"
         raise BadInput(f"{what}, whose policy counts", where=str(source), how=how)
     return None
 
 
 def newest(source: Path) -> Revision | None:
-    """The fabric's file as it is committed; None: it is not."""
+    """Committed version of the fabric's file; None without one."""
     return next(iter(_commits(source)), None)
 
 
 def _commits(source: Path) -> list[Revision]:
-    """The last two forms of a file that were committed, the newest first."""
+    """Last two committed versions of a file, the newest first."""
     folder = source.parent
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
         return []
@@ -105,14 +105,14 @@ def _commits(source: Path) -> list[Revision]:
     except NotInGit:
         return []
     if not git(top, "rev-list", "--all", "--max-count=1"):
-        return []  # nothing is committed yet
+        return []  # no commit yet
     path = str(source.resolve().relative_to(top.resolve()))
     commits = git(top, "log", "-2", "--first-parent", "--format=%H", "--", path).split()
     return [Revision(top, commit[:12], commit, path) for commit in commits]
 
 
 def pinned(base: str, source: Path) -> str:
-    """A base by the commit that it names now: `HEAD~1:` would be another one later."""
+    """Replace a base by its current commit: `HEAD~1:` may mean another commit later."""
     if not looks_like_revision(base):
         return base
     revision = revision_of(base, str(source))

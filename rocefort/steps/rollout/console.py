@@ -1,4 +1,4 @@
-"""The way back of a switch at its console, from whatever state a rollout has left it in."""
+"""Rollback of a switch at its console, from any state of a rollout."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rocefort.reports.rollout.instructions import Instruction, instructions_repo
 
 
 def console_report(plan: Plan, device: str, persist: str) -> Iterator[Block]:
-    """What takes one switch back at its console, whatever state the rollout has left it in.
+    """Instructions that roll one switch back at its console, for every state of the rollout.
 
-    persist: the id of the plan's trials, with RUN for what the run adds that began them.
+    persist: persist id of the plan's trials, with RUN in place of the run's part.
     """
-    title = f"the way back of {device}, plan {plan.digest[:12]} of {plan.fabric}"
+    title = f"rollback of {device}, plan {plan.digest[:12]} of {plan.fabric}"
     return instructions_report(title, list(_ways_back(plan, device, persist)))
 
 
@@ -27,10 +27,10 @@ def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
         return
     yield Instruction(
         in_words(
-            "While a trial is pending, end it and answer y: that is all. In the place of RUN type "
-            f"what the newest commit's description has behind {plan.digest[:12]}/ and before a "
-            f"comma. It ends by itself within {plan.trial_s} s, too. A release without persist ids "
-            "takes «end of a trial» alone.",
+            "While a trial is pending, end it and answer y: nothing else is needed. Replace RUN by "
+            f"the text after {plan.digest[:12]}/ and before a comma in the newest commit's "
+            f"description. The trial ends automatically within {plan.trial_s} s. A release without "
+            "persist ids takes «end of a trial» alone.",
             change,
         ),
         (
@@ -45,21 +45,21 @@ def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
     if drained:
         yield _typed("Confirmed: drained, and not changed yet.", [drained.drain])
         yield _typed("Confirmed: drained and changed.", [drained.drain, drained.change])
-    yield _typed("Confirmed: changed." + (" Not drained any more." if drained else ""), [change])
+    yield _typed("Confirmed: changed." + (" No longer drained." if drained else ""), [change])
     yield Instruction(
-        "Look whether it runs what it ran before; the rollout keeps the whole text of that beside "
-        "its journal.",
+        "Check that it runs its configuration from before the change; the rollout stores that "
+        "text beside its journal.",
         (line(change, "what the newest commit changed"), line(change, "state of BGP peers")),
     )
 
 
 def _typed(state: str, changes: Sequence[Change]) -> Instruction:
-    """What to paste to undo changes, the last one first."""
+    """Commands that undo changes, the last change first."""
     typed = partial(line, changes[0])
     lines = [text.rstrip() for change in reversed(changes) for text in change.reverse]
     secret = any("<secret " in text for text in lines)
-    note = " In the place of <secret ..> type the secret, which no plan holds." if secret else ""
+    note = " Type the secret instead of <secret ..>; no plan contains it." if secret else ""
     return Instruction(
-        f"{state} Paste this, and answer y where it asks.{note}",
+        f"{state} Paste this, and answer y to its questions.{note}",
         (typed("configure"), *lines, typed("commit"), typed("leave"), typed("save")),
     )

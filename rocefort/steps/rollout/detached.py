@@ -1,4 +1,4 @@
-"""A controller in a session of its own, which goes on without the terminal that began it."""
+"""Detached controller: a process that continues without the terminal that began it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ LOOK_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class DetachedController:
-    """A detached controller: under way, or ended before its run began. text: to be shown."""
+    """Detached controller: running, or ended before its run began. text: for the user."""
 
     text: str
     code: int = 0
 
 
 def detach(words: Sequence[str], run: RunDirectory) -> DetachedController:
-    """Run a command line in a process of its own; returns once its run is in the journal.
+    """Run a command line in a separate process; returns when its run is in the journal.
 
-    It takes the locks itself. Its output goes to a file beside the journal, after what is there.
-    Ctrl-C until then ends it, too. words: `apply` or `resume` with its arguments. Raises
-    ServiceFailed where it cannot be started.
+    The process takes the locks itself. Its output is appended to a file beside the journal. Ctrl-C
+    before the return ends the process too. words: `apply` or `resume` with its arguments. Raises
+    ServiceFailed if it cannot be started.
     """
     plan = read_plan(run.plan)
     earlier = len(_live_controllers(run.journal, plan.digest))
@@ -44,7 +44,7 @@ def detach(words: Sequence[str], run: RunDirectory) -> DetachedController:
         process = _spawned([word for word in words if word != FLAG], output)
     finally:
         os.close(output)
-    mine = operator.host(), process  # somebody else may begin a run of the same plan meanwhile
+    mine = operator.host(), process  # another user may begin a run of the same plan meanwhile
     try:
         while mine not in _live_controllers(run.journal, plan.digest)[earlier:]:
             ended, state = os.waitpid(process, os.WNOHANG)
@@ -56,14 +56,14 @@ def detach(words: Sequence[str], run: RunDirectory) -> DetachedController:
         os.kill(process, signal.SIGTERM)
         raise
     return DetachedController(
-        f"process {process} goes on without this terminal; its output is in {run.log}\n"
+        f"process {process} continues without this terminal; its output is in {run.log}\n"
         f"to watch it: {shlex.join(['rocefort', 'status', '--follow', *run.arguments()])}\n"
         f"to stop it:  {shlex.join(['rocefort', 'abort', *run.arguments()])}\n"
     )
 
 
 def _live_controllers(journal: Path, plan: str) -> list[tuple[str, int]]:
-    """Host and process of every controller that has begun or resumed a run of a plan."""
+    """Host and process of every controller that began or resumed a run of a plan."""
     runs = contents_of(journal, plan).runs if journal.is_file() else ()
     return [(life.host, life.process) for run in runs for life in run.lives]
 
@@ -80,8 +80,8 @@ def _log_descriptor(log: Path) -> int:
 
 
 def _spawned(words: Sequence[str], output: int) -> int:
-    """A process of this program, in a session without a terminal; a hang-up is ignored there."""
-    # -P: no module of the current directory takes the place of one of ours
+    """Start this program in a session without a terminal, where SIGHUP is ignored."""
+    # -P: no module of the current directory replaces one of ours
     command = [sys.executable, "-P", "-m", "rocefort", *words]
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

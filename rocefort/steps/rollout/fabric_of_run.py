@@ -1,7 +1,7 @@
-"""Steps to the fabric of a plan or of a run: as its files say, or as a run has kept it.
+"""Load the fabric of a plan or run, from the fabric's files or from the copy of the run.
 
-A run keeps the fabric that it began with beside its journal, by its content. It goes on, ends and
-is taken back by that one: the fabric's files may have been edited meanwhile, and a switch that is
+A run stores the fabric that it began with beside its journal, named by its digest. Its resume, end
+and rollback use that copy. The fabric's files may have been edited meanwhile, and a switch that is
 drained or on trial must not wait for them.
 """
 
@@ -24,16 +24,16 @@ from rocefort.steps.rollout.plan import sealed_fabric
 
 @dataclass(frozen=True, slots=True)
 class SealedFabric:
-    """The fabric that a run stands on.
+    """Fabric that a run was sealed against.
 
-    sources: where its values stand in files; None for a kept one, of which those may say else now.
+    sources: positions of its values in files; None for a stored copy, whose files may differ now.
     """
 
     fabric: KeptFabric
     sources: Sources | None = None
 
     def reachable_hosts(self, access: Connections) -> Connections:
-        """Connections without what a kept fabric did not have yet; those of files must fit it."""
+        """Connections to the hosts of a stored fabric; those to a fabric of files must all fit."""
         if self.sources is not None:
             return access
         switches = {node.name for node in self.fabric.network.nodes}
@@ -47,29 +47,29 @@ class SealedFabric:
 
 
 def keep_fabric(run: RunDirectory, fabric: KeptFabric) -> str:
-    """Keep a fabric, for its owner alone; returns its digest. Raises ServiceFailed."""
+    """Store a fabric, readable by its owner only; returns its digest. Raises ServiceFailed."""
     return KeptTexts(run.fabrics, "the fabric").keep(fabric.model_dump_json())
 
 
 def read_fabric(place: Path) -> KeptFabric:
-    """A kept fabric; raises BadInput where it is not there or was changed, Refused as another."""
+    """Read a stored fabric; raises BadInput if missing or changed, Refused for another version."""
     try:
         return KeptFabric.model_validate_json(KeptTexts(place.parent).read(place.name))
     except ValidationError:
-        how = "go on by the version that kept it"
-        raise Refused("is no fabric of this version", where=str(place), how=how) from None
+        how = "continue with the version that stored it"
+        raise Refused("is not a fabric of this version", where=str(place), how=how) from None
 
 
 def ground_of_plan(plan: Plan) -> SealedFabric:
-    """What a new run stands on; raises Refused where anything that the plan was made from changed.
+    """Load the fabric of a new run; raises Refused if an input of the plan has changed.
 
-    A plan back was made from what the run that it takes back has kept, and not from the files.
+    A rollback plan comes from the copy of the run that it undoes, and not from the files.
     """
     if plan.kept:
         try:
             return SealedFabric(read_fabric(Path(plan.kept)))
         except BadInput as lost:
-            how = "bring it back as it was, or make the way back anew: `rocefort rollback`"
+            how = "restore it, or make the rollback plan again: `rocefort rollback`"
             raise BadInput(lost.problem.what, where=plan.kept, how=how) from None
     derived = sealed_fabric(plan)
     fabric = KeptFabric(network=derived.network, policy=derived.fabric.rollout)
@@ -77,11 +77,11 @@ def ground_of_plan(plan: Plan) -> SealedFabric:
 
 
 def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabric:
-    """What a run that has begun stands on, whatever became of the fabric's files.
+    """Load the fabric of a begun run, even if the fabric's files have changed.
 
-    digest: under which the run has kept it. Where that file is lost, those of the plan will do as
-    long as they are what they were; raises Refused where they are not either. Nothing is derived,
-    so another version of Rocefort than the plan's brings the run to its end, too.
+    digest: of the run's copy. If that file is lost, the unchanged files of the plan replace it;
+    raises Refused if they have changed too. Nothing is derived, so another version of Rocefort than
+    the plan's can also complete the run.
     """
     place = run.fabrics / digest
     try:
@@ -93,11 +93,11 @@ def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabric:
             raise Refused(
                 f"{lost.problem.what}, and {changed.problem.where}: {changed.problem.what}",
                 where=str(place),
-                how="bring back one of the two as it was",
+                how="restore one of the two",
             ) from None
 
 
 def back_stands_on(plan: Plan, run: RunDirectory, ground: SealedFabric) -> Plan:
-    """The plan whose way back is to be made, standing on what its run has kept."""
+    """Return a plan with the fabric stored by its run, for making its rollback plan."""
     digest = keep_fabric(run, ground.fabric)
     return plan.model_copy(update={"kept": str((run.fabrics / digest).resolve())})

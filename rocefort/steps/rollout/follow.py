@@ -1,4 +1,4 @@
-"""A rollout as it goes on, read from its journal: by any terminal, and any user who may read it."""
+"""Follow a rollout by its journal, from any terminal and by any user who may read it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ def follow(
     tell: Callable[[TimedEvent], None],
     wait: Callable[[float], None] = time.sleep,
 ) -> RolloutStatus:
-    """Tell every event of a plan's last run, old and new, until no controller carries it.
+    """Report every event of a plan's last run, old and new, until its controller ends.
 
-    Takes no lock and writes nothing. A journal that is not there yet, or has no run of the plan, is
-    waited for.
+    Takes no lock and writes nothing. Waits for a missing journal, and for a run of the plan.
     """
     run, events, damage = "", 0, ""
     while True:
@@ -36,5 +35,5 @@ def follow(
         ended = last is not None and not status.holder
         if ended or (status.journal.damage and status.journal.damage == damage):
             return status
-        damage = status.journal.damage  # of one that is just made: it is sound at the next look
+        damage = status.journal.damage  # a journal in creation: it is sound at the next reading
         wait(LOOK_S)

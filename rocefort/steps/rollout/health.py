@@ -1,4 +1,4 @@
-"""Steps of `health`: read the switches once or twice, judge them, keep the reading."""
+"""Steps of `health`: read the switches once or twice, check them, store the reading."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNREADABLE = "LIV001"
 
 @dataclass(frozen=True)
 class HealthReport:
-    """A judged reading; notes: on the baseline. exit_code as of the whole command line."""
+    """Checked reading. notes: on the baseline; exit_code: of the whole command."""
 
     observed: Observed
     report: Report
@@ -51,10 +51,10 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
     run: Sequence[Rule] | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> HealthReport:
-    """Read and judge; 3 where a switch could not be read, 1 for errors that the baseline lacks.
+    """Read and check; exit code 3 for an unreadable switch, 1 for errors that are new.
 
-    devices: none for all. interval_s: between two readings; None: one reading. Raises BadInput
-    before a switch is asked.
+    devices: empty for all. interval_s: between two readings; None for one reading. Raises BadInput
+    before a switch is read.
     """
     derived = derive(fabric)
     network = derived.network
@@ -84,12 +84,12 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
 
 
 def save_reading(observed: Observed, path: Path) -> None:
-    """Write a reading, whole or not at all: a later `health` may take it as its baseline."""
+    """Write a reading atomically, as the baseline of a later `health`."""
     write_files({path.name: observed.model_dump_json(indent=1) + "\n"}, path.parent, private=True)
 
 
 def read_baseline(path: Path, network: Network) -> Observed:
-    """Read what `save_reading` wrote; raises BadInput, as for another fabric's reading."""
+    """Read a file of `save_reading`; raises BadInput, also for another fabric's reading."""
     how = "write one with `rocefort health FABRIC --save FILE`"
     try:
         observed = Observed.model_validate_json(path.read_text(encoding="utf-8"))
@@ -97,12 +97,12 @@ def read_baseline(path: Path, network: Network) -> Observed:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise BadInput(f"cannot be read: {reason}", where=str(path), how=how) from None
     except ValidationError as error:
-        what = f"is no reading of a fabric: {error.errors()[0]['msg']}"
+        what = f"is not a reading of a fabric: {error.errors()[0]['msg']}"
         raise BadInput(what, where=str(path), how=how) from None
     if observed.fabric != network.name:
         what = f"is a reading of {observed.fabric}, not of {network.name}"
         raise BadInput(what, where=str(path), how=how)
     if observed.at > datetime.now(UTC):
-        what = f"is of {observed.at:%Y-%m-%d %H:%M:%S} UTC, which is still to come"
+        what = f"is of {observed.at:%Y-%m-%d %H:%M:%S} UTC, which is in the future"
         raise BadInput(what, where=str(path), how="set the clock of this machine")
     return observed

@@ -1,4 +1,4 @@
-"""Steps of a person who operates a rollout: watch it, ask for its end, approve, take back."""
+"""Steps of a rollout's operator: watch, request its end, approve, roll back."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ Say = Callable[[str], None]
 
 
 def plan_and_connections(sealed: Path, connections: Path) -> tuple[Plan, Connections]:
-    """Read what a rollout needs; raises Refused for a plan that was changed, or is of another."""
+    """Read plan and connections; raises Refused for a changed plan, or one of another fabric."""
     plan, access = read_plan(sealed), load_connections(connections)
     known = {device.name for device in access.devices}
     if not known.intersection(change.device for change in plan.changes):
         raise Refused(
-            f"is a plan of {plan.fabric}, and {connections} has none of its switches",
+            f"plan is for fabric {plan.fabric}; {connections} lists none of its switches",
             where=str(sealed),
             how="name the connections of that fabric",
         )
@@ -48,7 +48,7 @@ def plan_and_connections(sealed: Path, connections: Path) -> tuple[Plan, Connect
 def watched(
     kind: str, plan: Plan, access: Connections, journal: Path, say: Say
 ) -> Iterator[EventListener]:
-    """A listener that shows progress: drawn on a terminal, as lines, or as JSON lines."""
+    """Listener that shows progress: drawn on a terminal, as lines, or as JSON lines."""
     if kind == AUTO:
         kind = LIVE if sys.stdout.isatty() else PLAIN
     if kind != LIVE:
@@ -63,58 +63,58 @@ def watched(
 
 
 def named_journal(sealed: Path, journal: Path | None) -> Path:
-    """The journal of a plan; raises BadInput for a name at which none is."""
+    """Journal of a plan; raises BadInput if the named file is missing."""
     if journal is not None and not journal.is_file():
         raise BadInput("no such journal", where=str(journal), how="check its name")
     return RunDirectory.of(sealed, journal).journal
 
 
 def status_of_plan(plan: Plan, journal: Path) -> RolloutStatus:
-    """Where a plan stands, by its journal alone."""
+    """Status of a plan from its journal alone."""
     return run_history.rollout_status(plan, journal, datetime.now(UTC))
 
 
 def contents_at(sealed: Path | None, journal: Path | None) -> JournalContents:
-    """All runs of a plan, or of a journal; raises BadInput where neither is named."""
+    """All runs of a plan or of a journal; raises BadInput without either."""
     if sealed is not None:
         return run_history.contents_of(
             RunDirectory.of(sealed, journal).journal, read_plan(sealed).digest
         )
     if journal is None:
-        raise BadInput("whose history is not said", how="name a PLAN, or --journal FILE")
+        raise BadInput("no plan and no journal is named", how="name a PLAN, or --journal FILE")
     return run_history.contents_of(journal)
 
 
 def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
-    """Write the lost head of a journal anew from the newest link that was kept; gives what it did.
+    """Write the lost head of a journal again from a copy of the newest link; returns a message.
 
-    Raises Refused as `journal.restore_head`, BadInput where no journal is named.
+    Raises Refused as `journal.restore_head`, BadInput without a journal.
     """
     place = Path(contents_at(sealed, journal).path)
     rows = restore_head(place, link)
-    return f"{place}: its head is written anew; its chain of {count_of(rows, 'row')} ends in {link}"
+    return f"{place}: its head is restored; its chain of {count_of(rows, 'row')} ends in {link}"
 
 
 def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
-    """Ask for the end of a run; gives what will come of it.
+    """Request the end of a run; returns a message on what follows.
 
-    back: the wave under way is rolled back; otherwise no further one begins. Raises Refused where
-    no run is under way. A controller at work hears it whatever became of the journal meanwhile; by
-    one that is damaged none will go on.
+    back: the current wave is rolled back; otherwise no further wave begins. Raises Refused without
+    an unfinished run. A running controller receives the request even if the journal is damaged
+    meanwhile; no controller can resume with a damaged one.
     """
     plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     at_work = status_of_plan(plan, notes).holder
     requests.running_history(notes, plan, sound=not at_work)
     if back:
         requests.request_abort(notes, plan, user())
-        comes = "the wave under way is rolled back, then the run ends"
+        comes = "the current wave is rolled back, then the run ends"
     else:
         requests.request_pause(notes, plan, user())
-        comes = "the wave under way is brought to its end, then no further begins"
+        comes = "the current wave is completed, and no further wave begins"
     at_work = status_of_plan(plan, notes).holder
     if at_work:
         return f"asked {at_work}: {comes}"
-    return f"noted: {comes}; no controller is at work, `rocefort resume` takes it up"
+    return f"noted: {comes}; no controller is running, `rocefort resume` does it"
 
 
 def give_approval(
@@ -122,13 +122,13 @@ def give_approval(
 ) -> Approval:
     """Approve one wave as the user of this process, or as the owner of a key.
 
-    Raises Refused where the approval would not hold, and for the name of somebody else.
+    Raises Refused if the approval would be invalid, and for another user's name.
     """
     plan, notes = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     if key is None:
         if by not in ("", user()):
             raise Refused(
-                f"you are {user()}, and approve as {by} only by a key",
+                f"you are {user()}; an approval as {by} needs a key",
                 where=f"--by {by}",
                 how="sign the approval: --key FILE",
             )
@@ -140,7 +140,7 @@ def give_approval(
 
 
 def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
-    """A sentence on a plan's rehearsal; raises Refused where one that passed is required."""
+    """Sentence on a plan's rehearsal; raises Refused if it is required and did not pass."""
     plan = read_plan(sealed)
     if required:
         require_rehearsal(sealed, plan)
@@ -148,24 +148,24 @@ def of_rehearsal(sealed: Path, *, required: bool = False) -> str:
 
 
 def _owner_of(key: Path, rules: ApplyRules | None) -> str:
-    """The name that the allowed signers of a run give to a key."""
+    """Name of a key in the run's file of allowed signers."""
     names: tuple[str, ...] = ()
     if rules and rules.who_signs:
         with allowed_by(rules) as allowed:
             names = principals_of(key, allowed)
     if not names or not names[0]:
         known = rules.who_signs if rules else ""
-        known = known or "the rollout, which was begun without --allowed-signers"
-        raise Refused("is no key that may approve", where=str(key), how=f"see {known}")
+        known = known or "the rollout, which began without --allowed-signers"
+        raise Refused("is not a key that may approve", where=str(key), how=f"see {known}")
     return names[0]
 
 
 def make_back(
     sealed: Path, journal: Path | None, out: Path, key: Path | None = None
 ) -> tuple[Plan, str]:
-    """Seal the plan back of what was confirmed into a file, and sign it where a key is named.
+    """Write the rollback plan of all confirmed devices, and sign it if a key is named.
 
-    Gives words for its signature, too; raises Refused as `back_of`.
+    Also returns a message on its signature; raises Refused as `back_of`.
     """
     from rocefort.steps.rollout.plan import signed  # noqa: PLC0415
     from rocefort.steps.rollout.rollback import back_of  # noqa: PLC0415 - see above

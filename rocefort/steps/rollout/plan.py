@@ -1,4 +1,4 @@
-"""Steps of a plan: collect what runs, judge the change, order it into waves, seal and sign it."""
+"""Steps of a plan: collect running texts, check the change, make waves, seal and sign."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from rocefort.validators.rules.verification.reachability import verify
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What a person asks of a plan beside its fabric.
+    """Options of a plan besides its fabric.
 
     rotate: references whose secrets are set again on every switch that has them. base: the intent
     that was rolled out last (a fabric, or REV:path), against which drift shows. adopt: drift that
@@ -57,7 +57,7 @@ class PlanOptions:
 
 
 def intent_digest(derived: DerivedNetwork) -> str:
-    """Digest of all that a fabric means; comments and order of its file do not count."""
+    """Digest of a fabric's meaning; comments and order of its file do not count."""
     network = derived.network.model_dump(mode="json", exclude={"nodes": {"__all__": {"hardware"}}})
     return digest_of(
         [network, derived.fabric.rdma.model_dump(), derived.fabric.rollout.model_dump()]
@@ -65,7 +65,7 @@ def intent_digest(derived: DerivedNetwork) -> str:
 
 
 def sealed_fabric(plan: Plan) -> DerivedNetwork:
-    """The fabric of a plan; raises Refused where anything that it was made from has changed."""
+    """Fabric of a plan; raises Refused if one of its inputs has changed."""
     derived = derive(Path(plan.source))
     if intent_digest(derived) != plan.intent_digest:
         raise Refused("the fabric has changed since the plan", where=plan.source, how="plan again")
@@ -79,9 +79,9 @@ def running_of(
     directory: Path | None,
     say: Callable[[str], None] | None = None,
 ) -> dict[str, str]:
-    """What runs: text by switch, of a directory or asked of the switches now.
+    """Running text by switch, from a directory or read from the switches now.
 
-    say: is told which of these switches are on trial, so that what they run may not stay.
+    say: receives notes on switches with a pending trial, whose configuration may change.
     """
     if directory is not None:
         return running_texts(directory)
@@ -105,11 +105,10 @@ def make_plan(
 ) -> Plan:
     """Check, verify, then seal a plan.
 
-    changed: switches that are in its waves though they run what is intended.
-    Raises Refused for a fabric with errors, drift that nobody owns, a change that could cut the
-    management path, a session whose ends change in two waves and meanwhile do not fit, a spine
-    that the others cannot stand in for, trials that end before their checks could;
-    NeedsMaintenance for a change that no trial can make.
+    changed: switches that are in its waves although they run their target.
+    Raises Refused for a fabric with errors, unowned drift, a possible lockout, a session whose ends
+    change in two waves and do not match meanwhile, a spine that the others cannot replace, and
+    trials that end before their checks; NeedsMaintenance for a change that no trial can make.
     """
     wishes = wishes or PlanOptions()
     derived = derive(fabric)
@@ -162,13 +161,13 @@ def _waves(
 
 
 def _asks(subject: ReadNetwork, sides: Mapping[str, SwitchConfigs]) -> bool:
-    """Whether a spine is to be changed so that the others must carry its traffic."""
+    """Whether a spine changes so that the other spines must carry its traffic."""
     spines = subject.network.role(Role.SPINE)
     return any(sides[node.name].whole.service_affecting for node in spines)
 
 
 def _last(base: str, fabric: Path, sides: Mapping[str, SwitchConfigs]) -> Mapping[str, Device]:
-    """Devices of the intent that was rolled out last; none where nobody names it."""
+    """Devices of the intent that was rolled out last; empty if it is not named."""
     if not base:
         return {}
     switches = side_of(base, str(find_fabric(fabric))).switches
@@ -188,13 +187,13 @@ def _refuse_errors(subject: ReadNetwork) -> Solution:
         raise Refused(
             f"{len(errors)} findings of severity error, the first: {errors[0].message}",
             where=str(errors[0].where),
-            how="mend the fabric; `rocefort check` and `rocefort verify` list them all",
+            how="correct the fabric; `rocefort check` and `rocefort verify` list all findings",
         )
     return solution
 
 
 def signed(plan: Path, key: Path | None) -> str:
-    """Sign a plan's file where somebody names a key; words for the person who asked."""
+    """Sign a plan's file if a key is named; returns a message for the user."""
     if key is None:
         RunDirectory.of(plan).signature.unlink(missing_ok=True)  # of an older plan of this name
         return ""
@@ -202,7 +201,7 @@ def signed(plan: Path, key: Path | None) -> str:
 
 
 def devices_of(plan: Plan, named: Sequence[str]) -> tuple[str, ...]:
-    """Switches of a plan by their names; without any all that change."""
+    """Switches of a plan by name; without names, all changed switches."""
     known = [change.device for change in plan.changes]
     problems = [
         Problem(name, "is not in the plan", nearest(name, known))

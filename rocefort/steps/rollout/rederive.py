@@ -1,8 +1,8 @@
-"""A plan derived again before its first act, and compared with the one that is sealed.
+"""Derive a plan again before its first act and compare it with the sealed one.
 
-The seal is a digest without a key: whoever can write a plan can seal it. So a new run makes the
-plan once more, from the fabric's files, whose digests the plan has, and from what the switches run,
-and sends nothing where a command, a wave or a time differs.
+The seal is a digest without a key: every user who can write a plan can seal it. So a new run makes
+the plan again. The inputs are the fabric's files, whose digests the plan has, and the running
+configurations. If a command, a wave or a time differs, the run sends nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rocefort.steps.rollout.plan import PlanOptions, make_plan
 from rocefort.steps.rollout.rollback import refuse_forged_back
 
 HOW = "do not apply it: plan again, and compare both"
-# Of a Change, in the order in which a difference is named; its commands go before.
+# Fields of a Change, in the order in which differences are reported after those of its commands.
 FIELDS = (
     "intended_digest",
     "reverse",
@@ -43,10 +43,10 @@ def refuse_forged(
     *,
     again: bool,
 ) -> None:
-    """Raise Refused where a plan does not follow from its fabric and from what runs.
+    """Raise Refused if a plan does not follow from its fabric and the running configurations.
 
     seen, running: of every switch of its waves. again: an earlier run of this plan may have left
-    switches drained. A plan back is not derived, but made again from its journal.
+    switches drained. A rollback plan is not derived, but made again from its journal.
     """
     if plan.kept:
         refuse_forged_back(plan)
@@ -54,7 +54,7 @@ def refuse_forged(
     old = {name for name, each in seen.items() if each.runs is RunningConfig.BASELINE}
     between = [name for name, each in seen.items() if each.runs is RunningConfig.INTERMEDIATE]
     if between and not again:
-        what = "is between two states of this plan, and this journal has no run that left it there"
+        what = "is between two states of this plan, but this journal has no run that left it there"
         raise Refused(what, where=between[0], how="name the journal of that run, or plan again")
     if any(_stops(each) for each in seen.values()):
         return
@@ -70,7 +70,7 @@ def refuse_forged(
 
 
 def _stops(seen: SwitchState) -> bool:
-    """Whether the rollout does nothing because of this switch, and says why."""
+    """Whether the rollout stops because of this switch, with a reason."""
     return (
         bool(seen.trouble) or seen.runs is RunningConfig.UNKNOWN or seen.trial is TrialOwner.OTHER
     )
@@ -79,37 +79,37 @@ def _stops(seen: SwitchState) -> bool:
 def _differences(
     plan: Plan, made: Plan, seen: Mapping[str, SwitchState], old: set[str]
 ) -> Iterator[str]:
-    """Sentences on what differs, the first one first."""
+    """Sentences on the differences, in order."""
     derived = {change.device: change for change in made.changes}
     for change in plan.changes:
         other = derived.get(change.device)
         if other is None:
-            yield f"{change.device}: is no switch of the fabric"
+            yield f"{change.device}: is not a switch of the fabric"
         elif change.device in old:
             yield from _of_change(change, other)
         elif change.device not in seen and not change.empty:
-            yield f"{change.device}: has commands, and is in none of its waves"
+            yield f"{change.device}: has commands, but is in none of its waves"
         elif seen_new(seen, change) and change.intended_digest != other.intended_digest:
             yield f"{change.device}: its intended digest does not follow from the fabric"
     for times in ("trial_s", "settle_s"):
         if getattr(plan, times) != getattr(made, times):
-            yield f"{times} is {getattr(plan, times)}, and {getattr(made, times)} in the fabric"
+            yield f"{times} is {getattr(plan, times)}, but {getattr(made, times)} in the fabric"
     for sealed, again in zip_longest(plan.waves, made.waves):
         yield from _of_wave(sealed, again, old)
 
 
 def seen_new(seen: Mapping[str, SwitchState], change: Change) -> bool:
-    """Whether a switch runs what is intended."""
+    """Whether a switch runs its target configuration."""
     return change.device in seen and seen[change.device].runs is RunningConfig.TARGET
 
 
 def _of_change(sealed: Change, derived: Change) -> Iterator[str]:
     name = sealed.device
     yield from _of_commands(f"{name}: line", sealed.patch, derived.patch)
-    yield from _of_commands(f"{name}: line of the way back", sealed.reverse, derived.reverse)
+    yield from _of_commands(f"{name}: rollback line", sealed.reverse, derived.reverse)
     for field in FIELDS:
         if getattr(sealed, field) != getattr(derived, field):
-            yield f"{name}: its {field} does not follow from the fabric and what runs"
+            yield f"{name}: its {field} does not follow from fabric and running configuration"
 
 
 def _of_commands(what: str, sealed: tuple[str, ...], derived: tuple[str, ...]) -> Iterator[str]:
@@ -117,7 +117,7 @@ def _of_commands(what: str, sealed: tuple[str, ...], derived: tuple[str, ...]) -
         if has != follows:
             words = "nothing" if follows is None else f"'{follows.strip()}'"
             given = "missing" if has is None else f"'{has.strip()}'"
-            yield f"{what} {number} is {given}, and {words} follows from the fabric and what runs"
+            yield f"{what} {number} is {given}; {words} follows from fabric and running text"
             return
 
 
@@ -142,4 +142,4 @@ def _of_wave(sealed: Wave | None, derived: Wave | None, old: set[str]) -> Iterat
             continue
         for part, again in zip(drained.parts, other.parts, strict=True):
             yield from _of_change(part, again)
-        yield f"{one}: its drain does not follow from the fabric and what runs"
+        yield f"{one}: its drain does not follow from fabric and running configuration"

@@ -1,4 +1,4 @@
-"""What a rehearsal looks at on its twin: sessions, kernels against the engine, server pairs."""
+"""Checks of a rehearsal on its twin: sessions, kernel routes, server pairs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from rocefort.steps.lab.compare_tables import three_opinions
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
 
-CONVERGED_S = 30.0  # behind the last wave, whose switches have been asked for their sessions
+CONVERGED_S = 30.0  # after the last wave, which has checked the sessions of its switches
 PATIENCE_S = 3.0
-MOST_SPEAKERS = 48  # servers that talk to each other: 2,256 pairs
+MOST_SPEAKERS = 48  # servers that send to each other: 2,256 pairs
 
 
 def speakers_of(network: Network, twin: Twin, without: Collection[str] = ()) -> list[str]:
-    """Servers that stand for all: one for each leaf and segment, where there are many."""
+    """Representative servers: one for each leaf and segment, if there are many."""
     there = twin.topology.by_host
     servers = [s for s in network.servers or () if s.name in there and s.name not in without]
     if len(servers) > MOST_SPEAKERS:
@@ -40,7 +40,7 @@ def speakers_of(network: Network, twin: Twin, without: Collection[str] = ()) -> 
 def delivered_pairs(
     found: RoceProbes, twin: Twin, pairs: Sequence[Pair], patience_s: float
 ) -> set[Pair]:
-    """Pairs between which RoCE packets arrive, small ones and of full size, from every port."""
+    """Pairs that deliver RoCE packets, small and of full size, from every source port."""
     lost = set(not_delivered(found, pairs, SMALL, patience_s))
     left = [pair for pair in pairs if pair not in lost]
     lengths = {pair: pair_length(twin, pair) for pair in left}
@@ -50,7 +50,7 @@ def delivered_pairs(
 def checks_after(
     network: Network, twin: Twin, found: RoceProbes, before: Collection[Pair]
 ) -> Iterator[RehearsedCheck]:
-    """All checks of a twin that has to be as a network is meant to be.
+    """All checks of a twin against an intended network.
 
     before: pairs that delivered before the plan.
     """
@@ -61,7 +61,7 @@ def checks_after(
 
 
 class _CheckFailed(Exception):  # noqa: N818 - what a check found, in a sentence
-    """Something is not as it is meant to be."""
+    """A check with a result other than intended."""
 
 
 def _rehearsed_check(what: str, look: Callable[[], str]) -> RehearsedCheck:
@@ -74,8 +74,8 @@ def _rehearsed_check(what: str, look: Callable[[], str]) -> RehearsedCheck:
 def _sync_message(twin: Twin) -> str:
     refused = refusals(twin.registry, twin.record)
     for switch, why in refused.items():
-        raise _CheckFailed(f"{switch} runs what no twin does: {why}")
-    return "what every switch runs is done in its kernel"
+        raise _CheckFailed(f"{switch} runs commands that no twin emulates: {why}")
+    return "the kernel of every switch has applied its configuration"
 
 
 def _sessions(twin: Twin) -> str:
@@ -84,7 +84,7 @@ def _sessions(twin: Twin) -> str:
     except ServiceFailed as error:
         raise _CheckFailed(error.problem.what) from None
     wanted = twin.topology.sessions if twin.choice.expected is None else twin.choice.expected
-    return f"all {sum(map(len, wanted.values()))} that are meant to be up are up"
+    return f"all {sum(map(len, wanted.values()))} intended sessions are up"
 
 
 def _routes(network: Network, twin: Twin) -> str:
@@ -113,7 +113,7 @@ def _pairs(network: Network, twin: Twin, found: RoceProbes, before: Collection[P
 
 
 def _expected_pairs(network: Network, pairs: Sequence[Pair], before: Collection[Pair]) -> set[Pair]:
-    """Pairs that have to deliver: as the engine has it; where it refuses, as it was."""
+    """Pairs that must deliver: by the engine, or as before the plan if the engine refuses."""
     try:
         reach = reachability_of(analyse(network).trips)
     except Refused:

@@ -1,7 +1,7 @@
-"""Steps of `rehearse`: a sealed plan on a twin of its fabric, before anybody approves it.
+"""Steps of `rehearse`: apply a sealed plan to a twin of its fabric, before its approval.
 
-The twin comes up as the fabric was before the plan, the plan is carried out on it by the very
-engine that carries it out on switches, what came of it is judged, and nothing of it is left.
+The twin starts with the fabric from before the plan. The controller that applies plans to switches
+applies the plan to the twin. The result is checked, and the twin is removed.
 """
 
 from __future__ import annotations
@@ -57,23 +57,23 @@ PREFIX = "rehearse-"
 NOT_JUDGED = (
     "ASIC buffers, PFC, ETS, WRED and DCQCN: a kernel has no lossless queues",
     "line rate and latency: 0.92 of the rate and 3.72 us are for hardware",
-    "hardware: its FIB, its BFD, its hash; times here tell an order, not a duration",
+    "hardware: its FIB, its BFD, its hash; times here show an order, not a duration",
 )
-NO_LOAD = "packets lost meanwhile: beside guests, whose packets are counted, nothing else sends"
-ANEW = "nothing of the rehearsal is left; rehearse it again"
-RATE = 50  # packets a second of each stream
+NO_LOAD = "packets lost meanwhile: besides guests, whose packets are counted, no host sends"
+ANEW = "the rehearsal is removed; rehearse the plan again"
+RATE = 50  # packets per second of each stream
 MOST_STREAMS = 48
-BEGINNING_S = 2.0  # for address resolution, before a pair counts as one that does not deliver
+BEGINNING_S = 2.0  # for address resolution, before a pair counts as failed
 Say = Callable[[str], None]
 Listener = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
 class RehearsalOptions:
-    """How a plan is rehearsed.
+    """Options of a rehearsal.
 
-    running: directory of what ran, where the plan alone cannot tell. guests: servers that QEMU
-    runs, with real RDMA between them: names with commas, or all.
+    running: directory of baseline texts, if the plan alone does not determine them. guests: servers
+    that QEMU runs, with real RDMA between them: names with commas, or all.
     """
 
     running: Path | None = None
@@ -83,7 +83,7 @@ class RehearsalOptions:
 
 @dataclass
 class _RehearsalListener:
-    """Listener that remembers how far a rollout came, how long each wave took, who stopped it."""
+    """Listener that records progress, the duration of each wave, and the reason of a stop."""
 
     progress: RunProgress
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class _RehearsalListener:
         self.interrupted |= event.act == STOP and "interrupted" in event.detail
 
     def waves(self) -> tuple[RehearsedWave, ...]:
-        """Every wave with its end."""
+        """Every wave with its outcome."""
         return tuple(
             RehearsedWave(
                 name=wave.name,
@@ -117,7 +117,7 @@ class _RehearsalListener:
 
 @dataclass(frozen=True)
 class _RehearsalRun:
-    """What came of the plan on the twin."""
+    """Result of the plan on the twin."""
 
     applied: RolloutOutcome
     watch: _RehearsalListener
@@ -126,7 +126,7 @@ class _RehearsalRun:
 
     @property
     def failure(self) -> str:
-        """The first thing that went wrong."""
+        """First failure."""
         wrong = (f"{check.what}: {check.found}" for check in self.checks if not check.passed)
         return self.applied.failure or next(wrong, "")
 
@@ -136,8 +136,8 @@ def rehearse_plan(
 ) -> PlanRehearsal:
     """Rehearse a sealed plan and attach the report to it.
 
-    Raises Refused for a plan that cannot be applied either, ServiceFailed where no twin can be run
-    here, or somebody interrupted it; then there is no report, and nothing else is left.
+    Raises Refused for a plan that cannot be applied either. Raises ServiceFailed if no twin can run
+    here, or after an interruption; then there is no report, and the twin is removed.
     """
     with raise_on_signals("the rehearsal"):
         plan = read_plan(sealed)
@@ -174,7 +174,7 @@ def rehearse_plan(
 
 
 def network_of_texts(network: Network, texts: Mapping[str, str]) -> Network:
-    """The network with every switch as a text has it."""
+    """Return the network with every switch as parsed from its text."""
     return network.model_copy(
         update={"nodes": tuple(_node_of_text(node, texts[node.name]) for node in network.nodes)}
     )
@@ -192,7 +192,7 @@ def _node_of_text(node: Node, text: str) -> Node:
 def _twin_before(
     plan: Plan, ground: SealedFabric, sides: PlannedTexts, wishes: RehearsalOptions, say: Say
 ) -> Iterator[Twin]:
-    """A twin of the fabric before the plan, under a name of its own; it ends with the block."""
+    """Run a twin of the fabric before the plan, under a separate name, during the block."""
     registry = Registry()
     _clear_left_behind(registry, say)
     name = f"{PREFIX}{plan.digest[:8]}-{os.getpid()}"
@@ -207,7 +207,7 @@ def _twin_before(
             lead_to_guests(twin)
         yield twin
     finally:
-        with stop_on_signals():  # whoever is impatient now would leave half a lab
+        with stop_on_signals():  # an interruption now would leave half a lab
             if name in registry.names():
                 take_down(name, registry)
 
@@ -218,7 +218,7 @@ def _clear_left_behind(registry: Registry, say: Say) -> None:
         _, _, process = name.rpartition("-")
         if name.startswith(PREFIX) and process.isdecimal() and not _alive(int(process)):
             take_down(name, registry)
-            say(f"note: removed {name}, which a killed rehearsal had left")
+            say(f"note: removed {name} of a killed rehearsal")
 
 
 def _alive(process: int) -> bool:
@@ -230,20 +230,20 @@ def _alive(process: int) -> bool:
 
 @contextmanager
 def _reports(plan: Plan) -> Iterator[None]:
-    """An error of the twin is not one of the plan, and says so."""
+    """Mark an error of the twin, which is not an error of the plan."""
     try:
         yield
     except Refused:
         raise
     except RocefortError as error:
         where = f"rehearsal of plan {plan.digest[:12]}"
-        raise ServiceFailed(f"came to no end: {error}", where=where) from error
+        raise ServiceFailed(f"did not complete: {error}", where=where) from error
 
 
 def _carried_out(
     plan: Plan, ground: SealedFabric, sides: PlannedTexts, twin: Twin, listener: Listener | None
 ) -> _RehearsalRun:
-    """Apply the plan under load, then look at what the twin became."""
+    """Apply the plan under load, then check the twin."""
     network = ground.fabric.network
     speakers = speakers_of(network, twin, twin.record.guests)
     pairs = [(one, other) for one in speakers for other in speakers if one != other]
@@ -263,9 +263,9 @@ def _carried_out(
 def loaded_pairs(
     speakers: Sequence[str], delivered: Collection[Pair], guests: Collection[str]
 ) -> list[Pair]:
-    """Each server to the next one, and back, where packets arrived before the plan.
+    """Pairs of neighbouring servers in both directions that delivered before the plan.
 
-    None beside guests: their gate counts by queue what leaves a port, whoever sent it.
+    Empty besides guests: their gate counts all packets that leave a queue of a port.
     """
     if guests:
         return []
@@ -276,7 +276,7 @@ def loaded_pairs(
 
 @contextmanager
 def _streams(twin: Twin, pairs: Sequence[Pair]) -> Iterator[FlowLoad]:
-    """Packets between servers while the block runs; none where there is no pair."""
+    """Send packets between servers while the block runs; without pairs, send none."""
     if not pairs:
         yield FlowLoad((), RATE)
         return
@@ -287,8 +287,8 @@ def _streams(twin: Twin, pairs: Sequence[Pair]) -> Iterator[FlowLoad]:
 
 
 def _loss(load: FlowLoad, twin: Twin) -> Loss | None:
-    """What was lost; a stream that did not come back is counted by its packets."""
-    if not load.results:
+    """Lost packets; a stream that did not recover counts with all its packets."""
+    if not load.heard:
         return None
     gaps = [
         (gap.lost / RATE if gap.seconds is None else gap.seconds, load.flows[number])
@@ -327,7 +327,7 @@ def _checks(
     found: RoceProbes,
     before: Collection[Pair],
 ) -> Iterator[RehearsedCheck]:
-    """The twin behind the last wave against what is intended."""
+    """Checks of the twin after the last wave against the intended network."""
     plain = ground.fabric.network
     texts = sides.after if sides.backwards else render_all(plain)
     network = with_outside(network_of_texts(plain, texts))

@@ -1,4 +1,4 @@
-"""The plan back of an applied one: made from its journal, and once more before it is applied."""
+"""Rollback plan of an applied plan: made from its journal, and again before it is applied."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from rocefort.rollout.planning.plan import read_plan
 from rocefort.rollout.planning.rollback import applied_of, plan_back
 from rocefort.steps.rollout.fabric_of_run import back_stands_on, ground_of_run
 
-ANEW = "make the way back anew: `rocefort rollback`"
+ANEW = "make the rollback plan again: `rocefort rollback`"
 
 
 def back_of(run: RunDirectory, author: str) -> Plan:
-    """The plan back of what the journal of a sealed plan shows as confirmed.
+    """Rollback plan of the devices that the journal of a sealed plan shows as confirmed.
 
-    It uses the fabric that the run has kept: the fabric's files describe what it leads from. Raises
-    Refused where nothing was confirmed, a run did not end, or the journal is damaged.
+    It uses the fabric stored by the run: the fabric's files describe the state before the rollback.
+    Raises Refused if nothing was confirmed, a run is unfinished, or the journal is damaged.
     """
     plan = read_plan(run.plan)
     found = run_history.contents_of(run.journal, plan.digest)
     if found.damage:
-        how = "undo the change in the fabric's files, then `rocefort plan` leads back"
+        how = "undo the change in the fabric's files, then `rocefort plan` plans the rollback"
         raise Refused(f"is damaged: {found.damage}", where=found.path, how=how)
     if found.runs and not found.runs[-1].ended:
         raise Refused(
-            "has a run of this plan that did not end",
+            "has an unfinished run of this plan",
             where=found.path,
             how="`rocefort resume` or `rocefort abort` first",
         )
@@ -40,19 +40,19 @@ def back_of(run: RunDirectory, author: str) -> Plan:
 
 
 def refuse_forged_back(plan: Plan) -> None:
-    """Raise Refused where a plan back is not the one that its journal and the undone plan make.
+    """Raise Refused if a rollback plan does not follow from its journal and the undone plan.
 
     Nothing is derived: the commands are those that the undone plan has sealed.
     """
     where = f"plan {plan.digest[:12]}"
     if not plan.undoes:
-        raise Refused("does not name the plan that it takes back", where=where, how=ANEW)
+        raise Refused("does not name the plan that it rolls back", where=where, how=ANEW)
     try:
         journal = RunDirectory.of_kept_fabric(Path(plan.kept)).journal
         made = back_of(RunDirectory(Path(plan.undoes), journal), plan.author)
     except (BadInput, Refused) as error:
-        what = f"takes {plan.undoes} back, but {error.problem.where}: {error.problem.what}"
+        what = f"rolls {plan.undoes} back, but {error.problem.where}: {error.problem.what}"
         raise Refused(what, where=where, how=ANEW) from None
     if made.digest != plan.digest:
-        what = f"is not what its journal and {plan.undoes} lead back to"
+        what = f"does not follow from its journal and {plan.undoes}"
         raise Refused(what, where=where, how=f"do not apply it: {ANEW}")

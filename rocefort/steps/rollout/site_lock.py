@@ -1,4 +1,4 @@
-"""Steps that keep the switches of a site to one controller."""
+"""Steps that lock the switches of a site for one controller."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rocefort.rollout.journal.lock import one_controller
 
 @contextmanager
 def holding(access: Connections) -> Iterator[None]:
-    """Hold all switches that are reached; raises Refused, naming who has one."""
+    """Hold the locks of all reached switches; raises Refused with the holder's name."""
     with one_controller(f"{device.host}:{device.port}" for device in access.devices):
         yield
 
 
 def refuse_second_controller(sealed: Path, connections: Path) -> None:
-    """Raise Refused where another controller is at work: at once, before anything slow is loaded.
+    """Raise Refused if another controller is running, before slow modules are loaded.
 
-    Who is not refused here takes the lock for good a moment later, or is refused then. Without a
-    plan at `sealed` nothing is asked here: that it is missing is told first, by who reads it.
+    A caller that is not refused here takes the lock a moment later, or is refused then. Without a
+    plan at `sealed` there is no check here: the reader of the plan reports the missing file first.
     """
     if not sealed.exists():
         return

@@ -1,4 +1,4 @@
-"""Steps of `trust`: who is asked for a host key, what changed, what goes on record."""
+"""Steps of `trust`: collect host keys, find changed ones, add new ones to known_hosts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocefort.fleet.host_keys import HostKey, KeyStatus, add_to_record, collect
 
 @dataclass(frozen=True, slots=True)
 class CollectedKeys:
-    """The host keys of a fabric, and the hosts that showed none."""
+    """Host keys of a fabric, and the hosts without one."""
 
     known_hosts: Path
     keys: tuple[HostKey, ...]
@@ -24,12 +24,12 @@ class CollectedKeys:
 
     @property
     def new(self) -> tuple[HostKey, ...]:
-        """Those that are not on record."""
+        """Keys that are not on record."""
         return tuple(key for key in self.keys if key.standing is KeyStatus.NEW)
 
 
 def collect_keys(fabric: Path, connections: Connections, known_hosts: Path | None) -> CollectedKeys:
-    """Ask every switch of the fabric, and every server with an access, for its host key."""
+    """Collect the host key of every switch of the fabric and every server with an access."""
     record = known_hosts or connections.known_hosts
     accesses = _accesses(fabric, connections)
     return CollectedKeys(record, *collect(accesses, record, connections.connect_timeout_s))
@@ -50,12 +50,12 @@ def _accesses(fabric: Path, connections: Connections) -> tuple[SshAccess, ...]:
 
 
 def key_rows(keys: Sequence[HostKey]) -> list[tuple[str, ...]]:
-    """Rows of a table: host, where, kind, fingerprint, what the record says."""
+    """Rows of a table: host, address, kind, fingerprint, status on record."""
     return [(key.name, key.place, key.kind, key.fingerprint, key.standing.value) for key in keys]
 
 
 def refuse_changed(collected: CollectedKeys) -> None:
-    """Raise Refused where a host shows another key than the one on record."""
+    """Raise Refused if a host shows another key than the one on record."""
     problems = [
         Problem(
             key.name,
@@ -72,7 +72,7 @@ def refuse_changed(collected: CollectedKeys) -> None:
 
 
 def trust(collected: CollectedKeys, *, agreed: bool) -> None:
-    """Put the new keys on record; raises Refused where the user did not agree."""
+    """Put the new keys on record; raises Refused if the user did not agree."""
     if not agreed:
         raise Refused(
             "not trusted, nothing was written",
@@ -83,6 +83,6 @@ def trust(collected: CollectedKeys, *, agreed: bool) -> None:
 
 
 def fail_silent(collected: CollectedKeys) -> None:
-    """Raise DeviceFailed with every host that showed no key."""
+    """Raise DeviceFailed with every host without a key."""
     if collected.silent:
         raise DeviceFailed(problems=[error.problem for error in collected.silent])

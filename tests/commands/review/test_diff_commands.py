@@ -144,7 +144,10 @@ def test_another_release_with_other_words_has_no_patch(
     assert done.code == 1
     assert "leaf05: modifying hardware: CE6866-48S8CQ-P -> CE6865-48S8CQ-EI" in done.words
     assert "software: V300R023C00 -> V200R022C00" in done.words
-    assert "no patch: v300-g1 and v200 write the same in different words: " in done.words
+    assert (
+        "no patch: v300-g1 and v200 write the same configuration in different commands: "
+        in done.words
+    )
     assert "patch:\n" not in done.out
 
 

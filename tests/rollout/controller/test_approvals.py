@@ -1,4 +1,4 @@
-"""P13: an approval is of one wave of one plan, for one run; not the author's, and not for ever."""
+"""P13: an approval is for one wave of one plan and run, not by its author, and expires."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
 @pytest.mark.parametrize(
     ("given", "history", "why"),
     [
-        (None, HISTORY, "is not in the form of an approval"),
+        (None, HISTORY, "does not have the form of an approval"),
         (replace(GIVEN, plan="1" * 64), HISTORY, "is for another plan"),
         (replace(GIVEN, run="80"), HISTORY, "is for another run of this plan"),
         (GIVEN, replace(HISTORY, running=False), "is for another run of this plan"),
@@ -89,7 +89,7 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
         (
             GIVEN,
             replace(HISTORY, rules=replace(RULES, approve=("two",))),
-            "is for a wave that needs none",
+            "is for a wave that needs no approval",
         ),
         (
             replace(GIVEN, by="ada"),
@@ -99,29 +99,29 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
         (
             replace(GIVEN, at=(NOW - timedelta(hours=24)).isoformat()),
             HISTORY,
-            "of 2026-05-03T12:00:00+00:00 has expired: it holds 24 h",
+            "of 2026-05-03T12:00:00+00:00 has expired: it is valid for 24 h",
         ),
         (
             replace(GIVEN, at=(NOW + timedelta(hours=1)).isoformat()),
             HISTORY,
-            "is of 2026-05-04T13:00:00+00:00, which is not yet",
+            "is dated 2026-05-04T13:00:00+00:00, which is in the future",
         ),
-        (replace(GIVEN, at="2026-05-04T12:00:00"), HISTORY, "has no time that can be read"),
-        (replace(GIVEN, at="soon"), HISTORY, "has no time that can be read"),
+        (replace(GIVEN, at="2026-05-04T12:00:00"), HISTORY, "has no valid time"),
+        (replace(GIVEN, at="soon"), HISTORY, "has no valid time"),
         (
             replace(GIVEN, signature="x"),
             HISTORY,
-            "is signed, but the rollout was begun without --allowed-signers, so no key is known",
+            "is signed, but the rollout began without --allowed-signers, so no key can be checked",
         ),
         (
             GIVEN,
             replace(HISTORY, rules=replace(RULES, signers="/signers")),
-            "is not signed, and has to be, by one of /signers",
+            "is not signed; one of /signers has to sign it",
         ),
         (
             replace(GIVEN, signature="x"),
             replace(HISTORY, rules=replace(RULES, signers="/none/signers")),
-            "cannot be judged: no such file of allowed signers",
+            "cannot be checked: no such file of allowed signers",
         ),
     ],
 )
@@ -215,13 +215,13 @@ def test_a_team_signs_its_plans_and_its_approvals(
     ran = command("apply", file, *at, "--require-approval", "--allowed-signers", signers)
     assert (ran.code, "waits for its approval" in ran.words) == (4, True)
     approve_canary = ("approve", file, "--wave", "canary")
-    assert "canary: the approval is not signed, and has to be" in command(*approve_canary).err
+    assert "canary: the approval is not signed; one of" in command(*approve_canary).err
     assert command(*approve_canary, "--key", tmp_path / "ada").err == (
         "rocefort: canary: the approval is by ada, who made the plan; "
         "another person has to approve it\n"
     )
     assert command(*approve_canary, "--key", tmp_path / "eve").err == (
-        f"rocefort: {tmp_path}/eve: is no key that may approve; see {signers}\n"
+        f"rocefort: {tmp_path}/eve: is not a key that may approve; see {signers}\n"
     )
     ran = command(*approve_canary, "--key", tmp_path / "eve", "--by", "bob")
     assert "canary: the approval has no signature of bob by a key of" in ran.err
@@ -231,7 +231,7 @@ def test_a_team_signs_its_plans_and_its_approvals(
     signature = file.with_name("plan.json.sig")
     kept = signature.read_bytes()
     signature.unlink()
-    assert "plan.json: is not signed, and must be" in command("resume", file, *at).err
+    assert "plan.json: is not signed, and needs a signature" in command("resume", file, *at).err
     signature.write_bytes(kept)
     ran = command("resume", file, *at)
     assert "1 switch confirmed, read back and saved: leaf08" in ran.words
@@ -254,7 +254,7 @@ def rows(journal: Path) -> list[tuple[str, ...]]:
 
 
 def replay(journal: Path, row: tuple[str, ...]) -> None:
-    """Somebody writes a row into the journal's table of requests by hand."""
+    """Write a row into the journal's table of requests by hand."""
     with closing(sqlite3.connect(journal, isolation_level=None)) as connection:
         connection.execute(
             "insert into request (at, plan, kind, by, wave, data) values (?, ?, ?, ?, ?, ?)", row
@@ -290,7 +290,7 @@ def test_an_approval_is_used_once_and_replayed_in_no_other_run(
     told = [e.event for e in status(journal).entries if e.event.act in ("approve", "ignored")]
     assert [event.detail for event in told] == [
         "by bob",
-        "approve by bob, asked of an earlier run",
+        "approve by bob, meant for an earlier run",
         "the approval by bob is for another run of this plan",
     ]
     assert lab.switches["leaf08"].trial is None
@@ -322,7 +322,7 @@ def test_an_old_approval_is_refused_and_a_wave_does_not_begin_by_one(
     plan, journal = plan_of(described), tmp_path / "journal"
     waits = begun(lab, plan, journal, ApplyRules(1, ("canary",), expires_h=1))
     long_ago = datetime.now(UTC) - timedelta(hours=2)
-    with pytest.raises(Refused, match="has expired: it holds 1 h"):
+    with pytest.raises(Refused, match="has expired: it is valid for 1 h"):
         approve(journal, plan, "canary", "bob", plan.digest, now=_clock(long_ago))
     history = status(journal).history(plan.digest)
     given = Approval(plan.digest, "canary", history.run, "bob", long_ago.isoformat())
@@ -339,6 +339,6 @@ def test_an_old_approval_is_refused_and_a_wave_does_not_begin_by_one(
 
 
 def _clock(at: datetime) -> Callable[[], datetime]:
-    """A clock that is right when it is looked at again: the approver's own is not to be believed."""
+    """The clock is right at the second check: the approver's clock is not trusted."""
     times = iter([at, datetime.now(UTC)])
     return lambda: next(times)

@@ -1,4 +1,4 @@
-"""One controller of a switch at a time on one machine: whatever its user, TMPDIR, plan or site."""
+"""One controller of a switch at a time on one machine, for any user, TMPDIR, plan or site."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALONE = pytest.mark.skipif(os.getuid() != 0, reason="needs root, to be two users
 
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A directory for the locks of all users; pytest's own are for one user alone."""
+    """Directory for the locks of all users; those of pytest are for one user alone."""
     with tempfile.TemporaryDirectory(prefix="rocefort-locks-", dir="/var/tmp") as name:
         made = Path(name)
         made.chmod(0o1777)
@@ -40,7 +40,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def as_nobody(do: Callable[[], None]) -> str:
-    """What a process of another user is told, with a TMPDIR of its own; empty: nothing."""
+    """Error of a process of another user with a separate TMPDIR; empty without one."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -78,7 +78,7 @@ def said(error: object) -> str:
 
 
 def test_one_switch_in_common_is_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """All or nothing, and by the switch: the refused one holds none of the others either."""
+    """All locks or none: the refused controller holds none of the other switches either."""
     with one_controller([ONE, TWO]):
         monkeypatch.setenv("TMPDIR", str(tmp_path))
         monkeypatch.setattr(tempfile, "tempdir", None)
@@ -166,8 +166,8 @@ def test_a_lock_of_another_user_is_told_to_be_theirs(shared: Path) -> None:
             pass
 
     assert as_nobody(hold_it) == (
-        f"ServiceFailed {path}: cannot be opened: Permission denied; it is root's: let root go on, "
-        "or remove it once no controller of root runs"
+        f"ServiceFailed {path}: cannot be opened: Permission denied; it belongs to root: wait, "
+        "or remove it when no controller of root runs"
     )
 
 
@@ -228,7 +228,7 @@ def test_what_somebody_has_put_in_its_place_is_neither_followed_nor_written(
     assert str(caught.value) == f"{path}: " + (
         "cannot be opened: Too many levels of symbolic links"
         if trap == "symlink"
-        else "is not a lock file, somebody has put something else there; look whose it is, and "
+        else "is not a lock file: another process put something else there; find its owner, then "
         "remove it"
     )
     assert precious.read_text() == "precious"
@@ -255,6 +255,6 @@ def test_the_place_depends_on_the_machine_alone(
     with pytest.raises(ServiceFailed) as caught:
         shared_directory()
     assert str(caught.value) == (
-        f"{tmp_path}/none, {tmp_path}/open: none is root's with mode 1777, so controllers could "
-        "not exclude each other; make one so: install -d -m 1777 -o root /run/lock"
+        f"{tmp_path}/none, {tmp_path}/open: none belongs to root with mode 1777, so controllers could "
+        "not exclude each other; create one: install -d -m 1777 -o root /run/lock"
     )

@@ -1,4 +1,4 @@
-"""A fabric whose files are edited while a rollout of it is under way: what has begun goes on."""
+"""A fabric whose files are edited during its rollout: the begun run continues."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def edit(raised: Path) -> None:
 
 
 def beyond(lab: Rehearsal) -> Connections:
-    """Connections that have a switch already which the fabric will have."""
+    """Connections with a switch that the fabric will have later."""
     new = lab.connections.devices[0].model_copy(update={"name": "leaf99", "port": 1})
     return lab.connections.model_copy(update={"devices": (*lab.connections.devices, new)})
 
@@ -80,7 +80,7 @@ def test_resume_goes_on_and_apply_is_told_to(
             plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(rules=SICK)
         )
     assert str(caught.value) == (
-        f"{journal}: its run of this plan did not end; `rocefort resume` goes on with it"
+        f"{journal}: its run of this plan is unfinished; `rocefort resume` continues it"
     )
     lost = file.rename(tmp_path / "lost")
     with pytest.raises(Refused) as caught:
@@ -88,8 +88,8 @@ def test_resume_goes_on_and_apply_is_told_to(
             plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
         )
     assert str(caught.value) == (
-        f"{file}: is not kept, or cannot be read, and {raised}: the fabric has changed since the "
-        "plan; bring back one of the two as it was"
+        f"{file}: is not stored, or cannot be read, and {raised}: the fabric has changed since the "
+        "plan; restore one of the two"
     )
     lost.rename(file)
     applied = apply_plan(
@@ -114,7 +114,7 @@ def test_abort_and_the_way_back_of_what_is_drained(
     tmp_path: Path,
 ) -> None:
     assert drained
-    raised.write_text("this: is no fabric\n", encoding="utf-8")
+    raised.write_text("this: is not a fabric\n", encoding="utf-8")
     ran = command("abort", tmp_path / "plan.json")
     assert (ran.code, ran.err) == (0, "")
     ran = command("resume", tmp_path / "plan.json", "--connections", lab.file)
@@ -153,12 +153,12 @@ def test_rollback_stands_on_what_the_run_has_kept(
         *("--allowed-signers", signers),
     ]
     ran = command(*words)
-    assert (ran.code, "is not signed, and must be" in ran.err) == (4, True)
+    assert (ran.code, "is not signed, and needs a signature" in ran.err) == (4, True)
     words += ["--sign", key]
     lab.model.inject("spine01", read_state_fault("ai-ecn-abnormal", "100GE1/1/8"))
     ran = command(*words)
-    assert (ran.code, "or allow a sick fabric" in ran.words) == (4, True)
-    ran = command(*words, "--allow-unhealthy")
+    assert (ran.code, "or use `--allow-sick`" in ran.words) == (4, True)
+    ran = command(*words, "--allow-sick")
     assert (ran.code, ran.err) == (0, "")
     assert lab.switches["spine01"].running != new
     kept.chmod(0o600)
@@ -166,6 +166,6 @@ def test_rollback_stands_on_what_the_run_has_kept(
     ran = command("apply", back, "--connections", lab.file)
     assert (ran.code, ran.err) == (
         2,
-        f"rocefort: {kept}: was changed after it was kept; bring it back as it was, or make the way "
-        "back anew: `rocefort rollback`\n",
+        f"rocefort: {kept}: was changed after it was stored; restore it, or make the rollback "
+        "plan again: `rocefort rollback`\n",
     )

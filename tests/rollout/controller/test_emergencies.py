@@ -1,4 +1,4 @@
-"""What an operator asks for when all goes wrong at once: to stop, and to go back."""
+"""Emergency requests of an operator: stop, and roll back."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def plan(tmp_path: Path) -> Plan:
 @pytest.mark.parametrize(
     ("word", "comes"),
     [
-        ("abort", "the wave under way is rolled back, then the run ends"),
-        ("pause", "the wave under way is brought to its end, then no further begins"),
+        ("abort", "the current wave is rolled back, then the run ends"),
+        ("pause", "the current wave is completed, and no further wave begins"),
     ],
 )
 def test_a_controller_at_work_hears_it_though_the_journal_has_lost_its_head(
@@ -62,7 +62,7 @@ def test_a_controller_at_work_hears_it_though_the_journal_has_lost_its_head(
         )
         assert [each.kind for each in notes.requests()] == [word]
         newest = notes.head
-    ran = command(word, file)  # nobody is at work, and nobody will go on by this journal
+    ran = command(word, file)  # no controller runs, and none can resume with this journal
     how = WITHOUT_HEAD.format(journal)
     assert (ran.code, ran.err) == (
         4,
@@ -73,7 +73,7 @@ def test_a_controller_at_work_hears_it_though_the_journal_has_lost_its_head(
             assert newest not in command(*words, "--format", form).out
     ran = command("history", "--journal", journal, "--restore-head", newest)
     assert ran.out.startswith(
-        f"{journal}: its head is written anew; its chain of 2 rows ends in {newest}\n"
+        f"{journal}: its head is restored; its chain of 2 rows ends in {newest}\n"
     )
     assert (ran.code, "its chain holds" in ran.out) == (0, True)
     assert command(word, file).out.startswith("noted: ")
@@ -87,7 +87,7 @@ def test_the_way_back_asks_for_no_signers(
     command: Command,
     tmp_path: Path,
 ) -> None:
-    """Their file is lost while leaf08 is on trial: the run goes no further, but it goes back."""
+    """Their file is lost while leaf08 is on trial: the run only rolls back."""
     signers, journal = tmp_path / "signers", tmp_path / "plan.json.journal"
     plan, file = plan_of(described), tmp_path / "plan.json"
     write_plan(plan, file)
@@ -96,8 +96,8 @@ def test_the_way_back_asks_for_no_signers(
     ran = command(*resume)
     assert (ran.code, ran.err) == (
         2,
-        f"rocefort: {signers}: no such file of allowed signers; write lines of NAME KEYTYPE KEY, as "
-        "ssh-keygen(1) says; to go back without: `rocefort abort`, then resume\n",
+        f"rocefort: {signers}: no such file of allowed signers; write lines of NAME KEYTYPE KEY, see "
+        "ssh-keygen(1); to roll back without one: `rocefort abort`, then `rocefort resume`\n",
     )
     assert command("abort", file).code == 0
     ran = command(*resume)

@@ -1,4 +1,4 @@
-"""Everything that an emulated switch can do wrong by name, met by a rollout on its way.
+"""All named faults of an emulated switch during a rollout.
 
 Whatever it is, the rollout ends with one clear error that names the switch and, where a line was
 refused, the line; and every switch is wholly old or wholly new, with nothing left pending.
@@ -43,7 +43,7 @@ CHECK = "check the device and its entry in the connections file"
 
 @dataclass(frozen=True)
 class Case:
-    """A fault of the canary; how the rollout ends, and what the canary then runs and has saved."""
+    """Fault of the canary, with the outcome and the canary's running and saved configuration."""
 
     fault: LineFault
     says: str
@@ -95,8 +95,8 @@ CASES = [
     Case(LineFault("drop-session-on-commit"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
     Case(
         LineFault("lie-ok", LINE),
-        "the switch would not change what was planned: planned, but not in the switch's diff: "
-        "interfaces[25GE1/0/1].description: to readout04 -> detector 4; plan again, or look at the "
+        "the switch would not change what was planned: planned, and the switch does not say so: "
+        "interfaces[25GE1/0/1].description: to readout04 -> detector 4; plan again, or inspect the "
         "switch",
     ),
     Case(LineFault("lie-ok", "commit"), f"{TRIAL} {NO_TRIAL}"),
@@ -108,8 +108,8 @@ CASES = [
     ),
     Case(
         LineFault("full-flash"),  # the live checks before the wave find it
-        "1 error of the live checks, the first: LIV019 flash: 0 MB are free, limit 100 MB; mend it "
-        "first (`rocefort health` lists all), or allow a sick fabric",
+        "1 error of the live checks, the first: LIV019 flash: 0 MB are free, limit 100 MB; fix it "
+        "first (`rocefort health` lists all), or use `--allow-sick`",
         code=4,
         before="wave canary: the live checks before it failed: {canary} ({fabric}:118): ",
     ),
@@ -126,7 +126,7 @@ CASES = [
         LineFault("wrong-host-key"),
         "{address}: the host key changed: it is ssh-ed25519 SHA256:KEY, known is SHA256:KEY; "
         "not connected; find out why, and compare the fingerprint with the host's own at its "
-        "console; if it is that one, `rocefort trust` says how to replace the old one in {known}",
+        "console; if it is the same, `rocefort trust` shows how to replace the old one in {known}",
     ),
 ]
 
@@ -146,7 +146,7 @@ def sealed(plan_of: Callable[[Path], Plan], described: Path, tmp_path: Path) -> 
 def met(
     request: pytest.FixtureRequest, lab: Rehearsal, sealed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Rehearsal]:
-    """The lab in which the case's fault is met."""
+    """Lab with the fault of the case."""
     canary, fault = lab.switches[CANARY], request.param.fault
     canary.faults = (fault,)
     shows_another_key = fault.name == "wrong-host-key"  # from the moment in which it listens
@@ -160,7 +160,7 @@ def met(
 
 
 def stands(switch: EmulatedSwitch, old: object) -> str:
-    """Whether a switch is wholly old, or has the one line more that is new."""
+    """Whether a switch has the baseline, or the baseline and the one new line."""
     if switch.running == old:
         return "old"
     new = [line for top in switch.running for _, line in top.walk() if "detector" in line.text]

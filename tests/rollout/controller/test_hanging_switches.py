@@ -1,4 +1,4 @@
-"""P15: a live check that hangs: its sessions are taken from it, and the abort has its own."""
+"""P15: a live check that hangs: its sessions are closed, and the abort uses others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rocefort.steps.lab.emulated_site import Rehearsal
 from rocefort.steps.rollout.apply import apply_plan
 
 PlanOf = Callable[[Path], Plan]
-ONLY_LIVE = "display dcb pfc"  # nothing else of a rollout asks that
+ONLY_LIVE = "display dcb pfc"  # no other part of a rollout reads that
 LEFT_S = 205  # of the trial when its checks begin; 45 are for the confirmation
 
 
@@ -64,5 +64,5 @@ def test_an_ended_fleet_opens_no_session_again(lab: Rehearsal, hall: DerivedNetw
             with pytest.raises(DeviceFailed) as caught:
                 each.get_connection(session, fleet.config)
             assert str(caught.value) == (
-                f"{each.name}: its sessions were ended, their time was over"
+                f"{each.name}: its sessions were closed after their time limit"
             )

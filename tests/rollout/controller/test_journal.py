@@ -38,7 +38,7 @@ THEN = make_event("canary", "leaf08", "load", Phase.FAILED, "no", 3, part=1, of=
 
 
 def written(path: Path, count: int = 4) -> str:
-    """Write some events; gives the head."""
+    """Write some events; returns the head."""
     with open_journal(path, "one") as journal:
         for number in range(count):
             journal.append(make_event("canary", f"leaf{number}", "load", Phase.INTENT))
@@ -51,7 +51,7 @@ def change(path: Path, statement: str) -> None:
 
 
 def refused(path: Path) -> str:
-    """Why a journal is refused; it is left as it was."""
+    """Return the reason for refusing a journal, which does not change."""
     before = path.read_bytes()
     with pytest.raises(Refused) as caught, open_journal(path, "one"):
         pass
@@ -107,7 +107,8 @@ def test_an_event_that_cannot_be_written_is_an_error_of_its_own(tmp_path: Path) 
         with pytest.raises(JournalFailed) as caught:
             journal.append(EVENT)
     assert str(caught.value) == (
-        "the journal cannot be written: no such table: entry; nothing is done without it"
+        "the journal cannot be written: no such table: entry; check its disk; "
+        "nothing is done without it"
     )
 
 
@@ -122,7 +123,7 @@ def test_a_head_that_cannot_be_written_is_one_too(
             patched.setattr(os, "pwrite", full)
             with pytest.raises(JournalFailed, match="No space left on device"):
                 journal.append(EVENT)
-        journal.append(THEN)  # what was written is not written twice, and the chain goes on
+        journal.append(THEN)  # no row is written twice, and the chain continues
         assert journal.events() == [EVENT, THEN]
     with open_journal(tmp_path / "journal", "one") as journal:
         assert journal.events() == [EVENT, THEN]
@@ -160,7 +161,7 @@ def test_a_lock_on_a_file_that_its_holder_has_just_removed_is_none(
     with locked(path):
         assert holder(path) == path.read_text() != ""
     always = True
-    with pytest.raises(Refused, match="another controller has just ended; try again"), locked(path):
+    with pytest.raises(Refused, match="another controller just ended; try again"), locked(path):
         pass
 
 
@@ -179,9 +180,9 @@ def test_a_lock_on_a_file_that_its_holder_has_just_removed_is_none(
         ("delete from entry where id = 3", "row 3 is missing"),
         (
             "delete from entry where id = 4",
-            "its last rows are missing: 4 were written, 3 are there",
+            "its last rows are missing: 4 were written, 3 remain",
         ),
-        ("delete from entry", "its last rows are missing: 4 were written, 0 are there"),
+        ("delete from entry", "its last rows are missing: 4 were written, 0 remain"),
         ("drop table entry", "no such table: entry"),
     ],
 )
@@ -198,7 +199,7 @@ def test_a_changed_journal_is_refused_and_can_still_be_looked_at(
 
 
 def test_no_flipped_byte_is_an_error_of_ours(tmp_path: Path) -> None:
-    """Whoever looks is told of the damage, and whoever would go on is refused."""
+    """`status` reports the damage, and a resume is refused."""
     path = tmp_path / "journal"
     with open_journal(path, "one") as journal:
         for event in (begun("apply"), EVENT, THEN, begun("resume"), ENDED):
@@ -244,7 +245,7 @@ def test_an_older_copy_in_its_place_is_noticed(tmp_path: Path) -> None:
     shutil.copyfile(path, copy)
     written(path)
     shutil.copyfile(copy, path)
-    assert "its last rows are missing: 8 were written, 4 are there" in refused(path)
+    assert "its last rows are missing: 8 were written, 4 remain" in refused(path)
 
 
 def test_another_journal_in_its_place_is_noticed(tmp_path: Path) -> None:
@@ -254,7 +255,7 @@ def test_another_journal_in_its_place_is_noticed(tmp_path: Path) -> None:
         for _ in range(6):
             journal.append(EVENT)
     shutil.copyfile(other, path)
-    assert "it is not the one that its head file belongs to" in refused(path)
+    assert "its head file belongs to another journal" in refused(path)
 
 
 @pytest.mark.parametrize("lost", [True, False])
@@ -267,10 +268,10 @@ def test_a_head_that_is_lost_or_emptied_is_noticed_by_whoever_looks(
     head.unlink() if lost else head.write_bytes(b"")
     assert status(path).damage == wrong
     assert refused(path) == (
-        f"{path}: is damaged: {wrong}; whether its last rows are missing cannot be told without "
-        "it; by the newest link, if you kept what the last run printed: `rocefort history "
-        f"--journal {path} --restore-head LINK`; otherwise look at the switches themselves, then "
-        "plan anew from what they run, under another name"
+        f"{path}: is damaged: {wrong}; without it nothing shows whether its last rows are "
+        "missing; restore it with the newest link, which the last run printed: `rocefort history "
+        f"--journal {path} --restore-head LINK`; otherwise inspect the switches, then "
+        "plan again from their running configuration, under another name"
     )
     assert status(path).damage == wrong
 
@@ -292,7 +293,7 @@ def test_a_lost_head_is_written_anew_by_the_newest_link_that_was_kept(
 def test_a_lost_head_is_written_by_no_other_link_and_by_none_of_a_changed_chain(
     tmp_path: Path,
 ) -> None:
-    """An older journal beside a lost head would be taken for whole: its own newest link is no proof."""
+    """An older journal without head would look complete: its own newest link proves nothing."""
     path, head = tmp_path / "journal", tmp_path / "journal.head"
     older = written(path, 3)
     newest = written(path, 1)
@@ -302,17 +303,17 @@ def test_a_lost_head_is_written_by_no_other_link_and_by_none_of_a_changed_chain(
             restore_head(path, link)
         return str(caught.value)
 
-    assert why(newest) == f"{path}: has its head; go on without --restore-head"
+    assert why(newest) == f"{path}: has its head; continue without --restore-head"
     head.unlink()
     assert why(older) == (
         f"{path}: 1 row came after that link, and perhaps more that are missing; "
-        "give the newest that was printed; where its run was killed and printed none, look at the "
-        "switches themselves, then plan anew"
+        "give the newest printed link; if the run was killed and printed none, inspect the "
+        "switches, then plan again"
     )
     change(path, "delete from entry where id = 4")
     assert why(newest) == (
-        f"{path}: none of its rows has that link: its last rows are missing, or it is another's; "
-        "look at the switches themselves, then plan anew"
+        f"{path}: no row has that link: the last rows are missing, or the link is of another journal; "
+        "inspect the switches, then plan again"
     )
     change(path, "update entry set device = 'leaf9' where id = 2")
     assert why(older) == f"{path}: is damaged: row 2 was changed; {DAMAGED}"
@@ -330,7 +331,7 @@ def test_no_head_is_written_while_a_controller_is_at_work(tmp_path: Path) -> Non
 
 
 def killed(path: Path, place: Path) -> Path:
-    """What a controller that is killed leaves behind: copies of its files while it runs."""
+    """Files that a killed controller leaves behind: copies made while it runs."""
     place.mkdir()
     with open_journal(path, "one") as journal:
         for _ in range(3):
@@ -346,7 +347,7 @@ def test_a_lost_log_of_a_killed_controller_is_noticed(tmp_path: Path) -> None:
     left = killed(path, tmp_path / "left")
     assert len(status(left).entries) == 7
     left.with_name("journal-wal").unlink()
-    assert "its last rows are missing: 7 were written, 4 are there" in refused(left)
+    assert "its last rows are missing: 7 were written, 4 remain" in refused(left)
 
 
 def test_every_byte_of_a_row_counts(tmp_path: Path) -> None:
@@ -382,8 +383,8 @@ def test_a_journal_of_another_format_is_refused(tmp_path: Path, version: int, ag
     written(path)
     change(path, f"pragma user_version = {version}")
     assert refused(path) == (
-        f"{path}: was written by {age} Rocefort (format {version}, this one writes {FORMAT}); go on"
-        " with that version, or begin a new journal once the switches are at rest"
+        f"{path}: was written by {age} Rocefort (format {version}, this one writes {FORMAT}); continue"
+        " with that version, or begin a new journal when no trial is pending"
     )
 
 
@@ -399,7 +400,7 @@ def test_a_status_needs_no_temporary_directory(
         with pytest.raises(ServiceFailed) as caught:
             status(path)
     assert str(caught.value) == (
-        f"{path}: is read by a copy, which can be written neither to {tmp_path}/full (No such file "
+        f"{path}: is read from a copy, which can be written neither to {tmp_path}/full (No such file "
         "or directory) nor to the temporary directory (No such file or directory); set TMPDIR to a "
-        "directory that you may write to"
+        "directory in which you may write"
     )

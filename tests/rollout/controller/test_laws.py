@@ -1,4 +1,4 @@
-"""What a rollout keeps true whatever goes wrong: judged by the switches' own log, not the journal.
+"""Laws of a rollout under any failure, checked with the switches' own log, not the journal.
 
 The switches are a model in memory: model_switches.py.
 """
@@ -100,7 +100,7 @@ def test_laws_of_a_rollout(
         if not set(wave.devices) <= set(applied.confirmed):
             later = {device for after in plan.waves[number + 1 :] for device in after.devices}
             assert touched.isdisjoint(later)
-    # what is said is true, for every device, once the timers have run out
+    # the outcome is true for every device when the timers have expired
     for name in applied.confirmed:
         switch = model.switches[name]
         assert (switch.running, switch.saved, switch.trial) == (NEW, NEW, None)
@@ -186,7 +186,7 @@ def test_a_switch_that_cannot_be_brought_back_is_said_with_its_timer() -> None:
     assert (applied.rolled_back, applied.unknown) == (("leaf02",), ("leaf01",))
     assert applied.failure == (
         "leaf01: does not answer; leaf01: does not answer;"
-        " a trial that runs there reverts by itself within 600 s"
+        " a trial that runs there reverts automatically within 600 s"
     )
 
 
@@ -218,7 +218,7 @@ def test_a_journal_that_fails_ends_all_acts_and_leaves_the_rest_to_the_timer(
     model = switches_of(plan)
     applied = rollout(plan, model, Book(full_at))
     assert (applied.unknown, applied.confirmed, applied.exit_code) == (unknown, (), 3)
-    timer = "; what is on trial reverts by itself within 600 s" if unknown else ""
+    timer = "; what is on trial reverts automatically within 600 s" if unknown else ""
     timer = timer if full_at else "; correct it, then apply the plan again"  # no run has begun
     assert applied.failure == (
         f"the journal cannot be written: disk full; nothing further is done{timer}"
@@ -288,7 +288,7 @@ def test_an_internal_error_on_the_way_back_tells_what_is_left_to_the_timer() -> 
     model.abort = crash  # type: ignore[method-assign,assignment]
     applied = rollout(plan, model, book, run_gate=crash)
     assert (applied.unknown, applied.exit_code, applied.unfinished) == (("leaf01",), 70, True)
-    timer = f"what is on trial reverts by itself within {plan.trial_s} s"
+    timer = f"what is on trial reverts automatically within {plan.trial_s} s"
     assert f"nothing further is done; {timer}" in applied.failure
     model.switches["leaf01"].timer()
     assert model.switches["leaf01"].running == OLD

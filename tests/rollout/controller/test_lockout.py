@@ -48,7 +48,7 @@ def test_what_hangs_has_failed_when_its_time_is_up() -> None:
     assert time.monotonic() - began < 4
     with pytest.raises(DeviceFailed) as failed:
         result_within(-3, "the RDMA gate", lambda: pytest.fail("it was begun"))
-    assert str(failed.value) == "the RDMA gate was not begun: its trial leaves no time for it"
+    assert str(failed.value) == "the RDMA gate did not begin: the trial has no time left for it"
     with pytest.raises(ZeroDivisionError):
         result_within(5, "the RDMA gate", lambda: 1 // 0)
     assert result_within(5, "the RDMA gate", lambda: 7) == result_within(None, "it", lambda: 7) == 7
@@ -57,7 +57,7 @@ def test_what_hangs_has_failed_when_its_time_is_up() -> None:
 def test_a_gate_that_hangs_rolls_back(
     family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The time is what the switch says is left, less what a confirmation may take: settle, act."""
+    """The limit is the time left on the switch, minus the time of a confirmation: settle, act."""
     asked: list[float | None] = []
 
     def hangs(seconds: float | None, what: str, _act: Any, _end: Any) -> Any:
@@ -81,7 +81,7 @@ def test_a_gate_that_hangs_rolls_back(
 def test_the_controller_s_clock_may_be_a_day_off_and_jump(
     family: Family, tmp_path: Path, off: timedelta
 ) -> None:
-    """Deadlines come from what each switch says is left of its trial."""
+    """Deadlines come from the time that each switch reports as left of its trial."""
     logs = []
     for name, shift in (("right", timedelta()), ("wrong", off)):
         trials = new_trials(
@@ -113,7 +113,7 @@ def test_who_loses_the_way_to_a_switch_does_not_confirm_and_it_goes_back_alone(
     switch = site.switches["leaf01"]
     leg = 1 if drains else 0  # cut on trial while it is drained
     applied, _ = trials.life(cut_at_trial=leg + 1)
-    assert "a trial that runs there reverts by itself within 600 s" in applied.failure
+    assert "a trial that runs there reverts automatically within 600 s" in applied.failure
     assert applied.unknown == ("leaf01",)
     assert site.log[-1][1].startswith("commit trial")
     site.now += 601
@@ -138,7 +138,7 @@ def test_it_may_be_stopped_at_every_row(
     personality: Personality,
     drains: str,
 ) -> None:
-    """What is in flight ends or goes back; no wave begins after it; then it can go on."""
+    """The current act ends or is rolled back, no wave begins after it, and a resume works."""
     case = Case((1, 1), personality, drains=drains)
     with memory_directory(tmp_path) as directory:
         trials = new_trials(case, family, directory / "whole")

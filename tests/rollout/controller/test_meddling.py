@@ -1,7 +1,7 @@
-"""What happens to a switch behind the back of a rollout: its power goes, others change it, lock it.
+"""External events at a switch during a rollout: power loss, changes and locks by others.
 
-Power loss is the emulator's: a switch that comes up with what it had saved, its trial and sessions
-gone. What a real one does in the middle of a commit no source here says.
+The emulator defines power loss: the switch starts with its saved configuration, without trial and
+sessions. No source describes a real switch that loses power in the middle of a commit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOREIGN = "ntp unicast-server 10.255.0.9"
 
 
 def once(act: str, phase: Phase, do: Callable[[], object]) -> Callable[[Event], None]:
-    """A listener that meddles with the canary at one moment, once."""
+    """Listener that changes the canary once, at one moment."""
     left = [do]
 
     def listener(event: Event) -> None:
@@ -89,7 +89,7 @@ def test_a_switch_that_loses_its_power_is_old_or_new_and_the_next_run_finishes(
 
 
 def test_a_socket_that_takes_no_more_is_a_session_that_is_lost(lab: Rehearsal) -> None:
-    """For a moment paramiko has not noticed it; its own error, an EOFError, says nothing."""
+    """For a moment paramiko has not noticed it; its own error, an EOFError, has no text."""
     (access,) = [device for device in lab.connections.devices if device.name == CANARY]
     options = {
         "name": CANARY,
@@ -113,7 +113,7 @@ def test_a_socket_that_takes_no_more_is_a_session_that_is_lost(lab: Rehearsal) -
 def test_what_others_commit_between_load_and_trial_ends_the_wave_and_stays(
     lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path
 ) -> None:
-    """P11: the diff that was approved is not what the commit would make of it."""
+    """P11: the commit would make another change than the approved one."""
     leaf = lab.switches[CANARY]
 
     def commit() -> None:
@@ -131,7 +131,7 @@ def test_what_others_commit_between_load_and_trial_ends_the_wave_and_stays(
     assert_stopped(applied)
     assert not has_new(leaf)
     assert leaf.trial is None
-    assert FOREIGN in {line.text for line in leaf.running}  # nobody's work is undone
+    assert FOREIGN in {line.text for line in leaf.running}  # the work of others is not undone
 
 
 def test_a_configuration_that_somebody_has_locked_is_refused_and_says_by_which_session(

@@ -1,4 +1,4 @@
-"""What a rollout does next, as laws of a function: of any plan, any history, any switches."""
+"""Laws of `next_action`, for any plan, any history and any state of the switches."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_every_situation_has_an_answer_that_the_switches_bear_out(
 def sound_acts(
     plan: Plan, history: RunHistory, found: Mapping[str, SwitchState], action: RunActs | AwaitTrials
 ) -> None:
-    """What holds of each act by itself."""
+    """Check the conditions of a single act."""
     for device in action.devices:
         said, course = found[device], history.course(device)
         if isinstance(action, AwaitTrials):
@@ -170,7 +170,7 @@ def test_who_failed_only_goes_back(
 
 @given(plans, st.data())
 def test_what_is_finished_stays_so_and_asks_for_no_act(plan: Plan, data: st.DataObject) -> None:
-    """P21: also of a plan that is applied anew, and whatever was once done."""
+    """P21: also for a plan that is applied again, with any history."""
     told = data.draw(events(plan))
     history = history_of(told)
     found = dict.fromkeys(names(plan), DONE)
@@ -183,7 +183,7 @@ def test_what_is_finished_stays_so_and_asks_for_no_act(plan: Plan, data: st.Data
 def test_it_comes_to_an_end_whatever_the_switches_answer(
     situation: tuple[Plan, RunHistory, dict[str, SwitchState]],
 ) -> None:
-    """Every act fails and no switch ever changes: the controller does not go on for ever."""
+    """Every act fails and no switch ever changes: the controller ends nevertheless."""
     plan, history, found = situation
     for _ in range(200):
         action = next_action(plan, history, found)
@@ -247,7 +247,7 @@ def test_the_way_of_a_wave() -> None:
 
 
 def tried(*acts: str) -> RunHistory:
-    """Both of wave 1 went through these acts, then the controller died and another goes on."""
+    """History of both devices of wave 1 after these acts, for a resuming controller."""
     history = START
     for act in acts:
         for device in ("leaf01", "leaf02"):
@@ -309,7 +309,7 @@ def test_a_trial_whose_owner_is_not_shown_is_waited_for_and_never_aborted() -> N
         assert next_action(PLAN, history, found) == StopRollout(
             (
                 RolloutProblem(
-                    "leaf01: a trial is pending, and the switch does not show whose; one of this "
+                    "leaf01: a trial is pending, and the switch does not show whose; a trial of this "
                     "rollout would be over: confirm or abort it on the switch, then resume"
                 ),
             )
@@ -348,7 +348,7 @@ def test_another_run_of_the_same_plan_is_told_apart_and_refused() -> None:
         (
             RolloutProblem(
                 "leaf01: another run of this plan, 1a2b3c4d, has a trial pending; one run at a "
-                "time: go on with that one, or wait for its end",
+                "time: resume that run, or wait for its end",
                 4,
             ),
         )

@@ -1,4 +1,4 @@
-"""Controllers over SSH that die, are paused or asked from elsewhere; what they leave behind."""
+"""Controllers over SSH that die, are paused or get requests, and their remaining files."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ DEATHS = [
     ("confirm", Phase.DONE),
     ("save", Phase.INTENT),
 ]
-TAKEN_UP = ("trial", Phase.DONE)  # where it matters whether the release knows `persist`
-# One for each state that the switch is in: loaded, on trial, told to confirm, not saved. That it may
-# die at every row is what tests/rollout/crashes/test_crash_points.py shows.
+TAKEN_UP = ("trial", Phase.DONE)  # for tests that depend on support of `persist`
+# One for each state of the switch: loaded, on trial, confirmation sent, not saved. The tests in
+# tests/rollout/crashes/test_crash_points.py cover a death at every row.
 QUICK = (DEATHS[1], TAKEN_UP, *DEATHS[5:7])
 
 
@@ -83,7 +83,7 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
     with pytest.raises(Refused) as caught:
         apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [])
     assert str(caught.value) == (
-        f"{journal}: its run of this plan did not end; `rocefort resume` goes on with it"
+        f"{journal}: its run of this plan is unfinished; `rocefort resume` continues it"
     )
     events: list[Event] = []
     applied = apply_plan(
@@ -114,7 +114,7 @@ def test_over_ssh_the_next_controller_goes_on_where_one_died(
 
 
 def when(act: str, do: Callable[[], object]) -> Callable[[Event], None]:
-    """Another process that asks while leaf08 is at this act."""
+    """Listener that lets another process send a request during this act of leaf08."""
 
     def listener(event: Event) -> None:
         if (event.device, event.act, event.phase) == ("leaf08", act, Phase.DONE):
@@ -131,7 +131,7 @@ def test_a_pause_lets_the_wave_end_and_resume_goes_on(
     applied = apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [pause])
     assert applied == RolloutOutcome(
         confirmed=("leaf08",),
-        failure="paused by ann before wave leaves 1 of 1; `rocefort resume` goes on",
+        failure="paused by ann before wave leaves 1 of 1; `rocefort resume` continues",
         exit_code=4,
         unfinished=True,
     )
@@ -170,7 +170,7 @@ def test_a_wave_waits_for_its_approval_which_is_of_this_plan(
     with pytest.raises(Refused) as refused:
         approve(journal, plan, "leaves 1 of 1", "ann", "0" * 64)
     assert str(refused.value) == (
-        "leaves 1 of 1: the approval is for another plan; look at this one, then approve it"
+        "leaves 1 of 1: the approval is for another plan; review this plan, then approve it"
     )
     with pytest.raises(BadInput) as bad:
         approve(journal, plan, "leaves", "ann", plan.digest)
@@ -207,7 +207,7 @@ def test_a_request_is_outside_the_chain_and_taken_once(
     lab: Rehearsal, described: Path, plan_of: PlanOf, tmp_path: Path
 ) -> None:
     plan, journal = plan_of(described), tmp_path / "journal"
-    with pytest.raises(BadInput, match="no such journal; it is made by `rocefort apply`"):
+    with pytest.raises(BadInput, match="no such journal; `rocefort apply` creates it"):
         request_pause(journal, plan, "ann")
     with open_journal(journal, plan.digest) as notes:
         head = notes.head
@@ -240,11 +240,11 @@ def test_what_ran_before_is_kept_as_the_switch_showed_it(
     }
     shown = kept[0].read_text(encoding="utf-8")
     kept[0].write_text("something else")
-    with pytest.raises(BadInput, match="was changed after it was kept"):
+    with pytest.raises(BadInput, match="was changed after it was stored"):
         texts.read(kept[0].name)
-    assert texts.keep(shown) == kept[0].name  # what is damaged is kept anew
+    assert texts.keep(shown) == kept[0].name  # a damaged text is stored again
     assert texts.read(kept[0].name) == shown
-    with pytest.raises(BadInput, match="is not kept, or cannot be read"):
+    with pytest.raises(BadInput, match="is not stored, or cannot be read"):
         KeptTexts(tmp_path).read("0" * 64)
 
 

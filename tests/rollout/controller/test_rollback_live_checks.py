@@ -1,4 +1,4 @@
-"""A rollout that was stopped half way is taken back, though no switch then runs the fabric."""
+"""Rollback of a rollout stopped half way, when no switch runs the fabric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a journal's rows of a drained switch mean for `status` and `rollback`."""
+"""Journal rows of a drained switch, as `status` and `rollback` read them."""
 
 from __future__ import annotations
 

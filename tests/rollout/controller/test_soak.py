@@ -1,4 +1,4 @@
-"""No trial is confirmed before what its change may break has had the time to break."""
+"""No trial is confirmed before delayed faults of its change had time to show."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def only(plan: Plan, wave: str) -> Plan:
 
 
 def unguarded(lab: Rehearsal, fabric: Path) -> Plan:
-    """A plan that no other test is given."""
+    """Plan that no other test shares."""
     return make_plan(fabric, lab.connections, running_of(fabric, lab.connections, None))
 
 
 @pytest.fixture
 def one_sided(lab: Rehearsal, edit_hall: EditHeps, monkeypatch: pytest.MonkeyPatch) -> Plan:
-    """A plan that gives leaf08 a password that its spine does not have, whoever let it through."""
+    """A plan that gives leaf08 a password that its spine lacks, with the refusal bypassed."""
     monkeypatch.setenv("BGP_PASSWORD_OF_A_TEST", "s3cret")
     monkeypatch.setattr(rollout_plan, "refuse_two_sided", lambda *_: None)
     return only(unguarded(lab, edit_hall(PAIR)), "canary")
@@ -69,7 +69,7 @@ def one_sided(lab: Rehearsal, edit_hall: EditHeps, monkeypatch: pytest.MonkeyPat
 def test_a_password_at_one_end_is_never_confirmed(
     lab: Rehearsal, one_sided: Plan, tmp_path: Path
 ) -> None:
-    """The session stays up until its hold time is over: only who waits sees it end.
+    """The session stays up until its hold time is over: only a wait reveals its end.
 
     What `status` shows of its trial behind the soak is what the switch shows, in the lab's seconds.
     """
@@ -98,7 +98,7 @@ def test_a_password_at_one_end_is_never_confirmed(
 def test_the_seconds_are_those_of_the_switch_whatever_this_machine_takes_them_for(
     lab: Rehearsal, one_sided: Plan, tmp_path: Path
 ) -> None:
-    """A connections file that claims that time runs faster there than it does shortens nothing."""
+    """A connections file with a wrong, faster time scale shortens no soak."""
     scale = 3 * lab.connections.time_scale
     faster = lab.connections.model_copy(update={"time_scale": scale})
     applied = apply_plan(one_sided, faster, RunDirectory.of_journal(tmp_path / "journal"), [])
@@ -111,9 +111,9 @@ def test_what_changes_at_both_ends_in_two_waves_is_refused(
     with pytest.raises(Refused) as caught:
         plan_of(edit_hall(PAIR))
     assert str(caught.value) == (
-        "leaf08: its BGP session with spine01 ends within the hold time of 30 s once it changes, "
-        "for spine01 changes in a later wave: the authentication differs meanwhile; close the "
-        "session first (drain the spine, `peer .. ignore`), then plan, apply with --allow-unhealthy and "
+        "leaf08: its BGP session with spine01 ends within the hold time of 30 s after its "
+        "change, because spine01 changes in a later wave: the authentication differs meanwhile; close the "
+        "session first (drain the spine, `peer .. ignore`), then plan, apply with `--allow-sick` and "
         "open it: `rocefort review` lists the steps"
     )
 
@@ -125,7 +125,7 @@ def test_a_session_that_is_closed_on_purpose_gets_its_password_at_both_ends(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Nobody waits for it, so it may take two waves; then somebody opens it again."""
+    """No traffic depends on it, so it may take two waves; then a user opens it again."""
     monkeypatch.setenv("BGP_PASSWORD_OF_A_TEST", "s3cret")
     spine = lab.switches["spine01"]
     spine.running = spine.saved = closed(spine.running)
@@ -148,7 +148,7 @@ LEAF08 = "10.1.0.113"
 
 
 def closed(running: Lines, peer: str = LEAF08) -> Lines:
-    """What spine01 runs, with a session closed by a line that Rocefort does not own."""
+    """Running text of spine01, with a session closed by a line that Rocefort does not own."""
     return tuple(
         ConfigLine(line.text, 0, (*line.children, ConfigLine(f"peer {peer} ignore")))
         if line.text == "bgp 65000"
@@ -203,7 +203,7 @@ def test_the_plan_shows_it_and_all_checks_are_made_again_behind_it(
 
 @pytest.fixture
 def half_soaking(described: Path, plan_of: PlanOf) -> Plan:
-    """A plan of one wave of two leaves: leaf08 has to soak, and leaf07 has not."""
+    """Plan of one wave of two leaves: leaf08 needs a soak, leaf07 does not."""
     plan = plan_of(described)
     both = plan.waves[0].model_copy(update={"devices": ("leaf07", "leaf08")})
     assert [plan.change(leaf).soak for leaf in both.devices] == [None, None]
@@ -270,7 +270,7 @@ def test_who_goes_on_soaks_again_in_full(
     kill: Callable[..., None],
     tmp_path: Path,
 ) -> None:
-    """What a dead controller has waited for is not known to the next one."""
+    """The next controller does not count the wait of a dead one."""
     plan = only(plan_of(edit_hall(("xoff_kbytes: 600", "xoff_kbytes: 640"))), "canary")
     journal = tmp_path / "journal"
     kill(plan, journal, "soak", Phase.DONE)
@@ -327,7 +327,7 @@ def test_a_trial_is_as_long_as_the_soak_needs_or_the_plan_is_refused(
     with pytest.raises(Refused) as caught:
         plan(65535)
     assert str(caught.value) == (
-        "wave canary: no trial is as long as it must be, 65781 s: leaf08: BGP's hold time of peer "
+        "wave canary: no trial can last the required 65781 s: leaf08: BGP's hold time of peer "
         "10.1.0.112 (65535 s), and 5 s more; lower that timer first; a trial lasts 65535 s at most"
     )
 

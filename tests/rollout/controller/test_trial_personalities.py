@@ -1,4 +1,4 @@
-"""Whose a trial is, under every behaviour that a switch may have: the real driver and steps.
+"""Owner of a trial under every behaviour of a switch, with the real driver and steps.
 
 Each personality of the covering set is applied to the end; the switches judge (crashing.py).
 Controllers that die and trials of others: tests/rollout/crashes/test_crash_points.py.
@@ -65,7 +65,7 @@ def test_a_spine_is_drained_and_changed_whatever_is_shown_of_trials(
 def test_a_trial_that_somebody_else_begins_before_ours_is_left_alone(
     personality: Personality, family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It comes between the look and the commit, which the switch then refuses."""
+    """The trial begins between observation and commit, so the switch refuses the commit."""
     trials = trials_of(personality, family, tmp_path / "it")
     exchange = Wire.exchange
 
@@ -92,7 +92,7 @@ SESSION = OwnTrial(object(), BEFORE, 600, 601)
 
 
 class Status:
-    """What a switch shows of its trial."""
+    """Output of a switch about its trial."""
 
     def __init__(self, persist: str = "", state: str = "ACTIVE") -> None:
         self.state, self.seconds_left, self.persist_id = state, None, persist

@@ -1,4 +1,4 @@
-"""Live errors around a rollout: those from before refuse a wave, new ones take it back."""
+"""Live errors around a rollout: old ones refuse a wave, new ones roll it back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAID = "error of the live checks, the first: LIV017 queue 4 AI-ECN: its mode is 
 def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
     lab: Rehearsal, edit_hall: Callable[..., Path], plan_of: PlanOf, tmp_path: Path
 ) -> None:
-    """One lab for both, for they are one rule: what counts is what was there before."""
+    """One lab for both cases of one rule: the errors before the wave decide."""
     port = "  - name: readout04\n"  # at leaf08, the canary
     plan = plan_of(
         edit_hall(
@@ -39,7 +39,7 @@ def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
     assert applied.failure.startswith("wave canary: the live checks before it failed: leaf08 ")
     assert f"1 {SAID}" in applied.failure
     assert applied.failure.endswith(
-        "; mend it first (`rocefort health` lists all), or allow a sick fabric"
+        "; fix it first (`rocefort health` lists all), or use `--allow-sick`"
     )
     assert (applied.exit_code, applied.confirmed, applied.rolled_back) == (4, (), ())
     assert {event.act for event in events} == {"health"}  # no switch was touched

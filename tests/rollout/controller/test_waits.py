@@ -1,4 +1,4 @@
-"""Who waits for an approval says so: for whom, how long, by which command, and what came of it."""
+"""Messages of a wait for an approval: approvers, time, command and result."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def approval(run: str, by: str) -> OperatorRequest:
 def waited(
     rules: ApplyRules, *, given: Sequence[str] = (), runs: str = "7f"
 ) -> tuple[RolloutOutcome, str]:
-    """A run of one wave that waits 5 s; given: who approves it, one at each look."""
+    """Run of one wave that waits 5 s. given: approvers, one at each reading."""
     model, book, said = switches_of(PLAN), Asked(), list[str]()
     model.each = book.holds_intent
     to_come = list(given)
@@ -82,7 +82,7 @@ def test_it_says_for_what_it_waits_once_and_who_approved() -> None:
 def test_it_says_that_nobody_came() -> None:
     applied, said = waited(ApplyRules(1, (WAVE,)))
     assert (applied.exit_code, applied.unfinished) == (4, True)
-    assert said == (f"{WAITS}\nwave 1         approve  FAILED nobody has approved it in that time")
+    assert said == (f"{WAITS}\nwave 1         approve  FAILED no approval came in that time")
 
 
 def test_one_that_does_not_hold_is_said_and_another_is_still_heard() -> None:

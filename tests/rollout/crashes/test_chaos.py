@@ -1,4 +1,4 @@
-"""The controller's own machine fails at an instant: what the switches then are is the verdict.
+"""The controller's own machine fails at an instant; the states of the switches decide.
 
 Real processes, real SSH, real limits of the kernel (chaos.py): an output that is lost, no temporary
 folder, a disk that is full, no descriptors, no memory, a clock that jumps a day.
@@ -37,7 +37,7 @@ WAYS_ON = (
     "`rocefort resume",
     "apply the plan again",
     "nothing is changed",
-    "mend it first",
+    "fix it first",
 )
 MOST = {ROW: 34, LINE: 240}  # of a run that nothing disturbs, a few left out
 INSTANTS = {"quick": 1, "thorough": 8, "soak": 60}  # of each kind, half before rows, half at lines
@@ -102,7 +102,7 @@ def test_a_machine_that_fails_at_an_instant_harms_no_switch(
 
 
 class Life:
-    """What one trial of a failing machine is about."""
+    """Parameters of one trial with a failing machine."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Life:
 
 
 def lived(life: Life, kind: str, unit: str, at: int) -> int:
-    """One rollout in which the machine fails, and the next one; gives how the first ended."""
+    """One rollout with a failing machine, and the next one; returns the end of the first."""
     ended = life.calls("apply", life.plan, kind=kind, unit=unit, at=at)
     where = f"{kind} at {unit} {at}: {ended} {life.said}"
     assert ended.struck, where
@@ -142,7 +142,7 @@ def lived(life: Life, kind: str, unit: str, at: int) -> int:
         assert old or new(switch), where
         if switch.trial is not None:
             assert switch.trial.before == life.began[name] and switch.trial.deadline, where
-        elif not old and switch.saved != switch.running:  # confirmed, and the end is told of it
+        elif not old and switch.saved != switch.running:  # confirmed, and the outcome reports it
             assert ended.code and f"look at them: {name}" in life.said, where
     assert "Traceback" not in life.said, where
     if ended.code:
@@ -155,7 +155,7 @@ def lived(life: Life, kind: str, unit: str, at: int) -> int:
     if ended.code:
         unfinished = "`rocefort resume`" in state.words
         again = life.calls("resume" if unfinished else "apply", life.plan)
-        if again.code:  # what was cut short goes back first, then the plan begins anew
+        if again.code:  # the interrupted run is rolled back first, then the plan begins again
             assert unfinished, (where, life.said)
             again = life.calls("apply", life.plan)
         assert again.code == 0, (where, life.said)

@@ -1,4 +1,4 @@
-"""A controller that dies at every point of a rollout, and the one that goes on: the switches judge.
+"""A controller that dies at every point of a rollout, and the next one: the switches judge.
 
 A point is everything that lasts: a row of the journal, its head, a line that a switch carried out.
 To die before the next one is the same as to die after the last.
@@ -35,7 +35,7 @@ of_each = pytest.mark.parametrize("personality", PERSONALITIES, ids=str)
 
 
 def thorough_unless(quick: bool) -> tuple[pytest.MarkDecorator, ...]:
-    """Marks of a case that a quick run tries only where it says so."""
+    """Marks of a case; a quick run includes it only if `quick` is set."""
     return () if quick else (pytest.mark.thorough,)
 
 
@@ -65,12 +65,12 @@ def thorough(pytestconfig: pytest.Config) -> bool:
 
 
 def turn_of(personality: Personality, thorough: bool) -> int | None:
-    """For a quick run, which takes other points under each personality."""
+    """Number of a personality: a quick run takes other points under each."""
     return None if thorough else PERSONALITIES.index(personality)
 
 
 def some(cases: list[Case], turn: int | None) -> list[Case]:
-    """The cases that are tried under one personality."""
+    """Cases of one personality."""
     return cases if turn is None else cases[turn % EACH_SHAPE :: EACH_SHAPE]
 
 
@@ -78,7 +78,7 @@ def some(cases: list[Case], turn: int | None) -> list[Case]:
 def test_a_quick_run_takes_up_every_kind_of_point(
     cases: Callable[[Personality], list[Case]], family: Family, tmp_path: Path
 ) -> None:
-    """A kind that no personality takes up would be judged by a thorough run alone."""
+    """A kind without a personality would be in a thorough run alone."""
     tried, deaths = cases(DEFAULT), dict[Case, list[Death]]()
     with memory_directory(tmp_path) as directory:
         for number, case in enumerate(tried):
@@ -126,7 +126,7 @@ def test_no_life_confirms_what_has_not_soaked_while_it_watched(
     """A gate takes 20 s, so that two of them without the soak are not enough.
 
     A switch without a soak of its own is looked at again behind that of its wave. A drained switch
-    soaks on its way back, too, where no gate is asked.
+    soaks on its rollback, too, where no gate is asked.
     """
     fails = "wave 1" if how == "drained, and back" else ""
     case = Case((2,), personality, soak_s=60, soaking=("leaf02",) if how == "one of two" else ())
@@ -285,7 +285,7 @@ def test_nobody_touches_a_trial_of_somebody_else(
             assert trials.site.switches[device].trial is not None
             trials.site.foreign.clear()
             trials.site.now += 601
-            assert trials.life()[0].failure == ""  # and when it is over, the rollout goes on
+            assert trials.life()[0].failure == ""  # and when it is over, the rollout continues
             trials.judge_end()
 
 
@@ -294,7 +294,7 @@ def test_nobody_touches_a_trial_of_somebody_else(
 def test_nor_one_of_the_same_plan_that_another_controller_has_begun(
     family: Family, tmp_path: Path, personality: Personality, died: bool, thorough: bool
 ) -> None:
-    """On another machine, with a journal of its own: what tells them apart is the run.
+    """On another machine, with a journal of its own: the run distinguishes them.
 
     Where the switch shows no run, a trial that may be this journal's is waited for.
     """
@@ -321,8 +321,8 @@ def test_nor_one_of_the_same_plan_that_another_controller_has_begun(
                 trials.judge_end()
                 continue
             what = (
-                "another run of this plan, 1a2b3c4d, has a trial pending; one run at a time: go on "
-                "with that one, or wait for its end"
+                "another run of this plan, 1a2b3c4d, has a trial pending; one run at a time: resume "
+                "that run, or wait for its end"
                 if shown
                 else "a trial is pending that this rollout did not start; wait for its timer, or "
                 "confirm or abort it on the switch"
@@ -335,7 +335,7 @@ def test_nor_one_of_the_same_plan_that_another_controller_has_begun(
 def test_what_an_earlier_run_of_the_same_journal_left_pending_is_ended(
     family: Family, tmp_path: Path, personality: Personality
 ) -> None:
-    """It lost its switches on trial and ended; nobody else can carry it, for we have its journal."""
+    """It lost its switches on trial and ended; no other can resume it, as we have its journal."""
     with memory_directory(tmp_path) as directory:
         trials = new_trials(Case((1,), personality), family, directory / "it")
         applied, _ = trials.life(cut_at_trial=1)

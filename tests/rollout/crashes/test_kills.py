@@ -1,4 +1,4 @@
-"""The controller killed while it works, over SSH, again and again: the switches' own log judges.
+"""Controllers killed repeatedly during work over SSH; the switches' own log judges.
 
 A quick run kills a few, each kind once; a thorough one some under each personality of the switches;
 `--effort soak` kills 40 of each kind: of a rollout that drains nothing, and of one that drains its
@@ -53,7 +53,7 @@ QUICK = next(
 
 @dataclass(frozen=True)
 class Attempt:
-    """Controllers to kill on switches of one personality; first: when the first of them die."""
+    """Controllers to kill on switches of one personality. first: instants of the first deaths."""
 
     personality: Personality
     kills: int
@@ -61,7 +61,7 @@ class Attempt:
 
 
 def attempts(effort: str, drain: bool) -> Iterator[Attempt]:
-    """The kills, as many under each personality as under any other."""
+    """Kills, the same number under each personality."""
     if effort == "quick":
         yield Attempt(QUICK, len(EACH_KIND), EACH_KIND)
     else:
@@ -73,7 +73,7 @@ def attempts(effort: str, drain: bool) -> Iterator[Attempt]:
 
 @dataclass(frozen=True)
 class Begun:
-    """A fabric as it is, the sealed plan of its change, and who judges what comes of it."""
+    """Present fabric, sealed plan of its change, and the judge of the result."""
 
     fabric: Path
     plan: Path
@@ -89,7 +89,7 @@ class Begun:
     ],
 )
 def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Begun:
-    """One plan for all labs: they begin alike."""
+    """One plan for all labs, which begin in the same state."""
     drain, directory = request.param, tmp_path_factory.mktemp("kills")
     old, new = killing.small_fabric(directory / "fabric", drain=drain)
     subject, out = subject_of(old, None), directory / "plan.json"
@@ -111,9 +111,9 @@ def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def ways_of(plan: Plan, subject: ReadNetwork, lab: Rehearsal) -> dict[str, list[str]]:
-    """What each switch may run at rest: what comes of the planned lines, typed by nobody's tool.
+    """Texts that each switch may run at rest, from typing the planned lines without the tool.
 
-    The last is what the switches of a lab say that was never anything else than the new fabric.
+    The last one is from the switches of a lab that started with the new fabric.
     """
     changes: dict[str, tuple[Change, ...]] = {c.device: (c,) for c in plan.changes}
     changes |= {each.device: each.parts for wave in plan.waves for each in wave.drained}
@@ -133,7 +133,7 @@ def running(subject: ReadNetwork, state: Path) -> AbstractContextManager[Rehears
 
 
 def commit(connections: Connections, name: str, lines: str) -> str:
-    """Commit lines on a switch at once; gives what it runs then."""
+    """Commit lines on a switch at once; returns its running text."""
     access: SshAccess = next(each for each in connections.devices if each.name == name)
     options = {"port": access.port, "ssh_known_hosts": str(connections.known_hosts)}
     login = (access.host, access.user, resolve(access.credential).reveal())
@@ -144,7 +144,7 @@ def commit(connections: Connections, name: str, lines: str) -> str:
 
 
 def silent(network: Network, name: str, text: str) -> bool:
-    """Whether nobody has a route through a switch that runs a text, as the routing engine sees."""
+    """Whether no route leads through a switch that runs a text, by the routing engine."""
     nodes = tuple(
         node.model_copy(update={"device": parse(text, name).device}) if node.name == name else node
         for node in network.nodes
@@ -159,7 +159,7 @@ def silent(network: Network, name: str, text: str) -> bool:
 def test_killed_at_any_instant_it_is_resumed_until_all_is_as_planned(
     begun: Begun, pytestconfig: pytest.Config, tmp_path: Path, record_property: Record
 ) -> None:
-    """P1, P2, P3, P5: what the switches were told and did keeps them all; so does an abort."""
+    """P1, P2, P3, P5: all commands and results of the switches keep them; so does an abort."""
     judge, effort = begun.judge, str(pytestconfig.getoption("--effort"))
 
     def carry_out(attempt: Attempt) -> tuple[list[str], int]:
@@ -206,7 +206,7 @@ MEANT = [
 
 
 def told(switch: str, second: int, **state: object) -> AuditRecord:
-    """A row of the switches' log: by default of one that runs what it always ran."""
+    """Row of the switches' log; by default of a switch that runs its baseline."""
     state = {"line": "x", "running": "old", "saved": "old", **state}
     at = f"2026-01-01T00:00:{second:02}.5"
     return AuditRecord(at=at, switch=switch, session=1, user="u", **state)  # type: ignore[arg-type]
@@ -271,7 +271,7 @@ LEGS = list(pairwise(WAY))
 
 
 def leg(before: str, after: str, second: int) -> list[AuditRecord]:
-    """One leg of a drained switch's way, step by step."""
+    """One drain step of a switch, act by act."""
     return [
         told(SPINE, second, running=before, saved=before, candidate=True),
         told(SPINE, second + 2, running=after, saved=before, before=before, left_s=60),

@@ -1,4 +1,4 @@
-"""Plans that somebody forged: the seal has no key, so the rollout does not rely on it alone.
+"""Forged plans: the seal has no key, so the rollout does not rely on it alone.
 
 A forged plan is derived again and refused before its first act; a signature beside a plan is always
 judged; the policy that counts is that of the base, so that a change cannot approve itself.
@@ -41,7 +41,7 @@ with_keys = pytest.mark.skipif(
 
 
 def with_change(plan: Plan, device: str, **update: object) -> Plan:
-    """The plan with another change of one device, sealed by the project's own function."""
+    """Plan with another change of one device, sealed by the project's own function."""
     changes = tuple(
         change.model_copy(update=update) if change.device == device else change
         for change in plan.changes
@@ -50,7 +50,7 @@ def with_change(plan: Plan, device: str, **update: object) -> Plan:
 
 
 def swapped(change: Change, old: str, new: str) -> dict[str, object]:
-    """Other commands, both ways."""
+    """Other commands in both directions."""
     return {
         way: tuple(line.replace(old, new) for line in getattr(change, way))
         for way in ("patch", "reverse")
@@ -58,25 +58,25 @@ def swapped(change: Change, old: str, new: str) -> dict[str, object]:
 
 
 def forgeries(plan: Plan) -> Mapping[str, Plan]:
-    """Sealed plans that do not follow from their fabric, by what the refusal begins with."""
+    """Sealed plans that do not follow from their fabric, by the beginning of the refusal."""
     first, last = plan.waves[0], plan.waves[-1]
     leaf = plan.change("leaf08")
     line = next(n for n, text in enumerate(leaf.patch, 1) if "detector" in text)
     back = next(n for n, text in enumerate(leaf.reverse, 1) if "description" in text)
     return {
-        f"leaf08: line {line} is 'description detector 9', and 'description detector 4' follows": (
+        f"leaf08: line {line} is 'description detector 9'; 'description detector 4' follows": (
             with_change(plan, "leaf08", **swapped(leaf, "detector 4", "detector 9"))
         ),
-        f"leaf08: line {len(leaf.patch) + 1} is 'undo lldp enable', and nothing follows": (
+        f"leaf08: line {len(leaf.patch) + 1} is 'undo lldp enable'; nothing follows": (
             with_change(plan, "leaf08", patch=(*leaf.patch, "undo lldp enable"))
         ),
-        f"leaf08: line of the way back {back} is missing, and": (
+        f"leaf08: rollback line {back} is missing; ": (
             with_change(plan, "leaf08", reverse=leaf.reverse[: back - 1])
         ),
         "leaf08: its intended_digest does not follow": (
             with_change(plan, "leaf08", intended_digest="0" * 64)
         ),
-        "trial_s is 60, and 600 in the fabric": plan.model_copy(update={"trial_s": 60}).seal(),
+        "trial_s is 60, but 600 in the fabric": plan.model_copy(update={"trial_s": 60}).seal(),
         f"wave {last.name}: its name does not follow": (
             plan.model_copy(update={"waves": (last, first)}).seal()
         ),
@@ -90,7 +90,7 @@ def forgeries(plan: Plan) -> Mapping[str, Plan]:
                 )
             }
         ).seal(),
-        "leaf07: has commands, and is in none of its waves": plan.model_copy(
+        "leaf07: has commands, but is in none of its waves": plan.model_copy(
             update={"waves": (first,)}
         ).seal(),
     }
@@ -115,14 +115,14 @@ def test_no_forged_plan_reaches_a_switch_though_its_seal_holds(
 def test_commands_of_another_fabric_under_the_reviewed_ones_name_are_refused(
     lab: Rehearsal, described: Path, edit_hall: EditHeps, plan_of: PlanOf, tmp_path: Path
 ) -> None:
-    """The digest of the reviewed fabric and its files are right, the commands another's."""
+    """Digest and files are those of the reviewed fabric, the commands those of another."""
     honest = plan_of(described)
     text = described.read_text(encoding="utf-8")
     other = plan_of(edit_hall(RAISED))
     described.write_text(text, encoding="utf-8")
     kept = honest.model_dump(include={"source", "intent_digest", "files"})
     forged = other.model_copy(update={name: getattr(honest, name) for name in kept}).seal()
-    with pytest.raises(Refused, match="nothing follows from the fabric and what runs") as caught:
+    with pytest.raises(Refused, match="nothing follows from fabric and running text") as caught:
         apply_plan(forged, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [])
     assert caught.value.exit_code == 4
     assert not any(switch.points for switch in lab.switches.values())
@@ -136,7 +136,7 @@ def test_what_is_neither_before_nor_behind_its_change_is_not_believed(
     running = running_of(described, lab.connections, None)
     refuse_forged(plan, lab.connections, seen, running, again=False)
     between = {**seen, "leaf07": SwitchState(runs=RunningConfig.INTERMEDIATE)}
-    with pytest.raises(Refused, match="leaf07: is between two states of this plan, and this"):
+    with pytest.raises(Refused, match="leaf07: is between two states of this plan, but this"):
         refuse_forged(plan, lab.connections, between, running, again=False)
     refuse_forged(plan, lab.connections, between, running, again=True)
     done = {**seen, "leaf08": SwitchState(runs=RunningConfig.TARGET)}
@@ -145,14 +145,14 @@ def test_what_is_neither_before_nor_behind_its_change_is_not_believed(
     with pytest.raises(Refused, match="leaf08: its intended digest does not follow from the"):
         refuse_forged(forged, lab.connections, done, running, again=False)
     idle = with_change(plan, "spine01", patch=("undo bgp 65001",))
-    with pytest.raises(Refused, match="spine01: has commands, and is in none of its waves"):
+    with pytest.raises(Refused, match="spine01: has commands, but is in none of its waves"):
         refuse_forged(idle, lab.connections, seen, running, again=False)
 
 
 def test_a_plan_back_is_what_its_journal_leads_back_to(
     lab: Rehearsal, described: Path, plan_of: PlanOf, command: Command, tmp_path: Path
 ) -> None:
-    """Whoever names a kept fabric in a plan does not have its commands believed."""
+    """A stored fabric that a plan names does not make the plan's commands trusted."""
     file, back, at = tmp_path / "plan.json", tmp_path / "back.json", ("--connections", lab.file)
     plan = plan_of(described)
     write_plan(plan, file)
@@ -163,9 +163,12 @@ def test_a_plan_back_is_what_its_journal_leads_back_to(
     leaf = honest.change("leaf08")
     own = {"kept": honest.kept, "undoes": honest.undoes}
     for forged, what in (
-        (with_change(honest, "leaf08", patch=(*leaf.patch, "undo lldp enable")), "is not what its"),
-        (plan.model_copy(update=own).seal(), "is not what its journal and"),
-        (honest.model_copy(update={"undoes": ""}).seal(), "does not name the plan that it takes"),
+        (
+            with_change(honest, "leaf08", patch=(*leaf.patch, "undo lldp enable")),
+            "does not follow from its",
+        ),
+        (plan.model_copy(update=own).seal(), "does not follow from its journal and"),
+        (honest.model_copy(update={"undoes": ""}).seal(), "does not name the plan that it rolls"),
         (
             honest.model_copy(update={"undoes": str(back)}).seal(),
             "nothing of this plan was applied",
@@ -235,8 +238,8 @@ def test_a_signature_beside_a_plan_is_never_ignored(
     ran = command("apply", file, *at)
     assert (ran.code, ran.err) == (
         4,
-        f"rocefort: {file}: is signed in plan.json.sig, and no allowed signers are known; name who "
-        "may sign: rollout.approvals.signers of the fabric, or --allowed-signers FILE; or remove "
+        f"rocefort: {file}: is signed in plan.json.sig, but no allowed signers are configured; "
+        "name the signers: rollout.approvals.signers of the fabric, or --allowed-signers FILE; or remove "
         "the signature\n",
     )
     assert not any(switch.points for switch in lab.switches.values())
@@ -251,7 +254,7 @@ def test_a_plan_that_is_replaced_by_a_signed_one_once_it_is_read_is_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The signature is of the commands that are sent, not of what is in the file by then."""
+    """The signature is for the sent commands, not for the present content of the file."""
     file, key, signers = (tmp_path / name for name in ("plan.json", "ada", "signers"))
     honest = plan_of(described)
     write_plan(honest, file)
@@ -264,8 +267,8 @@ def test_a_plan_that_is_replaced_by_a_signed_one_once_it_is_read_is_refused(
     ran = command("apply", file, "--connections", lab.file, "--allowed-signers", signers)
     assert (ran.code, ran.err) == (
         4,
-        f"rocefort: {file}: was replaced while it was read: what is signed is another plan; look at "
-        "it, and try again\n",
+        f"rocefort: {file}: was replaced while it was read: the signature is for another plan; "
+        "review the plan, and try again\n",
     )
     assert not any(switch.points for switch in lab.switches.values())
 
@@ -294,14 +297,15 @@ def test_the_fabric_says_who_signs_and_how_many_approve(
         return command("approve", file, "--wave", "canary", "--key", tmp_path / key)
 
     planned()
-    assert f"{file}: is not signed, and must be" in command("apply", file, *at).err
+    assert f"{file}: is not signed, and needs a signature" in command("apply", file, *at).err
     planned("--sign", tmp_path / "eve")
-    assert f"{file}: is signed by nobody whom" in command("apply", file, *at).err
+    assert f"{file}: has no valid SSH signature by a signer of" in command("apply", file, *at).err
     planned("--sign", tmp_path / "ada")
     assert "waits for its approval" in command("apply", file, *at).words
     assert "by ada, who made the plan" in approve("ada").err
     assert (
-        "is no key that may approve; see the signers of the fabric's policy" in approve("eve").err
+        "is not a key that may approve; see the signers of the fabric's policy"
+        in approve("eve").err
     )
     assert approve("bob").code == 0
     assert "waits for its approval" in command("resume", file, *at).words
@@ -321,7 +325,7 @@ def git(where: Path, *words: str) -> None:
 
 @pytest.fixture
 def site(edit_hall: EditHeps, tmp_path: Path) -> Path:
-    """A repository whose first commit asks for approvals, and whose second asks for none."""
+    """Repository whose first commit requires approvals, and whose second requires none."""
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     for words in ((REQUIRED,), (RAISED,)):
         git(tmp_path, "add", str(edit_hall(*words)))
@@ -348,12 +352,12 @@ def test_where_the_policy_of_the_base_is_read(
     made = make_plan(site, lab.connections, running_of(site, lab.connections, None))
     asked, none = Approvals(required=True), Approvals()
     assert policy_of_base(plan()) == asked  # before the last commit that touched it
-    assert policy_of_base(plan("HEAD:")) == asked  # a base that its author chose asks for no less
+    assert policy_of_base(plan("HEAD:")) == asked  # a base chosen by its author requires no less
     lax = tmp_path / "lax.yaml"
     lax.write_text(site.read_text(encoding="utf-8"), encoding="utf-8")
     assert policy_of_base(plan(str(lax))) == asked
     assert policy_of_base(plan(), str(lax)) == none
-    assert policy_of_base(plan("HEAD:"), "HEAD~1:") == asked  # whoever applies it outranks it
+    assert policy_of_base(plan("HEAD:"), "HEAD~1:") == asked  # the option of `apply` has precedence
     back = plan().model_copy(update={"kept": "journal.fabric/0"})
     assert policy_of_base(back) == none  # what it leads back from is committed
     git(tmp_path, "reset", "--quiet", "--hard", "HEAD~1")
@@ -388,8 +392,8 @@ def test_a_repository_that_lacks_the_earlier_form_is_told_apart_from_one_that_ha
     with pytest.raises(BadInput) as caught:
         policy(shallow / "fabric.yaml")
     assert str(caught.value) == (
-        f"{shallow}/fabric.yaml: this clone is shallow and lacks it as it was before its last "
-        "change, whose policy counts; git fetch --unshallow, or name that: --base REV:"
+        f"{shallow}/fabric.yaml: this clone is shallow and lacks the version before its last "
+        "change, whose policy counts; git fetch --unshallow, or name that version: --base REV:"
     )
     assert policy(shallow / "fabric.yaml", "HEAD:") == Approvals()
     fresh, broken = (tmp_path_factory.mktemp(name) for name in ("fresh", "broken"))
@@ -429,7 +433,7 @@ def test_a_base_with_other_signers_is_refused(
         policy_of_base(plan)
     assert str(caught.value) == (
         f"{site}: rollout.approvals: no signer is one of both policies: that before its last change, "
-        "and that of the plan's base HEAD:; say which one counts: --base REV:"
+        "and that of the plan's base HEAD:; choose one of them: --base REV:"
     )
 
 

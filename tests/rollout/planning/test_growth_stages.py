@@ -1,4 +1,4 @@
-"""The states of a growth: what each is, and that a state that loses something is told."""
+"""Stages of a growth, and the report of a stage that loses traffic."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def test_a_state_that_loses_paths_or_pairs_is_told(expansion: Expansion) -> None
         (),
         (),
         (),
-        ("ECMP width 2 where 3 must be",),
+        ("ECMP width 2 instead of 3",),
     ]
     lost = staged([GrowthStep(before, without_peers(after, "leaf01", 0), new, "both")])
     assert [stage.wrong for stage in lost.stages[-2:]] == [
-        ("40 server pairs lost", "ECMP width 0 where 2 must be"),
-        ("40 server pairs lost", "ECMP width 0 where 3 must be"),
+        ("40 server pairs lost", "ECMP width 0 instead of 2"),
+        ("40 server pairs lost", "ECMP width 0 instead of 3"),
     ]

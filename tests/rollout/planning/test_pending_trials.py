@@ -1,4 +1,4 @@
-"""Who plans while switches are on trial is told: of which run, and how to end it."""
+"""Notes of a plan on switches with a pending trial: its run, and the cure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rocefort.rollout.planning.pending_trials import PendingTrial, trial_notes
 from rocefort.steps.lab.emulated_site import Rehearsal
 
 WAY_OUT = (
-    "so what is planned against may not stay; `rocefort resume` with that plan goes on with it, "
-    "`rocefort abort` and then `rocefort resume` takes it back, then plan again"
+    "so the running configuration may change; `rocefort resume` with that plan continues it, "
+    "`rocefort abort` and then `rocefort resume` rolls it back, then plan again"
 )
 
 
@@ -28,7 +28,11 @@ WAY_OUT = (
         ("rocefort-0123456789ab-7f7f7f7f", "", ("0123456789ab", "7f7f7f7f")),
         ("", "rocefort 0123456789ab/7f7f7f7f", ("0123456789ab", "7f7f7f7f")),
         ("", "rocefort 0123456789ab/7f7f7f7f, drain", ("0123456789ab", "7f7f7f7f")),
-        ("mine", "rocefort 0123456789ab/7f7f7f7f", ("", "")),  # the id outranks what stands below
+        (
+            "mine",
+            "rocefort 0123456789ab/7f7f7f7f",
+            ("", ""),
+        ),  # the id has precedence over the description
         ("", "by hand", ("", "")),
         ("", "", ("", "")),
     ],
@@ -45,15 +49,15 @@ def test_one_sentence_for_each_run() -> None:
         "leaf02": None,
         "leaf03": PendingTrial(310, "0123456789ab", "7f7f7f7f"),
         "leaf04": PendingTrial(60),
-        "leaf05": DeviceFailed("does not report whether a trial runs", where="leaf05"),
+        "leaf05": DeviceFailed("does not show whether a trial runs", where="leaf05"),
     }
     assert list(trial_notes(found)) == [
         "leaf01, leaf03: 2 switches on a trial for plan 0123456789ab, run 7f7f7f7f, at most "
         f"310 s left, {WAY_OUT}",
-        "leaf04: 1 switch on a trial that shows no run of Rocefort, at most 60 s left, so what "
-        "is planned against may not stay; wait for its timer, or confirm or abort it on the "
+        "leaf04: 1 switch on a trial that shows no run of Rocefort, at most 60 s left, so the "
+        "running configuration may change; wait for its timer, or confirm or abort it on the "
         "switch, then plan again",
-        "leaf05: does not report whether a trial runs",
+        "leaf05: does not show whether a trial runs",
     ]
     assert list(trial_notes({"leaf02": None})) == []
 

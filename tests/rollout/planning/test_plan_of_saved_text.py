@@ -1,4 +1,4 @@
-"""A plan against a text as switches save it: what holds anyway is no change, no secret shows."""
+"""Plan against a saved text of a switch: defaults are no change, and no secret shows."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ OURS = " dcb pfc buffer 4 xoff static 600 kbytes xon offset 50 kbytes\n"
 
 
 def test_lines_of_real_v200_switches_are_said_once_or_stay(heps: DerivedNetwork) -> None:
-    """A threshold in cells is overwritten by the intended one; what nobody sets is known and kept."""
+    """A threshold in cells is overwritten by the intended one; other lines are read and kept."""
     running = _running(heps.network, "leaf01", SEEN)
     cells = " dcb pfc buffer 4 xoff static 1500 cells\n"
     running["leaf01"] = running["leaf01"].replace(OURS, cells + ON_PORT, 1)
@@ -81,7 +81,7 @@ def test_lines_of_real_v200_switches_are_said_once_or_stay(heps: DerivedNetwork)
 
 
 def test_the_source_of_time_is_the_fabrics(heps: DerivedNetwork) -> None:
-    """A source that a switch has and the fabric does not is told in the change of its server."""
+    """The change of a time server includes a source that only the switch has."""
     running = dict(render_all(heps.network))
     [server] = [x for x in running["leaf01"].splitlines() if x.startswith("ntp unicast-server ")]
     running["leaf01"] = running["leaf01"].replace(server, f"{server} source-interface MEth0/0/0")

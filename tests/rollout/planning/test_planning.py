@@ -1,4 +1,4 @@
-"""What a plan refuses, drains, warns of and seals; all against text, without a switch."""
+"""Refusals, drains, warnings and seals of a plan, from texts without a switch."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ DRAIN = ("  max_unavailable: 1\n", "  max_unavailable: 1\n  drain: true\n")
 
 @pytest.fixture(scope="session")
 def texts(heps: DerivedNetwork) -> Mapping[str, str]:
-    """What HEPS runs."""
+    """Running texts of HEPS."""
     return render_all(heps.network)
 
 
 @pytest.fixture(scope="session")
 def access(heps: DerivedNetwork) -> Connections:
-    """Everybody can be logged in to; nobody is."""
+    """Connections to all devices; the tests do not use them."""
     login = {"host": "192.0.2.1", "user": "netops", "credential": "env:X"}
     server = {**login, "rdma_device": "mlx5_0", "gid_index": 3}
     return Connections(
@@ -52,7 +52,7 @@ def access(heps: DerivedNetwork) -> Connections:
 
 @pytest.fixture
 def plan(texts: Mapping[str, str], access: Connections) -> MakePlan:
-    """Plan a fabric against what HEPS runs, or against texts with pieces replaced."""
+    """Plan a fabric against the texts of HEPS, or against texts with replaced pieces."""
 
     def make(fabric: Path, *changes: tuple[str, str, str], **wishes: object) -> Plan:
         running = dict(texts)
@@ -80,8 +80,8 @@ def test_a_spine_that_traffic_feels_is_drained_and_the_table_says_it_with_number
         "of uplinks",
     )
     assert spines[0].warnings == (
-        "3,200 Gb/s of demand heps fill the fullest cable to 457%, without spine01 to 914%: not "
-        "even the whole fabric carries that; do it when less flows",
+        "3,200 Gb/s of demand heps fill the fullest cable to 457%, without spine01 to 914%: the "
+        "whole fabric cannot carry that either; make the change at lower load",
     )
     leaf = next(wave for wave in sealed.waves if wave.devices == ("leaf05",))
     assert leaf.drained == ()
@@ -89,7 +89,7 @@ def test_a_spine_that_traffic_feels_is_drained_and_the_table_says_it_with_number
         "servers of leaf05: readout01 (single-homed, so it is not drained)",
     )
     assert leaf.warnings == (
-        "`dcb pfc buffer` may be refused while a port is congested; then the wave goes back",
+        "`dcb pfc buffer` may be refused while a port is congested; then the wave rolls back",
     )
     text = text_of(*plan_report(sealed), width=80)
     assert all(len(line) <= 80 for line in text.splitlines())
@@ -157,8 +157,8 @@ def test_fewer_paths_than_the_policy_wants_are_refused(
     with pytest.raises(Refused) as caught:
         plan(edit_heps(RAISED, (DRAIN[0], policy)))
     assert str(caught.value) == (
-        "spine01: traffic feels its change, and without it ECMP between leaves is 1 paths wide, "
-        "where rollout.least_ecmp_width is 2; add links or spines first, or lower "
+        "spine01: its change is service-affecting; without it ECMP between leaves is 1 paths wide, "
+        "but rollout.least_ecmp_width is 2; add links or spines first, or lower "
         "rollout.least_ecmp_width"
     )
 
@@ -172,13 +172,13 @@ def test_a_spine_whose_other_is_broken_is_refused_or_with_leave_changed_undraine
     with pytest.raises(Refused) as caught:
         plan(edit_heps(RAISED, DRAIN), SHUT)
     assert str(caught.value).startswith(
-        "spine01: traffic feels its change, and without it ECMP between leaves is 0 paths wide, "
+        "spine01: its change is service-affecting; without it ECMP between leaves is 0 paths wide, "
     )
     leave = (DRAIN[0], f"{DRAIN[1]}  least_ecmp_width: 0\n")
     first, second = plan(edit_heps(RAISED, leave), SHUT).waves[-2:]
     assert first.drained == ()
     assert first.warnings[-1].startswith(
-        "not drained: it would lose what it is meant to keep: ECMP width 0-1, 40 server pairs lost"
+        "not drained: it would lose traffic that it must keep: ECMP width 0-1, 40 server pairs lost"
     )
     assert [drained.device for drained in second.drained] == ["spine02"]
 
@@ -193,9 +193,9 @@ def test_a_demand_that_only_the_whole_fabric_carries_refuses_and_a_quiet_time_do
     with pytest.raises(Refused) as caught:
         plan(fabric)
     assert str(caught.value) == (
-        "spine01: traffic feels its change, and the other spines cannot carry what it does: "
+        "spine01: its change is service-affecting; the other spines cannot carry its load: "
         "600 Gb/s of demand heps fill the fullest cable to 86%, without spine01 to 171%; add "
-        "capacity, or change it when less flows and say so in rollout.peak_share"
+        "capacity, or change it at lower load and state that in rollout.peak_share"
     )
     quiet = fabric.read_text().replace("  drain: true\n", "  drain: true\n  peak_share: 0.5\n")
     fabric.write_text(quiet)
@@ -217,7 +217,7 @@ def test_a_value_that_nobody_intended_is_refused_by_name_unless_it_is_let_go(
     path = "interfaces[100GE1/0/1].thresholds[4].xoff_kbytes"
     assert first == (
         f"leaf03: {path}: it runs 620, the last intent had 600; the plan overwrites that; put it "
-        f"into the fabric, or let go of it by --adopt 'leaf03:{path}'"
+        f"into the fabric, or allow the overwrite by --adopt 'leaf03:{path}'"
     )
     assert caught.value.exit_code == 4
     whole = plan(fabric, TYPED, base=str(heps_file), adopt=["leaf03"])
@@ -233,7 +233,7 @@ def test_what_the_last_intent_had_or_what_the_plan_leaves_alone_is_no_drift(
 ) -> None:
     fabric = edit_heps(RAISED)
     assert plan(fabric, base=str(heps_file)).adopted == ()
-    ahead = ("leaf03", "static 600", "static 640")  # somebody typed what is intended now
+    ahead = ("leaf03", "static 600", "static 640")  # typed by hand, and equal to the new intent
     assert plan(fabric, ahead, base=str(heps_file)).adopted == ()
     with pytest.raises(BadInput) as caught:
         plan(fabric, base=str(heps_file), adopt=["leaf09"])
@@ -262,8 +262,8 @@ def test_a_change_that_could_cut_the_way_in_is_refused_and_a_wider_one_is_not(
         plan(edit_heps((access, "    - {id: 1, prefix: 10.255.0.0/25}\n")))
     assert caught.value.exit_code == 4
     assert str(caught.value).splitlines()[0] == (
-        "spine01: the change could cut its management path: ACL 2000 of the VTY lines admits fewer "
-        "addresses, or others; make it at the console, where nothing can be cut off "
+        "spine01: the change could cause a lockout: ACL 2000 of the VTY lines may admit fewer "
+        "addresses; make it at the console, which cannot be locked out "
         "(`rocefort day0` prints it), plan again"
     )
     wider = plan(edit_heps((access, access + "    - {id: 2, prefix: 10.254.0.0/24}\n")))
@@ -294,7 +294,7 @@ def test_users_ssh_and_the_port_of_management_are_part_of_the_way_in(
     assert before in running
     with pytest.raises(Refused) as caught:
         plan(edit_heps(RAISED), ("leaf01", before, after))
-    assert f"leaf01: the change could cut its management path: {what};" in str(caught.value)
+    assert f"leaf01: the change could cause a lockout: {what};" in str(caught.value)
 
 
 # --- maintenance ----------------------------------------------------------------------------------
@@ -379,7 +379,7 @@ def test_a_timer_that_could_end_a_trial_while_its_checks_settle_is_refused(
     short.write_text(short.read_text().replace("trial_s: 145", "trial_s: 146"))
     sealed = plan(short)
     assert (sealed.settle_s, sealed.margin_s) == (30, 45)
-    # Raised: a spine announces anew by 30 s, which is waited for, and then all is checked again.
+    # Raised: a spine announces again within 30 s; the trial waits for that, then checks again.
     assert sealed.trial_s == 146 + 35 + 2 * 45 + 11
     short.write_text(short.read_text().replace("trial_s: 146", "trial_s: 71\n  settle_s: 5"))
     sealed = plan(short)
@@ -408,7 +408,7 @@ def test_every_byte_of_what_decides_is_under_the_seal(
         read_plan(path)
 
 
-# --- the way back at the console ------------------------------------------------------------------
+# --- rollback at the console ----------------------------------------------------------------------
 
 
 def test_the_way_back_at_the_console_undoes_each_state_that_the_rollout_can_leave(
@@ -421,8 +421,8 @@ def test_the_way_back_at_the_console_undoes_each_state_that_the_rollout_can_leav
         "1. While a trial is pending, end it and ",
         "2. Confirmed: drained, and not changed y",
         "3. Confirmed: drained and changed. Paste",
-        "4. Confirmed: changed. Not drained any m",
-        "5. Look whether it runs what it ran befo",
+        "4. Confirmed: changed. No longer drained",
+        "5. Check that it runs its configuration ",
     ]
     assert "    abort trial persist rocefort-x" in text
     (drained,) = next(wave for wave in sealed.waves if wave.devices == ("spine01",)).drained

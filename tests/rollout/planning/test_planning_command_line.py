@@ -1,4 +1,4 @@
-"""`plan`, `plan-console` and `apply` as typed: signatures, ways back, procedures, exit codes."""
+"""Commands `plan`, `plan-console` and `apply`: signatures, rollbacks, procedures, exit codes."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def test_a_plan_is_signed_and_an_unsigned_or_changed_one_is_not_applied(
     plan.write_text(plan.read_text() + "\n")  # means the same, and is not what was signed
     code, said = type_(*apply, "--allowed-signers", site / "signers")
     assert code == 4
-    assert "the signature of ada does not fit" in said
+    assert "the signature of ada is invalid" in said
     (site / "x.plan.json.sig").unlink()
     code, said = type_(*apply, "--allowed-signers", site / "signers")
     assert code == 4
-    assert "is not signed, and must be" in said
+    assert "is not signed, and needs a signature" in said
 
 
 def test_the_way_back_is_printed_for_what_changes_or_for_one_that_is_named(
@@ -84,8 +84,8 @@ def test_the_way_back_is_printed_for_what_changes_or_for_one_that_is_named(
     assert type_(*words(site, edit_heps(DESCRIBED)))[0] == 0
     code, said = type_("plan-console", site / "x.plan.json")
     assert code == 0
-    assert said.startswith("the way back of leaf08, plan ")
-    assert said.count("the way back of") == 1
+    assert said.startswith("rollback of leaf08, plan ")
+    assert said.count("rollback of") == 1
     assert "abort trial persist rocefort-" in said
     code, said = type_("plan-console", site / "x.plan.json", "--device", "leaf80")
     assert (code, "leaf80: is not in the plan; did you mean 'leaf08'?" in said) == (2, True)
@@ -100,5 +100,7 @@ def test_a_procedure_is_printed_before_the_refusal(
     code, said = type_(*words(site, edit_heps(DESCRIBED)))
     assert code == 4
     assert said.startswith("maintenance of leaf01: ")
-    assert said.index("1. Keep what leaf01 runs") < said.index("no trial can make its change")
+    assert said.index("1. Store the configuration of leaf01") < said.index(
+        "no trial can make its change"
+    )
     assert not (site / "x.plan.json").exists()

@@ -1,7 +1,7 @@
-"""A planned value that is the default, of which a switch shows no line: the same change, both ways.
+"""A planned default value, which a switch does not show: the same change in both directions.
 
-Every change is typed on an emulated switch. What that says of its candidate has to be what was
-planned, and what it runs then has to have the digest that was planned.
+Every change is typed on an emulated switch. The candidate comparison of the switch must
+match the plan, and its running configuration must then have the planned digest.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ROUTED, SWITCHED, TRUNK = "100GE1/0/1", "100GE1/0/2", "Eth-Trunk1"
 
 @dataclass(frozen=True)
 class Case:
-    """What a switch runs and what is intended of it; said: what the plan says of it."""
+    """Running and intended configuration of a switch. said: the plan's edits."""
 
     name: str
     was: Mapping[str, Any]
@@ -167,8 +167,8 @@ CASES = [
         ],
     ),
     Case("ecmp", bgp(32), bgp(1), ["bgp.maximum_paths: 32 -> None"]),
-    # What follows has a default, too, but no source tells that a switch leaves it out: a line says
-    # it. Of a group without timers the line of the process counts, which no model has.
+    # The next values have a default too, but no source confirms that a switch omits it, so the text
+    # has a line. For a group without timers the line of the process counts, which no model has.
     Case(
         "bgp timers",
         bgp(keepalive_s=10, hold_s=30),
@@ -196,7 +196,7 @@ CASES = [
 
 
 def text_of(device: Device, name: SyntaxFamily) -> str:
-    """What a switch shows that was given a Device."""
+    """Text that a switch shows for a Device."""
     return tree_text(canonical(parse_tree(render(device, name, TEMPLATE[name])), name))
 
 
@@ -207,7 +207,7 @@ def planned(heps: DerivedNetwork, running: str, intended: Device, family: Family
 
 
 def typed(running: str, patch: Iterable[str], family: SyntaxFamily) -> tuple[str, str]:
-    """What a switch says of its candidate, and what it would run."""
+    """Candidate comparison of a switch, and the text that it would run."""
     session = CliSession(EmulatedSwitch("leaf01", running, family), "netops")
     for line in ("system-view", *patch):
         said = session.handle(line.strip()).text

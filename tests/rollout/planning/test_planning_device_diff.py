@@ -1,4 +1,4 @@
-"""The change that a switch says it would make, against the planned one: by meaning, secrets unseen."""
+"""Candidate comparison of a switch against the planned change: by meaning, without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that a switch comes with, as published texts have them: read, kept, and never planned away."""
+"""Factory lines of switches, from published texts: read, kept, and never removed by a plan."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ ssh authorization-type default aaa
 #
 user-interface con 0
 """
-OWNED = {  # what is left for somebody to own: no source calls it a default
+OWNED = {  # remaining unowned lines: no source calls them a default
     "leaf03": {
         "ssl policy default",
         "pki-domain default",

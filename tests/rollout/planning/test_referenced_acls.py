@@ -1,4 +1,4 @@
-"""A plan leaves what a line that nobody owns still uses."""
+"""A plan keeps the objects that an unowned line still uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures of plans by real keys: who signed, and that nothing else passes."""
+"""Signatures of plans by real keys: the signer is found, and anything else is refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def keygen(*words: str) -> None:
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Keys of ada, who may, and of mallory."""
+    """Keys of ada, an allowed signer, and of mallory, who is none."""
     directory = tmp_path_factory.mktemp("keys")
     for name in ("ada", "mallory"):
         keygen("-t", "ed25519", "-N", "", "-C", name, "-f", str(directory / name))
@@ -55,18 +55,18 @@ def test_what_was_not_signed_by_one_who_may_is_refused(plan: Path, keys: Path) -
     with pytest.raises(Refused) as caught:
         signer_of(plan, keys / "signers")
     assert str(caught.value) == (
-        f"{plan}: is not signed, and must be; sign it: rocefort plan .. --sign KEY, or ssh-keygen "
+        f"{plan}: is not signed, and needs a signature; sign it: rocefort plan .. --sign KEY, or ssh-keygen "
         "-Y sign -n rocefort-plan"
     )
     sign(plan, keys / "mallory")
     with pytest.raises(Refused) as caught:
         signer_of(plan, keys / "signers")
     assert str(caught.value) == (
-        f"{plan}: is signed by nobody whom {keys / 'signers'} allows, or not by an SSH key; let "
-        "one of them sign it"
+        f"{plan}: has no valid SSH signature by a signer of {keys / 'signers'}; ask "
+        "one of these signers to sign it"
     )
     RunDirectory.of(plan).signature.write_text("no signature\n")
-    with pytest.raises(Refused, match="is signed by nobody whom"):
+    with pytest.raises(Refused, match="has no valid SSH signature by a signer of"):
         signer_of(plan, keys / "signers")
 
 
@@ -79,13 +79,13 @@ def test_one_byte_of_the_plan_or_another_purpose_spoils_the_signature(
     with pytest.raises(Refused) as caught:
         signer_of(plan, keys / "signers")
     assert str(caught.value).startswith(
-        f"{plan}: the signature of ada@example.org does not fit: the plan was changed after it was "
-        "signed, or was signed for something else; "
+        f"{plan}: the signature of ada@example.org is invalid: the plan was changed after it was "
+        "signed, or the signature has another purpose; "
     )
     plan.write_bytes(before)
     RunDirectory.of(plan).signature.unlink()
     keygen("-Y", "sign", "-f", str(keys / "ada"), "-n", "file", str(plan))
-    with pytest.raises(Refused, match="was signed for something else"):
+    with pytest.raises(Refused, match="the signature has another purpose"):
         signer_of(plan, keys / "signers")
 
 

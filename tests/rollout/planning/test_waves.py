@@ -1,4 +1,4 @@
-"""Waves: rack by rack, never more than may be away, and never a whole group."""
+"""Waves: rack by rack, at most `max_unavailable` switches, and no whole group."""
 
 from __future__ import annotations
 

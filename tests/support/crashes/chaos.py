@@ -1,4 +1,4 @@
-"""A `rocefort` whose own machine fails at an instant: `python chaos.py`, then a JSON line a call.
+"""A `rocefort` whose machine fails at an instant: `python chaos.py`, then a JSON line per call.
 
 The server imports all that a rollout needs once, and forks a process for each call, so that limits,
 clock and streams are that process's own. A failure begins before a journal row or before a line to
@@ -39,7 +39,7 @@ SECRET = "emulated-only"  # opens the emulated switches and servers
 
 @dataclass(frozen=True)
 class Call:
-    """A command line, where its output goes, and what fails when."""
+    """Command line, its outputs, and the failure with its instant."""
 
     words: tuple[str, ...]
     out: str
@@ -52,7 +52,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a call ended, and how many rows and lines it came to; struck: the failure began."""
+    """Result of a call with its numbers of rows and lines. struck: the failure began."""
 
     code: int
     rows: int
@@ -61,7 +61,7 @@ class Ended:
 
 
 class Instant:
-    """Counts rows and lines, and lets the failure begin."""
+    """Counter of rows and lines that begins the failure."""
 
     def __init__(self, call: Call, counts: Path) -> None:
         self.call, self.counts = call, counts
@@ -94,7 +94,7 @@ class Instant:
 
 
 def lose(call: Call, *numbers: int) -> None:
-    """Streams lead to a reader that is gone, or onto a full disk."""
+    """Redirect streams to a closed reader, or onto a full disk."""
     for number in numbers:
         if call.number % 2:
             reader, lost = os.pipe()
@@ -106,14 +106,14 @@ def lose(call: Call, *numbers: int) -> None:
 
 
 def no_temporary_folder(_: Call) -> None:
-    """None can be written, where a defect that knows a secret would keep its traceback."""
+    """Make the temporary folder unusable, in which a defect would store its traceback."""
     os.environ["TMPDIR"] = NOWHERE
     tempfile.tempdir = NOWHERE
     raise RuntimeError(f"no luck with {SECRET}")
 
 
 def full_disk(call: Call) -> None:
-    """No file grows any more beyond what the journal has by now."""
+    """Limit the size of files to the present size of the journal."""
     sizes = [Path(call.journal + end).stat().st_size for end in ("-wal", "") if
              Path(call.journal + end).is_file()]  # fmt: skip
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -121,7 +121,7 @@ def full_disk(call: Call) -> None:
 
 
 def no_descriptors(_: Call) -> None:
-    """No file and no session is opened any more; those that are open stay."""
+    """Prevent the opening of files and sessions; open ones stay."""
     free = os.dup(0)
     os.close(free)
     resource.setrlimit(resource.RLIMIT_NOFILE, (free, free))
@@ -132,7 +132,7 @@ def no_memory(_: Call) -> None:
 
 
 def jump(seconds: int) -> None:
-    """The clock of this machine is set."""
+    """Set the clock of this machine."""
     real = time.time
     time.time = lambda: real() + seconds
 
@@ -179,7 +179,7 @@ def serve() -> None:
 
 
 def live(call: Call, counts: Path) -> None:
-    """Be the process of one call; never returns."""
+    """Run one call in this process; never returns."""
     for number, file in ((1, call.out), (2, call.err)):
         opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(opened, number)

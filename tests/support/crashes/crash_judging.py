@@ -1,4 +1,4 @@
-"""Which deaths of controllers a next controller takes up, and the verdict on what it makes of them."""
+"""Selection of controller deaths for a next controller, and the verdict on its result."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ AWAY_S = (5, 400, 700)  # taken up, too late to be taken up, over
 
 @dataclass(frozen=True)
 class Death:
-    """A controller that is dead for some time, and what it has left."""
+    """Controller that is dead for some time, and its remaining state."""
 
     trials: Trials
     snapshot: Snapshot
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What its last point was, and where in its wave the switch is, if that was of a switch."""
+        """Last point of a controller, and the position of its switch in the wave, if any."""
         point, waves = self.snapshot.point, self.trials.plan.waves
         later = any(point.device in wave.devices[1:] for wave in waves)
         return point._replace(device="later" if later else "first" if point.device else "")
 
     @cached_property  # before a next controller changes it
     def state(self) -> tuple[str, str]:
-        """All that the next controller's life depends on, journal and head byte for byte."""
+        """State that determines the next controller, with journal and head byte for byte."""
         return self.trials.state(), self.snapshot.files.digest
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How many points there were, at how many of them a next controller began, and at how many not.
+    """Numbers of points: all, those with a next controller, and those without.
 
-    equal: because one began with the same state. The rest is left to a thorough run.
+    equal: another point has the same state. A thorough run covers the rest.
     """
 
     points: int
@@ -47,7 +47,7 @@ class Tally:
     equal: int = 0
 
     def record(self, record_property: Callable[[str, object], None]) -> None:
-        """For the summary of the tests."""
+        """Numbers for the summary of the tests."""
         for name, number in (
             ("met", self.points),
             ("judged", self.judged),
@@ -58,7 +58,7 @@ class Tally:
 
 
 def deaths_of(trials: Trials, snapshots: Iterable[Snapshot]) -> list[Death]:
-    """A death at each point of a life; at once and after a while all switches are sound."""
+    """Deaths at each point of a controller; all switches are valid at once and later."""
     deaths = [Death(trials.after(snapshot), snapshot) for snapshot in snapshots]
     for death in deaths:
         death.trials.judge_dead()
@@ -68,7 +68,7 @@ def deaths_of(trials: Trials, snapshots: Iterable[Snapshot]) -> list[Death]:
 
 
 def judge_deaths(deaths: Sequence[Death], turn: int | None) -> Tally:
-    """Let a next controller begin after deaths, each time with what that one has left.
+    """Let a next controller begin after deaths, each time with the remaining state.
 
     turn: None: after all. The number of a personality: after those that are taken up under it, and
     after no two that have left the same.
@@ -99,7 +99,7 @@ def taken_up(deaths: Iterable[Death], turn: int) -> list[Death]:
 
 
 def judge_next(death: Death) -> None:
-    """The next controller brings the rollout to the end that its gates allow."""
+    """Check that the next controller ends the rollout as its gates allow."""
     trials = death.trials
     death.snapshot.files.write(trials.site.journal.parent)
     applied, _ = trials.life()

@@ -1,4 +1,4 @@
-"""Plans of a few switches for controllers that die: what changes, how big the waves are."""
+"""Plans of a few switches for controllers that die: changes and sizes of waves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GATE = Gate(
 
 @dataclass(frozen=True)
 class Case:
-    """How big the waves are, what the switches can do, and how the gate answers."""
+    """Sizes of the waves, abilities of the switches, and results of the gate."""
 
     sizes: tuple[int, ...]
     personality: Personality

@@ -1,8 +1,8 @@
-"""Switches that go on whoever controls them, reached by lines without SSH; their log judges.
+"""Switches that outlive their controllers, reached by lines without SSH; their log judges.
 
 The tool is the real one but for two things: its lines reach the emulated switches without SSH, and
 time is a number. A controller dies before and after each journal write and each line that changes
-something; a switch goes on without it.
+something; a switch continues without it.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Killed(BaseException):
-    """The controller is dead: nothing that it does gets through any more."""
+    """Error of a dead controller: none of its acts has an effect."""
 
 
 class Point(NamedTuple):
-    """What has just become lasting: a row of the journal, its head, or a line on a switch."""
+    """Most recent durable change: a row of the journal, its head, or a line on a switch."""
 
     act: str = ""
     what: str = ""  # "row intent", "head done", "line"
     device: str = ""
-    back: bool = False  # on the way back of a drained switch
+    back: bool = False  # in the rollback of a drained switch
 
 
 def nothing() -> None:
-    """Nobody looks."""
+    """Do nothing at a point."""
 
 
 @dataclass
 class Fate:
-    """When a controller dies: at its nth point, and at every later one, for it is dead.
+    """Death of a controller: at its nth point, and at every later one.
 
-    at_point: who looks at every point that it lives to see.
+    at_point: called at every point before its death.
     """
 
     dies_at: int | None = None
@@ -74,7 +74,7 @@ class Fate:
     last: Point = Point()  # noqa: RUF009 - it is immutable
 
     def point(self, point: Point) -> None:
-        """Something has just become lasting, and nothing else has before the next point."""
+        """Handle a point: one durable change, the only one before the next point."""
         self.points, self.last = self.points + 1, point
         self.at_point()
         self.alive()
@@ -86,26 +86,26 @@ class Fate:
 
 @dataclass
 class Site:
-    """Switches that go on whoever controls them, their clock, and what reached them."""
+    """Switches that outlive their controllers, their clock, and the lines that reached them."""
 
     switches: dict[str, EmulatedSwitch]
     journal: Path
     now: float = 0.0
     log: list[tuple[str, str]] = field(default_factory=list)
     lines: list[tuple[str, str]] = field(default_factory=list)  # the log, and what only reads
-    foreign: dict[str, Trial] = field(default_factory=dict)  # somebody else's, by switch
+    foreign: dict[str, Trial] = field(default_factory=dict)  # trials of other owners, by switch
     not_meant: list[tuple[str, str]] = field(default_factory=list)  # acts without an intent
     most_unconfirmed: int = 0
     began: dict[str, float] = field(default_factory=dict)  # of each switch's last trial
     life_began: float = 0.0
     # For how long the controller that confirmed a trial had known of it.
     watched_s: dict[str, float] = field(default_factory=dict)
-    cut: bool = False  # nobody reaches them any more
+    cut: bool = False  # no controller reaches them any more
     cut_at_trial: int = 0
     _reader: sqlite3.Connection | None = None  # of the journal, for a life
 
     def copy(self, journal: Path) -> Site:
-        """The same site on its own: what happens on either is not seen on the other."""
+        """Independent copy of the site."""
         lists = ("log", "lines", "foreign", "not_meant", "began", "watched_s")
         own = {name: getattr(self, name).copy() for name in lists}
         twin = replace(self, switches={}, journal=journal, _reader=None, **own)
@@ -114,7 +114,7 @@ class Site:
         return twin
 
     def life_ends(self) -> None:
-        """Nobody reads the journal any more."""
+        """Close the reader of the journal."""
         if self._reader:
             self._reader.close()
             self._reader = None
@@ -123,12 +123,12 @@ class Site:
         self.now += seconds
 
     def note(self, device: str, line: str) -> None:
-        """Something that changes a switch, or that decides whether it may."""
+        """Handle an act that changes a switch, or that decides whether it may."""
         self.log.append((device, line))
         self.lines.append((device, line))
 
     def acted(self, device: str, line: str) -> None:
-        """A line has reached a switch."""
+        """Handle a line that has reached a switch."""
         self.note(device, line)
         if line.startswith("commit trial"):
             self.began[device] = self.now
@@ -143,7 +143,7 @@ class Site:
         self.most_unconfirmed = max(self.most_unconfirmed, pending)
 
     def meant(self, device: str, line: str) -> bool:
-        """Whether the last durable word on a device is the intent of an act that this line fits."""
+        """Whether the last journal row of a device is the intent of an act with this line."""
         self._reader = self._reader or sqlite3.connect(self.journal)
         rows = self._reader.execute(
             "select act, phase from event where device = ? order by id desc limit 1", (device,)
@@ -214,7 +214,7 @@ class Wire:
 
 
 class WiredSwitches:
-    """Implements rocefort.rollout.controller.controller.Switches by the real steps and driver, one by one.
+    """Implementation of the controller's `Switches` by the real steps and driver, one by one.
 
     backwards: the devices of an act are reached in the other order.
     """
@@ -234,13 +234,13 @@ class WiredSwitches:
         self.drivers: dict[str, CloudEngineDriver] = {}
 
     def die(self) -> None:
-        """Its sessions end with it."""
+        """End the sessions of the dead controller."""
         for driver in self.drivers.values():
             if driver._ssh:
                 driver._ssh.disconnect()
 
     def open_sessions(self) -> tuple[tuple[str, int], ...]:
-        """Switch and number of each session that would end now if it died."""
+        """Switch and number of each session that a death would end now."""
         wires = [cast("Wire", driver._ssh) for driver in self.drivers.values()]
         return tuple((wire.device, wire.session.number) for wire in wires if wire.open)
 
@@ -320,7 +320,7 @@ def site_of(case: Case, plan: Plan, family: SyntaxFamily, directory: Path) -> Si
 
 
 def copied(switch: EmulatedSwitch, clock: Callable[[], float]) -> EmulatedSwitch:
-    """A switch in the same state on a clock of its own; what it holds is frozen but for these."""
+    """Copy of a switch with a separate clock; all its other values are frozen."""
     twin = object.__new__(EmulatedSwitch)  # its start is behind it
     for name, value in vars(switch).items():
         setattr(twin, name, value.copy() if isinstance(value, dict) else value)

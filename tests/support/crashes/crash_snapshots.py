@@ -1,6 +1,6 @@
-"""A site as a controller that dies at a point leaves it, taken while that controller lives on.
+"""Site as a controller that dies at a point leaves it, copied while that controller runs on.
 
-One run shows all of its points: no rollout is carried out anew up to each of them.
+One run shows all of its points: no rollout is repeated up to each of them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.journal.text_store import KeptTexts
 
-SHARED_MEMORY = "-shm"  # of SQLite: the first process that opens a database makes it anew
+SHARED_MEMORY = "-shm"  # of SQLite: the first process that opens a database creates it again
 CALLABLES = ("clock", "now")  # of a switch; the clock's value is that of its site
 
 
 @dataclass(frozen=True)
 class Files:
-    """Content of a journal's directory by name, as it is on the disk, and its digest."""
+    """Content of a journal's directory by name, as on the disk, and its digest."""
 
     content: Mapping[str, bytes]
     digest: str
 
     def write(self, directory: Path) -> None:
-        """Put them into another directory."""
+        """Write the files into another directory."""
         for name, content in self.content.items():
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One point of a controller's life.
+    """One point of a controller process.
 
     site: a copy with all that the switches hold, the clock, and the logs. sessions: switch and
     number of those that end with the controller.
@@ -52,7 +52,7 @@ class Snapshot:
     files: Files
 
     def dead(self, directory: Path) -> Site:
-        """The site once the controller is dead; the files of its journal are written elsewhere."""
+        """Site after the controller's death; its journal files are written to another directory."""
         site = self.site.copy(directory / self.site.journal.name)
         for device, session in self.sessions:
             site.switches[device].close_session(session)
@@ -60,7 +60,7 @@ class Snapshot:
 
 
 class Camera:
-    """Takes a snapshot of a site at every point of a controller's life."""
+    """Recorder of a site's snapshots at every point of a controller process."""
 
     def __init__(
         self, site: Site, switches: WiredSwitches, fate: Fate, snapshots: list[Snapshot]
@@ -69,7 +69,7 @@ class Camera:
         self._files = Files({}, "")
 
     def take(self) -> None:
-        """Take one; most points are lines that switches got, which leave the files as they are."""
+        """Take a snapshot; most points are lines on switches, which do not change the files."""
         content = files_of(self.site.journal.parent)
         if content != self._files.content:
             digests = [(name, hashlib.sha256(each).digest()) for name, each in content.items()]
@@ -89,7 +89,7 @@ def files_of(directory: Path) -> dict[str, bytes]:
 
 
 def switch_state(switch: EmulatedSwitch) -> dict[str, object]:
-    """All that a switch holds, by the name of its field; of a trial's timer what is left of it.
+    """All values of a switch by field; for a trial's timer the time left.
 
     A switch has no other use of its clock here: no configuration is locked, no session is idle.
     """
@@ -99,7 +99,7 @@ def switch_state(switch: EmulatedSwitch) -> dict[str, object]:
 
 
 def site_state(site: Site) -> dict[str, object]:
-    """All that a dead controller leaves behind, by name; of its journal what it says.
+    """State that a dead controller leaves behind, by name; for its journal the contents.
 
     Left out: when a row was written, which nothing but a person reads, and so the link, which
     covers it; that the links are sound is judged. The lock's file: the kernel frees the lock.

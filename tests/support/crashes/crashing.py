@@ -1,7 +1,7 @@
-"""Controllers that die where they are told to, and the judgement of what they leave behind.
+"""Controllers that die at a chosen point, and the verdict on the state that they leave.
 
-What is right is told by the switches' states and by a log of the lines that reached them, which the
-tool neither writes nor reads (crash_site.py).
+The verdict uses the switches' states and a log of the lines that reached them. The tool neither
+writes nor reads that log (crash_site.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rocefort.rollout.journal.text_store import KeptTexts
 
 
 class Mortal:
-    """The real journal, whose writer may die before and after each write."""
+    """Real journal whose writer may die before and after each write."""
 
     def __init__(self, journal: SqliteJournal, fate: Fate) -> None:
         self.journal, self.fate = journal, fate
@@ -70,7 +70,7 @@ class Says:
 
 @dataclass
 class Trials:
-    """Everything that a crash test needs to live several lives."""
+    """Environment of a crash test with several controller processes."""
 
     case: Case
     plan: Plan
@@ -85,10 +85,10 @@ class Trials:
         cut_at_trial: int = 0,
         clock: Callable[[], datetime] = utc_now,
     ) -> tuple[RolloutOutcome, Fate]:
-        """One life of a controller up to its end: how it ended, and what befell it.
+        """Run one controller process up to its end; returns its outcome and its events.
 
-        at_row: what somebody else does after its nth journal row. cut_at_trial: nobody reaches the
-        switches any more after its nth trial began. clock: of the controller.
+        at_row: act of another process after its nth journal row. cut_at_trial: the switches are
+        unreachable after its nth trial began. clock: of the controller.
         """
         fate = Fate(disk_full_at=disk_full_at, at_row=at_row)
         self.site.cut_at_trial = cut_at_trial
@@ -97,11 +97,11 @@ class Trials:
         return applied, fate
 
     def killed(self, dies_at: int) -> RolloutOutcome | None:
-        """One life of a controller that dies at its nth point: how it ended where it did before."""
+        """Run one controller that dies at its nth point; returns its outcome if it ends before."""
         return self._life(Fate(dies_at))
 
     def filmed(self) -> tuple[RolloutOutcome, list[Snapshot]]:
-        """One life up to its end, and a snapshot of each of its points."""
+        """Run one controller up to its end, with a snapshot of each of its points."""
         snapshots: list[Snapshot] = []
         applied = self._life(Fate(), snapshots=snapshots)
         assert applied
@@ -146,12 +146,12 @@ class Trials:
         return applied
 
     def after(self, snapshot: Snapshot) -> Trials:
-        """The same where the controller has died at a point; its files are still to be written."""
+        """Environment after a death at a point; its files are not yet written."""
         whole = self.site.journal.parent
         return replace(self, site=snapshot.dead(whole.with_name(f"{whole.name}.{snapshot.number}")))
 
     def state(self) -> str:
-        """Digest of all that the next life depends on, but for the journal's files."""
+        """Digest of the state that determines the next controller, except the journal's files."""
         switches = {name: switch_state(switch) for name, switch in self.site.switches.items()}
         told = (self.case, switches, self.site.cut, sorted(self.site.foreign))
         return hashlib.sha256(repr(told).encode()).hexdigest()
@@ -169,7 +169,7 @@ class Trials:
         return self.site.switches[device].trial is not None
 
     def judge_dead(self) -> None:
-        """A state of its way, or on a live trial that brings the one before or behind it back."""
+        """Check for a planned state, or for a running trial that reverts to a neighbouring state."""
         drained = {each.device for wave in self.plan.waves for each in wave.drained}
         for switch in self.site.switches.values():
             switch.tick()
@@ -180,11 +180,11 @@ class Trials:
                 assert abs(way.index(words_of(trial.before)) - at) == 1
 
     def _judge_confirmations(self) -> None:
-        """No life confirms a trial that it has not looked at and measured itself, after it began.
+        """Check that each controller confirms only trials that it observed and measured itself.
 
-        Behind a soak there is a second gate: what it measures was looked at since the first.
-        On the way back of a drained switch nothing is measured, for what is wrong elsewhere would
-        keep it drained for ever; it brings back what has been there, and is looked at all the same.
+        After a soak there is a second gate, with checks since the first one. The rollback of a
+        drained switch has no gate, because a fault elsewhere would keep it drained for ever. It
+        restores the earlier configuration, and its checks run all the same.
         """
         measured, looked, back = set[str](), set[str](), set[str]()
         for device, line in self.site.lines:
@@ -203,11 +203,11 @@ class Trials:
                 assert device in looked, (device, line)
 
     def intrude(self, device: str) -> None:
-        """Somebody else begins a trial on a switch that has none."""
+        """Begin a trial of another owner on a switch that has none."""
         self._begin(device, "description theirs", "commit trial")
 
     def intrude_with(self, device: str, run: str) -> None:
-        """Another controller begins a trial by this very plan, in a run of its own."""
+        """Begin a trial of another controller by the same plan, in a separate run."""
         label = TrialLabel(self.plan.digest, run)
         persist = (
             f" persist {label.persist_id}" if self.case.personality.persist == "present" else ""
@@ -216,7 +216,7 @@ class Trials:
         self._begin(device, *lines, f"commit trial 600{persist} description {label.description()}")
 
     def changed(self) -> set[str]:
-        """Switches that run what is intended."""
+        """Switches that run their target."""
         switches = self.site.switches.items()
         return {name for name, switch in switches if lines_of(switch) == STATES[-1]}
 
@@ -230,7 +230,7 @@ class Trials:
         self.site.foreign[device] = switch.trial
 
     def judge_end(self) -> None:
-        """All new and saved, but for a wave whose gate fails and what is behind it: old."""
+        """Check that all waves are on target and saved, those from a failed gate on baseline."""
         failed = False
         for wave in self.plan.waves:
             failed = failed or wave.name == self.case.fails
@@ -256,7 +256,7 @@ def new_trials(case: Case, family: Family, directory: Path) -> Trials:
 
 @contextmanager
 def memory_directory(fallback: Path) -> Iterator[Path]:
-    """A directory of a file system in memory where there is one: fsync costs nothing there."""
+    """Directory of a file system in memory if there is one, where fsync costs no time."""
     parent = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=parent if parent.is_dir() else fallback) as directory:
         yield Path(directory)

@@ -1,4 +1,4 @@
-"""The verdict on controllers that were killed: from the switches' own log, whatever the tool says.
+"""Verdict on killed controllers from the switches' own log, without the tool's output.
 
 A way is what a switch may run at rest, in order: old and new, and of a spine that is drained the
 two between, drained and drained with the change. The tool's journal is read only to ask whether
@@ -26,7 +26,7 @@ Rows = Sequence[tuple[str, str, str, str]]  # of a journal: at, device, act, pha
 
 @dataclass(frozen=True)
 class Judge:
-    """ways: digests by switch; waves: switches by wave, as the sealed plan has them.
+    """Judge of the log. ways: digests by switch; waves: switches by wave, from the sealed plan.
 
     trial_s: time of a trial. most: how many switches may be on trial or drained at once.
     """
@@ -37,7 +37,7 @@ class Judge:
     most: int = 2
 
     def __call__(self, deeds: Sequence[AuditRecord], rows: Rows) -> None:
-        """Whether everything that the switches were told and did keeps the promises."""
+        """Check that all commands and results of the switches keep the promises."""
         now: dict[str, AuditRecord] = {}
         for deed in deeds:
             before = now.get(deed.switch, deed)
@@ -51,7 +51,7 @@ class Judge:
             self._together(list(now.values()))
 
     def _whole(self, deed: AuditRecord) -> None:
-        """P1: at rest on its way; or on a trial one step from there, which brings it back."""
+        """P1: a planned state at rest, or a trial one step from it, which reverts to it."""
         way = self.ways[deed.switch]
         assert deed.running in way and deed.saved in way, deed
         if deed.left_s is None:
@@ -61,7 +61,7 @@ class Judge:
         assert step == 1 or (step == -1 and len(way) > 2 and deed.before != way[-1]), deed
 
     def _barrier(self, deed: AuditRecord, now: Mapping[str, AuditRecord]) -> None:
-        """P2: no wave begins before all of the earlier ones run what is new, and saved it."""
+        """P2: no wave begins before all earlier ones run and saved their target."""
         mine = next(i for i, wave in enumerate(self.waves) if deed.switch in wave)
         for switch in (each for wave in self.waves[:mine] for each in wave):
             earlier, new = now[switch], self.ways[switch][-1]
@@ -69,7 +69,7 @@ class Judge:
             assert earlier.running == earlier.saved == new, (deed, earlier)
 
     def _together(self, deeds: Sequence[AuditRecord]) -> None:
-        """P2: never more than may be on trial or drained, and a spine alone."""
+        """P2: at most `max_unavailable` switches on trial or drained, and a spine alone."""
         away = [d.switch for d in deeds if d.left_s is not None or not self._at_an_end(d)]
         assert len(away) <= self.most, away
         spines = [name for name in away if name.startswith("spine")]
@@ -84,30 +84,30 @@ class Judge:
         return not all(map(self._at_an_end, latest(deeds)))
 
     def rest(self, deeds: Sequence[AuditRecord]) -> None:
-        """After an abort: each is old or new and has saved it, none is drained, nothing pends."""
+        """After an abort each switch saved baseline or target, without drain or pending trial."""
         for deed in latest(deeds):
             assert self._at_an_end(deed) and deed.running == deed.saved, deed
             assert deed.left_s is None and not deed.candidate, deed
 
     def end(self, deeds: Sequence[AuditRecord]) -> None:
-        """All run what is intended, confirmed and saved, and nobody's candidate is left."""
+        """Check that all switches run and saved their target, and no candidate remains."""
         self.rest(deeds)
         for deed in latest(deeds):
             assert deed.running == self.ways[deed.switch][-1], deed
 
     def under_way(self, deeds: Sequence[AuditRecord]) -> str:
-        """What the switches were in when the controller died."""
+        """States of the switches at the controller's death."""
         what = doing(deeds)
         return f"{what}, a spine drained" if self.drained(deeds) else what
 
 
 def latest(deeds: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """The newest row of each switch."""
+    """Newest row of each switch."""
     return list({deed.switch: deed for deed in deeds}.values())
 
 
 def kind_of(before: AuditRecord, deed: AuditRecord) -> str:
-    """What a switch has just done, by its states alone; empty: nothing that lasts."""
+    """Last act of a switch from its states alone; empty if nothing durable happened."""
     if before.left_s is None and deed.left_s is not None:
         return "trial"
     if before.left_s is not None and deed.left_s is None:
@@ -121,9 +121,9 @@ def kind_of(before: AuditRecord, deed: AuditRecord) -> str:
 
 
 def meant(deed: AuditRecord, kind: str, rows: Rows) -> None:
-    """P3: the newest word on a switch, when it was told to act, was the intent of that act."""
+    """P3: when a switch received an act, its newest journal row was the intent of that act."""
     if deed.line == GONE:
-        return  # nobody's act: the controller died
+        return  # no act: the controller died
     own = [row for row in rows if row[1] == deed.switch and row[0] <= deed.at]
     assert own, deed
     _, _, act, phase = own[-1]
@@ -132,7 +132,7 @@ def meant(deed: AuditRecord, kind: str, rows: Rows) -> None:
 
 
 def doing(deeds: Sequence[AuditRecord]) -> str:
-    """What was going on when the controller died."""
+    """Acts in progress at the controller's death."""
     last = {deed.switch: deed for deed in deeds if deed.line != GONE}
     if any(deed.left_s is not None for deed in last.values()):
         ran_on = any(deed.left_s is not None for deed in latest(deeds))
@@ -146,5 +146,5 @@ def doing(deeds: Sequence[AuditRecord]) -> str:
 
 
 def counted(kills: Sequence[str]) -> str:
-    """How often what was under way."""
+    """Frequency of each act in progress."""
     return ", ".join(f"{count} where {what}" for what, count in sorted(Counter(kills).items()))

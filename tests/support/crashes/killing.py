@@ -1,9 +1,9 @@
-"""Controllers that are killed while they work: real processes, real SSH, real switches' CLIs.
+"""Controllers killed during work: real processes, real SSH, emulated switch CLIs.
 
-A lab process runs the emulated switches and writes what each was told and did (`--log`). A
+A lab process runs the emulated switches and writes the commands and results of each (`--log`). A
 controller process, `rocefort apply` or `resume`, is killed by SIGKILL at an instant that a seed
 draws, then another takes over, until one comes to its end; where a spine was drained then, it may
-be told to abort first. The verdict is drawn from the switches' own log (judging_kills.py).
+get an abort first. The verdict is drawn from the switches' own log (judging_kills.py).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ TIME_SCALE = 20  # of the lab's clock: a trial of 600 s lasts half a minute
 TRIAL_S, SETTLE_S = 600, 30
 MAX_UNAVAILABLE = 2
 FAILED = 3  # exit code of a rollout that was aborted
-ABORTED = 0.5  # how many of those that die while a spine is drained are told to abort
+ABORTED = 0.5  # share of those that die while a spine is drained and then get an abort
 
 
 def rocefort(*words: object) -> str:
-    """Run a command to its end; gives what it printed."""
+    """Run a command to its end; returns its output."""
     command = [str(ROCEFORT), *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -46,7 +46,7 @@ def rocefort(*words: object) -> str:
 
 
 def small_fabric(directory: Path, *, drain: bool) -> tuple[Path, Path]:
-    """Two spines and four leaves, as they are and as they shall be."""
+    """Two spines and four leaves, with their present and their intended fabric."""
     rocefort("new", "trial", "--spines", 2, "--leaves", 4, "--directory", directory)
     old = directory / "trial" / "fabric.yaml"
     text = old.read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ def small_fabric(directory: Path, *, drain: bool) -> tuple[Path, Path]:
 
 @contextmanager
 def lab_process(fabric: Path, state: Path, *options: str) -> Iterator[None]:
-    """A lab of its own process; it lives on whatever happens to controllers."""
+    """Lab in a separate process, which outlives the controllers."""
     state.mkdir(parents=True)
     words = ["lab", "cli", str(fabric), "--state", str(state), "--log", str(state / "deeds")]
     words += ["--time-scale", str(TIME_SCALE)]
@@ -91,7 +91,7 @@ def lab_process(fabric: Path, state: Path, *options: str) -> Iterator[None]:
 
 
 def wait_for(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    """Wait until something is so; a process that ended meanwhile fails."""
+    """Wait for a condition; fail if a process ended meanwhile."""
     until = time.monotonic() + PATIENCE_S
     while not ready():
         assert process.poll() is None, "the lab ended"
@@ -101,7 +101,7 @@ def wait_for(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> Non
 
 @dataclass(frozen=True)
 class Instant:
-    """When a controller is killed: after a time, or after so many rows or deeds of the switches."""
+    """Instant of a kill: after a time, or after a number of rows or acts of the switches."""
 
     kind: str  # time, row, deed
     count: int = 0
@@ -109,7 +109,7 @@ class Instant:
 
 
 def drawn(chance: random.Random) -> Instant:
-    """An instant; most of them while switches are being changed."""
+    """Draw an instant; most of them during changes of switches."""
     kind = chance.choices(["time", "row", "deed"], [1, 3, 5])[0]
     if kind == "time":
         return Instant(kind, delay_s=chance.uniform(0, 2.5))
@@ -117,13 +117,13 @@ def drawn(chance: random.Random) -> Instant:
 
 
 def late(chance: random.Random) -> Instant:
-    """An instant while a spine is drained and changed: the leaves take 16 deeds, spines 24."""
+    """Draw an instant during a spine's drain and change: the leaves take 16 acts, spines 24."""
     return Instant("deed", chance.randint(18, 39), chance.uniform(0, 0.02))
 
 
 @dataclass
 class Watch:
-    """Counts rows of the switches' log as they come."""
+    """Counter of new rows of the switches' log."""
 
     log: Path
     place: int = 0
@@ -132,7 +132,7 @@ class Watch:
     states: dict[str, tuple[object, ...]] = field(default_factory=dict)
 
     def look(self) -> None:
-        """Take up what came since the last look."""
+        """Count the rows since the last call."""
         with self.log.open("rb") as file:
             file.seek(self.place)
             new = file.read()
@@ -145,7 +145,7 @@ class Watch:
             self.states[deed.switch] = deed.state
 
     def reached(self, instant: Instant, since_s: float) -> bool:
-        """Whether a controller has come to its instant."""
+        """Whether a controller has reached its instant."""
         if instant.kind == "time":
             return since_s >= instant.delay_s
         self.look()
@@ -154,7 +154,7 @@ class Watch:
 
 @dataclass
 class Site:
-    """One lab, one plan, and the controllers that carry it out one after the other."""
+    """One lab, one plan, and the successive controllers that apply it."""
 
     state: Path
     plan: Path
@@ -169,7 +169,7 @@ class Site:
         return read_audit_log(self.state / "deeds")
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """The journal's rows (at, device, act, phase), of a copy: it is only looked at."""
+        """Rows of the journal (at, device, act, phase), read from a copy."""
         if not self.journal.is_file():
             return []
         copy = self.state / "copy"
@@ -185,12 +185,12 @@ class Site:
             return found.fetchall()
 
     def unfinished(self) -> bool:
-        """Whether a run was begun that did not end."""
+        """Whether there is an unfinished run."""
         runs = [phase for _, _, act, phase in self.rows() if act in ("apply", "resume", "end")]
         return bool(runs) and runs[-1] == "intent"
 
     def life(self, instant: Instant | None) -> int | None:
-        """One controller; gives its exit code, None where it was killed."""
+        """Run one controller; returns its exit code, None if it was killed."""
         words = [
             "resume" if self.unfinished() else "apply",
             str(self.plan),
@@ -218,7 +218,7 @@ class Site:
         return None if controller.returncode == -signal.SIGKILL else controller.returncode
 
     def told(self) -> str:
-        """What the last controller printed."""
+        """Output of the last controller."""
         return (self.state / "told").read_text(encoding="utf-8")
 
     def carry_out(
@@ -228,7 +228,7 @@ class Site:
         judge: Judge,
         first: Sequence[Instant] = (),
     ) -> None:
-        """Let controllers die until there were enough kills or one ends well.
+        """Kill controllers until the required number is reached, or one ends well.
 
         first: when the first of them die.
         """
@@ -242,7 +242,7 @@ class Site:
             if code is not None:
                 assert aborted and code == FAILED, self.told()
                 judge.rest(self.deeds())
-                aborted = False  # the next life begins anew
+                aborted = False  # the next controller begins a new run
                 continue
             time.sleep(QUIET_S)
             deeds = self.deeds()
