@@ -1,4 +1,4 @@
-"""A switch whose time stands still until a test moves it, and a way to talk to it."""
+"""Fixtures: a switch whose clock only a test moves, and a driver of its dialogue."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ return
 
 @dataclass
 class Clock:
-    """Seconds that pass only when a test says so."""
+    """Seconds that pass only when a test moves them."""
 
     seconds: float = 0.0
 
@@ -48,14 +48,14 @@ class Clock:
 
 
 class Talk:
-    """One session, driven line by line; keeps what a terminal would show."""
+    """One session, driven line by line; keeps the text of a terminal."""
 
     def __init__(self, switch: EmulatedSwitch, user: str = "netops") -> None:
         self.session = CliSession(switch, user)
         self.screen = ""
 
     def __call__(self, *lines: str) -> str:
-        """Type lines; returns what the last one printed."""
+        """Type lines; returns the output of the last one."""
         text = ""
         for line in lines:
             prompt = "" if self.session.question else self.session.prompt

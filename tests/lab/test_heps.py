@@ -1,4 +1,4 @@
-"""What Rocefort renders for HEPS is taken by the emulated switches line by line."""
+"""The emulated switches accept HEPS's rendered configurations line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of candidates and trials, whatever several sessions do in whatever order."""
+"""Laws of candidates and trials, for any order of acts in several sessions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PERSIST = st.sampled_from(["", " persist a", " persist b"])
 
 
 class Users(RuleBasedStateMachine):
-    """Up to three people; time passes only by a rule."""
+    """Up to three users; time passes only by a rule."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,8 +68,8 @@ class Users(RuleBasedStateMachine):
         )
         self.survives = mode != "dies-with-session"
         self.timer_only = mode == "session-only"
-        self.known = self.switch.running  # what runs as far as the laws allow
-        self.before_trial = self.switch.running  # what comes back
+        self.known = self.switch.running  # running configuration, by the laws
+        self.before_trial = self.switch.running  # configuration that returns
 
     def in_system(self, who: int) -> CliSession:
         """One of the sessions, in the system view."""
@@ -86,7 +86,7 @@ class Users(RuleBasedStateMachine):
         return session
 
     def expired(self) -> None:
-        """After the clock was looked at: a trial that is gone has taken its change with it."""
+        """Update the expectation after a tick: a trial that has ended has removed its change."""
         if self.trial_ran and self.switch.trial is None:
             assert self.switch.running == self.before_trial
             self.known = self.switch.running
@@ -158,7 +158,7 @@ class Users(RuleBasedStateMachine):
             self.committed(session)
 
     def forbidden(self, session: CliSession) -> bool:
-        """Whether a trial runs that nobody but another session may end."""
+        """Whether a trial runs that only another session may end."""
         trial = self.switch.trial
         plain = self.timer_only and trial is not None and trial.persist is None
         return bool(plain and trial and trial.session != session.number)

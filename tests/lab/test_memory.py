@@ -1,4 +1,4 @@
-"""Many command lines in one process stay below 200 MB: with cables, servers, state and routing."""
+"""Memory: many command lines in one process stay below 200 MB, with cables, servers and routing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `lab cli` can be told, and the one clear line where it cannot."""
+"""Options of `lab cli`, and the one clear line for a wrong one."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_every_fault_in_error_is_named() -> None:
 
 
 def free_port(count: int) -> int:
-    """The first of some ports in a row that nobody has."""
+    """Return the first of some consecutive free ports."""
     for first in range(23000, 60000, count):
         try:
             for port in range(first, first + count):

@@ -1,4 +1,4 @@
-"""The lab that tests share: whatever one of them does to it, the next one meets it as at its start."""
+"""Shared lab of the tests: each test gets it as at its start, after any other test."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rocefort.lab.switch.faults import LineFault
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.emulated_site import BANDWIDTH, Rehearsal
 
-# What two labs of one fabric that have just started differ in.
+# Differences between two labs of one fabric that have just started.
 OF_ONE_LAB = {"booted", "changed", "changed_at", "flash", "ports", "known_hosts_text", "state_dir"}
 FAULT = LineFault("hang", "display version")
-CARRIED = {("servers", "_loop"), ("servers", "_listeners")}  # by these its sessions are ended
+CARRIED = {("servers", "_loop"), ("servers", "_listeners")}  # callbacks that end its sessions
 
 
 @pytest.fixture
 def driver(hall_shared: SharedLab) -> Iterator[CloudEngineDriver]:
-    """A session of leaf08 over SSH."""
+    """Open a session of leaf08 over SSH."""
     lab = hall_shared.lab
     (access,) = [device for device in lab.connections.devices if device.name == "leaf08"]
     options = {"port": access.port, "ssh_known_hosts": str(lab.connections.known_hosts)}
@@ -37,7 +37,7 @@ def driver(hall_shared: SharedLab) -> Iterator[CloudEngineDriver]:
 
 
 def spoil(lab: Rehearsal, driver: CloudEngineDriver) -> None:
-    """Leave behind what a rollout that dies can leave behind, and more."""
+    """Leave all that a dying rollout can leave, and more."""
     driver.load_merge_candidate(config="ntp unicast-server 10.255.0.9")
     driver.commit_config(revert_in=600)
     leaf, other = lab.switches["leaf08"], lab.switches["leaf07"]

@@ -27,7 +27,7 @@ from rocefort.steps.lab.twin import bring_up
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs root and FRR where they are missing, with what installs it."""
+    """Skip tests that need root and FRR if these are missing, and show how to install them."""
     try:
         require_host()
     except ServiceFailed as error:
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def heps_network() -> Network:
-    """The HEPS fabric, of the text that its switches would run."""
+    """The HEPS fabric, from the text that its switches would run."""
     return subject_of_derived(derive(HEPS)).network
 
 
@@ -69,14 +69,14 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
 
 @pytest.fixture(scope="module")
 def registry() -> Iterator[Registry]:
-    """For the labs of one module."""
+    """Registry for the labs of one module."""
     with labs_at("test") as found:
         yield found
 
 
 @pytest.fixture(scope="session")
 def heps_lab() -> Iterator[Twin]:
-    """HEPS with its command lines, for all tests that leave it as they found it."""
+    """HEPS with its command lines, for all tests that leave it unchanged."""
     with labs_at("heps") as labs:
         with commands_see(labs):
             found = bring_up(HEPS, "heps", TwinOptions(bfd=False), lambda _: None)
@@ -85,7 +85,7 @@ def heps_lab() -> Iterator[Twin]:
 
 @pytest.fixture(scope="module")
 def heps_twin(heps_lab: Twin) -> Iterator[Twin]:
-    """The shared lab of HEPS, as commands find it; it is whole before and after a module."""
+    """The shared lab of HEPS, visible to commands; it is whole before and after a module."""
     with commands_see(heps_lab.registry):
         before = Twin.find("heps", heps_lab.registry)
         assert whole(before)
@@ -99,7 +99,7 @@ def heps_twin(heps_lab: Twin) -> Iterator[Twin]:
 
 @pytest.fixture(scope="session")
 def qemu() -> None:
-    """Skip, and say what installs QEMU, where it is missing."""
+    """Skip with the command that installs QEMU, if it is missing."""
     try:
         require_qemu()
     except ServiceFailed as error:
@@ -108,7 +108,7 @@ def qemu() -> None:
 
 @pytest.fixture(scope="session")
 def guest_image(qemu: None) -> Image:
-    """The image of guests, built where it is not there; without a mirror: skip."""
+    """The image of guests, built if missing; without a mirror: skip."""
     try:
         return build(lambda _: None)
     except ServiceFailed as error:
@@ -130,6 +130,6 @@ def booted(guest_image: Image) -> Iterator[GuestLab]:
 
 @pytest.fixture(scope="module")
 def guest_lab(booted: GuestLab) -> Iterator[GuestLab]:
-    """The lab with guests, as commands find it."""
+    """The lab with guests, visible to commands."""
     with commands_see(booted.twin.registry):
         yield booted

@@ -1,4 +1,4 @@
-"""From one plan to another: the lines for each change, none for what stays."""
+"""Delta between two plans: the lines for each change, and none for equal parts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ router bgp 65101
  exit-address-family
 """
 BGP, FAMILY = "router bgp 65101", "address-family ipv4 unicast"
-# What is replaced in the text, and the lines that then are entered.
+# Replacement in the text, and the lines that are then entered.
 CHANGES: list[tuple[str, str, list[str]]] = [
     (" timers 10 30", " timers 1 3", [BGP, "neighbor SPINE timers 1 3", "exit"]),
     (" neighbor SPINE timers 10 30\n", "", [BGP, "no neighbor SPINE timers", "exit"]),
@@ -249,11 +249,11 @@ def test_daemons_are_started_once() -> None:
     assert (delta(new, old).start, delta(new, old).stop) == ((), ("bgpd",))
 
 
-# --- a law: the same in any order of small steps ---
+# --- a law: equal results for any order of small steps ---
 
 
 def _shuffled(device: Device, seed: int) -> Device:
-    """The device with some ports shut, and other MTUs."""
+    """Return the device with some ports shut, and other MTUs."""
     rng = random.Random(seed)
 
     def drawn(interface: Interface) -> Interface:

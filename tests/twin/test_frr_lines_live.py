@@ -1,4 +1,4 @@
-"""A delta entered into running daemons: FRR then says what a fresh start of the new text says.
+"""A delta entered into running daemons gives the same configuration as a fresh start.
 
 Every step has a switch of its own: two labs of all of them, in place of two for each step.
 """
@@ -154,7 +154,7 @@ def _network(devices: Sequence[Device]) -> Network:
 
 
 def _reports(twin: Twin) -> dict[str, Report]:
-    """What daemons and filters report of themselves, by switch."""
+    """Return reports of daemons and filters on themselves, by switch."""
     return {name: _report(twin, name) for name in twin.topology.by_switch}
 
 
@@ -172,7 +172,7 @@ def _report(twin: Twin, switch: str) -> Report:
 
 @dataclass(frozen=True)
 class Reports:
-    """Of the running daemons before, after and back again; fresh: of daemons started with what is after."""
+    """Reports of daemons before, after and back again; fresh: of daemons started with the target."""
 
     before: dict[str, Report]
     after: dict[str, Report]
@@ -190,7 +190,7 @@ def _after(name: str) -> Device:
 
 @pytest.fixture(scope="module")
 def reports(request: pytest.FixtureRequest, registry: Registry) -> Reports:
-    """Of the steps that are tried."""
+    """Topology of all steps."""
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
     mine = [item for item in items if item.module is request.module]
     steps = [str(item.callspec.params["name"]) for item in mine]

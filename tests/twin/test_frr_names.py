@@ -1,4 +1,4 @@
-"""Names of interfaces in a kernel, which takes 15 characters and few signs."""
+"""Names of interfaces in a kernel: at most 15 characters, and few special ones."""
 
 from __future__ import annotations
 

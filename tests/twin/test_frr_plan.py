@@ -1,4 +1,4 @@
-"""A switch as FRR and a kernel say it: golden files, what is left out, what is refused."""
+"""A switch as FRR and kernel configuration: golden files, features left out, refusals."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ WIDE = Device(
 
 
 def written(plan: SwitchPlan) -> str:
-    """A plan as a person reads it: what makes it from nothing."""
+    """Return a plan as text: the commands that create it."""
     made = delta(SwitchPlan(name=plan.name), plan)
     parts = [("ip -batch", "\n".join(made.ip) + "\n"), ("nft -f", made.nft)]
     parts += [("sysctl", "".join(f"{name} = {value}\n" for name, value in made.sysctls))]

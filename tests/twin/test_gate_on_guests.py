@@ -1,6 +1,6 @@
-"""`apply` on a twin whose gate is real RDMA between two guests: what is good stays, the rest goes.
+"""`apply` on a twin whose gate is real RDMA between two guests: good changes stay, bad ones do not.
 
-Who judged it stands in what stopped the wave: perftest, or what the leaves counted by queue.
+The message that stops a wave has its source: perftest, or the leaves' queue counters.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def access(twin: Twin) -> Connections:
 
 @pytest.fixture
 def plan(edit_heps: EditHeps, access: Connections) -> Plan:
-    """A plan for one switch; its gate is what the guests can measure."""
+    """Return a plan for one switch; its gate is what the guests can measure."""
     fabric = edit_heps(DESCRIBED)
     found = make_plan(fabric, access, running_of(fabric, access, None))
     assert [change.device for change in found.changes if not change.empty] == [LEAF]
@@ -58,10 +58,10 @@ def plan(edit_heps: EditHeps, access: Connections) -> Plan:
 
 @pytest.fixture
 def apply(access: Connections, tmp_path: Path) -> Callable[[Plan], tuple[RolloutOutcome, str]]:
-    """Carry a plan out over SSH: how it ended, and what its gate said.
+    """Carry a plan out over SSH: its outcome, and the verdict of its gate.
 
-    Anew where perftest printed `-nan` for a deviation, as it does when a busy machine holds a guest
-    for a fifth of a second: the gate has failed by right, and all is as it was before.
+    Repeated if perftest printed `-nan` for a deviation, as it does when a busy machine holds a
+    guest for a fifth of a second: the gate has failed correctly, and all is as before.
     """
 
     def applied(plan: Plan) -> tuple[RolloutOutcome, str]:
@@ -83,7 +83,7 @@ def apply(access: Connections, tmp_path: Path) -> Callable[[Plan], tuple[Rollout
 
 
 def spoilt(plan: Plan, running: Mapping[str, str], change: Callable[[Device], Device]) -> Plan:
-    """The plan with something else for the leaf than its fabric asks for, sealed as if it were."""
+    """Return the plan with another configuration for the leaf than its fabric's, validly sealed."""
     network = derive(Path(plan.source)).network
     nodes = [
         n.model_copy(update={"device": change(n.device)}) if n.name == LEAF else n
@@ -94,7 +94,7 @@ def spoilt(plan: Plan, running: Mapping[str, str], change: Callable[[Device], De
 
 
 def with_ports(device: Device, names: tuple[str, ...], **update: object) -> Device:
-    """A switch with something else on some ports."""
+    """Change some ports of a switch."""
     assert {i.name for i in device.interfaces} >= set(names)
     interfaces = tuple(
         i.model_copy(update=update) if i.name in names else i for i in device.interfaces
@@ -103,17 +103,17 @@ def with_ports(device: Device, names: tuple[str, ...], **update: object) -> Devi
 
 
 def no_trust(device: Device) -> Device:
-    """The DSCP of what comes from the server does not count any more."""
+    """Ignore the DSCP of packets from the server."""
     return with_ports(device, (PORT,), trust_dscp=False)
 
 
 def short_mtu(device: Device) -> Device:
-    """BGP comes through this, and RDMA does not."""
+    """Block RDMA, but not BGP."""
     return with_ports(device, UPLINKS, mtu=1600)
 
 
 def no_way_back(device: Device) -> Device:
-    """The servers of the leaf are not announced any more."""
+    """Stop announcing the servers of the leaf."""
     assert device.bgp is not None
     networks = tuple(n for n in device.bgp.networks if n != SEGMENT)
     assert len(networks) + 1 == len(device.bgp.networks)
@@ -129,7 +129,7 @@ def test_leaves_without_a_guest_are_told(edit_heps: EditHeps, access: Connection
     )
 
 
-SPOILT = [  # what, how long a run may take, who says what
+SPOILT = [  # change, limit of a run, source of the verdict
     (
         no_trust,
         12.0,
@@ -158,7 +158,8 @@ def test_what_breaks_rdma_is_rolled_back(
     why: str,
 ) -> None:
     monkeypatch.setattr(queue_gate, "DEADLINE_S", deadline_s)
-    # Commands of ours take the place of the planned ones: what breaks RDMA follows from no fabric.
+    # Our own commands replace the planned ones: no fabric leads to a configuration that breaks
+    # RDMA.
     monkeypatch.setattr(rollout_apply, "refuse_forged", lambda *_, **__: None)
     fabric = Path(plan.source)
     before = running_of(fabric, access, None)
@@ -168,7 +169,7 @@ def test_what_breaks_rdma_is_rolled_back(
         assert words in said
     assert (done.confirmed, done.rolled_back, done.unknown) == ((), (LEAF,), ())
     assert done.exit_code == 3
-    for guest in GUESTS:  # it remembers the MTU of a path for ten minutes
+    for guest in GUESTS:  # the kernel caches a path MTU for ten minutes
         assert twin.run(guest, ["ip", "route", "flush", "cache"])[0] == 0
     after = running_of(fabric, access, None)
     assert _lines(after[LEAF]) == _lines(before[LEAF])
@@ -177,7 +178,7 @@ def test_what_breaks_rdma_is_rolled_back(
 def test_what_is_good_is_confirmed(
     plan: Plan, apply: Callable[[Plan], tuple[RolloutOutcome, str]]
 ) -> None:
-    """The last of them: the leaf keeps the description."""
+    """The last test: the leaf keeps the description."""
     done, said = apply(plan)
     assert done.failure == ""
     assert done.confirmed == (LEAF,)
@@ -185,5 +186,5 @@ def test_what_is_good_is_confirmed(
 
 
 def _lines(text: str) -> list[str]:
-    """A configuration without the header, which says when it was changed."""
+    """Return a configuration without the header, which has the time of the last change."""
     return [line for line in text.splitlines() if not line.startswith("!")]

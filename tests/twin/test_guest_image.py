@@ -1,4 +1,4 @@
-"""What a guest is built of, and what is kept of a build: a whole image or nothing."""
+"""Build of a guest's image, and its cache: a whole image or nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _apt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, show: str, get: str = 
 
 
 def _silent(_: str) -> None:
-    """Nobody listens."""
+    """Discard a message."""
 
 
 # --- the parts ------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ def test_libraries_of_a_program(tmp_path: Path) -> None:
 
 
 def _bzimage(body: bytes, sectors: int = 1) -> bytes:
-    """A kernel's image as the boot protocol has it: setup sectors, then what is packed."""
+    """Return a kernel image by the boot protocol: setup sectors, then the packed part."""
     head = bytearray(512 * (sectors + 1))
     head[0x1F1] = sectors
     struct.pack_into("<II", head, 0x248, 7, len(body))
@@ -119,7 +119,7 @@ def test_an_archive_is_what_a_kernel_unpacks() -> None:
         "bin": ("0o120777", b"usr/bin"),
         "root": ("0o40700", b""),
     }
-    assert list(found) == sorted(found)  # a directory before what is in it
+    assert list(found) == sorted(found)  # a directory before its content
 
 
 def test_keys_are_nobody_elses() -> None:
@@ -243,7 +243,7 @@ def test_nothing_of_this_machine_is_in_animage_at(tmp_path: Path) -> None:
 
 
 def _programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripts: dict[str, str]) -> None:
-    """Programs of that name, before all others."""
+    """Put programs of that name before all others."""
     folder = tmp_path / "bin"
     folder.mkdir(exist_ok=True)
     for name, text in scripts.items():
@@ -358,7 +358,7 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_second_build_is_the_first(guest_image: Image, tmp_path: Path) -> None:
-    """Asked of the real apt, with the image that this machine has."""
+    """Query of the real apt, for the image of this machine."""
     said: list[str] = []
     again = image.build(said.append)
     assert again == guest_image
@@ -370,7 +370,7 @@ def test_a_second_build_is_the_first(guest_image: Image, tmp_path: Path) -> None
 
 
 def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run) -> None:
-    """With an image that apt's lists still agree with."""
+    """An image that still matches apt's lists."""
     _apt(monkeypatch, tmp_path, SHOW.format(sha=HELLO))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     packages, cache = debian.packages_now(), Cache()
@@ -384,7 +384,7 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run) 
 
 
 def _booted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdicts: list[bool]) -> Cache:
-    """A machine with /dev/kvm, on which a probe ends so."""
+    """Return a machine with /dev/kvm, on which a probe ends so."""
     there = tmp_path / "kvm"
     there.touch()
     monkeypatch.setattr(qemu, "KVM", there)
@@ -402,7 +402,7 @@ def test_kvm_after_a_probe_alone(
     image = Image(recipe="", kernel="", packages=(), host_key="")
     said: list[str] = []
     assert qemu.accel_for("auto", image, cache, said.append) == accel
-    assert qemu.accel_for("auto", image, cache, said.append) == accel  # as it was found
+    assert qemu.accel_for("auto", image, cache, said.append) == accel  # unchanged
     assert said == ["trying KVM, for at most 10 s"]
     (cache.root / "kvm.json").write_text(json.dumps(["another boot", verdict]))
     assert qemu.accel_for("auto", image, cache, said.append) != accel

@@ -1,4 +1,4 @@
-"""Servers that QEMU runs: real perftest from leaf to spine to leaf, and never a trace of them left."""
+"""Servers that QEMU runs: real perftest from leaf to spine to leaf, and no trace of them left."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Twin.up(network, "killed", choice, Registry(Path(sys.argv[1])))
 
 @dataclass(frozen=True)
 class Lab:
-    """The shared lab, and the way to its guests."""
+    """The shared lab, and access to its guests."""
 
     twin: Twin
     access: Connections
@@ -71,7 +71,7 @@ class Lab:
         return run_tests(HEPS, self.access, asked, kept, RunDialogue(lambda _: None))
 
     def uplink_packets(self) -> int:
-        """What leaf01 has sent to its spines."""
+        """Return the packets that leaf01 has sent to its spines."""
         code, said = self.twin.run("leaf01", ["ip", "-s", "-j", "link", "show"])
         assert code == 0
         sent = {row["ifname"]: row["stats64"]["tx"]["packets"] for row in json.loads(said)}
@@ -93,7 +93,7 @@ def lab(guest_lab: GuestLab) -> Lab:
 
 @pytest.fixture
 def small(heps_network: Network) -> Network:
-    """One leaf with its servers."""
+    """Return one leaf with its servers."""
     servers = tuple(s for s in heps_network.servers or () if s.port.device == "leaf01")
     nodes = tuple(node for node in heps_network.nodes if node.name == "leaf01")
     return heps_network.model_copy(update={"nodes": nodes, "servers": servers, "links": ()})
@@ -137,7 +137,7 @@ def test_real_writes_from_leaf_to_spine_to_leaf(lab: Lab, tmp_path: Path) -> Non
     assert [each.sentence for each in result.judged if each.ok is False] == []
     writes = result.measurements[0].figures
     assert writes is not None and writes.iterations is not None
-    # 64 KiB in packets of RoCE's MTU of 4096: all of them went up to a spine.
+    # 64 KiB in packets of RoCE's MTU of 4096: all of them were sent to a spine.
     assert lab.uplink_packets() - before >= writes.iterations * 16
     with run_store.open_history(tmp_path / "rdma.db") as past:
         raw = past.outputs(result.id)
@@ -147,7 +147,7 @@ def test_real_writes_from_leaf_to_spine_to_leaf(lab: Lab, tmp_path: Path) -> Non
 
 @pytest.mark.thorough
 def test_what_drops_roce_is_found(lab: Lab, tmp_path: Path) -> None:
-    """As a filter on the spines would: SSH, BGP and ping go on, no RoCE packet comes through."""
+    """Filter as on the spines: SSH, BGP and ping continue, no RoCE packet passes."""
     rules = "table ip g { chain f { type filter hook forward priority 0; udp dport 4791 drop; }; }"
     spines = ("spine01", "spine02")
     for spine in spines:
@@ -164,11 +164,11 @@ def test_what_drops_roce_is_found(lab: Lab, tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_settings_that_soft_roce_has_are_really_set(lab: Lab) -> None:
-    """The script that servers get, run on one; then `host check` finds nothing of them."""
+    """Run the servers' script on one; then `host check` has no finding for it."""
     _, plans = plans_of(HEPS, [ONE])
     script = host_files(plans[ONE])[SCRIPT]
     code, said = lab.twin.run(ONE, ["sh", "-c", "cat >/tmp/host; bash /tmp/host --apply"], script)
-    assert code == 3, said  # what a NIC alone has cannot be set
+    assert code == 3, said  # settings that only a NIC has are not applied
     assert "net.core.rmem_max: 212992 -> 268435456" in said
     assert "connection class of rxe0 (cma_roce_tos): 0 -> 138" in said
     assert "mlnx_qos is not there" in said
@@ -211,7 +211,7 @@ def test_a_guest_that_died_is_told(lab: Lab) -> None:
 
 @pytest.mark.thorough
 def test_a_change_boots_what_it_changes(lab: Lab, heps_network: Network) -> None:
-    """A guest that is to have another MTU, and the one that died, but not what stays."""
+    """Guests with a new MTU, and the dead one, but not the others."""
     pid = lab.twin.guests.directory / ONE / "qemu.pid"
     before = pid.read_text()
     servers = tuple(
@@ -239,7 +239,7 @@ def test_a_guest_that_does_not_boot(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """One clear line with its last words; the console is kept, and nothing else."""
+    """One clear line with the last console line; only the console log is kept."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     cache = Cache()
     half = tmp_path / "half"
@@ -300,9 +300,9 @@ def _booting(registry: Registry) -> bool:
 
 def test_what_is_no_server(small: Network, registry: Registry) -> None:
     with pytest.raises(BadInput) as bad:
-        Twin.up(small, "nobody", _choice(ONE, "nobody"), registry)
+        Twin.up(small, "nobody", _choice(ONE, "unknown"), registry)
     assert str(bad.value) == (
-        "--guests: no server is called 'nobody'; use all, or some of: transfer01, k8sgn08"
+        "--guests: no server is called 'unknown'; use all, or some of: transfer01, k8sgn08"
     )
 
 

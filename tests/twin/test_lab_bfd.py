@@ -1,4 +1,4 @@
-"""A lab with BFD: chaos of every fault, stopped and killed, and what flows lose by silent faults."""
+"""Lab with BFD: chaos of every fault, stopped and killed, and losses of flows by silent faults."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_law_holds_after_each_step_of_a_chaos(twin: Twin) -> None:
 
 
 def begun(twin: Twin, seed: int, steps: int) -> subprocess.Popen[str]:
-    """A chaos in a process of its own, so many steps on its way."""
+    """Start a chaos in a process of its own, and wait for some steps."""
     process = subprocess.Popen(
         [sys.executable, "-c", CHAOS, str(twin.registry.root), str(seed)],
         stdout=subprocess.PIPE,
@@ -91,7 +91,7 @@ def test_mend_puts_back_what_a_killed_chaos_has_left(twin: Twin, seed: int) -> N
 
 
 def test_loss_by_fault(twin: Twin) -> None:
-    """No duration is judged: which flows are hit follows from routes alone."""
+    """No duration is judged: the affected flows follow from routes alone."""
     network = running_network(twin)
     pair = pair_of(twin, network, None, None)
     work = FailoverRun(twin, network, pair, FailoverOptions(16, 100, PATIENT_S), lambda: False)

@@ -1,4 +1,4 @@
-"""The commands of a lab as a user types them: up, list, status, trace, exec, snapshot, down."""
+"""Commands of a lab as a user types them: up, list, status, trace, exec, snapshot, down."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFAULTS = Registry.__init__.__defaults__
 
 @pytest.fixture
 def labs(registry: Registry) -> Iterator[Registry]:
-    """The registry that commands use: none of this machine's own labs."""
+    """Registry for commands, without this machine's own labs."""
     with commands_see(registry):
         yield registry
 
@@ -53,8 +53,8 @@ def test_a_lab_from_up_to_down(run: Run, labs: Registry, small_fabric: Path) -> 
     assert (code, out.splitlines()[-1]) == (0, "    arrives")
     code, out, _ = run("lab", "trace", "leaf001", "leaf002", "--format", "json")
     assert [hop["node"] for hop in json.loads(out)["hops"]][::2] == ["leaf001", "leaf002"]
-    assert run("lab", "trace", "leaf001", "nobody")[2] == (
-        "rocefort: no node is called 'nobody'; use one of: spine01, spine02, leaf001, leaf002, "
+    assert run("lab", "trace", "leaf001", "unknown")[2] == (
+        "rocefort: no node is called 'unknown'; use one of: spine01, spine02, leaf001, leaf002, "
         "leaf001-s01, leaf002-s01\n"
     )
     code, out, _ = run("lab", "exec", "leaf001", "vtysh", "-c", "show bgp summary")

@@ -1,4 +1,4 @@
-"""A running lab grows: a spine by `expand`, `lab grow`, `plan` and `apply`, while servers send."""
+"""Growth of a running lab: a spine by `expand`, `lab grow`, `plan`, `apply`, while servers send."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ grow_running(twin, Path(sys.argv[2]))
 
 
 def more_spines(fabric: Path, folder: Path) -> Path:
-    """A copy of a fabric with a spine more."""
+    """Return a copy of a fabric with one more spine."""
     path = folder / "fabric.yaml"
     path.write_bytes(fabric.read_bytes())
     write(expand(path, wanted_of(1, 0, 0, (), ())))
@@ -75,7 +75,7 @@ def lab(registry: Registry, small_fabric: Path) -> Iterator[Twin]:
 
 @pytest.fixture
 def twin(lab: Twin) -> Twin:
-    """The lab as it is now."""
+    """Return the lab as it is now."""
     return Twin.find("small", lab.registry)
 
 
@@ -84,7 +84,7 @@ def connections(twin: Twin) -> Path:
 
 
 def grow_by_command(fabric: Path) -> None:
-    """What a user types."""
+    """Run the commands of a user."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["rocefort", "lab", "grow", "small", str(fabric)])
         with pytest.raises(SystemExit) as ended:
@@ -93,7 +93,7 @@ def grow_by_command(fabric: Path) -> None:
 
 
 def rolled_out(twin: Twin, fabric: Path, journal: Path) -> tuple[str, ...]:
-    """Grow, plan and apply; the switches that confirmed."""
+    """Grow, plan and apply; returns the confirmed switches."""
     lives = session_counts(twin)
     grow_by_command(fabric)
     assert all(life.is_same_session(session_counts(twin).get(name)) for name, life in lives.items())

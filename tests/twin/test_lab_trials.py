@@ -46,7 +46,7 @@ ALIEN = "leaf01 198.51.100.0/24: the kernel has 10.1.0.0, the engine no route"
 
 
 def alien(twin: Twin, what: str) -> None:
-    """Add a route to a kernel that no engine knows of, or delete it."""
+    """Add a route to a kernel that no engine predicts, or delete it."""
     words = f"ip route {what} 198.51.100.0/24 via 10.1.0.0 proto bgp".split()
     assert twin.run("leaf01", words) == (0, "")
 
@@ -55,7 +55,7 @@ def alien(twin: Twin, what: str) -> None:
 
 
 def running(twin: Twin, *switches: str) -> dict[str, str]:
-    """What switches say over SSH that they run."""
+    """Return the running configuration of switches over SSH."""
     access = load_connections(lines_directory(twin.registry, twin.record) / "connections.yaml")
     with open_fleet(running_network(twin), access) as nornir:
         return dict(collect_running(nornir, switches))
@@ -133,17 +133,17 @@ def test_the_same_seed_draws_the_same_faults(twin: Twin) -> None:
 
 
 def test_the_law_holds_after_each_step_of_a_chaos(twin: Twin) -> None:
-    """Of faults that show without BFD; the others are in test_lab_bfd.py."""
+    """Faults that are visible without BFD; the others are in test_lab_bfd.py."""
     law_holds(twin, seed=2, steps=3)
 
 
 def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
     twin: Twin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A route that nobody announces is what no fault of the chaos explains.
+    """No fault of the chaos explains a route that no switch announces.
 
-    Nothing that it breaks is of routing: they are at rest however busy the machine is, so that the
-    deadline may be short.
+    None of its faults changes routing: routes are stable on any machine, so that the deadline may
+    be short.
     """
     monkeypatch.setattr("rocefort.steps.lab.chaos.GROUPS", (("full-flash", "fail-commit"),))
     monkeypatch.setattr("rocefort.steps.lab.chaos.WITH_ANOTHER", (("lie-ok @commit*1",),))
@@ -170,7 +170,7 @@ def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
 
 @pytest.mark.parametrize("share", [0.2, pytest.param(0.6, marks=pytest.mark.thorough)])
 def test_a_break_that_is_killed_anywhere_is_mended(twin: Twin, share: float) -> None:
-    """Also where the cables are out, and no record says so yet."""
+    """Also while the cables are removed, and no record has them yet."""
     script = (
         "import sys; from pathlib import Path\n"
         "from rocefort.lab.twin.faults import break_lab\n"
@@ -211,7 +211,7 @@ def test_the_commands_journal(run: Run, twin: Twin, tmp_path: Path) -> None:
     assert broken_file(twin.registry, twin.record).read_text() == "[]"
 
 
-# --- what is measured ---
+# --- measurements ---
 
 
 def test_three_opinions_on_heps(run: Run, twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,8 +272,8 @@ def test_a_thousand_flows_spread_as_predicted(twin: Twin) -> None:
 
 
 def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
-    code, _, err = run("lab", "spread", "heps", "--from", "k8sgn08", "--to", "nobody")
-    assert (code, err.startswith("rocefort: no server is called 'nobody'; ")) == (2, True)
+    code, _, err = run("lab", "spread", "heps", "--from", "k8sgn08", "--to", "unknown")
+    assert (code, err.startswith("rocefort: no server is called 'unknown'; ")) == (2, True)
     code, _, err = run("lab", "spread", "heps", "--from", "transfer01", "--to", "k8sgn08")
     assert (code, "on different leaves" in err) == (4, True), err
 

@@ -50,14 +50,14 @@ DESCRIBED = ("  - name: leaf002-s01\n", "  - name: leaf002-s01\n    description:
 
 @pytest.fixture
 def run(run: Run, registry: Registry) -> Iterator[Run]:
-    """Commands see the labs of this module."""
+    """Let commands use the labs of this module."""
     with commands_see(registry):
         yield run
 
 
 @pytest.fixture(scope="module")
 def texts(small_fabric: Path) -> Mapping[str, str]:
-    """What the small fabric runs before any plan."""
+    """Running configurations of the small fabric before any plan."""
     return subject_of_derived(derive(small_fabric)).texts
 
 
@@ -65,7 +65,7 @@ def texts(small_fabric: Path) -> Mapping[str, str]:
 def plan(
     texts: Mapping[str, str], small_fabric: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Plan:
-    """A plan for one switch, sealed for servers of hardware."""
+    """Return a plan for one switch, sealed for servers of hardware."""
     directory = tmp_path_factory.mktemp("planned")
     text = small_fabric.read_text(encoding="utf-8")
     assert text.count(DESCRIBED[0]) == 1
@@ -81,7 +81,7 @@ def sealed(plan: Plan, tmp_path: Path) -> Path:
 
 
 def access_of(network: Network, directory: Path) -> Connections:
-    """Connections of a site that nobody reaches from here."""
+    """Return connections of a site that cannot be reached from here."""
     (directory / "known_hosts").touch()
     reached = {"host": "192.0.2.1", "user": "ops", "credential": "env:NOBODY"}
     return Connections(
@@ -95,7 +95,7 @@ def access_of(network: Network, directory: Path) -> Connections:
 
 
 def spoilt(plan: Plan, texts: Mapping[str, str], change: Callable[[Device], Device]) -> Plan:
-    """The plan with another change of a leaf than its fabric asks for, sealed as if it were it."""
+    """Return the plan with another change of a leaf than the fabric's, sealed as genuine."""
     network = derive(Path(plan.source)).network
     nodes = [
         n.model_copy(update={"device": change(n.device)}) if n.name == LEAF else n
@@ -107,7 +107,7 @@ def spoilt(plan: Plan, texts: Mapping[str, str], change: Callable[[Device], Devi
 
 
 def silent(device: Device) -> Device:
-    """A leaf that does not announce its servers any more."""
+    """Stop announcing the servers of a leaf."""
     assert device.bgp is not None
     networks = tuple(n for n in device.bgp.networks if n != IPv4Network("10.64.1.0/24"))
     assert len(networks) + 1 == len(device.bgp.networks)
@@ -115,7 +115,7 @@ def silent(device: Device) -> Device:
 
 
 def narrow(device: Device) -> Device:
-    """A leaf whose uplinks take no full-size packet of RoCE; BGP comes through."""
+    """Limit the uplinks of a leaf to small packets; BGP passes."""
     interfaces = tuple(
         i.model_copy(update={"mtu": 1600}) if i.routed and i.mtu == 9000 and i.name[0] == "1" else i
         for i in device.interfaces
@@ -126,7 +126,7 @@ def narrow(device: Device) -> Device:
 
 @pytest.fixture
 def bystander() -> Iterator[Path]:
-    """A namespace of another owner."""
+    """Create a namespace of another owner."""
     name = f"bystander-{os.getpid()}"
     subprocess.run(["ip", "netns", "add", name], check=True)
     yield NETNS / name
@@ -246,7 +246,7 @@ app()
 
 
 def begun(registry: Registry, sealed: Path, until: str = "") -> subprocess.Popen[str]:
-    """A rehearsal in a process of its own, which gets a SIGINT when it says a line."""
+    """Run a rehearsal in a process of its own, and send it a SIGINT when it prints a line."""
     return subprocess.Popen(
         [
             *(sys.executable, "-c", BEGIN, str(registry.root), until),
@@ -401,18 +401,19 @@ def test_an_approval_can_demand_one(run: Run, plan: Plan, sealed: Path) -> None:
     )
     attach(report_of(plan), sealed)
     code, _, err = run("approve", sealed, "--wave", "canary", "--require-rehearsal")
-    assert (code, err) == (  # it gets further: to a journal that is not there
+    assert (code, err) == (  # it gets further: to a missing journal
         2,
         f"rocefort: {sealed}.journal: no such journal; `rocefort apply` creates it\n",
     )
 
 
-# --- what ran before ------------------------------------------------------------------------------
+# --- the baseline
+# -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def foreign(heps: DerivedNetwork) -> dict[str, str]:
-    """What HEPS runs, with lines on leaf07 that no command here is known for."""
+    """Return HEPS's configurations, with lines on leaf07 that match no command here."""
     texts = subject_of_derived(heps).texts
     lines = "ftp server enable\n#\ninterface 25GE1/0/1\n weird thing\n#\nreturn"
     return {**texts, "leaf07": texts["leaf07"].replace("return", lines)}

@@ -1,4 +1,4 @@
-"""Where packets go, as a kernel and bgpd write it."""
+"""Routing tables in the formats of a kernel and bgpd."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _path(hop: str, **more: object) -> dict[str, Any]:
     return {"valid": True, "nexthops": [{"ip": hop, "afi": "ipv4"}], **more}
 
 
-# As Linux 6.18 with iproute2 6.1 writes it.
+# As Linux 6.18 with iproute2 6.1 prints it.
 ROUTES = json.dumps(
     [
         {"dst": "default", "gateway": "10.1.0.0", "dev": "x", "protocol": "static", "flags": []},

@@ -1,4 +1,4 @@
-"""What is made of packets that came, and how unlikely an uneven spread is."""
+"""Evaluation of received packets, and the probability of an uneven spread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a switch of a twin does by itself, or does not understand: trials that end, refusals."""
+"""Changes that a switch of a twin makes alone or cannot apply: trials that end, refusals."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ def twin(small: ReadNetwork, registry: Registry) -> Iterator[Twin]:
 
 @pytest.fixture(scope="module")
 def lab(twin: Twin, small: ReadNetwork) -> Iterator[Rehearsal]:
-    """Command lines in this process, where a test can turn the clock of a trial."""
+    """Run command lines in this process, where a test can move the clock of a trial."""
     couple = partial(couple_twin, twin.registry, twin.record)
     state = lines_directory(twin.registry, twin.record)
-    survives = LabOptions(personality=Personality(trial_mode="survives"))  # who typed it has gone
+    survives = LabOptions(personality=Personality(trial_mode="survives"))  # its session has ended
     with rehearse(small.network, small.texts, state, survives, couple) as running:
         yield running
 
 
 @pytest.fixture
 def typed(lab: Rehearsal) -> Typed:
-    """Type lines on leaf01 in a session of their own; what was printed."""
+    """Type lines on leaf01 in a session of their own; returns the output."""
 
     def type_(*lines: str) -> str:
         said: list[str] = []
@@ -94,7 +94,7 @@ def _watch(lab: Rehearsal) -> None:
 
 
 def _comes(true: Callable[[], bool]) -> bool:
-    """Whether something becomes true soon: daemons and kernels take their time."""
+    """Whether a condition becomes true soon: daemons and kernels take their time."""
     until = monotonic() + 40
     while not true() and monotonic() < until:
         sleep(0.05)
@@ -110,7 +110,7 @@ def _port(behind: TwinStateSource, switch: str, name: str) -> str:
 
 
 def _hops(twin: Twin, count: int) -> int:
-    """Next hops of leaf01 to leaf02, once they are as many, or after a while."""
+    """Return next hops of leaf01 to leaf02, once they are as many, or after a while."""
     _comes(lambda: len(twin.fib("leaf01").get(FAR, ())) == count)
     return len(twin.fib("leaf01").get(FAR, ()))
 

@@ -1,4 +1,4 @@
-"""A running twin that changes: a spine more, without a session reset; then other small changes."""
+"""Changes of a running twin: one more spine, without a session reset; then other small changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.twin
 
 @pytest.fixture(scope="module")
 def network(small_fabric: Path) -> Network:
-    """The small fabric, of the text that its switches would run."""
+    """The small fabric, from the text that its switches would run."""
     return subject_of_derived(derive(small_fabric)).network
 
 
@@ -34,7 +34,7 @@ def twin(network: Network, registry: Registry) -> Iterator[Twin]:
 
 
 def _sessions(twin: Twin) -> dict[tuple[str, str], tuple[int, int]]:
-    """By switch and peer: how often the session came up, and how often it was lost."""
+    """Return by switch and peer how often the session came up, and how often it was lost."""
     found = {}
     for name in twin.topology.by_switch:
         with twin.daemons(name).vty("bgpd") as vty:
@@ -74,7 +74,7 @@ def test_the_spine_goes_again(twin: Twin, network: Network) -> None:
 
 
 def _with(network: Network, switch: str, port: str, **changes: object) -> Network:
-    """The network with one interface of a switch changed."""
+    """Return the network with one interface of a switch changed."""
 
     def changed(interface: Interface) -> Interface:
         return interface.model_copy(update=changes) if interface.name == port else interface
@@ -95,7 +95,7 @@ def _with(network: Network, switch: str, port: str, **changes: object) -> Networ
 
 
 def _cable(network: Network, *switches: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Ports and addresses of the cable between two switches, by switch."""
+    """Return ports and addresses of the cable between two switches, by switch."""
     (ends,) = (
         (link.a, link.b)
         for link in network.links or ()

@@ -1,4 +1,4 @@
-"""HEPS as a twin: real sessions, real kernels, and what they say against the embedded engine."""
+"""HEPS as a twin: real sessions and real kernels, compared with the embedded engine."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _inside(twin: Twin, node: str, work: Callable[[], T]) -> T:
 
 
 def ping(address: str, length: int = 56) -> bool:
-    """One ICMP echo that may not be fragmented, from the namespace of the calling thread."""
+    """Send one ICMP echo that may not be fragmented, from the namespace of the calling thread."""
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as sender:
         sender.settimeout(5)
         sender.setsockopt(socket.IPPROTO_IP, 10, 2)  # IP_MTU_DISCOVER, IP_PMTUDISC_DO
@@ -65,7 +65,7 @@ def ping(address: str, length: int = 56) -> bool:
 
 
 def send_flows(address: str, count: int) -> None:
-    """One RoCEv2-like packet from each of many source ports."""
+    """Send one RoCEv2-like packet from each of many source ports."""
     for number in range(count):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             sender.bind(("", 49152 + number))
@@ -73,7 +73,7 @@ def send_flows(address: str, count: int) -> None:
 
 
 def _received(twin: Twin, node: str, rule: str) -> int:
-    """UDP 4791 packets that nftables counted."""
+    """Return the UDP 4791 packets that nftables counted."""
     code, text = twin.run(node, ["nft", "list", "chain", "ip", "seen", rule])
     assert code == 0, text
     return int(text.split("packets ")[1].split()[0])

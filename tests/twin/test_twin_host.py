@@ -1,4 +1,4 @@
-"""What a machine must have: one line for each thing that is missing, with what installs it."""
+"""Requirements on a machine: one line for each missing thing, with the command that installs it."""
 
 from __future__ import annotations
 

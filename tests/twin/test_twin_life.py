@@ -1,4 +1,4 @@
-"""Labs come and go: several at once, killed at any point, and never a trace of them left."""
+"""Life of labs: several at once, killed at any point, and no trace of them left."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def small(heps_network: Network) -> Network:
 
 
 def _left(lab: str, registry: Registry) -> list[str]:
-    """All that there is of a lab: namespaces, mounts, processes, files, links outside."""
+    """Return all parts of a lab: namespaces, mounts, processes, files, links outside."""
     mounts = Path("/proc/self/mounts").read_text("utf-8").split()
     return [
         *(path.name for path in Path("/run/netns").glob(f"rf-{lab}-*")),
@@ -68,7 +68,7 @@ def _left(lab: str, registry: Registry) -> list[str]:
 
 @pytest.fixture
 def strangers() -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
-    """A namespace and a process of somebody else."""
+    """Create a namespace and a process of another owner."""
     name = f"rf-stranger-{os.getpid()}"
     subprocess.run(["ip", "netns", "add", name], check=True)
     with subprocess.Popen(["sleep", "600"]) as sleeper:
@@ -116,7 +116,7 @@ def test_a_start_that_fails_leaves_nothing(
 
 
 def test_a_lab_does_not_stand_before_all_of_it_does(small: Network, registry: Registry) -> None:
-    """Who is killed between the fabric and its command lines leaves what `up` starts anew."""
+    """A kill between the fabric and its command lines leaves a rest that `up` replaces."""
     seen: list[LabStatus] = []
 
     def finish(twin: Twin) -> None:

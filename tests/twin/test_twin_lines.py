@@ -1,4 +1,4 @@
-"""The command lines of a twin: what is committed there reaches the kernels, and comes back."""
+"""Command lines of a twin: a commit there reaches the kernels, and displays show the kernels."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def connections(twin: Twin) -> Path:
 
 
 def counters(twin: Twin) -> dict[tuple[str, str], tuple[int, int]]:
-    """How often each session came up and was lost."""
+    """Return how often each session came up and was lost."""
     found = {}
     for switch in twin.topology.sessions:
         with twin.daemons(switch).vty("bgpd") as vty:
@@ -48,14 +48,14 @@ def counters(twin: Twin) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def again(twin: Twin) -> Twin:
-    """The lab as it is now."""
+    """Return the lab as it is now."""
     found = Twin.find(twin.record.name, twin.registry)
     found.converge()
     return found
 
 
 def applied(fabric: Path, access: Connections, journal: Path) -> tuple[str, ...]:
-    """Plan and apply over SSH; the switches that confirmed."""
+    """Plan and apply over SSH; returns the confirmed switches."""
     plan = make_plan(fabric, access, running_of(fabric, access, None))
     events: list[Event] = []
     done = apply_plan(plan, access, RunDirectory.of_journal(journal), [events.append])
@@ -113,7 +113,7 @@ FOUND = [
     ("node-down", "spine02", "LIV003", "the session is not established"),
     ("bgpd-killed", "leaf05", "LIV003", "the session is not established"),
 ]
-# What shows by LIV003 as an unplugged cable does.
+# LIV003 reports this as an unplugged cable.
 MARKS = dict.fromkeys(("node-down", "bgpd-killed"), pytest.mark.thorough)
 
 
@@ -144,7 +144,7 @@ def test_health_finds_what_is_broken(
 
 
 def pings(twin: Twin, count: int) -> int:
-    """How many of several echoes cross from leaf01 to spine01 over their cable."""
+    """Return the number of echoes that cross from leaf01 to spine01 over their cable."""
     return inside([(f"rf-{twin.record.id}-leaf01", partial(_echoes, "10.1.0.0", count))])[0]
 
 

@@ -1,4 +1,4 @@
-"""By which queue packets left: the switch's map on what a kernel counted, and the gate on that."""
+"""Packets by queue: the switch's map applied to a kernel's counts, and the gate that uses them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def leaf(heps_network: Network) -> Device:
 
 @pytest.fixture(scope="module")
 def twin(heps_network: Network, registry: Registry) -> Iterator[Twin]:
-    """One leaf-spine-leaf way of HEPS."""
+    """One leaf-spine-leaf path of HEPS."""
     names = ("spine01", "leaf01", "leaf02")
     links = [
         link for link in heps_network.links or () if {link.a.device, link.b.device} <= set(names)
@@ -169,7 +169,7 @@ def test_the_ports_of_a_leaf_are_in_one_sentence() -> None:
 def test_what_lab_load_sends_is_not_taken_for_packets_of_the_test(
     heps_network: Network, monkeypatch: pytest.MonkeyPatch, passed: bool
 ) -> None:
-    gate = cast("Gate", None)  # nobody looks at it, nor at a leaf
+    gate = cast("Gate", None)  # no check of it, nor of a leaf
     ran = QueueVerdict(passed, "1 pair measured")
     monkeypatch.setattr(queue_gate, "run_gate", lambda *_: ran)
     said = queue_gate.QueueGate(heps_network)

@@ -1,4 +1,4 @@
-"""The records of labs: written before anything is made, locked, and gone at the end."""
+"""Records of labs: written before anything is created, locked, and removed at the end."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ with Registry(Path(sys.argv[1])).lock("a"):
 def test_the_lock_of_a_killed_process_is_free_once_its_last_child_is_started(
     labs: Registry, monkeypatch: pytest.MonkeyPatch, child_s: float, waits_s: float, free: bool
 ) -> None:
-    """What a child inherits between fork and exec is a lock that no living process took."""
+    """The lock that a child has between fork and exec belongs to no living process."""
     monkeypatch.setattr(registry, "CHILD_S", waits_s)
     command = [sys.executable, "-c", KILLED, str(labs.root), str(child_s)]
     killed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

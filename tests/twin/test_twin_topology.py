@@ -1,4 +1,4 @@
-"""What a twin consists of: namespaces, cables, hosts, and the sessions that are waited for."""
+"""Topology of a twin: namespaces, cables, hosts, and the sessions that are waited for."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ INACTIVE = "Trial status: INACTIVE\nTrial time left (sec): 0"
 
 
 def mtu_of(switch: EmulatedSwitch) -> str:
-    """MTU line of the first port, as running."""
+    """Return the MTU line of the first port, as running."""
     port = next(line for line in switch.running if line.text == "interface 100GE1/0/1")
     return next(line.text for line in port.children if line.text.startswith("mtu"))
 
@@ -103,7 +103,7 @@ def test_a_trial_ends_on_time_while_nobody_is_logged_in(
         "        Type: ROLLBACK",
         "        TimeStamp: 2026-01-02 03:01:00",
         "        Description:",
-    ], "when the time was over, not when somebody looked"
+    ], "when the time was over, not the time of the next query"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Words are taken as VRP takes them: shortened while they mean one thing, else a caret error."""
+"""Commands as VRP reads them: shortened while they have one meaning, else an error with a caret."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_every_word_may_be_shortened_while_the_line_means_one_thing(
     assert talk("dis conf tr st").startswith("Trial status: ACTIVE")
     talk("com", "des c c c")
     assert talk.prompt.startswith("[*")
-    talk("c c c")  # field note: how people clear the candidate
+    talk("c c c")  # field note: users clear the candidate so
     assert talk.prompt == "[~leaf01]"
     assert switch.running[1].children[0].text == "undo portswitch", "description is gone"
 

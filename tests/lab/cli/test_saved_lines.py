@@ -1,4 +1,4 @@
-"""What an emulated switch saves in one line, as real ones do: splits of a card, queues of a profile."""
+"""Lines that an emulated switch joins when it saves, as real ones do: card splits, PFC queues."""
 
 from __future__ import annotations
 
@@ -58,4 +58,4 @@ def test_a_saved_text_joins_lines_and_means_the_same(typed: list[str], saved: li
     said = f"sysname leaf01\n{text}"
     assert parse(found, "a.cfg").device == parse(said, "a.cfg").device
     started = (replay(parse_tree(each), V200)[0] for each in (found, said))
-    assert len(set(started)) == 1  # a switch that starts with it is the same
+    assert len(set(started)) == 1  # a switch that starts with it is equal

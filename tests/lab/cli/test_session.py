@@ -1,4 +1,4 @@
-"""The dialogue is that of the vendor's reference: views, candidate, trial, questions, errors."""
+"""Dialogue of the vendor's reference: views, candidate, trial, questions, errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MTU = ("system-view", "interface 100GE1/0/1", "mtu 9100")
 
 
 def mtu_of(switch: EmulatedSwitch) -> str:
-    """MTU line of the first port, as running."""
+    """Return the MTU line of the first port, as running."""
     port = next(line for line in switch.running if line.text == "interface 100GE1/0/1")
     return next(line.text for line in port.children if line.text.startswith("mtu"))
 
@@ -368,7 +368,7 @@ def test_a_change_taken_back_is_no_change_and_follows_what_others_commit(
     assert talk.prompt == "[~leaf01-100GE1/0/1]"
     assert talk("display configuration candidate") == ""
     other("system-view", "lldp enable", "commit")
-    assert talk("quit", "bfd", "quit", "commit") == "", "nobody changed anything under it"
+    assert talk("quit", "bfd", "quit", "commit") == "", "the view has no other changes"
     assert {"lldp enable", "bfd"} <= {line.text for line in switch.running}
 
 

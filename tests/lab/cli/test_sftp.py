@@ -1,4 +1,4 @@
-"""SFTP: the saved configuration comes out, files go in, and nothing leads out of the folder."""
+"""SFTP: download of the saved configuration, upload of files, and no path out of the folder."""
 
 from __future__ import annotations
 

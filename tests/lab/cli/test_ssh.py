@@ -1,4 +1,4 @@
-"""Real clients over real SSH: stock Netmiko, and asyncssh for what Netmiko would never send."""
+"""Real clients over real SSH: stock Netmiko, and asyncssh for input that Netmiko never sends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def second(make_switch: MakeSwitch) -> EmulatedSwitch:
 
 
 def connect(lab: LabServer, name: str, **options: Any) -> Any:
-    """An asyncssh connection that accepts only the lab's host keys."""
+    """Open an asyncssh connection that accepts only the lab's host keys."""
     return asyncssh.connect(
         "127.0.0.1",
         lab.ports[name],
@@ -51,11 +51,11 @@ class Shell:
         self.process = process
 
     async def until(self, text: str) -> str:
-        """Everything up to and including a text."""
+        """Return everything up to and including a text."""
         return await self.process.stdout.readuntil(text)
 
     async def type(self, characters: str, then: str) -> str:
-        """Send characters as they are; returns what came, up to a text."""
+        """Send characters as they are; returns the output up to a text."""
         self.process.stdin.write(characters)
         return await self.until(then)
 

@@ -1,4 +1,4 @@
-"""A terminal over real SSH: pages, keys, help, and the byte sequences that public clients send."""
+"""Terminal over real SSH: pages, keys, help, and the byte sequences that public clients send."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Keys:
         self.process = process
 
     async def until(self, end: str) -> str:
-        """Everything up to and including a text."""
+        """Return everything up to and including a text."""
         return (await self.process.stdout.readuntil(end.encode())).decode()
 
     async def __call__(self, keys: str | bytes, end: str) -> str:
-        """Press keys; what came, up to a text."""
+        """Press keys; returns the output up to a text."""
         self.process.stdin.write(keys.encode() if isinstance(keys, str) else keys)
         return await asyncio.wait_for(self.until(end), 5)
 
     async def rest(self) -> str:
-        """What comes until the session ends."""
+        """Return the output until the session ends."""
         return (await asyncio.wait_for(self.process.stdout.read(), 5)).decode()
 
 
@@ -47,7 +47,7 @@ Work = Callable[[Keys], Awaitable[None]]
 
 @pytest.fixture
 def typing(switch: EmulatedSwitch, tmp_path: Path) -> Callable[[Work], EmulatedSwitch]:
-    """Log in to a switch, do the work there, and give the switch back."""
+    """Log in to a switch, work there, and return the switch."""
 
     def work_on(work: Work) -> EmulatedSwitch:
         asyncio.run(logged_in(switch, tmp_path, work))
@@ -60,7 +60,7 @@ Typing = Callable[[Work], EmulatedSwitch]
 
 
 def reach(lab: LabServer, name: str = "leaf01") -> Any:
-    """A connection that accepts only the lab's host keys."""
+    """Open a connection that accepts only the lab's host keys."""
     return asyncssh.connect(
         "127.0.0.1",
         lab.ports[name],
@@ -81,7 +81,7 @@ async def logged_in(switch: EmulatedSwitch, folder: Path, work: Work) -> None:
 
 
 async def shell(connection: Any) -> Keys:
-    """A terminal of 80 by 10: the switch's screen length is its own."""
+    """Open a terminal of 80 by 10: the switch's screen length is its own."""
     return Keys(
         await connection.create_process(term_type="vt100", term_size=(80, 10), encoding=None)
     )
@@ -183,14 +183,14 @@ def test_keys_while_a_question_is_open(typing: Typing) -> None:
         assert await keys("\x03", ">") == "\r\n<other>", "Ctrl-C drops the question"
         assert await keys("y\r", ">") == (
             "y\r\n       ^\r\nError: Unrecognized command found at '^' position.\r\n<other>"
-        ), "nothing asks any more"
+        ), "no question is open"
 
     switch = typing(work)
     assert switch.saved != switch.running
 
 
 def test_bytes_as_netmiko_sends_them(typing: Typing) -> None:
-    """The order and the bare Enters are those that were recorded from its huawei_vrpv8."""
+    """The order and the bare Enters are those recorded from its huawei_vrpv8."""
 
     async def work(keys: Keys) -> None:
         for _ in range(2):
@@ -274,7 +274,7 @@ def test_a_session_too_many_a_killed_one_and_an_idle_one(
             await first("idle-timeout 0 30\r", "]")
             await first("commit\r", "[~leaf01-ui-vty0-4]")
             clock.seconds += 30
-            assert await first.rest() == "", "nobody typed for 30 seconds"
+            assert await first.rest() == "", "no input for 30 seconds"
 
     asyncio.run(three())
     assert not switch.logins

@@ -1,4 +1,4 @@
-"""Several people on one switch: locks, candidates, conflicts, terminals."""
+"""Several users on one switch: locks, candidates, conflicts, terminals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOCKED = "Error: The configuration is locked by other user. [Session ID = 1]"
 
 
 def texts(switch: EmulatedSwitch) -> set[str]:
-    """Every running line."""
+    """Return every running line."""
     return {line.text for top in switch.running for _, line in top.walk()}
 
 

@@ -1,4 +1,4 @@
-"""`display bgp routing-table`: the vendor's form, and the ways that the routing engine uses."""
+"""`display bgp routing-table`: the vendor's form, and the paths that the routing engine uses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SAMPLE = """\
 
 
 def with_table(switch: EmulatedSwitch, *paths: BgpPath) -> EmulatedSwitch:
-    """A switch of which nothing is known but its BGP table."""
+    """Return a switch that has only a BGP table."""
 
     def routing(_running: Mapping[str, Lines], _dead: frozenset[Port]) -> ComputedRoutes:
         return ComputedRoutes({}, paths=lambda _: paths)
@@ -54,7 +54,7 @@ def lab(hall_shared: SharedLab) -> Iterator[Rehearsal]:
 
 
 def table_of(lab: Rehearsal, name: str) -> str:
-    """What somebody who logs in is shown."""
+    """Return the output for a user who logs in."""
     switch = lab.switches[name]
     session = CliSession(switch, "somebody")
     shown = session.handle("display bgp routing-table").text

@@ -1,4 +1,4 @@
-"""Configuration as it is shown: the saved form, parts of it, and filters behind `|`."""
+"""Displays of configuration: the saved form, parts of it, and filters behind `|`."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_the_views_of_a_block_are_told_apart_where_one_stands(ask: Ask) -> None:
     )
 
 
-# V300R023C00 configuration guide, "Regular Expressions": modes, ways, several in a row.
+# V300R023C00 configuration guide, "Regular Expressions": modes, options, several in a row.
 VLAN_ROWS = rows("vlan batch 10 20", " port default vlan 20", " port default vlan 10")
 
 

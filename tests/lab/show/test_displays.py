@@ -1,4 +1,4 @@
-"""What display commands show of a small fabric: golden outputs, readers of them, and faults."""
+"""Display commands on a small fabric: golden outputs, readers of them, and faults."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ UPLINK = "100GE1/0/25"
 
 
 def routed(running: Mapping[str, Lines], dead: frozenset[Port]) -> ComputedRoutes:
-    """Sessions of the leaf are up where their port is not dead; both bring one prefix."""
+    """Sessions of the leaf are up unless their port is dead; both bring one prefix."""
     hops = {"100GE1/0/25": "10.1.0.0", "100GE1/0/26": "10.1.0.2"}
     up = [hop for port, hop in hops.items() if ("leaf01", port) not in dead]
     peers = [
@@ -122,14 +122,14 @@ def fabric(make_switch: Callable[..., EmulatedSwitch]) -> EmulatedState:
 
 @pytest.fixture
 def ask(fabric: EmulatedState, open_talk: Any) -> Callable[[str], str]:
-    """Ask the leaf."""
+    """Run a command on the leaf."""
     leaf = fabric.switches["leaf01"]
     talk = open_talk(leaf)
     return lambda command: str(talk(command))
 
 
 def read(topic: StateTopic, command: str, text: str) -> Any:
-    """The topic that the driver reads of a command's answer."""
+    """Return the topic that the driver reads from a command's output."""
     return read_topic(RecordedDriver({command: text}), topic, "leaf01", (UPLINK,))
 
 
@@ -183,7 +183,7 @@ def test_the_queues_of_a_slot_are_those_of_its_ports_each_under_its_name(
     ask: Callable[[str], str],
 ) -> None:
     shown = ask("display qos queue statistics slot 1").split(" Queue statistics info: interface ")
-    rule = " " + "-" * 94 + "\n"  # the sample of the reference has one above the head, too
+    rule = " " + "-" * 94 + "\n"  # the sample of the reference also has one above the head
     blocks = dict(block.split(f"\n{rule}", 1) for block in shown[1:])
     assert shown[0] == ""
     assert "100GE1/0/25" in blocks
@@ -251,11 +251,11 @@ def test_the_readers_of_live_checks_take_what_is_shown(ask: Callable[[str], str]
 
 
 def cell(text: str, name: str) -> str:
-    """The value behind `Name:` in `display interface`."""
+    """Return the value after `Name:` in `display interface`."""
     return text.partition(f"{name}:")[2].partition(",")[0].split()[0]
 
 
-# Fault, what stands behind `@`, the display, and what it then shows.
+# Fault, text after `@`, the display, and its output then.
 FAULTS: list[tuple[str, str, str, Callable[[str], object], object]] = [
     (
         "input-errors",

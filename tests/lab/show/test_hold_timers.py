@@ -1,4 +1,4 @@
-"""Sessions of a lab end as a switch ends them: at once where it is told, else with the hold time."""
+"""End of BGP sessions in a lab, as on a switch: at once by a message, else with the hold time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEAF, SPINE = ("leaf08", "10.1.0.112"), ("spine01", "10.1.0.113")  # the two end
 
 @dataclass
 class Site:
-    """All switches of HEPS without SSH; time passes only when a test says so."""
+    """Return all switches of HEPS without SSH; only a test moves the time."""
 
     switches: dict[str, EmulatedSwitch]
     model: EmulatedState
@@ -45,7 +45,7 @@ class Site:
             assert "Error" not in reply.text, (line, reply.text)
 
     def state(self, end: tuple[str, str]) -> str:
-        """State of a session at one of its ends."""
+        """Return the state of a session at one of its ends."""
         switch, address = end
         return next(p.state for p in self.model.peers(switch) if str(p.address) == address)
 
@@ -83,7 +83,7 @@ def password(end: tuple[str, str], word: str = "one") -> Callable[[Site], None]:
 
 
 def hops(site: Site) -> set[str]:
-    """Next hops of leaf08."""
+    """Return next hops of leaf08."""
     return {hop for route in site.model.routes("leaf08") for hop, _ in route.hops}
 
 
@@ -97,7 +97,7 @@ def test_a_password_at_one_end_ends_the_session_with_the_hold_time(site: Site) -
     site.now += 1
     assert site.states() == ("Idle", "Idle")
     assert LEAF[1] not in hops(site)
-    assert len(site.model.routes("leaf08")) == routes - 1  # its loopback has no other way
+    assert len(site.model.routes("leaf08")) == routes - 1  # its loopback has no other path
     password(SPINE)(site)
     site.now += CONNECT_RETRY_S
     assert site.states() == ("Established", "Established")

@@ -1,4 +1,4 @@
-"""`ping` and `display lldp neighbor` of a chain of three switches, held to the recorded forms."""
+"""`ping` and `display lldp neighbor` of a chain of three switches, compared with recorded forms."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def chain(make_switch: Callable[..., EmulatedSwitch]) -> EmulatedState:
 
 @pytest.fixture
 def ask(chain: EmulatedState, open_talk: Any) -> Callable[[str], str]:
-    """Ask leaf01."""
+    """Run a command on leaf01."""
     talk = open_talk(chain.switches["leaf01"])
     return lambda command: str(talk(command))
 
@@ -106,7 +106,7 @@ def test_a_host_is_reached_over_two_links_and_back(ask: Callable[[str], str]) ->
         ("127.0.0.1", 5, 255),
         ("10.1.0.0", 5, 255),
         ("10.0.0.100", 5, 255),
-        ("10.0.0.2", 0, None),  # leaf02 does not know the way back to 10.1.0.1
+        ("10.0.0.2", 0, None),  # leaf02 has no route back to 10.1.0.1
         ("-a 10.0.0.1 10.0.0.2", 5, 254),
         ("-a 10.0.0.1 -h 1 10.0.0.2", 0, None),
         ("-a 10.0.0.1 -h 2 10.0.0.2", 5, 254),

@@ -1,7 +1,7 @@
-"""What an emulated switch shows against the vendor's display outputs: their form, line by line.
+"""Displays of an emulated switch compared with the vendor's outputs, line by line.
 
-Numbers of the samples are not the lab's, so digits that stand alone count as a zero in their
-column, and times as none.
+Numbers of the samples are not the lab's. So a separate number counts as a zero in its column, and a
+time as none.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ Show = Callable[[str, str, SyntaxFamily, Mapping[str, int]], str]
 
 
 def form(text: str) -> list[str]:
-    """Lines of a display with a zero for each number, in its column, and a hyphen for a time."""
+    """Return lines of a display with a zero for each number, in its column; - for a time."""
     text = NUMBER.sub(lambda m: f"{'0':>{len(m[0])}}", TIME.sub("-", text))
     return text.rstrip("\n").split("\n")
 
 
 @pytest.fixture
 def shown(make_switch: Callable[..., EmulatedSwitch], open_talk: Any, clock: Any) -> Show:
-    """What a switch with a startup configuration and ports shows; its sessions are old."""
+    """Return displays of a switch with a startup configuration and ports; its sessions are old."""
 
     def show(command: str, startup: str, family: SyntaxFamily, ports: Mapping[str, int]) -> str:
         switch = make_switch(startup=startup, family=family)
@@ -131,7 +131,7 @@ def test_a_display_has_the_vendors_form(
 def test_thresholds_have_the_vendors_legend_and_columns(
     shown: Show, sample: str, family: SyntaxFamily
 ) -> None:
-    """The row is another: what a V200 has without a line is not known."""
+    """The row differs: V200's defaults are not known."""
     ours = shown("display dcb pfc buffer", PAUSED + OFFSET, family, PORTS).split("\n")
     theirs = vendor_display(sample).rstrip("\n").split("\n")
     assert (ours[:-2], ours[-1]) == (theirs[:-2], theirs[-1])
@@ -149,7 +149,7 @@ def test_thresholds_have_the_vendors_legend_and_columns(
 def test_a_v200_shows_thresholds_in_the_unit_of_their_line(
     shown: Show, line: str, cells: list[str]
 ) -> None:
-    """What it has beside the line is not known, so nothing is told of it."""
+    """Its defaults are not known, so none are printed."""
     rows = shown("display dcb pfc buffer", PAUSED + line, V200, PORTS).splitlines()
     assert rows[-2].split() == ["100GE1/0/1", "4", *cells]
 

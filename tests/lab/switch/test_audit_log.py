@@ -1,4 +1,4 @@
-"""What the switches of a lab were told and did, as they write it down themselves."""
+"""Audit log of the switches of a lab."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """Seconds that pass only when a test moves them."""
 
     now = 0.0
 
@@ -41,7 +41,7 @@ def type_in(kept: DurableSession, *lines: str) -> None:
 
 
 def changes(rows: list[AuditRecord]) -> list[tuple[str, bool, bool, bool, bool]]:
-    """Rows at which the state changed: line, candidate, trial, runs another than first, saved it."""
+    """Return rows with a changed state: line, candidate, trial, another running, saved it."""
     found, last = [], rows[0].state
     for row in rows:
         if row.state != last:

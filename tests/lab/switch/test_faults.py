@@ -1,4 +1,4 @@
-"""Every fault by name does what the table says of it, and each can be ordered in one line of text."""
+"""Faults by name: each has the effect of the table, and can be written in one line of text."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ QUESTION = "Warning: This operation may affect an unexpected service. Proceed? [
 
 
 def mtu_of(switch: EmulatedSwitch) -> str:
-    """MTU line of the first port, as running."""
+    """Return the MTU line of the first port, as running."""
     port = next(line for line in switch.running if line.text == "interface 100GE1/0/1")
     return next(line.text for line in port.children if line.text.startswith("mtu"))
 
 
 @pytest.fixture
 def broken(make_switch: MakeSwitch, open_talk: OpenTalk) -> Callable[[str], Any]:
-    """A talk with a switch that has one fault."""
+    """Return a talk with a switch that has one fault."""
 
     def start(fault: str) -> Any:
         faults = (read_fault(f"leaf01:{fault}")[1],)
@@ -134,7 +134,7 @@ def test_lines_that_are_never_answered(broken: Broken) -> None:
 def test_commits_that_are_never_answered(broken: Broken) -> None:
     talk = broken("hang-on-commit")
     talk(*MTU, "return")
-    assert talk.session.handle("y").hangs, "also those that leaving asks for"
+    assert talk.session.handle("y").hangs, "also those on leaving a view"
     assert mtu_of(talk.session.switch) == "mtu 9000"
 
 
@@ -206,7 +206,7 @@ def test_a_wrong_host_key_is_not_the_one_on_record(make_switch: MakeSwitch, tmp_
 
 
 async def wrong_host_key(make_switch: MakeSwitch, tmp_path: Path) -> None:
-    """One switch shows another key than the other's kind of known_hosts says."""
+    """One switch shows another key than the one of known_hosts."""
     switches = {
         "leaf01": make_switch(faults=(LineFault("wrong-host-key"),)),
         "leaf02": make_switch(name="leaf02"),
@@ -244,7 +244,7 @@ def test_nobody_gets_a_new_session(make_switch: MakeSwitch, tmp_path: Path) -> N
 
 
 async def refused_login(make_switch: MakeSwitch, tmp_path: Path) -> None:
-    """The SSH connection is there, and no command line behind it."""
+    """The SSH connection opens, without a command line."""
     switch = make_switch(faults=(LineFault("refuse-login"),))
     async with (
         LabServer({"leaf01": switch}, tmp_path) as lab,

@@ -1,4 +1,4 @@
-"""Behaviours that no source settles: what each value of a personality changes on a switch."""
+"""Personalities: the effect of each value on a switch, for behaviours that no source defines."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_during_a_trial_others_may_look_and_not_edit(
     talk, other = open_talk(switch), open_talk(switch)
     other("system-view", "vlan 30", "quit")
     talk(*MTU, "commit trial")
-    for _ in range(2):  # also once its session is gone
+    for _ in range(2):  # also after its session has ended
         assert other("lldp enable").endswith(LOCKED_OUT)
         assert other("interface 100GE1/0/1") == ""
         assert other("mtu 9200").endswith(LOCKED_OUT)

@@ -1,4 +1,4 @@
-"""State on disk: what a killed lab, a power loss and an expired trial leave of a switch."""
+"""State on disk after a killed lab, a power loss and an expired trial."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
 
 @contextmanager
 def real_lab(state: Path, mode: TrialMode) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """A lab in a process of its own, and a stock Netmiko in it; killed at the end."""
+    """Run a lab in a process of its own, and a stock Netmiko in it; killed at the end."""
     command = [sys.executable, "-c", LAB, str(state), mode]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -114,7 +114,7 @@ def test_a_trial_that_dies_with_its_session_dies_with_the_lab(tmp_path: Path) ->
 
 
 class Wall:
-    """A clock and a calendar that a test moves together; a process starts its clock anew."""
+    """A clock and a calendar that a test moves together; a new process starts its clock again."""
 
     def __init__(self) -> None:
         self.passed = 0.0
@@ -161,14 +161,14 @@ def test_what_is_restored_is_what_was_kept(
     switch = make_switch()
     talk = open_talk(switch)
     talk(*MTU, "commit label one description a first one")
-    talk("mtu 9200", "commit trial 100 persist somebody", "return", "save", "y")
+    talk("mtu 9200", "commit trial 100 persist other", "return", "save", "y")
     with Store(tmp_path / "switches.db") as store:
         store.keep(switch)
     again = make_switch(startup="sysname other\n")
     with Store(tmp_path / "switches.db") as store:
         assert store.restore(again, Pool())
         assert not store.restore(make_switch(name="leaf02"), Pool())
-    # Where a line stood in its file is not kept.
+    # The line number in its file is not kept.
     pool = Pool()
     assert again.running == pool.share(switch.running)
     assert again.saved == pool.share(switch.saved)
