@@ -41,7 +41,7 @@ WHERE = re.compile(r"(?P<node>[^:=,]+)(?::(?P<port>[^=,]+))?(?:=(?P<value>\d+))?
 MOST_PERCENT = 100
 DEAD = "dead"  # flag of `ip route` for a path whose port is down, until zebra removes it
 REWRITE_S = 2.0  # it takes milliseconds; without zebra no process removes them
-HUSHED = "broken"  # table of a silent node; for a port its name follows
+SILENT_TABLE = "broken"  # table of a silent node; for a port its name follows
 Needs = Literal["a node", "a port", "two ports", "a command line"]
 FORMS: dict[Needs, str] = {
     "a node": "NODE",
@@ -157,7 +157,7 @@ def _link_down(
     """The cable is unplugged: both ends lose carrier."""
     (place,) = places
     gone = [cable for cable in topology.cables if (place.node, place.port) in cable.ends]
-    return gone, _dark(gone)
+    return gone, _loose_ends(gone)
 
 
 def _node_down(
@@ -170,10 +170,10 @@ def _node_down(
         for cable in topology.cables
         if place.node in (cable.a, cable.b) and BACKSTAGE not in (cable.a, cable.b)
     ]
-    return gone, _dark(gone)
+    return gone, _loose_ends(gone)
 
 
-def _dark(cables: Sequence[VethPair]) -> list[VethPair]:
+def _loose_ends(cables: Sequence[VethPair]) -> list[VethPair]:
     """Return a cable that leads nowhere for each end."""
     return [
         VethPair(a=node, a_port=port, b=BACKSTAGE, b_port=backstage_port(node, port))
@@ -208,7 +208,7 @@ def _lose(bench: LockedLab, place: FaultPlace) -> None:
     _filter(bench, place, f"{some}counter drop", "ingress", "egress")
 
 
-def _hush(bench: LockedLab, place: FaultPlace) -> None:
+def _silence(bench: LockedLab, place: FaultPlace) -> None:
     """All packets of a node are lost without an error; carrier stays up and its daemons run."""
     ports = sorted({p for c in bench.topology.cables for n, p in c.ends if n == place.node})
     chains = "".join(
@@ -217,7 +217,7 @@ def _hush(bench: LockedLab, place: FaultPlace) -> None:
         if not port.startswith("MEth")
         for hook in ("ingress", "egress")
     )
-    bench.run(place.node, ("nft", "-f", "-"), f"table netdev {HUSHED} {{\n{chains}}}\n")
+    bench.run(place.node, ("nft", "-f", "-"), f"table netdev {SILENT_TABLE} {{\n{chains}}}\n")
 
 
 def _mark(bench: LockedLab, place: FaultPlace) -> None:
@@ -231,12 +231,12 @@ def _filter(bench: LockedLab, place: FaultPlace, rule: str, *hooks: str) -> None
         f'chain {hook} {{ type filter hook {hook} device "{place.port}" priority 0; {rule}; }}\n'
         for hook in hooks
     )
-    text = f"table netdev {HUSHED}_{place.port} {{\n{chains}}}\n"
+    text = f"table netdev {SILENT_TABLE}_{place.port} {{\n{chains}}}\n"
     bench.run(place.node, ("nft", "-f", "-"), text)
 
 
 def _unfilter(bench: LockedLab, place: FaultPlace) -> None:
-    table = f"{HUSHED}_{place.port}" if place.port else HUSHED
+    table = f"{SILENT_TABLE}_{place.port}" if place.port else SILENT_TABLE
     words = ("nft", "delete", "table", "netdev", table)
     bench.run(place.node, words, check=False)  # a new port has no table
 
@@ -289,7 +289,7 @@ FAULTS: dict[str, FaultKind] = {
     "wrong-mtu": FaultKind("a port", _shrink, _unshrink, value="BYTES"),
     "wrong-cable": FaultKind("two ports", recable=_wrong_cable),
     "bgpd-killed": FaultKind("a node", _kill_bgpd, _start_bgpd),
-    "silent-node": FaultKind("a node", _hush, _unfilter),
+    "silent-node": FaultKind("a node", _silence, _unfilter),
     **{name: FaultKind("a command line", line=name) for name in LINE_FAULTS},
 }
 
@@ -332,10 +332,10 @@ def _break_node(
             _note(bench, active)
             raise
     if kind.recable is not None:
-        _lose_light(bench, removed, places[0].node)
+        _set_ports_down(bench, removed, places[0].node)
         bench.recable(removed, laid)
-        if dark := [cable.b_port for cable in laid if cable.b == BACKSTAGE]:
-            bench.builder.ip(BACKSTAGE, [f"link set dev {port} down" for port in dark])
+        if loose := [cable.b_port for cable in laid if cable.b == BACKSTAGE]:
+            bench.builder.ip(BACKSTAGE, [f"link set dev {port} down" for port in loose])
     return fault_record
 
 
@@ -421,7 +421,7 @@ def _bench(registry: Registry, name: str) -> LockedLab:
     return LockedLab(registry, twin.record, twin.topology)
 
 
-def _lose_light(bench: LockedLab, cables: Sequence[VethPair], node_first: str) -> None:
+def _set_ports_down(bench: LockedLab, cables: Sequence[VethPair], node_first: str) -> None:
     """Set ports down before they are created again.
 
     A kernel drops a route of several paths whole when one of its ports vanishes. It keeps the other

@@ -43,7 +43,7 @@ def pid_file(directory: Path) -> Path:
 def start_forwarding(registry: Registry, record: LabRecord, directory: Path) -> dict[str, int]:
     """Start the process, and wait until it listens; returns the port of each guest."""
     log = directory / "forwarding.log"
-    process = LabProcess(record.id, record.name, "the way to the guests", log)
+    process = LabProcess(record.id, record.name, "port forwarding to the guests", log)
     arguments = (str(registry.root), record.name, str(directory))
     process.start("rocefort.lab.twin.port_forwarding", arguments)
     ports: dict[str, int] = json.loads(ports_file(directory).read_text(encoding="utf-8"))

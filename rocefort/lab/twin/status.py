@@ -63,7 +63,7 @@ def _of_guests(twin: Twin) -> list[str]:
     """Return problems of the guests: they died, or their port forwarding did."""
     problems = [f"guest {name} does not run" for name in twin.guests.dead()]
     if twin.record.guests and not twin.guests.forwarded():
-        problems.append("no guest can be reached: what forwards their ports does not run")
+        problems.append("no guest can be reached: their port forwarding does not run")
     return problems
 
 

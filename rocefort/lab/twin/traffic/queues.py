@@ -20,7 +20,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.priorities import PHB_QUEUE, default_queue
 
 TABLE = "queues"
-WAYS = ("in", "out")
+DIRECTIONS = ("in", "out")
 BEHIND_FAULTS = 10  # priority of a chain: packets dropped by a fault are not counted
 UNTAGGED = 0  # queue of a packet without an 802.1p priority
 OWN = 6  # queue of packets from the switch itself
@@ -70,9 +70,8 @@ def _new_counts(twin: Twin, switch: str) -> Iterator[PortCount]:
     ports = sorted({port for cable in cables for node, port in cable.ends if node == switch})
     rows = _raw_counters(twin, switch)
     present = {row["chain"]["name"] for row in rows if "chain" in row}
-    if present != {
-        f"{direction}_{port}" for direction in WAYS for port in ports
-    }:  # a chain goes with its port
+    required = {f"{direction}_{port}" for direction in DIRECTIONS for port in ports}
+    if present != required:  # a chain goes with its port
         code, output = twin.run(switch, ["nft", "-f", "-"], _rules(ports))
         if code != 0:
             raise ServiceFailed(f"queues cannot be counted: {output.strip()}", where=switch)
