@@ -125,8 +125,8 @@ def test_a_lab_listens_on_the_other_loopback(hall: DerivedNetwork, tmp_path: Pat
     with rehearse(subject.network, subject.texts, tmp_path, options) as lab:
         access = load_connections(lab.file).devices[0]
         assert access.host == "::1"
-        place = f"[::1]:{access.port} ssh-ed25519 "
-        assert place in lab.connections.known_hosts.read_text()
+        entry = f"[::1]:{access.port} ssh-ed25519 "
+        assert entry in lab.connections.known_hosts.read_text()
 
 
 def test_the_state_behind_heps_is_the_engines(heps: DerivedNetwork, tmp_path: Path) -> None:
@@ -192,10 +192,10 @@ def test_a_lab_that_cannot_start_says_why_and_writes_nothing(
     monkeypatch.setattr(sys, "argv", command)
     with pytest.raises(SystemExit) as ended:
         tasks.app()
-    told = capsys.readouterr()
-    assert (ended.value.code, told.out) == (code, "")
-    assert len(told.err.splitlines()) == 1
-    assert sentence in told.err
+    captured = capsys.readouterr()
+    assert (ended.value.code, captured.out) == (code, "")
+    assert len(captured.err.splitlines()) == 1
+    assert sentence in captured.err
     assert not (tmp_path / "lab").exists()
 
 
@@ -214,6 +214,6 @@ def test_all_faults_are_listed(
     with pytest.raises(SystemExit) as ended:
         tasks.app()
     assert ended.value.code == 0
-    told = capsys.readouterr().out
-    assert "link-down               the cable of a port carries nothing" in told
-    assert "refuse-line " in told
+    output = capsys.readouterr().out
+    assert "link-down               the cable of a port carries nothing" in output
+    assert "refuse-line " in output

@@ -70,8 +70,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
 @pytest.fixture(scope="module")
 def registry() -> Iterator[Registry]:
     """Registry for the labs of one module."""
-    with labs_at("test") as found:
-        yield found
+    with labs_at("test") as labs:
+        yield labs
 
 
 @pytest.fixture(scope="session")
@@ -79,8 +79,8 @@ def heps_lab() -> Iterator[Twin]:
     """HEPS with its command lines, for all tests that leave it unchanged."""
     with labs_at("heps") as labs:
         with commands_see(labs):
-            found = bring_up(HEPS, "heps", TwinOptions(bfd=False), lambda _: None)
-        yield found
+            new_twin = bring_up(HEPS, "heps", TwinOptions(bfd=False), lambda _: None)
+        yield new_twin
 
 
 @pytest.fixture(scope="module")

@@ -272,7 +272,7 @@ def _shuffled(device: Device, seed: int) -> Device:
 def test_a_change_and_the_way_back_name_the_same_links(heps_network: Network, seed: int) -> None:
     device = heps_network.by_name["leaf01"].device
     old, new = plan_switch(device), plan_switch(_shuffled(device, seed))
-    there, back = delta(old, new), delta(new, old)
-    touched = {line.split()[line.split().index("dev") + 1] for line in there.ip}
+    forward, back = delta(old, new), delta(new, old)
+    touched = {line.split()[line.split().index("dev") + 1] for line in forward.ip}
     assert touched == {line.split()[line.split().index("dev") + 1] for line in back.ip}
     assert touched == {k.name for k in old.links if k != new.by_link[k.name]}

@@ -159,15 +159,15 @@ def _reports(twin: Twin) -> dict[str, Report]:
 
 
 def _report(twin: Twin, switch: str) -> Report:
-    found = {}
+    report = {}
     for name in twin.topology.by_switch[switch].texts:
         with twin.daemons(switch).vty(name) as vty:
             lines = vty.ask("show running-config").splitlines()
-        found[name] = sorted(line for line in lines if line.strip(" !") and "log file" not in line)
+        report[name] = sorted(line for line in lines if line.strip(" !") and "log file" not in line)
     code, text = twin.run(switch, ["nft", "list", "ruleset"])
     assert code == 0, text
-    found["nft"] = text.splitlines()
-    return found
+    report["nft"] = text.splitlines()
+    return report
 
 
 @dataclass(frozen=True)
@@ -211,8 +211,8 @@ def reports(request: pytest.FixtureRequest, registry: Registry) -> Reports:
 @pytest.mark.parametrize("name", CASES)
 def test_a_delta_ends_where_a_fresh_start_does(name: str, reports: Reports) -> None:
     switch = SWITCHES[name]
-    wanted = reports.fresh[switch]
-    assert set(plan_switch(_after(name)).texts) == wanted.keys() - {"nft"}
-    assert reports.before[switch] != wanted
-    assert reports.after[switch] == wanted
+    expected = reports.fresh[switch]
+    assert set(plan_switch(_after(name)).texts) == expected.keys() - {"nft"}
+    assert reports.before[switch] != expected
+    assert reports.after[switch] == expected
     assert reports.back[switch] == reports.before[switch]

@@ -161,10 +161,10 @@ WIDE = Device(
 
 def written(plan: SwitchPlan) -> str:
     """Return a plan as text: the commands that create it."""
-    made = delta(SwitchPlan(name=plan.name), plan)
-    parts = [("ip -batch", "\n".join(made.ip) + "\n"), ("nft -f", made.nft)]
-    parts += [("sysctl", "".join(f"{name} = {value}\n" for name, value in made.sysctls))]
-    parts += list(made.start)
+    plan_lines = delta(SwitchPlan(name=plan.name), plan)
+    parts = [("ip -batch", "\n".join(plan_lines.ip) + "\n"), ("nft -f", plan_lines.nft)]
+    parts += [("sysctl", "".join(f"{name} = {value}\n" for name, value in plan_lines.sysctls))]
+    parts += list(plan_lines.start)
     parts += [("notes", "".join(f"{note}\n" for note in plan.notes))]
     return "\n".join(f"##### {title}\n{text}" for title, text in parts if text)
 
@@ -266,8 +266,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "said"), REFUSED)
-def test_what_the_twin_would_do_otherwise_is_refused(fields: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("fields", "message"), REFUSED)
+def test_what_the_twin_would_do_otherwise_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(Refused) as refused:
         plan_switch(WIDE.model_copy(update=fields))
-    assert str(refused.value) == said
+    assert str(refused.value) == message

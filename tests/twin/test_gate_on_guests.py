@@ -51,9 +51,9 @@ def access(twin: Twin) -> Connections:
 def plan(edit_heps: EditHeps, access: Connections) -> Plan:
     """Return a plan for one switch; its gate is what the guests can measure."""
     fabric = edit_heps(DESCRIBED)
-    found = make_plan(fabric, access, running_of(fabric, access, None))
-    assert [change.device for change in found.changes if not change.empty] == [LEAF]
-    return found
+    made_plan = make_plan(fabric, access, running_of(fabric, access, None))
+    assert [change.device for change in made_plan.changes if not change.empty] == [LEAF]
+    return made_plan
 
 
 @pytest.fixture
@@ -74,10 +74,10 @@ def apply(access: Connections, tmp_path: Path) -> Callable[[Plan], tuple[Rollout
                 [events.append],
             )
             gates = [e.detail for e in events if e.act == "gate" and e.detail]
-            said = gates[-1] if gates else ""
-            if "not-a-number" not in said:
+            summary = gates[-1] if gates else ""
+            if "not-a-number" not in summary:
                 break
-        return done, said
+        return done, summary
 
     return applied
 
@@ -163,10 +163,10 @@ def test_what_breaks_rdma_is_rolled_back(
     monkeypatch.setattr(rollout_apply, "refuse_forged", lambda *_, **__: None)
     fabric = Path(plan.source)
     before = running_of(fabric, access, None)
-    done, said = apply(spoilt(plan, before, change))
-    assert "the RDMA gate failed: " in said
+    done, summary = apply(spoilt(plan, before, change))
+    assert "the RDMA gate failed: " in summary
     for words in (who, what, why):
-        assert words in said
+        assert words in summary
     assert (done.confirmed, done.rolled_back, done.unknown) == ((), (LEAF,), ())
     assert done.exit_code == 3
     for guest in GUESTS:  # the kernel caches a path MTU for ten minutes

@@ -101,7 +101,7 @@ def test_an_archive_is_what_a_kernel_unpacks() -> None:
     archive = gzip.decompress(tree.archive())
     assert tree.archive() == tree.archive()
     assert len(archive) % 4 == 0
-    found, at = {}, 0
+    entries, at = {}, 0
     while True:
         assert archive[at : at + 6] == b"070701"
         fields = [int(archive[at + 6 + 8 * n : at + 14 + 8 * n], 16) for n in range(13)]
@@ -110,23 +110,23 @@ def test_an_archive_is_what_a_kernel_unpacks() -> None:
         at += -(-(110 + length) // 4) * 4
         if name == "TRAILER!!!":
             break
-        found[name] = (oct(mode), archive[at : at + size])
+        entries[name] = (oct(mode), archive[at : at + size])
         at += -(-size // 4) * 4
-    assert found == {
+    assert entries == {
         "usr": ("0o40755", b""),
         "usr/bin": ("0o40755", b""),
         "usr/bin/x": ("0o100755", b"abc"),
         "bin": ("0o120777", b"usr/bin"),
         "root": ("0o40700", b""),
     }
-    assert list(found) == sorted(found)  # a directory before its content
+    assert list(entries) == sorted(entries)  # a directory before its content
 
 
 def test_keys_are_nobody_elses() -> None:
-    one, other = new_key(), new_key()
-    assert one.public.startswith("ssh-ed25519 AAAA") and one.public != other.public
-    assert one.private.startswith(b"-----BEGIN OPENSSH PRIVATE KEY-----")
-    kind, rest = one.dropbear[:15], one.dropbear[15:]
+    first, other = new_key(), new_key()
+    assert first.public.startswith("ssh-ed25519 AAAA") and first.public != other.public
+    assert first.private.startswith(b"-----BEGIN OPENSSH PRIVATE KEY-----")
+    kind, rest = first.dropbear[:15], first.dropbear[15:]
     assert kind == b"\0\0\0\x0bssh-ed25519"
     assert rest[:4] == b"\0\0\0\x40" and len(rest) == 4 + 64
 
@@ -138,8 +138,8 @@ def test_an_image_is_found_by_what_it_is_made_of(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "c")
     assert cache.current() is None
     with cache.lock(_silent):
-        kept = cache.keep(image_at(tmp_path / "half"), digest_of([PACKAGE]))
-    assert cache.current() == kept == cache.find(digest_of([PACKAGE]))
+        stored = cache.keep(image_at(tmp_path / "half"), digest_of([PACKAGE]))
+    assert cache.current() == stored == cache.find(digest_of([PACKAGE]))
     newer = PACKAGE.model_copy(update={"version": "2"})
     assert digest_of([newer]) != digest_of([PACKAGE])
     assert cache.find(digest_of([newer])) is None
@@ -149,8 +149,8 @@ def test_an_image_is_found_by_what_it_is_made_of(tmp_path: Path) -> None:
 def test_an_image_that_lacks_a_file_is_none(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "c")
     with cache.lock(_silent):
-        kept = cache.keep(image_at(tmp_path / "half"), "d")
-    kept.initrd.unlink()
+        stored = cache.keep(image_at(tmp_path / "half"), "d")
+    stored.initrd.unlink()
     assert cache.current() is None
     with pytest.raises(ServiceFailed, match="no guest is built: nothing whole in"):
         cache.require()
@@ -158,9 +158,9 @@ def test_an_image_that_lacks_a_file_is_none(tmp_path: Path) -> None:
 
 def test_what_a_killed_build_left_goes(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    left = image_at(tmp_path / "half-abc" / "image").parent
+    remains = image_at(tmp_path / "half-abc" / "image").parent
     with cache.lock(_silent):
-        assert not left.exists()
+        assert not remains.exists()
 
 
 def test_builds_come_one_after_the_other(tmp_path: Path) -> None:
@@ -194,14 +194,14 @@ def test_where_images_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_the_newest_two_images_are_kept_and_those_that_run(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     with cache.lock(_silent):
-        kept = [cache.keep(image_at(tmp_path / "half"), str(n)).directory for n in range(5)]
-        for age, path in enumerate(reversed(kept)):
+        images = [cache.keep(image_at(tmp_path / "half"), str(n)).directory for n in range(5)]
+        for age, path in enumerate(reversed(images)):
             os.utime(path, (10**9 - age, 10**9 - age))
         cache.choose("2")
-        assert cache.prune({kept[0]}) == 2
-        assert cache.prune({kept[0]}) == 0
+        assert cache.prune({images[0]}) == 2
+        assert cache.prune({images[0]}) == 0
     assert sorted(path.name for path in cache.images.iterdir()) == ["0", "2", "4"]
-    assert cache.require().directory == kept[2]
+    assert cache.require().directory == images[2]
 
 
 def test_an_image_is_found_by_who_has_another_cache(
@@ -209,7 +209,7 @@ def test_an_image_is_found_by_who_has_another_cache(
 ) -> None:
     cache = Cache(tmp_path / "mine")
     with cache.lock(_silent):
-        kept = cache.keep(image_at(tmp_path / "half"), "d")
+        stored = cache.keep(image_at(tmp_path / "half"), "d")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "root's"))
     record = LabRecord(
         name="x",
@@ -217,11 +217,11 @@ def test_an_image_is_found_by_who_has_another_cache(
         fabric="heps",
         status="up",
         started=datetime(2026, 3, 1, tzinfo=UTC),
-        image=str(kept.directory),
+        image=str(stored.directory),
     )
     guests = Guests(Registry(tmp_path / "run"), record)
-    assert guests.image == kept
-    kept.key.unlink()
+    assert guests.image == stored
+    stored.key.unlink()
     with pytest.raises(ServiceFailed, match=r"/mine/images/d: the guests' image is gone"):
         _ = guests.image
 
@@ -293,11 +293,11 @@ def test_packages_are_programs_their_libraries_and_a_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     _apt(monkeypatch, tmp_path, SHOW.format(sha=HELLO))
-    found = debian.packages_now()
-    assert {p.name for p in found} == {*debian.PROGRAMS_OF, "libc6", "linux-image-6.1"}
-    assert debian.kernel_of(found).name == "linux-image-6.1"
-    assert debian.same_as_now(found)
-    older = [p.model_copy(update={"version": "0"}) for p in found]
+    packages = debian.packages_now()
+    assert {p.name for p in packages} == {*debian.PROGRAMS_OF, "libc6", "linux-image-6.1"}
+    assert debian.kernel_of(packages).name == "linux-image-6.1"
+    assert debian.same_as_now(packages)
+    older = [p.model_copy(update={"version": "0"}) for p in packages]
     assert not debian.same_as_now(older)
 
 
@@ -325,11 +325,11 @@ def test_a_download_that_fails_leaves_nothing(
 ) -> None:
     _apt(monkeypatch, tmp_path, SHOW.format(sha=HELLO), apt_get)
     cache = Cache(tmp_path / "c")
-    said: list[str] = []
+    message: list[str] = []
     with pytest.raises(ServiceFailed) as failed:
-        image.build(said.append, cache)
+        image.build(message.append, cache)
     assert str(failed.value) == sentence
-    assert said == ["downloading 17 packages, 0 MB; nothing is installed here"]
+    assert message == ["downloading 17 packages, 0 MB; nothing is installed here"]
     assert sorted(path.name for path in cache.root.iterdir()) == ["build.lock"]
 
 
@@ -359,10 +359,10 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_a_second_build_is_the_first(guest_image: Image, tmp_path: Path) -> None:
     """Query of the real apt, for the image of this machine."""
-    said: list[str] = []
-    again = image.build(said.append)
+    messages: list[str] = []
+    again = image.build(messages.append)
     assert again == guest_image
-    assert said == [f"there already: {guest_image.directory}"]
+    assert messages == [f"there already: {guest_image.directory}"]
     assert stat.S_IMODE(guest_image.key.stat().st_mode) == 0o600
     assert stat.S_IMODE(guest_image.initrd.stat().st_mode) == 0o600
     assert guest_image.recipe == recipe()
@@ -375,9 +375,9 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run) 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     packages, cache = debian.packages_now(), Cache()
     with cache.lock(_silent):
-        kept = cache.keep(image_at(tmp_path / "half", packages=packages), digest_of(packages))
-    said = f"there already: {kept.directory}\nguest with kernel 6.1, {len(packages)} packages\n"
-    assert run("lab", "guest", "build") == (0, said, "")
+        stored = cache.keep(image_at(tmp_path / "half", packages=packages), digest_of(packages))
+    output = f"there already: {stored.directory}\nguest with kernel 6.1, {len(packages)} packages\n"
+    assert run("lab", "guest", "build") == (0, output, "")
 
 
 # --- KVM ------------------------------------------------------------------------------------------
@@ -400,12 +400,12 @@ def test_kvm_after_a_probe_alone(
 ) -> None:
     cache = _booted(monkeypatch, tmp_path, [verdict, not verdict])
     image = Image(recipe="", kernel="", packages=(), host_key="")
-    said: list[str] = []
-    assert qemu.accel_for("auto", image, cache, said.append) == accel
-    assert qemu.accel_for("auto", image, cache, said.append) == accel  # unchanged
-    assert said == ["trying KVM, for at most 10 s"]
+    messages: list[str] = []
+    assert qemu.accel_for("auto", image, cache, messages.append) == accel
+    assert qemu.accel_for("auto", image, cache, messages.append) == accel  # unchanged
+    assert messages == ["trying KVM, for at most 10 s"]
     (cache.root / "kvm.json").write_text(json.dumps(["another boot", verdict]))
-    assert qemu.accel_for("auto", image, cache, said.append) != accel
+    assert qemu.accel_for("auto", image, cache, messages.append) != accel
 
 
 def test_kvm_that_cannot_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

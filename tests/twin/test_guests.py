@@ -65,16 +65,16 @@ class Lab:
     access: Connections
     messages: tuple[str, ...]
 
-    def measure(self, kept: Path, *programs: Program) -> RdmaResult:
+    def measure(self, folder: Path, *programs: Program) -> RdmaResult:
         options = RdmaPlanOptions(duration_s=4, iterations=1000, programs=programs)
-        asked = RdmaRequest(Suite.WRITE, PAIR, options, switches=False)
-        return run_tests(HEPS, self.access, asked, kept, RunDialogue(lambda _: None))
+        request = RdmaRequest(Suite.WRITE, PAIR, options, switches=False)
+        return run_tests(HEPS, self.access, request, folder, RunDialogue(lambda _: None))
 
     def uplink_packets(self) -> int:
         """Return the packets that leaf01 has sent to its spines."""
-        code, said = self.twin.run("leaf01", ["ip", "-s", "-j", "link", "show"])
+        code, output = self.twin.run("leaf01", ["ip", "-s", "-j", "link", "show"])
         assert code == 0
-        sent = {row["ifname"]: row["stats64"]["tx"]["packets"] for row in json.loads(said)}
+        sent = {row["ifname"]: row["stats64"]["tx"]["packets"] for row in json.loads(output)}
         ends = [cable.ends for cable in self.twin.topology.cables]
         return sum(
             sent[port]
@@ -115,8 +115,8 @@ def test_two_servers_are_guests(lab: Lab) -> None:
 
 @pytest.mark.thorough
 def test_a_command_runs_in_the_guest(lab: Lab) -> None:
-    code, said = lab.twin.run(ONE, ["sh", "-c", "uname -n; rdma link; exit 7"])
-    lines = said.splitlines()
+    code, output = lab.twin.run(ONE, ["sh", "-c", "uname -n; rdma link; exit 7"])
+    lines = output.splitlines()
     assert (code, lines[0]) == (7, ONE)
     assert lines[1].strip() == "link rxe0/1 state ACTIVE physical_state LINK_UP netdev eth0"
     assert lab.twin.run(ONE, ["cat", "/sys/class/net/eth0/mtu"]) == (0, "9000\n")
@@ -167,11 +167,11 @@ def test_settings_that_soft_roce_has_are_really_set(lab: Lab) -> None:
     """Run the servers' script on one; then `host check` has no finding for it."""
     _, plans = plans_of(HEPS, [ONE])
     script = host_files(plans[ONE])[SCRIPT]
-    code, said = lab.twin.run(ONE, ["sh", "-c", "cat >/tmp/host; bash /tmp/host --apply"], script)
-    assert code == 3, said  # settings that only a NIC has are not applied
-    assert "net.core.rmem_max: 212992 -> 268435456" in said
-    assert "connection class of rxe0 (cma_roce_tos): 0 -> 138" in said
-    assert "mlnx_qos is not there" in said
+    code, output = lab.twin.run(ONE, ["sh", "-c", "cat >/tmp/host; bash /tmp/host --apply"], script)
+    assert code == 3, output  # settings that only a NIC has are not applied
+    assert "net.core.rmem_max: 212992 -> 268435456" in output
+    assert "connection class of rxe0 (cma_roce_tos): 0 -> 138" in output
+    assert "mlnx_qos is not there" in output
     _, again = lab.twin.run(ONE, ["bash", "/tmp/host"])
     assert "->" not in again, again
     tos = "/sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos"
@@ -190,8 +190,12 @@ def test_another_host_key_is_refused(lab: Lab, tmp_path: Path) -> None:
     )
     key = " ".join((tmp_path / "key.pub").read_text().split()[:2])
     hosts = lab.access.known_hosts.read_text()
-    kept = [line for line in hosts.splitlines() if f":{lab.access.servers[0].port} " not in line]
-    other.write_text("\n".join([*kept, f"[127.0.0.1]:{lab.access.servers[0].port} {key}"]) + "\n")
+    other_lines = [
+        line for line in hosts.splitlines() if f":{lab.access.servers[0].port} " not in line
+    ]
+    other.write_text(
+        "\n".join([*other_lines, f"[127.0.0.1]:{lab.access.servers[0].port} {key}"]) + "\n"
+    )
     access = lab.access.model_copy(update={"known_hosts": other})
     checked = check_servers(HEPS, access, [ONE])
     assert checked.exit_code == 3

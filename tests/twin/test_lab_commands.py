@@ -131,7 +131,7 @@ def test_a_status_in_words() -> None:
 
 
 def test_a_trace_in_words() -> None:
-    found = LabTrace.model_validate(
+    trace_of_flow = LabTrace.model_validate(
         {
             "source": "10.65.0.11",
             "destination": "10.64.4.10",
@@ -142,7 +142,7 @@ def test_a_trace_in_words() -> None:
             "stopped": "leaf01: Network is unreachable",
         }
     )
-    assert text_of(*lab_trace_report(found), width=80).splitlines() == [
+    assert text_of(*lab_trace_report(trace_of_flow), width=80).splitlines() == [
         f"UDP 10.65.0.11:49152 to 10.64.4.10:{ROCE_PORT}",
         "    0  a       out eth0 to 10.65.0.1",
         "    1  leaf01  in Vlanif120",

@@ -124,16 +124,16 @@ def test_what_cannot_be_grown_is_refused_and_nothing_changes(
     with pytest.raises(Refused, match="heps: is broken on purpose: full-flash leaf01"):
         grow_running(twin, grown)
     mend_lab(twin.registry, "heps")
-    said = ServiceFailed("the command lines do not add the new switches", where="heps")
+    failure = ServiceFailed("the command lines do not add the new switches", where="heps")
 
     def fails(*_: object) -> None:
-        raise said
+        raise failure
 
     with monkeypatch.context() as patch:
         patch.setattr("rocefort.steps.lab.grow._grow_lines", fails)
         with pytest.raises(ServiceFailed) as failed:
             grow_running(twin, grown)
-    assert failed.value is said
+    assert failed.value is failure
     after = Twin.find("heps", twin.registry)
     assert set(after.topology.cables) == set(topology.cables)
     assert after.topology.switches == topology.switches
@@ -148,14 +148,14 @@ def test_a_spine_more_under_load_resets_no_session(
 ) -> None:
     before = load_connections(connections(twin))
     work: Callable[[], tuple[str, ...]] = lambda: rolled_out(twin, grown, tmp_path / "journal")  # noqa: E731
-    found, confirmed = under_load(twin, FailoverOptions(12, 50), work)
+    result, confirmed = under_load(twin, FailoverOptions(12, 50), work)
     assert capfd.readouterr().out.splitlines() == [
         "lab small has spine03 more, and 2 cables",
         "what is there was not touched; `rocefort plan` and `apply` configure the rest",
     ]
     assert sorted(confirmed) == ["leaf001", "leaf002", "spine03"]
-    assert (found.sessions, found.gained, found.reset) == (8, 4, ())
-    assert found.sent > found.lost
+    assert (result.sessions, result.gained, result.reset) == (8, 4, ())
+    assert result.sent > result.lost
     after = load_connections(connections(twin))
     assert after.devices[: len(before.devices)] == before.devices
     assert [device.name for device in after.devices[len(before.devices) :]] == ["spine03"]

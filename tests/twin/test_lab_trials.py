@@ -79,8 +79,8 @@ def test_counters_rise_until_it_is_mended(run: Run, twin: Twin) -> None:
     connections = lines_directory(twin.registry, twin.record) / "connections.yaml"
     health = ("health", "heps", "--connections", connections, "--interval", "1")
     assert run("lab", "break", "heps", "input-errors", "leaf01@100GE1/0/57=7/s")[0] == 0
-    told = json.loads((lines_directory(twin.registry, twin.record) / "faults.json").read_text())
-    assert told == {"there": ["input-errors leaf01@100GE1/0/57=7/s"], "refused": {}}
+    output = json.loads((lines_directory(twin.registry, twin.record) / "faults.json").read_text())
+    assert output == {"there": ["input-errors leaf01@100GE1/0/57=7/s"], "refused": {}}
     code, out, _ = run(*health, "--select", "LIV010")
     assert (code, "leaf01" in out, "100GE1/0/57" in out) == (1, True, True), out
     assert run("lab", "mend", "heps")[0] == 0
@@ -99,13 +99,13 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), BAD, ids=[words[0] for words, _ in BAD])
+@pytest.mark.parametrize(("words", "message"), BAD, ids=[words[0] for words, _ in BAD])
 def test_no_fault_of_a_command_line(
-    run: Run, twin: Twin, words: tuple[str, str], said: str
+    run: Run, twin: Twin, words: tuple[str, str], message: str
 ) -> None:
     code, out, err = run("lab", "break", "heps", *words)
     assert (code, out) == (2, "")
-    assert err.removeprefix("rocefort: ").removeprefix(f"{words[1]}: ") == f"{said}\n"
+    assert err.removeprefix("rocefort: ").removeprefix(f"{words[1]}: ") == f"{message}\n"
     assert active_faults(twin.registry, twin.record) == ()
 
 
@@ -123,13 +123,13 @@ def test_only_all_can_be_mended(run: Run) -> None:
 
 def test_the_same_seed_draws_the_same_faults(twin: Twin) -> None:
     network = running_network(twin)
-    one, same, other = (
+    sampler, same, other = (
         list(islice(FaultSampler(network, Random(n)).rounds(), 200)) for n in (7, 7, 8)
     )
-    assert one == same != other
-    drawn = {fault for faults in one for fault, _ in faults}
+    assert sampler == same != other
+    drawn = {fault for faults in sampler for fault, _ in faults}
     assert len(drawn) > 15
-    assert {len(faults) for faults in one} == {1, 2}
+    assert {len(faults) for faults in sampler} == {1, 2}
 
 
 def test_the_law_holds_after_each_step_of_a_chaos(twin: Twin) -> None:
@@ -149,21 +149,21 @@ def test_what_breaks_the_law_ends_a_chaos_and_is_mended(
     monkeypatch.setattr("rocefort.steps.lab.chaos.WITH_ANOTHER", (("lie-ok @commit*1",),))
     monkeypatch.setattr("rocefort.steps.lab.chaos.PATIENCE_S", 1.0)
     monkeypatch.setattr("rocefort.steps.lab.chaos.detection_s", lambda _: 0.0)
-    told: list[Chaos] = []
+    reports: list[Chaos] = []
 
     def gain_a_route(chaos: Chaos) -> None:
-        told.append(chaos)
-        if len(told) == 1:
+        reports.append(chaos)
+        if len(reports) == 1:
             alien(twin, "add")
 
     try:
-        found = run_chaos(twin, 2, 60, lambda: False, gain_a_route)
+        result = run_chaos(twin, 2, 60, lambda: False, gain_a_route)
     finally:
         alien(twin, "del")
-    assert found == told[-1]
-    assert (found.failed, found.stopped) == (True, "the law did not hold")
-    assert [(step.differing, step.first) for step in found.steps] == [(1, ALIEN)] * 2
-    assert found.steps[-1].done == "fixed: 1 fault"
+    assert result == reports[-1]
+    assert (result.failed, result.stopped) == (True, "the law did not hold")
+    assert [(step.differing, step.first) for step in result.steps] == [(1, ALIEN)] * 2
+    assert result.steps[-1].done == "fixed: 1 fault"
     assert active_faults(twin.registry, twin.record) == ()
     assert whole(twin)
 
@@ -200,8 +200,8 @@ def test_the_commands_journal(run: Run, twin: Twin, tmp_path: Path) -> None:
     assert timers == "timers: BGP keepalive 10 s, hold 30 s, no BFD"
     assert lines[-1].endswith(" steps, 0 against the law; all is mended")
     hold(["lab", "chaos"], journal.read_text())
-    kept = Chaos.model_validate_json(journal.read_bytes())
-    assert len(kept.steps) == len(lines) - 2 >= 2
+    journal_text = Chaos.model_validate_json(journal.read_bytes())
+    assert len(journal_text.steps) == len(lines) - 2 >= 2
     break_lab(twin.registry, "heps", "full-flash", "leaf01")
     assert run("lab", "chaos", "heps")[::2] == (
         4,
@@ -262,13 +262,16 @@ def test_opinions_that_differ_are_told(twin: Twin) -> None:
 
 
 def test_a_thousand_flows_spread_as_predicted(twin: Twin) -> None:
-    found = measure_spread(twin, "k8sgn08", "readout01", 1000)
-    assert [(row.spine, row.expected) for row in found.rows] == [("spine01", 500), ("spine02", 500)]
-    assert sum(row.counted for row in found.rows) == 1000
-    assert [row.counted for row in found.rows] == [row.foretold for row in found.rows]
-    assert found.chance >= BOUND
-    assert found.fair
-    hold(["lab", "spread"], found.model_dump_json())
+    spread = measure_spread(twin, "k8sgn08", "readout01", 1000)
+    assert [(row.spine, row.expected) for row in spread.rows] == [
+        ("spine01", 500),
+        ("spine02", 500),
+    ]
+    assert sum(row.counted for row in spread.rows) == 1000
+    assert [row.counted for row in spread.rows] == [row.foretold for row in spread.rows]
+    assert spread.chance >= BOUND
+    assert spread.fair
+    hold(["lab", "spread"], spread.model_dump_json())
 
 
 def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
@@ -279,10 +282,10 @@ def test_one_path_has_nothing_to_spread(run: Run, twin: Twin) -> None:
 
 
 def test_a_failover_that_is_stopped_at_once_has_no_table(twin: Twin) -> None:
-    found = measure_failover(twin, None, None, FailoverOptions(), lambda _: None, lambda: True)
-    assert found.rows == ()
-    hold(["lab", "failover"], found.model_dump_json())
-    assert text_of(failover_report(found), width=80).splitlines()[2:] == ["nothing was measured"]
+    failover = measure_failover(twin, None, None, FailoverOptions(), lambda _: None, lambda: True)
+    assert failover.rows == ()
+    hold(["lab", "failover"], failover.model_dump_json())
+    assert text_of(failover_report(failover), width=80).splitlines()[2:] == ["nothing was measured"]
 
 
 def test_sessions_that_are_reset_under_load_are_named(twin: Twin) -> None:
@@ -291,12 +294,12 @@ def test_sessions_that_are_reset_under_load_are_named(twin: Twin) -> None:
             vty.ask("clear bgp 10.1.0.0")
         return int(whole(twin))
 
-    found, done = under_load(twin, FailoverOptions(12, 20), clear)
+    result, done = under_load(twin, FailoverOptions(12, 20), clear)
     assert done
-    assert {"leaf01 to 10.1.0.0", "spine01 to 10.1.0.1"} <= set(found.reset)
-    assert (found.sessions, found.gained) == (32, 0)
-    assert found.sent > found.lost
-    hold(["lab", "load"], found.model_dump_json())
+    assert {"leaf01 to 10.1.0.0", "spine01 to 10.1.0.1"} <= set(result.reset)
+    assert (result.sessions, result.gained) == (32, 0)
+    assert result.sent > result.lost
+    hold(["lab", "load"], result.model_dump_json())
 
 
 def test_a_command_under_load_ends_as_it_ends(run: Run, twin: Twin) -> None:

@@ -190,14 +190,14 @@ def test_a_plan_that_breaks_something_fails(
     write_plan(spoilt(plan, texts, narrow), sealed)
     code, out, err = run("rehearse", sealed, "--no-bfd")
     assert (code, err) == (1, "")
-    said = " ".join(out.split())
+    output = " ".join(out.split())
     digest = read_plan(sealed).digest
-    assert f"rehearsal of plan {digest[:12]} of small FAILED: wave canary: " in said
+    assert f"rehearsal of plan {digest[:12]} of small FAILED: wave canary: " in output
     failure = attached(sealed, read_plan(sealed)).failure
     assert "the RDMA gate failed: leaf002-s01 -> " in failure
     assert "ib_write_bw: zero-iterations: " in failure
     assert "ib_write_lat" not in failure  # its packets are small
-    assert "canary rolled back, " in said
+    assert "canary rolled back, " in output
     assert nothing_left(registry)
     code, out, _ = run("status", sealed)
     assert "rehearsal: FAILED " in out
@@ -215,13 +215,13 @@ def test_what_no_gate_measures_is_found_behind_the_last_wave(
     write_plan(wrong, tmp_path / "wrong.json")
     code, out, err = run("rehearse", tmp_path / "wrong.json", "--no-bfd")
     assert (code, err) == (1, "")
-    said = " ".join(out.split())
-    assert "canary done, " in said
-    assert "BGP sessions ok: " in said
-    assert "FAILED: kernel routes: " in said
-    assert "kernel routes FAILED: 3 routes not as intended, the first: " in said
-    assert " 10.64.1.0/24: the kernel has no route, the engine 10.2." in said
-    assert "server pairs FAILED: 1 pair lost, the first: " in said
+    output = " ".join(out.split())
+    assert "canary done, " in output
+    assert "BGP sessions ok: " in output
+    assert "FAILED: kernel routes: " in output
+    assert "kernel routes FAILED: 3 routes not as intended, the first: " in output
+    assert " 10.64.1.0/24: the kernel has no route, the engine 10.2." in output
+    assert "server pairs FAILED: 1 pair lost, the first: " in output
     assert nothing_left(registry)
 
 
@@ -263,9 +263,9 @@ def begun(registry: Registry, sealed: Path, until: str = "") -> subprocess.Popen
 def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, sealed: Path) -> None:
     with begun(registry, sealed, until="canary         load") as process:
         out, err = process.communicate(timeout=120)
-    how = "the rehearsal is removed; rehearse the plan again"
-    said = " ".join(out.split())
-    assert f"canary stop FAILED wave canary: interrupted; {how}" in said, err
+    how = "nothing of the rehearsal is left; rehearse it again"
+    output = " ".join(out.split())
+    assert f"canary stop FAILED wave canary: interrupted; {how}" in output, err
     digest = read_plan(sealed).digest
     assert (process.returncode, err) == (
         3,

@@ -24,9 +24,9 @@ CAME = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "numbers", "found"), CAME)
-def test_gaps_are_between_what_came(sent: int, numbers: Sequence[int], found: FlowResult) -> None:
-    assert gaps_of(sent, [(number, 10 * number * MS) for number in numbers]) == found
+@pytest.mark.parametrize(("sent", "numbers", "result"), CAME)
+def test_gaps_are_between_what_came(sent: int, numbers: Sequence[int], result: FlowResult) -> None:
+    assert gaps_of(sent, [(number, 10 * number * MS) for number in numbers]) == result
 
 
 @given(st.integers(1, 50), st.data())

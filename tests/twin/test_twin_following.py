@@ -53,9 +53,9 @@ def small() -> ReadNetwork:
 
 @pytest.fixture(scope="module")
 def twin(small: ReadNetwork, registry: Registry) -> Iterator[Twin]:
-    found = Twin.up(small.network, "small", TwinOptions(bfd=False), registry)
-    yield found
-    found.down()
+    new_twin = Twin.up(small.network, "small", TwinOptions(bfd=False), registry)
+    yield new_twin
+    new_twin.down()
 
 
 @pytest.fixture(scope="module")
@@ -73,16 +73,16 @@ def typed(lab: Rehearsal) -> Typed:
     """Type lines on leaf01 in a session of their own; returns the output."""
 
     def type_(*lines: str) -> str:
-        said: list[str] = []
+        output: list[str] = []
 
         def work() -> None:
             audit_log, switch = lab.server.audit_log, lab.switches["leaf01"]
             session = DurableSession(switch, "netops", None, audit_log)
-            said.extend(session.handle(line).text for line in lines)
+            output.extend(session.handle(line).text for line in lines)
             session.close()
 
         lab.server.call(work)
-        return "\n".join(said)
+        return "\n".join(output)
 
     return type_
 
@@ -101,12 +101,12 @@ def _comes(true: Callable[[], bool]) -> bool:
     return true()
 
 
-def _protocols(behind: TwinStateSource, prefix: IPv4Network) -> list[str]:
-    return [r.protocol for r in behind.routes("leaf01") if r.prefix == prefix]
+def _protocols(state: TwinStateSource, prefix: IPv4Network) -> list[str]:
+    return [r.protocol for r in state.routes("leaf01") if r.prefix == prefix]
 
 
-def _port(behind: TwinStateSource, switch: str, name: str) -> str:
-    return next(s.physical for s in behind.interfaces(switch) if s.name == name)
+def _port(state: TwinStateSource, switch: str, name: str) -> str:
+    return next(s.physical for s in state.interfaces(switch) if s.name == name)
 
 
 def _hops(twin: Twin, count: int) -> int:
@@ -171,27 +171,27 @@ def test_what_the_twin_cannot_do_is_told_and_forgotten_when_undone(
 def test_a_static_route_and_a_shutdown_show_as_the_kernel_has_them(
     twin: Twin, lab: Rehearsal, typed: Typed
 ) -> None:
-    behind = lab.model
-    assert isinstance(behind, TwinStateSource)
+    state = lab.model
+    assert isinstance(state, TwinStateSource)
     assert lab.switches["leaf01"].greeting == GREETING
     prefix = IPv4Network("10.98.0.0/16")
     typed("system-view", "ip route-static 10.98.0.0 255.255.0.0 NULL0", "commit")
-    assert _comes(lambda: _protocols(behind, prefix) == ["Static"])
+    assert _comes(lambda: _protocols(state, prefix) == ["Static"])
     typed("system-view", "undo ip route-static 10.98.0.0 255.255.0.0 NULL0", "commit")
-    assert _comes(lambda: not _protocols(behind, prefix))
-    heard = {n.interface: (n.device, n.port) for n in behind.neighbours("leaf01")}
+    assert _comes(lambda: not _protocols(state, prefix))
+    heard = {n.interface: (n.device, n.port) for n in state.neighbours("leaf01")}
     assert heard["100GE1/0/57"] == ("spine01", "100GE1/1/1")
     typed("system-view", "interface 100GE1/0/57", "shutdown", "commit")
-    states = {s.name: s for s in behind.interfaces("leaf01")}
+    states = {s.name: s for s in state.interfaces("leaf01")}
     assert states["100GE1/0/57"].physical == "*down"
-    assert _comes(lambda: _port(behind, "spine01", "100GE1/1/1") == "down")
-    assert "100GE1/0/57" not in {n.interface for n in behind.neighbours("leaf01")}
+    assert _comes(lambda: _port(state, "spine01", "100GE1/1/1") == "down")
+    assert "100GE1/0/57" not in {n.interface for n in state.neighbours("leaf01")}
     assert _hops(twin, 1) == 1
-    (route,) = (r for r in behind.routes("leaf01") if r.prefix == FAR)
+    (route,) = (r for r in state.routes("leaf01") if r.prefix == FAR)
     assert route == RouteState(FAR, "EBGP", 255, (("10.1.0.2", "100GE1/0/58"),))
     typed("system-view", "interface 100GE1/0/57", "undo shutdown", "commit")
     assert _hops(twin, 2) == 2
-    assert _comes(lambda: behind.peers("leaf01")[0].state == "Established")
+    assert _comes(lambda: state.peers("leaf01")[0].state == "Established")
 
 
 def test_the_bgp_table_is_that_of_bgpd(twin: Twin, lab: Rehearsal, typed: Typed) -> None:
@@ -222,23 +222,23 @@ def test_a_port_that_the_text_names_no_more_is_bare(twin: Twin) -> None:
     plan = topology.by_switch["leaf01"]
     port = next(link for link in plan.links if link.name == "100GE1_0_57")
     less = plan.model_copy(update={"links": tuple(k for k in plan.links if k != port)})
-    found = with_plan(topology, less)
-    (bare,) = [k for k in found.by_switch["leaf01"].links if k.name == port.name]
+    ports = with_plan(topology, less)
+    (bare,) = [k for k in ports.by_switch["leaf01"].links if k.name == port.name]
     assert (bare.up, bare.addresses, bare.interface) == (True, (), "100GE1/0/57")
-    assert found.cables == topology.cables
-    assert with_plan(found, plan).by_switch["leaf01"] == plan
+    assert ports.cables == topology.cables
+    assert with_plan(ports, plan).by_switch["leaf01"] == plan
 
 
 def test_a_ping_is_real(twin: Twin, lab: Rehearsal, typed: Typed) -> None:
     assert _hops(twin, 2) == 2
     host, own = str(FAR.network_address), "-a 10.0.1.1"  # links' addresses are in no route
-    said = typed(f"ping -c 3 -s 1000 -m 10 {own} {host}")
-    assert re.findall(r"Reply from (\S+): bytes=1000 Sequence=(\d) ttl=63 ", said) == [
+    output = typed(f"ping -c 3 -s 1000 -m 10 {own} {host}")
+    assert re.findall(r"Reply from (\S+): bytes=1000 Sequence=(\d) ttl=63 ", output) == [
         (host, "1"),
         (host, "2"),
         (host, "3"),
     ]
-    assert "3 packet(s) received\n    0.00% packet loss\n    round-trip min/avg/max = " in said
+    assert "3 packet(s) received\n    0.00% packet loss\n    round-trip min/avg/max = " in output
     assert "100.00% packet loss" in typed(f"ping -c 2 -h 1 -t 100 {own} {host}")  # spine01 ends it
     assert "  0.00% packet loss" in typed(f"ping -i 100GE1/0/57 -c 1 {own} {host}")
     assert "100.00% packet loss" in typed("ping -c 2 -t 100 198.51.100.1")  # no route

@@ -28,20 +28,20 @@ def network(small_fabric: Path) -> Network:
 
 @pytest.fixture(scope="module")
 def twin(network: Network, registry: Registry) -> Iterator[Twin]:
-    found = Twin.up(network, "growth", TwinOptions(bfd=False), registry)
-    yield found
-    found.down()
+    new_twin = Twin.up(network, "growth", TwinOptions(bfd=False), registry)
+    yield new_twin
+    new_twin.down()
 
 
 def _sessions(twin: Twin) -> dict[tuple[str, str], tuple[int, int]]:
     """Return by switch and peer how often the session came up, and how often it was lost."""
-    found = {}
+    counts = {}
     for name in twin.topology.by_switch:
         with twin.daemons(name).vty("bgpd") as vty:
-            for peer, told in vty.read("show bgp neighbors json").items():
-                times = told["connectionsEstablished"], told["connectionsDropped"]
-                found[name, peer] = times
-    return found
+            for peer, neighbour in vty.read("show bgp neighbors json").items():
+                times = neighbour["connectionsEstablished"], neighbour["connectionsDropped"]
+                counts[name, peer] = times
+    return counts
 
 
 def _processes(twin: Twin) -> set[tuple[str, str, str]]:
@@ -64,7 +64,7 @@ def test_a_spine_more_resets_no_session(twin: Twin, small_fabric: Path) -> None:
 
 
 def test_the_spine_goes_again(twin: Twin, network: Network) -> None:
-    sessions = {key: told for key, told in _sessions(twin).items() if "spine03" not in key}
+    sessions = {key: messages for key, messages in _sessions(twin).items() if "spine03" not in key}
     twin.apply(network)
     after = _sessions(twin)
     assert after == {key: sessions[key] for key in after}

@@ -167,11 +167,11 @@ def test_flows_spread_over_the_spines(twin: Twin) -> None:
 
 
 def test_a_trace_follows_the_hash(twin: Twin) -> None:
-    found = [trace(twin, SERVER, FAR, port) for port in range(50000, 50012)]
-    assert {each.stopped for each in found} == {""}
-    ways = {tuple(hop.node for hop in each.hops) for each in found}
+    traces = [trace(twin, SERVER, FAR, port) for port in range(50000, 50012)]
+    assert {each.stopped for each in traces} == {""}
+    ways = {tuple(hop.node for hop in each.hops) for each in traces}
     assert ways == {(SERVER, "leaf01", spine, "leaf05", FAR) for spine in ("spine01", "spine02")}
-    first = found[0].hops
+    first = traces[0].hops
     assert (first[1].arrives, first[1].leaves[:9]) == ("Vlanif120", "100GE1/0/")
     assert (first[-2].leaves, first[-1].arrives) == ("Vlanif110", "eth0")
 
@@ -179,18 +179,18 @@ def test_a_trace_follows_the_hash(twin: Twin) -> None:
 def test_a_trace_says_where_it_stops(twin: Twin) -> None:
     twin.ip("leaf05", ["link set dev Vlanif110 down"])
     try:
-        found = trace(twin, SERVER, FAR)
+        result = trace(twin, SERVER, FAR)
     finally:
         twin.ip("leaf05", ["link set dev Vlanif110 up"])
-    assert found.stopped
-    assert found.hops[-1].node in {"leaf01", "leaf05", "spine01", "spine02"}
+    assert result.stopped
+    assert result.hops[-1].node in {"leaf01", "leaf05", "spine01", "spine02"}
     twin.converge()
 
 
 def test_a_snapshot_has_every_table(twin: Twin) -> None:
-    found = {switch.name: switch for switch in snapshot_of(twin).switches}
-    assert len(found) == 10
-    assert set(found["leaf01"].sessions.values()) == {"Established"}
-    routes = {str(route.prefix): route for route in found["leaf01"].routes}
+    snapshot = {switch.name: switch for switch in snapshot_of(twin).switches}
+    assert len(snapshot) == 10
+    assert set(snapshot["leaf01"].sessions.values()) == {"Established"}
+    routes = {str(route.prefix): route for route in snapshot["leaf01"].routes}
     assert [str(hop) for hop in routes["10.65.1.0/24"].next_hops] == ["10.1.0.0", "10.1.0.2"]
     assert routes["10.65.0.0/24"].next_hops == ()

@@ -45,12 +45,14 @@ Twin.up(network, sys.argv[2], registry=Registry(Path(sys.argv[1])))
 @pytest.fixture(scope="module")
 def small(heps_network: Network) -> Network:
     """A spine, two leaves and their servers."""
-    kept = {"spine01", "leaf01", "leaf02"}
+    names = {"spine01", "leaf01", "leaf02"}
     return heps_network.model_copy(
         update={
-            "nodes": tuple(n for n in heps_network.nodes if n.name in kept),
-            "servers": tuple(s for s in heps_network.servers or () if s.port.device in kept),
-            "links": tuple(k for k in heps_network.links or () if {k.a.device, k.b.device} <= kept),
+            "nodes": tuple(n for n in heps_network.nodes if n.name in names),
+            "servers": tuple(s for s in heps_network.servers or () if s.port.device in names),
+            "links": tuple(
+                k for k in heps_network.links or () if {k.a.device, k.b.device} <= names
+            ),
         }
     )
 
@@ -80,11 +82,11 @@ def strangers() -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
 def test_labs_stand_side_by_side_and_nothing_outside_the_registry_is_touched(
     small: Network, registry: Registry, strangers: tuple[Path, subprocess.Popen[bytes]]
 ) -> None:
-    one, two = (Twin.up(small, name, CHOICE, registry) for name in ("one", "two"))
+    first, two = (Twin.up(small, name, CHOICE, registry) for name in ("one", "two"))
     assert registry.names() == ("one", "two")
-    assert one.fib("leaf01") == two.fib("leaf01")
-    one.down()
-    assert _left(one.record.id, registry) == []
+    assert first.fib("leaf01") == two.fib("leaf01")
+    first.down()
+    assert _left(first.record.id, registry) == []
     assert registry.names() == ("two",)
     status = status_of("two", registry)
     assert (status.established, status.wrong) == (4, ())
@@ -204,12 +206,12 @@ def test_killed_while_it_comes_up(
 
 def test_what_was_killed_is_started_anew(small: Network, registry: Registry) -> None:
     with registry.lock("again"):
-        left = registry.begin("again", "heps", bfd=False, frr="8.4.4", lacks=())
-    subprocess.run(["ip", "netns", "add", f"rf-{left.id}-leaf01"], check=True)
-    stranger = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: left.id})
+        remains = registry.begin("again", "heps", bfd=False, frr="8.4.4", lacks=())
+    subprocess.run(["ip", "netns", "add", f"rf-{remains.id}-leaf01"], check=True)
+    stranger = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: remains.id})
     twin = Twin.up(small, "again", CHOICE, registry)
     assert stranger.wait(5) == -signal.SIGKILL
-    assert _left(left.id, registry) == []
+    assert _left(remains.id, registry) == []
     assert status_of("again", registry).wrong == ()
     twin.down()
 

@@ -38,20 +38,20 @@ def connections(twin: Twin) -> Path:
 
 def counters(twin: Twin) -> dict[tuple[str, str], tuple[int, int]]:
     """Return how often each session came up and was lost."""
-    found = {}
+    counts = {}
     for switch in twin.topology.sessions:
         with twin.daemons(switch).vty("bgpd") as vty:
             peers = vty.read("show bgp ipv4 unicast summary json")["peers"]
         for peer, row in peers.items():
-            found[switch, peer] = row["connectionsEstablished"], row["connectionsDropped"]
-    return found
+            counts[switch, peer] = row["connectionsEstablished"], row["connectionsDropped"]
+    return counts
 
 
 def again(twin: Twin) -> Twin:
     """Return the lab as it is now."""
-    found = Twin.find(twin.record.name, twin.registry)
-    found.converge()
-    return found
+    current = Twin.find(twin.record.name, twin.registry)
+    current.converge()
+    return current
 
 
 def applied(fabric: Path, access: Connections, journal: Path) -> tuple[str, ...]:
@@ -119,11 +119,11 @@ MARKS = dict.fromkeys(("node-down", "bgpd-killed"), pytest.mark.thorough)
 
 @pytest.mark.twin
 @pytest.mark.parametrize(
-    ("fault", "where", "rule", "said"),
+    ("fault", "where", "rule", "message"),
     [pytest.param(*row, id=row[0], marks=MARKS.get(row[0], ())) for row in FOUND],
 )
 def test_health_finds_what_is_broken(
-    run: Run, twin: Twin, connections: Path, fault: str, where: str, rule: str, said: str
+    run: Run, twin: Twin, connections: Path, fault: str, where: str, rule: str, message: str
 ) -> None:
     before = again(twin)
     whole = before.fibs(protocols=["bgp"])
@@ -136,7 +136,7 @@ def test_health_finds_what_is_broken(
     assert f"broken on purpose: {fault} {where}" in one_lab("heps").wrong
     assert run("lab", "mend", "heps") == (0, f"mended: {fault} {where}\n", "")
     assert code == 1
-    assert said in " ".join(out.split())
+    assert message in " ".join(out.split())
     now = again(twin)
     assert now.fibs(protocols=["bgp"]) == whole
     assert set(now.topology.cables) == set(before.topology.cables)
@@ -154,14 +154,14 @@ def _echoes(address: str, count: int) -> int:
         sender.settimeout(1)
         for _ in range(count):
             sender.sendto(packet, (address, 0))
-        found = 0
+        replies = 0
         try:
-            while found < count:
+            while replies < count:
                 answer = sender.recv(1 << 16)
-                found += answer[20] == 0 and answer[24:26] == packet[4:6]
+                replies += answer[20] == 0 and answer[24:26] == packet[4:6]
         except TimeoutError:
-            return found
-        return found
+            return replies
+        return replies
 
 
 @pytest.mark.twin
@@ -174,15 +174,15 @@ def test_faults_on_a_port_come_and_go(run: Run, twin: Twin) -> None:
         f"rocefort: {port}=1400: is broken already: silent-loss {port}; rocefort lab mend heps\n"
     )
     assert run("lab", "mend", "heps")[0] == 0
-    for fault, command, said in (
+    for fault, command, output in (
         ("rate-limit", "tc qdisc show dev 100GE1_0_57", "rate 5Mbit"),
         ("ce-mark", "nft list ruleset", "ip ecn set ce"),
         ("silent-loss", "nft list ruleset", "numgen random mod 100 < 5"),
     ):
         assert run("lab", "break", "heps", fault, f"{port}=5")[0] == 0
-        assert said in twin.run("leaf01", command.split())[1]
+        assert output in twin.run("leaf01", command.split())[1]
         assert run("lab", "mend", "heps")[0] == 0
-        assert said not in twin.run("leaf01", command.split())[1]
+        assert output not in twin.run("leaf01", command.split())[1]
     assert pings(twin, 20) == 20
     assert run("lab", "mend", "heps") == (0, "nothing is broken on purpose\n", "")
 
@@ -200,9 +200,9 @@ BAD = [
 
 
 @pytest.mark.twin
-@pytest.mark.parametrize(("words", "said"), BAD)
-def test_no_fault(run: Run, twin: Twin, words: tuple[str, str], said: str) -> None:
-    assert run("lab", "break", "heps", *words) == (2, "", f"rocefort: {said}\n")
+@pytest.mark.parametrize(("words", "message"), BAD)
+def test_no_fault(run: Run, twin: Twin, words: tuple[str, str], message: str) -> None:
+    assert run("lab", "break", "heps", *words) == (2, "", f"rocefort: {message}\n")
     assert one_lab("heps").wrong == ()
 
 

@@ -49,16 +49,16 @@ def twin(heps_network: Network, registry: Registry) -> Iterator[Twin]:
             "servers": tuple(s for s in heps_network.servers or () if s.name in PAIR),
         }
     )
-    found = Twin.up(small, "queues", TwinOptions(bfd=False), registry)
-    yield found
-    found.down()
+    new_twin = Twin.up(small, "queues", TwinOptions(bfd=False), registry)
+    yield new_twin
+    new_twin.down()
 
 
 def test_a_port_that_trusts_dscp_has_the_queues_of_its_domain(leaf: Device) -> None:
     (domain,) = leaf.domains
     for dscp in DSCPS:
-        wanted = queue_of_dscp(domain, dscp)
-        assert queue_of(leaf, SERVER, dscp) == queue_of(leaf, UPLINK, dscp) == wanted
+        expected = queue_of_dscp(domain, dscp)
+        assert queue_of(leaf, SERVER, dscp) == queue_of(leaf, UPLINK, dscp) == expected
     assert queue_of(leaf, SERVER, ROCE) == 4
     assert queue_of(leaf, "", ROCE) == OWN
 
@@ -85,8 +85,8 @@ def test_kernels_count_by_port_and_dscp(twin: Twin, leaf: Device) -> None:
     assert queues_of(twin, "leaf01", leaf) == {}  # from now on
     for dscp, queue, flows in ((ROCE, 4, 40), (8, 1, 16)):
         before = queues_of(twin, "leaf01", leaf)
-        with wires(twin, PAIR, traffic_class(dscp), flows) as found:
-            assert not_delivered(found, [PAIR, PAIR[::-1]], 64, 5) == []
+        with wires(twin, PAIR, traffic_class(dscp), flows) as probes:
+            assert not_delivered(probes, [PAIR, PAIR[::-1]], 64, 5) == []
         after = queues_of(twin, "leaf01", leaf)
         for port in (UPLINK, SERVER):
             was = before.get(port, {}).get(queue, (0, 0))[0]
@@ -147,11 +147,11 @@ JUDGED: list[tuple[str, Counted, Counted, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"), [r[1:] for r in JUDGED], ids=[r[0] for r in JUDGED]
+    ("before", "after", "message"), [r[1:] for r in JUDGED], ids=[r[0] for r in JUDGED]
 )
-def test_roce_has_to_leave_by_its_queue(before: Counted, after: Counted, said: str) -> None:
+def test_roce_has_to_leave_by_its_queue(before: Counted, after: Counted, message: str) -> None:
     port = ("leaf01", "100GE1/0/2")
-    assert list(wrong_queues({port: before}, {port: after}, 4)) == ([said] if said else [])
+    assert list(wrong_queues({port: before}, {port: after}, 4)) == ([message] if message else [])
 
 
 def test_the_ports_of_a_leaf_are_in_one_sentence() -> None:
@@ -172,9 +172,9 @@ def test_what_lab_load_sends_is_not_taken_for_packets_of_the_test(
     gate = cast("Gate", None)  # no check of it, nor of a leaf
     ran = QueueVerdict(passed, "1 pair measured")
     monkeypatch.setattr(queue_gate, "run_gate", lambda *_: ran)
-    said = queue_gate.QueueGate(heps_network)
+    summary = queue_gate.QueueGate(heps_network)
     monkeypatch.setenv(queue_gate.UNDER_LOAD, "heps")
-    assert said(cast("Nornir", None), gate) == QueueVerdict(
+    assert summary(cast("Nornir", None), gate) == QueueVerdict(
         passed,
         "1 pair measured; RoCE's queue not judged: `rocefort lab load heps` sends meanwhile, and "
         "is counted too",

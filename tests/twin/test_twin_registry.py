@@ -58,8 +58,8 @@ def test_a_name_that_is_none(labs: Registry, name: str) -> None:
 
 def test_one_process_at_a_time(labs: Registry) -> None:
     with labs.lock("a"):
-        said = r"process \d+ is at work on lab a; wait for it"
-        with pytest.raises(Refused, match=said), labs.lock("a"):
+        message = r"process \d+ is at work on lab a; wait for it"
+        with pytest.raises(Refused, match=message), labs.lock("a"):
             pass
         with labs.lock("b"):
             pass

@@ -24,14 +24,14 @@ LEAN = Features(vrf=False, vlan=False, bonding=False)
 
 
 def test_every_port_has_one_cable(heps_network: Network) -> None:
-    found = topology_of(heps_network, LEAN)
-    ends = [end for cable in found.cables for end in cable.ends]
+    topology = topology_of(heps_network, LEAN)
+    ends = [end for cable in topology.cables for end in cable.ends]
     assert len(ends) == len(set(ends))
-    ports = {(plan.name, port) for plan in found.switches for port in plan.ports.values()}
+    ports = {(plan.name, port) for plan in topology.switches for port in plan.ports.values()}
     assert ports <= set(ends)
-    assert {node for node, _ in ends} <= set(found.nodes)
-    assert found.far("leaf01", "100GE1_0_57") == ("spine01", "100GE1_1_1")
-    assert found.far("leaf01", "MEth0_0_0")[0] == BACKSTAGE  # type: ignore[index]
+    assert {node for node, _ in ends} <= set(topology.nodes)
+    assert topology.far("leaf01", "100GE1_0_57") == ("spine01", "100GE1_1_1")
+    assert topology.far("leaf01", "MEth0_0_0")[0] == BACKSTAGE  # type: ignore[index]
     assert all(len(port) <= 15 for _, port in ends)
 
 
@@ -48,9 +48,9 @@ def test_servers_have_their_leaf_and_gateway(heps_network: Network) -> None:
 
 
 def test_sessions_of_both_ends(heps_network: Network) -> None:
-    found = topology_of(heps_network, LEAN)
-    assert sum(map(len, found.sessions.values())) == 32
-    assert found.sessions["leaf01"] == ("10.1.0.0", "10.1.0.2")
+    topology = topology_of(heps_network, LEAN)
+    assert sum(map(len, topology.sessions.values())) == 32
+    assert topology.sessions["leaf01"] == ("10.1.0.0", "10.1.0.2")
     alone = heps_network.model_copy(update={"nodes": heps_network.nodes[1:]})
     assert topology_of(alone, LEAN).sessions["leaf01"] == ("10.1.0.2",)
 
@@ -69,16 +69,16 @@ def test_all_refusals_are_told_together(heps_network: Network) -> None:
 
 
 def test_what_a_failure_darkens(heps_network: Network) -> None:
-    found = topology_of(heps_network, LEAN)
+    topology = topology_of(heps_network, LEAN)
     ends = (
         End(device="leaf01", interface="100GE1/0/57"),
         End(device="spine01", interface="100GE1/1/1"),
     )
-    cable = ports_of(found, Failure(links=(ends,)))
+    cable = ports_of(topology, Failure(links=(ends,)))
     assert cable == [("leaf01", "100GE1_0_57"), ("spine01", "100GE1_1_1")]
-    assert lost_sessions(found, cable, ()) == {"leaf01 10.1.0.0", "spine01 10.1.0.1"}
-    spine = ports_of(found, Failure(nodes=("spine01",)))
-    assert len(lost_sessions(found, spine, ("spine01",))) == 16
+    assert lost_sessions(topology, cable, ()) == {"leaf01 10.1.0.0", "spine01 10.1.0.1"}
+    spine = ports_of(topology, Failure(nodes=("spine01",)))
+    assert len(lost_sessions(topology, spine, ("spine01",))) == 16
 
 
 class Lab:
@@ -118,8 +118,8 @@ def test_convergence_waits_for_sessions_and_for_the_kernel() -> None:
 
 
 def test_a_summary() -> None:
-    told = {"peers": {"10.1.0.2": {"state": "Established", "pfxRcd": 3, "pfxSnt": 2, "outq": 1}}}
-    assert summary_of(told) == ({"10.1.0.2": "Established"}, ((3, 2, 1),))
+    answer = {"peers": {"10.1.0.2": {"state": "Established", "pfxRcd": 3, "pfxSnt": 2, "outq": 1}}}
+    assert summary_of(answer) == ({"10.1.0.2": "Established"}, ((3, 2, 1),))
     assert summary_of({}) == ({}, ())
 
 
@@ -133,8 +133,8 @@ def test_a_tie_is_no_difference() -> None:
     )
     kernel = {"leaf01": {prefix: frozenset((hops[0], hops[2]))}}
     assert compare_tables(state, kernel, lambda *_: frozenset(hops)).differences == ()
-    (found,) = compare_tables(state, kernel, lambda *_: frozenset()).differences
-    assert str(found) == (
+    (opinions,) = compare_tables(state, kernel, lambda *_: frozenset()).differences
+    assert str(opinions) == (
         "leaf01 10.2.0.0/16: the kernel has 10.1.0.0, 10.1.0.2, the engine 10.1.0.0, 10.1.0.1"
     )
     fewer = {"leaf01": {prefix: frozenset((hops[2],))}}

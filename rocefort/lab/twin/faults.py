@@ -1,4 +1,4 @@
-"""Faults that a user injects into a lab and repairs: one table.
+"""Faults that a user injects into a lab and fixes: one table.
 
     break_lab(registry, "heps", "silent-loss", "leaf01:100GE1/0/25=50")
     mend_lab(registry, "heps")

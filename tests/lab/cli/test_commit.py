@@ -107,7 +107,7 @@ def test_a_trial_ends_on_time_while_nobody_is_logged_in(
 
 
 @pytest.mark.parametrize(
-    ("started", "owner_left", "line", "reply", "left"),
+    ("started", "owner_left", "line", "reply", "outcome"),
     [
         ("commit trial", False, "commit persist a", "persist ID of the trial", "running"),
         ("commit trial", True, "commit persist a", "persist ID of the trial", "running"),
@@ -130,7 +130,7 @@ def test_who_confirms_whose_trial(
     owner_left: bool,
     line: str,
     reply: str,
-    left: str,
+    outcome: str,
 ) -> None:
     switch = make_switch(personality=Personality("survives"))
     talk, other = open_talk(switch), open_talk(switch)
@@ -138,7 +138,7 @@ def test_who_confirms_whose_trial(
     if owner_left:
         talk.session.close()
     assert reply in other("system-view", line)
-    assert (switch.trial is not None) is (left == "running")
+    assert (switch.trial is not None) is (outcome == "running")
     assert mtu_of(switch) == "mtu 9100"
 
 
@@ -231,13 +231,13 @@ def test_where_a_trial_is_its_sessions_alone_others_wait_for_the_timer(
     owner(*MTU, "commit trial 600")
     if left:
         owner.session.close()
-    said = "Error: Session 1 has a trial in progress."
+    message = "Error: Session 1 has a trial in progress."
     other("system-view")
     for line in ("commit", "commit trial 60", "abort trial", "abort trial session 1"):
-        assert other(line) == said
-    assert other("lldp enable", "commit") == said
+        assert other(line) == message
+    assert other("lldp enable", "commit") == message
     assert other("clear configuration candidate") == ""
-    assert other("return", "rollback configuration last 1", "y") == said
+    assert other("return", "rollback configuration last 1", "y") == message
     assert (mtu_of(switch), switch.trial_left()) == ("mtu 9100", 600)
     clock.seconds += 600
     assert other("display configuration trial status").startswith("Trial status: INACTIVE")
@@ -292,7 +292,7 @@ NO_MORE = "Error: The number of PFC queues of profile {} exceeds 3."
 
 
 @pytest.mark.parametrize(
-    ("family", "lines", "said"),
+    ("family", "lines", "message"),
     [
         ("V300_G1", ["dcb pfc", "priority 4 5"], ""),
         ("V300_G1", ["dcb pfc", "priority 2 4 5"], NO_MORE.format("default")),
@@ -319,11 +319,11 @@ NO_MORE = "Error: The number of PFC queues of profile {} exceeds 3."
     ],
 )
 def test_what_only_the_whole_shows(
-    make_switch: MakeSwitch, open_talk: OpenTalk, family: str, lines: list[str], said: str
+    make_switch: MakeSwitch, open_talk: OpenTalk, family: str, lines: list[str], message: str
 ) -> None:
     talk = open_talk(make_switch(family=SyntaxFamily[family]))
-    assert talk("system-view", *lines, "commit") == said
-    assert talk.prompt[1] == ("*" if said else "~"), "what is refused stays in the candidate"
+    assert talk("system-view", *lines, "commit") == message
+    assert talk.prompt[1] == ("*" if message else "~"), "what is refused stays in the candidate"
 
 
 def test_what_ran_before_may_run_on(make_switch: MakeSwitch, open_talk: OpenTalk) -> None:

@@ -118,8 +118,8 @@ def test_help_names_the_session_of_the_trial(switch: EmulatedSwitch, open_talk: 
     """V300R023C00 command reference, "abort trial", second example."""
     first, second = open_talk(switch), open_talk(switch)
     first("system-view", "sysname other", "commit trial")
-    told = second.session.help("abort trial session ").text
-    assert told == f"  {first.session.number}  Session in trial configuration mode"
+    output = second.session.help("abort trial session ").text
+    assert output == f"  {first.session.number}  Session in trial configuration mode"
 
 
 def test_help_for_what_nothing_fits_is_an_error_and_changes_nothing(

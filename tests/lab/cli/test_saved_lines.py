@@ -51,11 +51,11 @@ def shown(text: str) -> str:
 )
 def test_a_saved_text_joins_lines_and_means_the_same(typed: list[str], saved: list[str]) -> None:
     text = "".join(typed)
-    found = shown(text)
+    saved_text = shown(text)
     for line in saved:
-        assert line in found
-    assert found.count("port split") == sum("port split" in line for line in saved)
-    said = f"sysname leaf01\n{text}"
-    assert parse(found, "a.cfg").device == parse(said, "a.cfg").device
-    started = (replay(parse_tree(each), V200)[0] for each in (found, said))
+        assert line in saved_text
+    assert saved_text.count("port split") == sum("port split" in line for line in saved)
+    typed_text = f"sysname leaf01\n{text}"
+    assert parse(saved_text, "a.cfg").device == parse(typed_text, "a.cfg").device
+    started = (replay(parse_tree(each), V200)[0] for each in (saved_text, typed_text))
     assert len(set(started)) == 1  # a switch that starts with it is equal

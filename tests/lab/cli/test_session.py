@@ -324,15 +324,15 @@ def test_two_candidates_and_the_conflict_between_them(
     make_switch: MakeSwitch, open_talk: OpenTalk
 ) -> None:
     switch = make_switch(on_conflict="refuse")
-    one, two = open_talk(switch), open_talk(switch)
-    one(*MTU)
+    first, two = open_talk(switch), open_talk(switch)
+    first(*MTU)
     two("system-view", "lldp enable")
     assert two.prompt == "[*leaf01]"
     assert two("commit") == ""
-    failed = one("commit")
+    failed = first("commit")
     assert failed.startswith("Error: The running configuration has been changed by another user.")
     assert mtu_of(switch) == "mtu 9000"
-    assert one("refresh configuration candidate", "commit") == ""
+    assert first("refresh configuration candidate", "commit") == ""
     assert mtu_of(switch) == "mtu 9100"
     assert "lldp enable" in {line.text for line in switch.running}, "both changes are there"
 
@@ -398,8 +398,8 @@ def test_rollback_goes_back_by_count_id_and_label_after_a_question(
 ) -> None:
     talk = open_talk(switch)
     talk(*MTU, "commit label first", "mtu 9200", "commit", "mtu 9300", "commit", "return")
-    asked = talk("rollback configuration last 1")
-    assert asked.startswith("Warning: This operation will revert configuration changes")
+    question = talk("rollback configuration last 1")
+    assert question.startswith("Warning: This operation will revert configuration changes")
     assert talk("y") == (
         "Checking changes...\nLoading rollback changes\nCommitting\nCheck rollback result\n"
         "Configuration rollback succeeded.\n"

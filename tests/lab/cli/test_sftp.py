@@ -125,7 +125,7 @@ def test_a_backup_is_a_file_of_what_runs(
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("../../up.cfg", "Error: Wrong parameter found at '^' position."),
         ("/etc/up.cfg", "Error: Wrong parameter found at '^' position."),
@@ -138,9 +138,9 @@ def test_a_backup_is_a_file_of_what_runs(
     ],
 )
 def test_what_is_no_backup_file_is_refused(
-    switch: EmulatedSwitch, open_talk: Any, name: str, said: str
+    switch: EmulatedSwitch, open_talk: Any, name: str, message: str
 ) -> None:
-    assert open_talk(switch)(f"save {name}").endswith(said)
+    assert open_talk(switch)(f"save {name}").endswith(message)
 
 
 def test_saving_to_the_startup_file_is_saving(switch: EmulatedSwitch, open_talk: Any) -> None:

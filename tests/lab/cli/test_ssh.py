@@ -216,9 +216,9 @@ def test_host_keys_stay_the_same_over_restarts_and_are_private(
     keys = []
     for _ in range(2):
         with run_in_thread(LabServer({"leaf01": make_switch()}, tmp_path)) as lab:
-            place, kind, key = lab.known_hosts.read_text().split()
+            address, kind, key = lab.known_hosts.read_text().split()
         keys.append(key)
-        assert place == f"[127.0.0.1]:{lab.ports['leaf01']}"
+        assert address == f"[127.0.0.1]:{lab.ports['leaf01']}"
         assert kind == "ssh-ed25519"
     assert keys[0] == keys[1]
     assert stat.S_IMODE((tmp_path / "leaf01.key").stat().st_mode) == 0o600

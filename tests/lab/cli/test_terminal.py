@@ -287,8 +287,8 @@ def test_a_fault_after_the_reply_is_seen_with_the_reply(
 
     async def work(keys: Keys) -> None:
         keys.process.stdin.write(b"display device esn\r")
-        said = await keys.rest()
-        assert "ESN of slot 1" in said
-        assert said.endswith("\r\n<leaf01>"), "it is answered: the prompt is the end of an answer"
+        output = await keys.rest()
+        assert "ESN of slot 1" in output
+        assert output.endswith("\r\n<leaf01>"), "it is answered: the prompt is the end of an answer"
 
     asyncio.run(logged_in(switch, tmp_path, work))

@@ -122,14 +122,14 @@ def test_an_idle_session_is_ended_as_configured(
 def test_two_services_of_two_users_both_take_effect(
     switch: EmulatedSwitch, open_talk: OpenTalk
 ) -> None:
-    one, two = open_talk(switch), open_talk(switch)
-    one(*MTU)
+    first, two = open_talk(switch), open_talk(switch)
+    first(*MTU)
     two("system-view", "lldp enable", "commit")
-    assert one("display configuration candidate changes") == (
+    assert first("display configuration candidate changes") == (
         "Error: The running configuration has been changed. "
         "Run the refresh configuration candidate command."
     )
-    assert one("commit") == ""
+    assert first("commit") == ""
     assert {"mtu 9100", "lldp enable"} <= texts(switch)
 
 
@@ -138,24 +138,24 @@ def test_of_the_same_configuration_only_the_first_takes_effect(
     make_switch: MakeSwitch, open_talk: OpenTalk, mode: str
 ) -> None:
     switch = make_switch(on_conflict=mode)
-    one, two = open_talk(switch), open_talk(switch)
-    one(*MTU)
+    first, two = open_talk(switch), open_talk(switch)
+    first(*MTU)
     two(*MTU[:2], "mtu 9200", "commit")
-    refused = one("commit")
+    refused = first("commit")
     assert refused.startswith("Error: ")
     assert "changed by another user" in refused
     assert "mtu 9200" in texts(switch)
-    assert one("refresh configuration candidate", "commit") == ""
+    assert first("refresh configuration candidate", "commit") == ""
     assert "mtu 9100" in texts(switch), "after a refresh it is a change of what runs now"
 
 
 def test_a_line_that_no_longer_fits_stops_the_merge(
     switch: EmulatedSwitch, open_talk: OpenTalk
 ) -> None:
-    one, two = open_talk(switch), open_talk(switch)
-    one("system-view", "bgp 65101", "peer 10.1.0.0 description spine")
+    first, two = open_talk(switch), open_talk(switch)
+    first("system-view", "bgp 65101", "peer 10.1.0.0 description spine")
     two("system-view", "bgp 65101", "undo peer 10.1.0.0", "y", "commit")
-    assert one("commit") == "Error: 10.1.0.0 does not exist."
+    assert first("commit") == "Error: 10.1.0.0 does not exist."
     assert "peer 10.1.0.0 description spine" not in texts(switch)
 
 
@@ -163,29 +163,29 @@ def test_where_the_candidate_is_shared_one_commits_and_clears_for_all(
     make_switch: MakeSwitch, open_talk: OpenTalk
 ) -> None:
     switch = make_switch(candidate_mode="shared")
-    one, two = open_talk(switch), open_talk(switch)
-    one(*MTU)
+    first, two = open_talk(switch), open_talk(switch)
+    first(*MTU)
     two("system-view")
     assert two.prompt == "[*leaf01]"
     two("lldp enable")
-    assert "+ lldp enable" in one("display configuration candidate changes")
+    assert "+ lldp enable" in first("display configuration candidate changes")
     two.session.close()
-    assert one.prompt == "[*leaf01-100GE1/0/1]", "its lines are left behind"
-    assert one("commit") == ""
+    assert first.prompt == "[*leaf01-100GE1/0/1]", "its lines are left behind"
+    assert first("commit") == ""
     assert {"mtu 9100", "lldp enable"} <= texts(switch)
-    one("mtu 9200", "clear configuration candidate")
+    first("mtu 9200", "clear configuration candidate")
     assert not switch.candidates
 
 
 def test_what_two_add_to_one_list_is_no_conflict(
     switch: EmulatedSwitch, open_talk: OpenTalk
 ) -> None:
-    one, two = open_talk(switch), open_talk(switch)
-    one("system-view", "vlan batch 10 20 to 22")
+    first, two = open_talk(switch), open_talk(switch)
+    first("system-view", "vlan batch 10 20 to 22")
     two("system-view", "vlan batch 22 to 23", "commit", "undo vlan batch 23", "commit")
-    assert one("commit") == ""
+    assert first("commit") == ""
     assert "vlan batch 10 20 to 22" in texts(switch)
-    one("undo vlan batch 10", "vlan batch 30")
+    first("undo vlan batch 10", "vlan batch 30")
     two("undo vlan batch 10", "interface 100GE1/0/2", "port default vlan 20", "commit")
-    assert one("commit") == "", "both took it away"
+    assert first("commit") == "", "both took it away"
     assert "vlan batch 20 to 22 30" in texts(switch)

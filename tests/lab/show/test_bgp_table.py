@@ -115,11 +115,11 @@ def test_every_way_of_the_routing_engine_is_there_with_its_as_path(
         learned.setdefault(prefix, []).append(row[3])
         paths.setdefault(prefix, set()).add(row[5])
     assert learned == {
-        str(prefix): list(map(str, found.next_hops)) for prefix, found in solution.bgp[name].items()
+        str(prefix): list(map(str, route.next_hops)) for prefix, route in solution.bgp[name].items()
     }
     best = {str(p): " ".join(map(str, s.as_path)) for p, s in solution.bgp[name].items()}
     assert all(best[prefix] in paths[prefix] for prefix in best)
-    assert {len(path.split()) for found in paths.values() for path in found} == (
+    assert {len(path.split()) for route in paths.values() for path in route} == (
         {1, 2} if name == "leaf07" else {1}
     )
 

@@ -133,7 +133,7 @@ VLAN_ROWS = rows("vlan batch 10 20", " port default vlan 20", " port default vla
 
 
 @pytest.mark.parametrize(
-    ("behind", "shown"),
+    ("filters", "shown"),
     [
         ("include vlan", VLAN_ROWS),
         ("include vlan | exclude batch", rows(" port default vlan 20", " port default vlan 10")),
@@ -152,12 +152,12 @@ VLAN_ROWS = rows("vlan batch 10 20", " port default vlan 20", " port default vla
         ("inc vlan | c", "Total lines: 3."),
     ],
 )  # fmt: skip
-def test_filters(ask: Ask, behind: str, shown: str) -> None:
-    assert ask(f"display current-configuration | {behind}") == shown
+def test_filters(ask: Ask, filters: str, shown: str) -> None:
+    assert ask(f"display current-configuration | {filters}") == shown
 
 
 @pytest.mark.parametrize(
-    ("behind", "under", "message"),
+    ("filters", "under", "message"),
     [
         ("include", "", "Incomplete command"),
         ("section", "", "Incomplete command"),
@@ -170,8 +170,8 @@ def test_filters(ask: Ask, behind: str, shown: str) -> None:
         ("include a | " * 32 + "exclude last", "exclude", "Too many parameters"),
     ],
 )
-def test_filters_that_are_none(ask: Ask, behind: str, under: str, message: str) -> None:
-    typed = f"display version | {behind}".rstrip()
+def test_filters_that_are_none(ask: Ask, filters: str, under: str, message: str) -> None:
+    typed = f"display version | {filters}".rstrip()
     column = len("<leaf01>") + (typed.rindex(under) if under else len(typed))
     assert ask(typed) == f"{' ' * column}^\nError: {message} found at '^' position."
 

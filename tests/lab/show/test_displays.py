@@ -170,13 +170,13 @@ COMMANDS = [
 def test_every_display_is_as_its_golden_file_has_it(
     ask: Callable[[str], str], golden_update: bool
 ) -> None:
-    told = "".join(f"<leaf01>{command}\n{ask(command)}\n" for command in COMMANDS)
-    assert "\nError:" not in told
+    output = "".join(f"<leaf01>{command}\n{ask(command)}\n" for command in COMMANDS)
+    assert "\nError:" not in output
     path = GOLDEN / "displays.txt"
     if golden_update:
         path.parent.mkdir(exist_ok=True)
-        path.write_text(told, encoding="utf-8")
-    assert told == path.read_text(encoding="utf-8")
+        path.write_text(output, encoding="utf-8")
+    assert output == path.read_text(encoding="utf-8")
 
 
 def test_the_queues_of_a_slot_are_those_of_its_ports_each_under_its_name(

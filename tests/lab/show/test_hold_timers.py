@@ -65,11 +65,11 @@ def switches(heps: DerivedNetwork) -> dict[str, EmulatedSwitch]:
 @pytest.fixture
 def site(heps: DerivedNetwork, switches: dict[str, EmulatedSwitch]) -> Iterator[Site]:
     before = {name: switch.running for name, switch in switches.items()}
-    found = Site(switches, model_of(subject_of_derived(heps).network, switches))
+    new_site = Site(switches, model_of(subject_of_derived(heps).network, switches))
     for switch in switches.values():
-        switch.clock, switch.booted, switch.changed = lambda: found.now, 0.0, 0.0
-    assert found.states() == ("Established", "Established")
-    yield found
+        switch.clock, switch.booted, switch.changed = lambda: new_site.now, 0.0, 0.0
+    assert new_site.states() == ("Established", "Established")
+    yield new_site
     for name, switch in switches.items():
         switch.running, switch.points, switch.trial = before[name], (), None
         for number in tuple(switch.logins):

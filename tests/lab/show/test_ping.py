@@ -121,8 +121,8 @@ def test_what_answers(
     ask: Callable[[str], str], typed: str, received: int, ttl: int | None
 ) -> None:
     text = ask(f"ping {typed}")
-    said = pinging.result(text, pinging.PingRequest(typed.rsplit(maxsplit=1)[-1]))["success"]
-    assert (said["probes_sent"], said["packet_loss"]) == (5, 5 - received)
+    output = pinging.result(text, pinging.PingRequest(typed.rsplit(maxsplit=1)[-1]))["success"]
+    assert (output["probes_sent"], output["packet_loss"]) == (5, 5 - received)
     assert text.count("ttl=") == received
     assert ttl is None or f"ttl={ttl} " in text
 
@@ -163,13 +163,13 @@ def heard(text: str) -> list[lldp.Neighbor]:
 
 def test_the_driver_reads_what_neighbours_say(chain: EmulatedState, open_talk: Any) -> None:
     talk = open_talk(chain.switches["leaf01"])
-    (said,) = heard(talk("display lldp neighbor"))
+    (neighbour,) = heard(talk("display lldp neighbor"))
     assert talk("display lldp neighbor interface 100GE1/0/3") == "100GE1/0/3 has 0 neighbor(s)"
-    assert (said.local, said.text("port_id")) == (UP, UP)
-    assert said.text("port_description") == "to leaf01"
-    assert said.text("system_name") == "spine01"
-    assert said.text("address") == "192.0.2.1"
-    assert said.text("enabled_capabilities") == "bridge router"
+    assert (neighbour.local, neighbour.text("port_id")) == (UP, UP)
+    assert neighbour.text("port_description") == "to leaf01"
+    assert neighbour.text("system_name") == "spine01"
+    assert neighbour.text("address") == "192.0.2.1"
+    assert neighbour.text("enabled_capabilities") == "bridge router"
     (back,) = heard(
         open_talk(chain.switches["leaf02"])("display lldp neighbor interface 100GE1/0/1")
     )

@@ -35,28 +35,28 @@ def session(audit_log: AuditLog, clock: Clock, mode: TrialMode = "survives") -> 
     return DurableSession(switch, "netops", None, audit_log)
 
 
-def type_in(kept: DurableSession, *lines: str) -> None:
+def type_in(durable: DurableSession, *lines: str) -> None:
     for line in lines:
-        kept.handle(line)
+        durable.handle(line)
 
 
 def changes(rows: list[AuditRecord]) -> list[tuple[str, bool, bool, bool, bool]]:
     """Return rows with a changed state: line, candidate, trial, another running, saved it."""
-    found, last = [], rows[0].state
+    changed, last = [], rows[0].state
     for row in rows:
         if row.state != last:
             runs, saved = row.running != rows[0].running, row.saved != rows[0].saved
-            found.append((row.line, row.candidate, row.left_s is not None, runs, saved))
+            changed.append((row.line, row.candidate, row.left_s is not None, runs, saved))
         last = row.state
-    return found
+    return changed
 
 
 def test_every_line_is_a_row_with_what_came_of_it(tmp_path: Path) -> None:
     with AuditLog(tmp_path / "log") as audit_log:
-        kept = session(audit_log, Clock())
+        durable = session(audit_log, Clock())
         lines = ("system-view", "vlan batch 7", "commit trial 60 persist p", "commit persist p")
-        type_in(kept, *lines, "return", "save", "Y")
-        kept.close()
+        type_in(durable, *lines, "return", "save", "Y")
+        durable.close()
     rows = read_audit_log(tmp_path / "log")
     assert [row.line for row in rows] == ["", *lines, "return", "save", "Y", GONE]
     assert {(row.switch, row.user) for row in rows[1:]} == {("leaf01", "netops")}
@@ -72,10 +72,10 @@ def test_every_line_is_a_row_with_what_came_of_it(tmp_path: Path) -> None:
 def test_a_trial_that_ends_by_itself_is_nobodys_line(tmp_path: Path) -> None:
     clock = Clock()
     with AuditLog(tmp_path / "log") as audit_log:
-        kept = session(audit_log, clock)
-        type_in(kept, "system-view", "vlan batch 7", "commit trial 60")
+        durable = session(audit_log, clock)
+        type_in(durable, "system-view", "vlan batch 7", "commit trial 60")
         clock.now = 61
-        type_in(kept, "vlan batch 8")
+        type_in(durable, "vlan batch 8")
     assert changes(read_audit_log(tmp_path / "log"))[-2:] == [
         ("", False, False, False, False),
         ("vlan batch 8", True, False, False, False),
@@ -84,9 +84,9 @@ def test_a_trial_that_ends_by_itself_is_nobodys_line(tmp_path: Path) -> None:
 
 def test_one_that_ends_with_its_session_says_so(tmp_path: Path) -> None:
     with AuditLog(tmp_path / "log") as audit_log:
-        kept = session(audit_log, Clock(), "dies-with-session")
-        type_in(kept, "system-view", "vlan batch 7", "commit trial 60")
-        kept.close()
+        durable = session(audit_log, Clock(), "dies-with-session")
+        type_in(durable, "system-view", "vlan batch 7", "commit trial 60")
+        durable.close()
     assert changes(read_audit_log(tmp_path / "log"))[-1] == (GONE, False, False, False, False)
 
 

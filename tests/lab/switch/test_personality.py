@@ -30,9 +30,9 @@ def test_the_default_is_the_vendors_wording() -> None:
 def test_every_two_values_meet_in_a_few_personalities() -> None:
     chosen = PERSONALITIES
     assert (chosen[0], chosen[1]) == (DEFAULT, SILENT)
-    for one, other in combinations(axes(), 2):
-        met = {(getattr(each, one), getattr(each, other)) for each in chosen}
-        assert met == set(product(axes()[one], axes()[other]))
+    for personality, other in combinations(axes(), 2):
+        met = {(getattr(each, personality), getattr(each, other)) for each in chosen}
+        assert met == set(product(axes()[personality], axes()[other]))
     assert len(chosen) == len(set(chosen)) <= 14
 
 

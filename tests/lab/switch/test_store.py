@@ -93,8 +93,8 @@ def test_a_killed_lab_goes_on_where_it_was(tmp_path: Path) -> None:
         assert "vlan batch 10\n" in config, "and not the uncommitted 20"
         status = shown(client, "display configuration trial status")
         assert "Trial status: ACTIVE" in status
-        left = int(status.split("(sec):")[1].split()[0])
-        assert 500 < left < 600
+        seconds_left = int(status.split("(sec):")[1].split()[0])
+        assert 500 < seconds_left < 600
         assert "first" in shown(client, "display configuration commit list")
         type_line(client, "system-view")
         type_line(client, "commit")
@@ -148,9 +148,9 @@ def test_a_trial_goes_on_by_the_wall_clock_while_no_lab_runs(
         assert store.restore(again, Pool())
     talk = open_talk(again)
     assert mtu in talk("display current-configuration interface 100GE1/0/1")
-    left = 1 if away == 119 else 0
-    assert f"(sec): {left}" in talk("display configuration trial status")
-    if not left:
+    seconds_left = 1 if away == 119 else 0
+    assert f"(sec): {seconds_left}" in talk("display configuration trial status")
+    if not seconds_left:
         assert again.points[-1].at == datetime(2026, 1, 2, 0, 3, tzinfo=UTC), "when it expired"
     assert again.clock() - again.booted == 60 + away
 
