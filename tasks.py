@@ -1,8 +1,7 @@
-"""The commands of `rocefort`: each reads as the list of its steps; more are in `commands/`.
+"""Command line of `rocefort`: each command is the list of its steps; more are in `commands/`.
 
 Exit codes: 0 clean, 1 findings of severity error (or drift), 2 bad input, 3 a device or service
-failed, 4 refused. What a command needs is imported in it, so that `rocefort --help` is there at
-once.
+failed, 4 refused. Each command imports its own modules, so that `rocefort --help` prints at once.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def options_of_rocefort(
 
 
 def app() -> None:
-    """Run the command line; every error becomes one line and its exit code."""
+    """Run the command line; print every error as one line, and exit with its code."""
     collect_seldom()
     try:
         cli()
@@ -74,13 +73,13 @@ def app() -> None:
         _print_error(f"rocefort: {said}" if len(said.splitlines()) < 2 else said)
         sys.exit(error.exit_code)
     except SystemExit as ended:
-        if ended.code == INTERRUPTED and _by_ctrl_c(ended):  # Typer ends without a word
+        if ended.code == INTERRUPTED and _by_ctrl_c(ended):  # Typer prints nothing
             _say_interrupted()
         raise
-    except KeyboardInterrupt:  # before Typer knows what the commands are
+    except KeyboardInterrupt:  # before Typer has read the commands
         _say_interrupted()
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has gone
+    except BrokenPipeError:  # the reader of the output has ended
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:
@@ -89,7 +88,7 @@ def app() -> None:
         output.silence(sys.stdout)
         _print_error(f"rocefort: output cannot be written: {error.strerror}")
         sys.exit(3)
-    except Exception as error:  # noqa: BLE001 - a defect of ours: kept whole, shown as one line
+    except Exception as error:  # noqa: BLE001 - a defect: its traceback goes to a file
         _end_by_defect(error)
 
 
@@ -100,7 +99,7 @@ def _end_by_defect(error: Exception) -> NoReturn:
 
 
 def _print_error(text: str) -> None:
-    """Write a line to standard error; where that is gone, the exit code tells."""
+    """Write a line to standard error; if that is closed, only the exit code remains."""
     with suppress(OSError):
         typer.echo(text, err=True)
 
@@ -110,7 +109,7 @@ def _say_interrupted() -> None:
 
 
 def _by_ctrl_c(ended: SystemExit) -> bool:
-    """Whether this process was interrupted, and not a command that it ran."""
+    """Whether the interruption hit this process, and not a command that it ran."""
     left = ended.__context__
     return left is not None and isinstance(left.__cause__, KeyboardInterrupt)
 
@@ -465,7 +464,7 @@ def _write_difference(
     verdict: str,
     form: options.DifferenceFormat,
 ) -> None:
-    """Write a difference with its verdict: at the end of text, at the beginning of a comment."""
+    """Write a difference with its verdict: last in text, first in a comment."""
     from rocefort.reports.blocks import Note, Section
     from rocefort.reports.fabric.diff import difference_json
     from rocefort.reports.writers.markdown import markdown_of

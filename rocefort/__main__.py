@@ -1,4 +1,4 @@
-"""`python -m rocefort`: the command line, for a process that another one starts."""
+"""`python -m rocefort`: entry point of the command line for child processes."""
 
 from __future__ import annotations
 

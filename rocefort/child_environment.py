@@ -1,8 +1,8 @@
-"""The environment of programs that Rocefort runs (git, ssh-keygen, kubectl), without its secrets.
+"""Environment of programs that Rocefort runs (git, ssh-keygen, kubectl), without its secrets.
 
 A reference `env:NAME` may name any variable, and most are read only after git has run. So a child
-gets the variables that are listed here, and of those none that a reference has named so far. One
-that may need any other (kubectl asks a cloud's own program for a token) gets the rest, too.
+gets only the variables of the list below, without those that a reference has named so far. A
+program that may need others gets the rest, too: kubectl starts a cloud's own program for a token.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _secret: set[str] = set()
 
 
 def keep_from_children(name: str) -> None:
-    """Hide a variable that holds a secret, whatever its name."""
+    """Hide a variable that holds a secret from child processes."""
     _secret.add(name)
 
 
 def environment(*, whole: bool = False) -> dict[str, str]:
-    """Variables for a child process. whole: also those that are not listed here."""
+    """Return the variables for a child process. whole: also those outside the list."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""Time of this machine, and of the switches as a controller waits for it."""
+"""Clock of this machine, and of the switches that a controller waits for."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from datetime import UTC, datetime
 
 
 def utc_now() -> datetime:
-    """This machine's clock."""
+    """Return the time of this machine."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Seconds of the switches; scale: how many of them pass in one second of this machine.
+    """Time of the switches in seconds; scale: switch seconds per second of this machine.
 
-    Above 1 only for emulated switches, whose timers run so much faster.
+    The scale is above 1 only for emulated switches, whose timers run faster.
     """
 
     scale: float = 1.0
 
     def now(self) -> float:
-        """Seconds since some moment; it never goes back."""
+        """Return monotonic seconds since an arbitrary moment."""
         return time.monotonic() * self.scale
 
     def sleep(self, seconds: float) -> None:
-        """Wait until so many seconds have passed on the switches."""
+        """Wait until this many seconds have passed on the switches."""
         time.sleep(seconds / self.scale)

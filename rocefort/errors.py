@@ -1,10 +1,10 @@
-"""Every error that Rocefort can show a person.
+"""Errors that Rocefort shows to a user, with their exit codes.
 
 RocefortError            where, what, how; carries its exit code
-+-- BadInput             2  one or many problems of one stage, all together
-+-- DeviceFailed         3  a switch or a server did not do what it was asked
-+-- ServiceFailed        3  something Rocefort needs (Batfish, a file system) failed
-+-- Refused              4  it could be done, and Rocefort will not do it
++-- BadInput             2  one or more problems of one stage, reported together
++-- DeviceFailed         3  a switch or a server did not carry out a request
++-- ServiceFailed        3  a service that Rocefort needs (Batfish, a file system) failed
++-- Refused              4  the action is possible, but unsafe or not permitted
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with an input: where it stands, what it is, how to mend it."""
+    """Problem of an input: its place, its description and its fix."""
 
     where: str
     what: str
     how: str = ""
-    line: int = 0  # where known, so that problems can be shown in the order of the file
+    line: int = 0  # 0: not known; problems are shown in the order of the file
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
@@ -28,7 +28,7 @@ class Problem:
 
 
 class RocefortError(Exception):
-    """The root: one line a problem, `where: what; how`, and ends the command with exit_code."""
+    """Root of all errors: one line per problem, `where: what; how`; exit_code ends the command."""
 
     exit_code = 2
 
@@ -45,22 +45,22 @@ class RocefortError(Exception):
 
 
 class BadInput(RocefortError):  # noqa: N818 - reads as a sentence where it is raised
-    """Input that cannot be used; carries every problem that one stage found."""
+    """Unusable input; carries every problem that one stage found."""
 
 
 class DeviceFailed(RocefortError):  # noqa: N818
-    """A switch or a server could not be reached, or refused, or answered wrongly."""
+    """A switch or a server is unreachable, refuses a request, or returns a wrong answer."""
 
     exit_code = 3
 
 
 class ServiceFailed(RocefortError):  # noqa: N818
-    """A service or resource that Rocefort depends on failed."""
+    """A service or resource that Rocefort needs failed."""
 
     exit_code = 3
 
 
 class Refused(RocefortError):  # noqa: N818
-    """Rocefort will not do this; nothing was changed."""
+    """Rocefort refuses the action; nothing was changed."""
 
     exit_code = 4

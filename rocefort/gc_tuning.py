@@ -1,16 +1,16 @@
-"""How often Python looks for cyclic garbage: seldom, for frozen values make hardly any."""
+"""Interval of Python's garbage collector: long, because frozen values form few cycles."""
 
 from __future__ import annotations
 
 import atexit
 import gc
 
-# Python's 700 allocations between two looks are for small programs. A network of 500 switches has
-# a million live objects, and looking through them time and again took a fifth of the CPU time.
+# Python's default of 700 allocations between two collections suits small programs. A network of 500
+# switches has a million live objects; repeated collections took a fifth of the CPU time.
 ALLOCATIONS_BETWEEN = 100_000
 
 
 def collect_seldom() -> None:
-    """Let a command make many values before the collector looks again; once, at its start."""
+    """Collect only after many allocations; call once, when a command starts."""
     gc.set_threshold(ALLOCATIONS_BETWEEN, 50, 50)
-    atexit.register(gc.freeze)  # the last looks, as Python ends, would be through all there is
+    atexit.register(gc.freeze)  # collections at exit would scan every object

@@ -1,4 +1,4 @@
-"""Report of an internal error: one line, and its traceback in a file, both without secrets."""
+"""Internal errors: one line for the user, and a traceback in a file, both without secrets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 import tempfile
 import traceback
 
-EXIT_CODE = 70  # EX_SOFTWARE, none of the documented codes
+EXIT_CODE = 70  # EX_SOFTWARE, not one of the documented codes
 
 
 def masked(text: str) -> str:
@@ -16,29 +16,29 @@ def masked(text: str) -> str:
 
 
 def described(error: BaseException) -> str:
-    """The error in one line, without secrets, and of characters that any file and stream takes.
+    """Return the error in one line, without secrets, in characters that any stream accepts.
 
-    Never raises, also where the error cannot make its own text.
+    Never raises, not even if the error cannot format its own text.
     """
     text = masked(" ".join("".join(traceback.format_exception_only(error)).split()))
     return text.encode("utf-8", "backslashreplace").decode().rstrip(":")
 
 
 def error_report(error: BaseException) -> tuple[str, str]:
-    """What happened and what to do with it; the traceback is kept in a file."""
+    """Return the error and the instruction to report it; the traceback goes to a file."""
     return f"an internal error: {described(error)}", traceback_hint(error)
 
 
 def traceback_hint(error: BaseException) -> str:
-    """Write the traceback to a file; return what to do with it, also where no file can be written.
+    """Write the traceback to a file; return the instruction to report it, or why there is no file.
 
-    Never raises: this runs where anything may have failed already.
+    Never raises: any part of the program may have failed before.
     """
     try:
         text = masked("".join(traceback.format_exception(error)))
         with tempfile.NamedTemporaryFile(prefix="rocefort-", suffix=".log", delete=False) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
-    except Exception as failure:  # noqa: BLE001 - whatever it is, a raw traceback is worse
+    except Exception as failure:  # noqa: BLE001 - a raw traceback is worse
         why = getattr(failure, "strerror", None) or described(failure)
         return f"its traceback could not be kept: {why}"
     return f"please report it with {file.name}"

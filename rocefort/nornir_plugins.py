@@ -22,11 +22,11 @@ from rocefort.rollout.planning.plan import read_plan
 
 
 class FabricInventory:
-    """Nornir inventory plugin: the switches and servers of a fabric, and how each is reached.
+    """Nornir inventory plugin: the switches and servers of a fabric, and their connections.
 
-    fabric: a fabric.yaml, its directory, or a name. connections: the file that says how each is
-    reached, and where its credential is (read when a session opens, never held). plan: a sealed
-    plan, whose waves are then groups, too. Groups as in NetworkInventory.
+    fabric: a fabric.yaml, its directory, or a name. connections: the file with the address of each
+    host and the reference of its credential (read when a session opens, never held). plan: a sealed
+    plan, whose waves become groups, too. Other groups as in NetworkInventory.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class FabricInventory:
 def _check(plan: Plan, fabric: str, path: Path) -> None:
     if plan.fabric != fabric:
         raise Refused(
-            f"is a plan of {plan.fabric}, and the fabric is {fabric}",
+            f"plan is for fabric {plan.fabric}, not for {fabric}",
             where=str(path),
-            how="name the plan of this fabric",
+            how="give a plan of this fabric",
         )

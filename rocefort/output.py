@@ -1,7 +1,7 @@
-"""Standard output: results as text or JSON, and writes that may fail while a rollout is under way.
+"""Standard output: results as text or JSON, and writes that may fail during a rollout.
 
-A pager that ends, a full disk or a terminal that is gone must not end a wave. From the first write
-that fails, output goes nowhere, and the journal carries what happens.
+A closed pager, a full disk or a lost terminal must not end a wave. After the first write that
+fails, output is discarded; the journal still records every event.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}  # a full disk
 
 
 def write_blocks(*blocks: Block, err: bool = False) -> None:
-    """Write a report to standard output or standard error, as wide and as coloured as it is."""
+    """Write a report to standard output or standard error, in the width and colours of it."""
     from rocefort.reports.writers.terminal import write  # noqa: PLC0415 - rich, for text alone
 
     write(*blocks, err=err)
@@ -46,9 +46,9 @@ def write_result(
 
 
 class LastingOutput:
-    """A text stream that goes silent at the first write that fails.
+    """Text stream that discards output after the first write that fails.
 
-    nowhere: a descriptor that takes all, open before it is needed.
+    nowhere: a descriptor of the null device, open before it is needed.
     """
 
     def __init__(self, stream: TextIO, lost: str, nowhere: int) -> None:
@@ -56,24 +56,24 @@ class LastingOutput:
         self._silent = False
 
     def write(self, text: str) -> int:
-        """Write, or say once on standard error that nothing is written from now on."""
+        """Write; at the first failure, report once on standard error that output is lost."""
         if self._silent:
             return len(text)
         encoding = self._stream.encoding or "utf-8"
-        try:  # what the encoding of the stream lacks is spelled out
+        try:  # characters outside the encoding are escaped
             self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
             self._stream.flush()
-        except (OSError, ValueError) as error:  # the latter of a stream that is closed
+        except (OSError, ValueError) as error:  # ValueError: the stream is closed
             self._silence(error)
         return len(text)
 
     def flush(self) -> None:
-        """Every write is flushed."""
+        """Do nothing: every write is flushed."""
 
     def _silence(self, error: OSError | ValueError) -> None:
         self._silent = True
-        with suppress(OSError, ValueError):  # it is closed, or in memory
-            os.dup2(self._nowhere, self._stream.fileno())  # what it has buffered, too
+        with suppress(OSError, ValueError):  # closed, or in memory
+            os.dup2(self._nowhere, self._stream.fileno())  # also for buffered text
         why = getattr(error, "strerror", None) or str(error).rstrip(".")
         if sys.stderr is None:
             return
@@ -82,13 +82,13 @@ class LastingOutput:
             sys.stderr.flush()
 
     def __getattr__(self, name: str) -> object:
-        if name == "buffer":  # where the encoding is ASCII, click would write to it, past `write`
+        if name == "buffer":  # with ASCII encoding, click would bypass `write`
             raise AttributeError(name)
         return getattr(self._stream, name)
 
 
 def silence(stream: TextIO) -> None:
-    """Let all that is written to a stream go nowhere from now on, also what it has buffered."""
+    """Discard all further output of a stream, also its buffered text."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -96,12 +96,12 @@ def silence(stream: TextIO) -> None:
 
 @contextmanager
 def lasting_output(lost: str) -> Iterator[None]:
-    """Let no failing write to standard output end the block.
+    """Keep a failed write to standard output from ending the block.
 
-    lost: what still tells what happens, for the sentence on standard error.
+    lost: instruction to follow the run, for the message on standard error.
     """
     before = sys.stdout
-    if before is None:  # closed before this process began: print() and click write nowhere
+    if before is None:  # closed before this process started: print() and click discard text
         yield
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

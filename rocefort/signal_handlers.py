@@ -1,4 +1,4 @@
-"""Handlers of signals for the time of a block."""
+"""Signal handlers for the duration of a block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def in_main_thread() -> bool:
 def signals_handled_by(
     numbers: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], object]
 ) -> Iterator[None]:
-    """Handle signals in the block; outside the main thread nothing is changed."""
+    """Handle signals in the block; outside the main thread, do nothing."""
     before = {n: signal.signal(n, handler) for n in numbers} if in_main_thread() else {}
     try:
         yield

@@ -16,6 +16,6 @@ FAMILY_FILE = "families.yaml"
 
 @cache
 def load_families(directory: Path = HARDWARE) -> Mapping[str, Family]:
-    """Ranges, defaults and conditions of each family; raises BadInput for a file of no use."""
+    """Load ranges, defaults and conditions of each family; raises BadInput for a bad file."""
     document = read_document(directory / FAMILY_FILE, "families:")
     return {family.name: family for family in validate(FamilyFile, document).families}

@@ -1,4 +1,4 @@
-"""Jinja2 as all texts here are written with it: strict, and line by line."""
+"""Jinja2 environment for plain text: strict, without blank lines from control blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
 def text_templates(folder: Path, guard: Callable[[object], str] | None = None) -> Environment:
-    """Templates of a folder that write plain text; every value in them passes the guard."""
+    """Return the plain-text templates of a folder; every value passes the guard."""
     return Environment(
         loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
@@ -18,5 +18,5 @@ def text_templates(folder: Path, guard: Callable[[object], str] | None = None) -
         keep_trailing_newline=True,
         auto_reload=False,
         finalize=guard,
-        autoescape=False,  # noqa: S701 - the output is no HTML
+        autoescape=False,  # noqa: S701 - the output is not HTML
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -116,7 +117,7 @@ def lab_cli(
     from rocefort.steps.lab.options import LabOptions, read_listen
 
     if open_to_others and time_scale != 1:
-        what = "others would take these timers for those of a switch"
+        what = "other users would take these timers for those of a switch"
         raise BadInput(what, where="--time-scale", how="leave one of the two out: --open-to-others")
     chosen = LabOptions(
         listen=read_listen(listen, others=open_to_others),
@@ -285,7 +286,8 @@ def lab_break(
     if not fault:
         output.write_blocks(faults_report(faults_help()))
         return
-    typer.echo(f"broken: {break_one(name, fault, where)}; `rocefort lab mend {name}` mends it")
+    cure = shlex.join(("rocefort", "lab", "mend", name))
+    typer.echo(f"broken: {break_one(name, fault, where)}; `{cure}` repairs it")
 
 
 @cli.command("mend")
@@ -297,5 +299,5 @@ def lab_mend(
     from rocefort.steps.lab.twin import repair_faults, require_all
 
     require_all(what)
-    mended = repair_faults(name)
-    typer.echo("\n".join(f"mended: {each}" for each in mended) or "nothing is broken on purpose")
+    repaired = repair_faults(name)
+    typer.echo("\n".join(f"repaired: {each}" for each in repaired) or "no fault is injected")

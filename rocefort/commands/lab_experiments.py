@@ -91,7 +91,7 @@ def lab_chaos(
 
 
 def _nothing(text: str) -> None:
-    """Say nothing: what is found is written at the end."""
+    """Print nothing: the result is written at the end."""
 
 
 From = Annotated[str | None, typer.Option("--from", help="Source server; by default the first.")]
@@ -161,8 +161,8 @@ def lab_grow(
 
     found = grow_running(find_lab(name), fabric)
     named = ", ".join((*found.switches, *found.servers)) or "no node"
-    typer.echo(f"lab {name} has {named} more, and {count_of(found.cables, 'cable')}")
-    typer.echo("what is there was not touched; `rocefort plan` and `apply` configure the rest")
+    typer.echo(f"lab {name}: added {named} and {count_of(found.cables, 'cable')}")
+    typer.echo("existing nodes are unchanged; `rocefort plan` and `apply` configure the rest")
 
 
 @cli.command("load")

@@ -263,7 +263,7 @@ def history(
 
 
 def _detach(sealed: Path, journal: Path | None) -> None:
-    """Begin this very command in a session of its own."""
+    """Start this command again in its own session."""
     from rocefort.rollout.journal.run_directory import RunDirectory
     from rocefort.steps.rollout.detached import detach
 
@@ -274,7 +274,7 @@ def _detach(sealed: Path, journal: Path | None) -> None:
 
 
 def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> None:
-    """Print a run as it goes on, then where it stands; ends as `apply` would."""
+    """Print the events of a run, then its state; exit with the code of `apply`."""
     from rocefort.reports.rollout.events import JsonLines, WaveLines, followed_json
     from rocefort.reports.rollout.status import status_report
     from rocefort.rollout.journal.run_directory import RunDirectory
@@ -291,11 +291,11 @@ def _follow(sealed: Path, journal: Path | None, form: options.TraceFormat) -> No
 
     plan, place = read_plan(sealed), RunDirectory.of(sealed, journal).journal
     if not place.exists():
-        typer.echo(f"rocefort: no journal {place} yet; a run of the plan is waited for", err=True)
+        typer.echo(f"rocefort: no journal {place} yet; waiting for a run of the plan", err=True)
     try:
         status = follow(plan, place, tell)
     except KeyboardInterrupt:
-        typer.echo("rocefort: no longer followed; the rollout goes on", err=True)
+        typer.echo("rocefort: no longer followed; the rollout continues", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if form is options.TraceFormat.JSON:
         typer.echo(followed_json(status), nl=False)
@@ -312,7 +312,7 @@ def _carry_out(
     progress: options.ProgressOption,
     chosen: ApplyOptions,
 ) -> None:
-    """Carry a plan out and show how it ends; output that cannot be written ends no wave."""
+    """Apply a plan and show its outcome; a failed write to the output ends no wave."""
     from rocefort.errors import RocefortError
     from rocefort.output import lasting_output
     from rocefort.rollout.journal.run_directory import RunDirectory
@@ -323,15 +323,15 @@ def _carry_out(
 
     run = RunDirectory.of(sealed, journal)
     shown = f"`rocefort status {sealed}` shows"
-    with lasting_output(f"the rollout goes on: {shown} it"):
+    with lasting_output(f"the rollout continues: {shown} it"):
         with watched(progress.value, plan, access, run.journal, typer.echo) as listener:
             try:
                 applied = apply_plan(plan, access, run, [listener], chosen)
             except RocefortError:
                 raise
-            except Exception:  # a defect that it could not end by itself
-                way = f"what is on trial reverts by its timer; {shown} every switch"
-                typer.echo(f"the rollout did not come to its end; {way}", err=True)
+            except Exception:  # a defect that the controller could not handle
+                effect = f"trial commits revert when their timers end; {shown} every switch"
+                typer.echo(f"the rollout did not finish; {effect}", err=True)
                 raise
         _report_outcome(applied, run.journal, progress)
 
@@ -339,7 +339,7 @@ def _carry_out(
 def _report_outcome(
     applied: RolloutOutcome, journal: Path, progress: options.ProgressOption
 ) -> None:
-    """How it ended, the seal of its journal, and the exit code."""
+    """Print the outcome and the seal of the journal; exit with the code of the outcome."""
     from rocefort.errors import RocefortError
     from rocefort.models.rollout.runs import JournalContents
     from rocefort.reports.blocks import Note, Section
@@ -348,7 +348,7 @@ def _report_outcome(
 
     try:
         seal, unread = contents_of(journal), ""
-    except RocefortError as error:  # what became of the switches is told all the same
+    except RocefortError as error:  # the outcome of the switches is reported nevertheless
         seal, unread = JournalContents(str(journal)), str(error)
     if progress is options.ProgressOption.JSON:
         typer.echo(ended_json(applied, journal, seal.head, seal.damage or unread))

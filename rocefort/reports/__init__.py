@@ -1,1 +1,1 @@
-"""What a person or a program reads: reports as terminal text and as JSON."""
+"""Reports for users and programs: blocks of content, and their text, Markdown, HTML and JSON."""

@@ -1,7 +1,7 @@
-"""Content of every report as frozen data: no report aligns, wraps, escapes or colours by itself.
+"""Content of every report as frozen data; `writers` align, wrap, escape and colour it.
 
 A report is a function from a result to blocks. The modules of `writers` turn blocks into text for a
-terminal, Markdown and HTML; JSON is the result itself. CONTRIBUTING tells how to add a report.
+terminal, Markdown and HTML; JSON is the result itself. CONTRIBUTING explains how to add a report.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-Cell = str | int | float | None  # None: not known, or not there
+Cell = str | int | float | None  # None: unknown or missing
 MOST = 40  # names of one list
 
 
@@ -38,9 +38,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list of sentences; details: sentences about all of them, told once below.
+    """List of sentences; details: sentences about all of them, once below.
 
-    code: each line is code as it is, and no sentence.
+    code: each line is code instead of a sentence.
     """
 
     kind: ClassVar[str] = "items"
@@ -52,7 +52,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Lines as they are, never wrapped."""
+    """Lines of code, never wrapped."""
 
     kind: ClassVar[str] = "code"
     lines: tuple[str, ...]
@@ -72,9 +72,9 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of plain cells, each as long as there are columns.
+    """Rows of plain cells, one cell per column.
 
-    by_first: rows with the same first cell stand together under a heading of their own.
+    by_first: rows with the same first cell form a group with its own heading.
     """
 
     kind: ClassVar[str] = "table"
@@ -84,7 +84,7 @@ class Table:
 
     @property
     def right(self) -> tuple[bool, ...]:
-        """Which columns are set to the right."""
+        """Return for each column whether it is aligned to the right."""
         cells = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
         pairs = zip(self.columns, cells, strict=True)
         return tuple(c.align == "right" or (not c.align and _numeric(own)) for c, own in pairs)
@@ -97,7 +97,7 @@ def _numeric(cells: Iterable[Cell]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing for HTML; text has the sentence, or nothing."""
+    """Drawing for HTML; other formats have the sentence, or nothing."""
 
     kind: ClassVar[str] = "picture"
     svg: str
@@ -106,7 +106,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class CollapsibleSection:
-    """Blocks that Markdown and HTML show when the summary is opened."""
+    """Blocks that Markdown and HTML show after a click on the summary."""
 
     kind: ClassVar[str] = "fold"
     summary: str
@@ -115,9 +115,9 @@ class CollapsibleSection:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks under a title; without a title, blocks that no blank line parts.
+    """Blocks under a title; without a title, blocks without blank lines between them.
 
-    lead: the section in a sentence. badge: a few words beside the title.
+    lead: the section in one sentence. badge: a few words next to the title.
     """
 
     kind: ClassVar[str] = "section"
@@ -133,24 +133,24 @@ Block = Note | Items | Code | Table | Picture | CollapsibleSection | Section
 
 
 def columns(*titles: str, wraps: Iterable[str] = ()) -> tuple[TableColumn, ...]:
-    """Columns by their titles; those named in `wraps` may wrap."""
+    """Return columns with these titles; the cells of those in `wraps` may wrap."""
     return tuple(TableColumn(title, wraps=title in set(wraps)) for title in titles)
 
 
 def plain(cell: Cell) -> str:
-    """A cell as a person writes it: 50 and not 50.0, nothing for what is not there."""
+    """Return the text of a cell: 50 instead of 50.0, empty for None."""
     if cell is None:
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
 def code(text: object) -> str:
-    """Text as code of a sentence."""
+    """Return text as code between backquotes."""
     return "`" + " ".join(str(text).replace("`", "'").split()) + "`"
 
 
 def first_words(words: Iterable[str], most: int = MOST) -> str:
-    """The first few of a list, and how many more there are."""
+    """Return the first words of a list, and the number of the others."""
     listed = list(words)
     more = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Words that several reports share."""
+"""Wording that several reports share: counts, causes, names, ports and lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ V = TypeVar("V")
 
 
 def group_items(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
-    """Items by key, keys and items in the order in which they come."""
+    """Return items by key; keys and items keep their order."""
     groups: dict[K, list[V]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)
@@ -24,7 +24,7 @@ def group_items(items: Iterable[V], key: Callable[[V], K]) -> dict[K, list[V]]:
 
 
 def severity_counts(report: Report) -> dict[Severity, int]:
-    """How many findings there are of each severity, the worst first."""
+    """Return the number of findings of each severity, the worst first."""
     return {s: sum(f.severity is s for f in report.findings) for s in Severity}
 
 
@@ -67,12 +67,12 @@ def by_cause(entries: Iterable[NotJudged]) -> dict[str, list[NotJudged]]:
 
 
 def verdict(report: Report) -> str:
-    """`failed`, or that no error was found: what is not judged has not passed."""
+    """Return `failed`, or that no error was found: results that are not judged have not passed."""
     return "failed" if report.failed else "no errors found"
 
 
 def device_ports(wheres: Iterable[Where]) -> list[str]:
-    """`leaf01 100GE1/0/1-3`: each device once, in order, with its ports."""
+    """`leaf01 100GE1/0/1-3`: each device once with its ports, in order."""
     devices: dict[str, list[str]] = defaultdict(list)
     for where in wheres:
         if where.device:
@@ -81,7 +81,7 @@ def device_ports(wheres: Iterable[Where]) -> list[str]:
 
 
 def file_lines(wheres: Iterable[Where]) -> dict[str, list[int]]:
-    """Lines by file, each once, in order of appearance."""
+    """Return the lines of each file, once and in order of appearance."""
     files: dict[str, list[int]] = defaultdict(list)
     for where in wheres:
         if where.file and where.line is not None and where.line not in files[where.file]:

@@ -71,9 +71,9 @@ TABLE: list[tuple[dict[str, Any], list[str]]] = [
             "fits: the fullest cable, leaf1 p to spine1, is used to 80.0 %; headroom 1.25 times "
             "the demand, 75 Gb/s",
             "warning: it does not fit after 1 of 1 single failure; the worst, the loss of spine1, "
-            "asks leaf1 p to spine2 for 160 %: 187.5 of 300 Gb/s fit",
-            "3 spines linked alike would carry it after one failure, too (now 2); the fabric keeps "
-            "room for 8",
+            "loads leaf1 p to spine2 to 160 %: 187.5 of 300 Gb/s fit",
+            "3 spines with the same links would carry it after one failure, too (now 2); the "
+            "fabric reserves room for 8",
         ],
     ),
     (
@@ -84,7 +84,7 @@ TABLE: list[tuple[dict[str, Any], list[str]]] = [
             "fits after each of 2 single failures: after the worst, the loss of leaf1 or leaf2, "
             "the fullest cable is used to 40.0 %; headroom 1.11 times the demand, 33.3 Gb/s",
             "single-homed: the loss of leaf1 or leaf2 takes 150 Gb/s of demand with its own "
-            "servers, apart from what is then too full",
+            "servers, besides overloaded links",
         ],
     ),
     (
@@ -100,22 +100,23 @@ TABLE: list[tuple[dict[str, Any], list[str]]] = [
         {"utilisation": 1.5, "factor": 0.666667, "headroom_gbps": -100, "failures": ()}
         | {"spines_needed": 3, "spines_needed_after": 4},
         [
-            "does not fit: leaf1 p to spine1 is asked for 150 % of its speed; 200 of 300 Gb/s fit "
+            "does not fit: leaf1 p to spine1 is loaded to 150 % of its speed; 200 of 300 Gb/s fit "
             "between leaves, 100 are too many",
-            "3 spines linked alike would carry it between leaves, 4 also after one failure (now 2)",
+            "3 spines with the same links would carry it between leaves, 4 also after one failure "
+            "(now 2)",
         ],
     ),
     (
         {"uses": (_use("leaf1"), OVER), "failures": ()},
         [
-            "does not fit: srv1 on leaf1 is asked for 200 % of its port; the ports of all servers "
+            "does not fit: srv1 on leaf1 is loaded to 200 % of its port; the ports of all servers "
             "in the fabric are 25 Gb/s"
         ],
     ),
     (
         {"asked": NOWHERE, "failures": ()},
         [
-            "does not fit: 40 Gb/s have no path, first leaf1 to leaf3; `rocefort verify` says why",
+            "does not fit: 40 Gb/s have no path, first leaf1 to leaf3; `rocefort verify` shows the reason",
         ],
     ),
     (

@@ -23,8 +23,8 @@ any of 16 leaf-spine links  width 2 -> 1 for 1 leaf, no pair lost, 87.5% of the
 any of 8 leaves             no pair lost, 1 to 2 servers of its own
 any of 2 spines             width 2 -> 1 for 8 leaves, no pair lost, 50.0% of
                             the bisection left
-circles of waiting buffers after a failure: excluded: no path passes the AS of
-  the spines twice
+cyclic buffer dependency after a failure: excluded: no path passes the AS of the
+  spines twice
 """
 
 
@@ -52,7 +52,7 @@ def test_costs_in_words() -> None:
         source="leaf1", destination="leaf2", segment="s", pairs=3, reason="r", expected=False
     )
     assert costs(FailureEffect(failure=failure, lost=(loss,), circle="a > b > a")) == (
-        "3 pairs lost that cabling still joins, from leaf1, a circle of waiting buffers: a > b > a"
+        "3 pairs lost although still cabled, from leaf1, cyclic buffer dependency: a > b > a"
     )
     lone, both = Failure(nodes=("leaf1",)), Failure(nodes=("leaf1", "leaf2"))
     told = FailureStudy(
@@ -66,7 +66,7 @@ def test_costs_in_words() -> None:
     assert text_of(failures_report(told), width=80).splitlines()[2:] == [
         "leaf1            no pair lost, 1 server of its own",
         "leaf1 and leaf2  no pair lost, 2 servers of their own",
-        "failures that close a circle of waiting buffers: none",
+        "failures that close a cyclic buffer dependency: none",
     ]
 
 

@@ -267,7 +267,7 @@ def test_failures_of_heps_share_rows_and_name_an_example(heps: DerivedNetwork) -
         "leaf01 100GE1/0/57 - spine01 100GE1/1/1; leaf01 100GE1/0/58 - spine02 100GE1/1/1; "
         "leaf02 100GE1/0/57 - spine01 100GE1/1/2 and 13 more"
     )
-    assert table.note.startswith("Every single failure: 26. Circles of waiting buffers")
+    assert table.note.startswith("Every single failure: 26. Cyclic buffer dependency")
     assert "Failures" in page(_content(heps.network, None, failures=study(heps.network)))
 
 

@@ -59,7 +59,7 @@ def test_it_goes_on_without_its_terminal_and_is_followed_to_its_end(
         follow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert early.stderr is not None
-    waits = f"rocefort: no journal {plan}.journal yet; a run of the plan is waited for\n"
+    waits = f"rocefort: no journal {plan}.journal yet; waiting for a run of the plan\n"
     assert early.stderr.readline() == waits
     ran = command("apply", plan, *at, "--approve-each-wave", "--approval-wait", 200, "--detach")
     log = Path(f"{plan}.journal.log")
@@ -86,7 +86,7 @@ def test_it_goes_on_without_its_terminal_and_is_followed_to_its_end(
     assert interrupted.stdout is not None and interrupted.stdout.readline()
     interrupted.send_signal(signal.SIGINT)
     assert interrupted.communicate(timeout=PATIENCE_S)[1] == (
-        "rocefort: no longer followed; the rollout goes on\n"
+        "rocefort: no longer followed; the rollout continues\n"
     )
     assert interrupted.returncode == 130
 

@@ -107,6 +107,6 @@ def test_a_plan_of_another_fabric_is_refused(
     with pytest.raises(Refused) as caught:
         FabricInventory(described, lab.file, tmp_path / "other.json").load()
     assert str(caught.value) == (
-        f"{tmp_path}/other.json: is a plan of elsewhere, and the fabric is heps; "
-        "name the plan of this fabric"
+        f"{tmp_path}/other.json: plan is for fabric elsewhere, not for heps; "
+        "give a plan of this fabric"
     )

@@ -64,7 +64,7 @@ def test_it_comes_to_its_end_without_its_output(
     assert done.returncode == 0, done.stderr
     (sentence,) = done.stderr.splitlines()
     assert sentence.startswith(f"rocefort: output cannot be written: {why}")
-    assert sentence.endswith(f"; the rollout goes on: `rocefort status {plan}` shows it")
+    assert sentence.endswith(f"; the rollout continues: `rocefort status {plan}` shows it")
     found = status(Path(f"{plan}.journal"))
     assert not found.damage
     assert not found.history(read_plan(plan).digest).running

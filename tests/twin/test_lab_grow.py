@@ -150,8 +150,8 @@ def test_a_spine_more_under_load_resets_no_session(
     work: Callable[[], tuple[str, ...]] = lambda: rolled_out(twin, grown, tmp_path / "journal")  # noqa: E731
     result, confirmed = under_load(twin, FailoverOptions(12, 50), work)
     assert capfd.readouterr().out.splitlines() == [
-        "lab small has spine03 more, and 2 cables",
-        "what is there was not touched; `rocefort plan` and `apply` configure the rest",
+        "lab small: added spine03 and 2 cables",
+        "existing nodes are unchanged; `rocefort plan` and `apply` configure the rest",
     ]
     assert sorted(confirmed) == ["leaf001", "leaf002", "spine03"]
     assert (result.sessions, result.gained, result.reset) == (8, 4, ())

@@ -69,7 +69,7 @@ def test_nobody_gets_in_until_it_is_mended(run: Run, twin: Twin) -> None:
         assert "sysname leaf03" in running(twin, "leaf03")["leaf03"]
     assert run("lab", "mend", "heps", "all") == (
         0,
-        "mended: wrong-host-key leaf02\nmended: refuse-login leaf01\n",
+        "repaired: wrong-host-key leaf02\nrepaired: refuse-login leaf01\n",
         "",
     )
     assert set(running(twin, "leaf01", "leaf02")) == {"leaf01", "leaf02"}

@@ -1,4 +1,4 @@
-"""Bonds of a network, one row an Eth-Trunk: for `rocefort show FABRIC bonds` and the page."""
+"""Bonds of a network, one row per Eth-Trunk: for `rocefort show FABRIC bonds` and the page."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ COLUMNS = (
 
 
 class BondRow(NamedTuple):
-    """An Eth-Trunk as its switch's text says it, and the server that is known to be behind it."""
+    """Eth-Trunk as its switch configures it, and the server at its other end, if known."""
 
     device: str
     eth_trunk: str
     server: str | None
-    speed_gbps: int | None  # of all members together; None: of one it is not known
+    speed_gbps: int | None  # sum of all members; None: unknown for one of them
     mode: str
     lacp_timeout: str | None  # None: no LACP
     minimum_links: int
@@ -35,7 +35,7 @@ class BondRow(NamedTuple):
 
 
 def bond_rows(network: Network, nodes: Iterable[Node]) -> Iterator[BondRow]:
-    """All Eth-Trunks of some switches, in their order."""
+    """Return the Eth-Trunks of the switches, in order."""
     owners = {server.port: server.name for server in network.servers or ()}
     for node in nodes:
         for interface in node.device.interfaces:

@@ -1,4 +1,4 @@
-"""A demand against a fabric: what is asked, what there is, and whether it fits."""
+"""Traffic demand compared with fabric capacity, with and without failures."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn
 from rocefort.reports.wording import group_items, name_ranges
 
-MOST_ROWS, MOST_GROUPS = 24, 12  # of one kind of part, and of failures: the rest is summed up
+MOST_ROWS, MOST_GROUPS = (
+    24,
+    12,
+)  # rows of each kind of part, and of failures; then a sum
 TITLES: dict[Kind, str] = {
     "leaf": "uplinks of",
     "spine": "links of",
     "bisection": "bisection",
     "servers": "server ports of",
 }
-NO_DEMAND = "no demand: no --demand and no demand.yaml beside the fabric; what there is:"
+NO_DEMAND = "no demand: no --demand and no demand.yaml next to the fabric; capacity:"
 USED = "used: the fullest cable, or server port, in it; worst: after the worst single failure."
 LEFT = "left: after the worst single failure."
 SPREAD = (
@@ -26,7 +29,7 @@ SPREAD = (
 
 
 def capacity_report(capacity: CapacityReport) -> Iterator[Block]:
-    """Demand, what there is, what failures leave, and whether it fits."""
+    """Show the demand, the capacity, the rest after failures, and whether the demand fits."""
     asked = capacity.asked
     yield from _head(capacity)
     if asked:
@@ -73,30 +76,30 @@ def _demand(asked: DemandTotals) -> Iterator[Block]:
 
 
 def demand_words(asked: DemandTotals) -> str:
-    """The demand in one sentence, for a page."""
-    told = [f"{number(asked.peak_gbps)} Gb/s at peak"]
+    """Return the demand in one sentence, for a page."""
+    parts = [f"{number(asked.peak_gbps)} Gb/s at peak"]
     if asked.daily_tb is not None and asked.daily_gbps is not None:
-        told.append(
+        parts.append(
             f"{number(asked.daily_tb)} TB a day, {number(asked.daily_gbps)} Gb/s on average"
         )
-    told.append(f"by {asked.file}" if asked.file else "")
-    told.append(f"assumed: {', '.join(asked.assumed)}" if asked.assumed else "")
-    return "; ".join(filter(None, told))
+    parts.append(f"by {asked.file}" if asked.file else "")
+    parts.append(f"assumed: {', '.join(asked.assumed)}" if asked.assumed else "")
+    return "; ".join(filter(None, parts))
 
 
 def _uses(capacity: CapacityReport) -> Iterator[Block]:
-    """One table of all parts; those with the same numbers share a row."""
+    """Show one table of all parts; parts with the same numbers share a row."""
     asked = bool(capacity.asked)
     figures = ("out", "in", "of", "used", "worst", "headroom") if asked else ("all", "left")
     rows, rest = [], []
     for kind, title in TITLES.items():
-        found = list(equal_uses(capacity.of(kind)))
-        for uses in found[:MOST_ROWS]:
+        groups = list(equal_uses(capacity.of(kind)))
+        for uses in groups[:MOST_ROWS]:
             names = "" if kind == "bisection" else ", ".join(name_ranges(u.name for u in uses))
             rows.append((f"{title} {names}".strip(), *_figures(uses[0], asked=asked)))
-        if more := [use for uses in found[MOST_ROWS:] for use in uses]:
+        if more := [use for uses in groups[MOST_ROWS:] for use in uses]:
             most = percent(max(use.utilisation for use in more))
-            rest.append(Note(f"{title}: {len(found) - MOST_ROWS} more, none above {most}"))
+            rest.append(Note(f"{title}: {len(groups) - MOST_ROWS} more, none above {most}"))
     yield Note(USED if asked else LEFT)
     heads = (TableColumn("Gb/s", wraps=True), *(TableColumn(title, "right") for title in figures))
     yield Table(heads, tuple(rows))
@@ -105,8 +108,8 @@ def _uses(capacity: CapacityReport) -> Iterator[Block]:
 
 def _figures(use: Use, *, asked: bool) -> tuple[str, ...]:
     if not asked:
-        is_told = use.left_gbps is not None and use.kind != "servers"
-        return number(use.capacity_gbps), number(use.left_gbps or 0) if is_told else "-"
+        is_shown = use.left_gbps is not None and use.kind != "servers"
+        return number(use.capacity_gbps), number(use.left_gbps or 0) if is_shown else "-"
     return (
         number(use.out_gbps),
         number(use.in_gbps),
@@ -118,7 +121,7 @@ def _figures(use: Use, *, asked: bool) -> tuple[str, ...]:
 
 
 def equal_uses(uses: Sequence[Use]) -> Iterator[list[Use]]:
-    """Parts with the same numbers; where there are too many to show, the fullest first."""
+    """Group parts with the same numbers; if there are too many to show, the fullest first."""
     groups = list(group_items(uses, _numbers).values())
     if len(groups) > MOST_ROWS:
         groups.sort(key=lambda group: (-group[0].utilisation, -(group[0].after or 0)))
@@ -131,7 +134,7 @@ def _numbers(use: Use) -> tuple[float | None, ...]:
 
 
 def _failures(capacity: CapacityReport) -> Iterator[Block]:
-    """Single failures that cost alike in a row, the worst first."""
+    """Show single failures with equal cost in one row, the worst first."""
     order = sorted(capacity.failures, key=lambda one: (-one.cut_gbps, -one.utilisation))
     rows = []
     for one in order[:MOST_GROUPS]:
@@ -156,7 +159,7 @@ def failure_words(one: AfterFailure) -> str:
 
 
 def verdicts(capacity: CapacityReport) -> Iterator[str]:
-    """Whether it fits, whole and after a failure, in sentences with numbers."""
+    """State with numbers whether the demand fits, with and without a failure."""
     asked = capacity.asked
     if asked is None:
         return
@@ -166,7 +169,7 @@ def verdicts(capacity: CapacityReport) -> Iterator[str]:
     if lost:
         yield (
             f"single-homed: the loss of {failure_words(lost)} takes {number(lost.lost_gbps)} Gb/s "
-            "of demand with its own servers, apart from what is then too full"
+            "of demand with its own servers, besides overloaded links"
         )
     yield from _required_lines(capacity)
 
@@ -177,20 +180,20 @@ def _whole(capacity: CapacityReport, asked: DemandTotals) -> Iterator[str]:
     if share > 1:
         fits = asked.flows_gbps + (capacity.headroom_gbps or 0)
         yield (
-            f"does not fit: {capacity.fullest} is asked for {percent(share)} of its speed; "
+            f"does not fit: {capacity.fullest} is loaded to {percent(share)} of its speed; "
             f"{number(fits)} of {number(asked.flows_gbps)} Gb/s fit between leaves, "
             f"{number(asked.flows_gbps - fits)} are too many"
         )
     if top and top.utilisation > 1:
         yield (
-            f"does not fit: {top.fullest} on {top.name} is asked for {percent(top.utilisation)} "
+            f"does not fit: {top.fullest} on {top.name} is loaded to {percent(top.utilisation)} "
             f"of its port; the ports of all servers in the fabric are {number(ports)} Gb/s"
         )
     if asked.no_path_gbps:
         first = f", first {asked.no_path}" if asked.no_path else ""
         yield (
             f"does not fit: {number(asked.no_path_gbps)} Gb/s have no path{first}; "
-            "`rocefort verify` says why"
+            "`rocefort verify` shows the reason"
         )
     if capacity.fits and capacity.factor is None:
         yield "fits: nothing crosses the spines"
@@ -226,7 +229,7 @@ def _worst(capacity: CapacityReport, asked: DemandTotals) -> Iterator[str]:
     cut = f", and {number(worst.cut_gbps)} Gb/s have no path" if worst.cut_gbps else ""
     fits = asked.flows_gbps - worst.lost_gbps - worst.cut_gbps + (worst.headroom_gbps or 0)
     full = (
-        f"asks {worst.fullest} for {percent(worst.utilisation)}{cut}: {number(max(fits, 0))} of "
+        f"loads {worst.fullest} to {percent(worst.utilisation)}{cut}: {number(max(fits, 0))} of "
         f"{number(asked.flows_gbps)} Gb/s fit"
         if worst.utilisation > 1
         else f"leaves {number(worst.cut_gbps)} Gb/s without a path"
@@ -243,16 +246,18 @@ def _required_lines(capacity: CapacityReport) -> Iterator[str]:
     now, after = capacity.spines_needed, capacity.spines_needed_after
     if now is None and after is None:
         return
-    told = [f"{count_of(now, 'spine')} linked alike would carry it between leaves"] if now else []
+    parts = []
+    if now:
+        parts.append(f"{count_of(now, 'spine')} with the same links would carry it between leaves")
     if after and now:
-        told.append(f"{after} also after one failure")
+        parts.append(f"{after} also after one failure")
     elif after:
-        told.append(
-            f"{count_of(after, 'spine')} linked alike would carry it after one failure, too"
+        parts.append(
+            f"{count_of(after, 'spine')} with the same links would carry it after one failure, too"
         )
     room = capacity.reserved_spines
-    reserved = f"; the fabric keeps room for {room}" if room is not None else ""
-    yield f"{', '.join(told)} (now {capacity.spines}){reserved}"
+    reserved = f"; the fabric reserves room for {room}" if room is not None else ""
+    yield f"{', '.join(parts)} (now {capacity.spines}){reserved}"
 
 
 def number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Changes of switches: edits, conditions and what traffic feels, alike ones told together."""
+"""Changes of switches: edits, conditions and effects on traffic; equal changes are merged."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ from rocefort.reports.wording import group_items, port_ranges
 
 
 def changes_report(changes: Iterable[Change]) -> Iterator[Block]:
-    """Changes device by device; devices that change alike are told together."""
+    """Show changes by device; devices with equal changes share a section."""
     alike = group_items((change for change in changes if not change.empty), _lines)
     for (head, *lines), same in alike.items():
         title = f"{', '.join(change.device for change in same)}: {head}"
-        felt = Items(tuple(service_lines(same[0])), strong=True)
-        yield Section(title, (Items(tuple(lines)), felt))
+        effects = Items(tuple(service_lines(same[0])), strong=True)
+        yield Section(title, (Items(tuple(lines)), effects))
     if not alike:
         yield Note("nothing changes")
 
 
 def _lines(change: Change) -> tuple[str, ...]:
     kept = count_of(len(change.kept), "line")
-    stay = [f"{kept} that nobody owns stay"] if change.kept else []
+    stay = [f"{kept} without an owner stay"] if change.kept else []
     return (headline(change), *edit_lines(change.edits), *condition_lines(change), *stay)
 
 
 def edit_lines(edits: Iterable[Edit]) -> dict[str, list[int]]:
-    """One line for all edits that are alike on several ports, with which edits they are."""
+    """Return one line for equal edits on several ports, with the numbers of the edits."""
     alike: dict[tuple[str, str | None, str | None], list[tuple[int, str]]] = defaultdict(list)
     for number, edit in enumerate(edits):
         port, path = edit.port_and_rest
         alike[path, edit.before_text, edit.after_text].append((number, port))
     lines: dict[str, list[int]] = defaultdict(list)
-    for (path, before, after), found in alike.items():
-        named = [port for _, port in found if port]
-        where = f" on {count_of(len(named), 'interface')}" if named else ""
+    for (path, before, after), numbered_ports in alike.items():
+        ports = [port for _, port in numbered_ports if port]
+        where = f" on {count_of(len(ports), 'interface')}" if ports else ""
         line = f"{path or 'interface'}: {_arrow(before, after)}{where}"
-        lines[line] += [number for number, _ in found]
+        lines[line] += [number for number, _ in numbered_ports]
     return lines
 
 
 def condition_lines(change: Change) -> Iterator[str]:
-    """Each condition once, with how many ports it holds on."""
-    found = Counter(str(line) for line in change.conditions)
+    """Return each condition once, with the number of its ports."""
+    counts = Counter(str(line) for line in change.conditions)
     within = {str(line) for line in change.conditions if line.view}
-    for text, count in found.items():
+    for text, count in counts.items():
         yield text + (f" ({count_of(count, 'line')})" if text in within else "")
 
 
 def service_lines(change: Change) -> Iterator[str]:
-    """What traffic feels, with ports taken out and counted, so that forty ports are one line."""
-    found: dict[str, list[str]] = defaultdict(list)
+    """Return the effects on traffic; ports with the same effect share one line."""
+    ports_of: dict[str, list[str]] = defaultdict(list)
     for reason in change.service_affecting:
         ports = re.findall(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", reason)
         text = re.sub(r"\b\d+GE\d+/\d+/\d+(?::\d+)?", "a port", reason)
-        found[text] += ports
-    for text, ports in found.items():
+        ports_of[text] += ports
+    for text, ports in ports_of.items():
         named = f" ({', '.join(port_ranges(ports))})" if ports else ""
         yield f"affects service: {text}{named}"
 

@@ -1,7 +1,7 @@
-"""A Difference for readers and programs: switches that differ alike are told once.
+"""Differences for users and programs: switches with equal differences share a section.
 
-`diff` tells what changes from one side to the other. `drift` reads the same the way back to what is
-intended: it names the lines that run, and those that nobody owns.
+`diff` shows the changes from one side to the other. `drift` shows the same changes from running to
+intended, with the lines that run and the lines without an owner.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from rocefort.reports.blocks import (
 from rocefort.reports.fabric.changes import condition_lines, edit_lines, headline, service_lines
 from rocefort.reports.wording import group_items, name_ranges
 
-MOST_PLACES = 3  # of a line that stands on many switches
+MOST_PLACES = 3  # of a line on many switches
 
 
 @dataclass(frozen=True)
 class DifferenceOptions:
-    """Parts of a difference that are told beside what changes."""
+    """Optional parts of a report on differences."""
 
     patch: bool = False
     back: bool = False
-    places: bool = False  # where the lines are that are not as intended
+    places: bool = False  # file and line of each difference
 
 
 def diff_report(difference: FabricDifference, shown: DifferenceOptions) -> Iterator[Block]:
-    """Changes from one side to the other."""
+    """Show the changes from one side to the other."""
     yield from _switches(difference, shown)
     yield from _one_sided(difference.only_before, "removed", f"only in {difference.before}")
     yield from _one_sided(difference.only_after, "added", f"only in {difference.after}")
@@ -59,7 +59,7 @@ def diff_report(difference: FabricDifference, shown: DifferenceOptions) -> Itera
 
 
 def drift_report(difference: FabricDifference, shown: DifferenceOptions) -> Iterator[Block]:
-    """Lines that run and are not intended."""
+    """Show the differences of the running configurations from the intent."""
     yield from _switches(_owned_difference(difference), shown)
     unowned = (line for switch in difference.switches for line in switch.unowned)
     items = (
@@ -67,7 +67,7 @@ def drift_report(difference: FabricDifference, shown: DifferenceOptions) -> Iter
         for text, alike in group_items(unowned, lambda line: line.text).items()
     )
     if lines := tuple(items):
-        yield Section("lines that nobody owns", lines)
+        yield Section("lines without an owner", lines)
     configs, fabric = difference.before, difference.after
     yield from _one_sided(difference.only_after, "missing", f"no configuration in {configs}")
     yield from _one_sided(difference.only_before, "unknown", f"not in {fabric}")
@@ -75,10 +75,10 @@ def drift_report(difference: FabricDifference, shown: DifferenceOptions) -> Iter
 
 
 def drift_summary(difference: FabricDifference) -> str:
-    """One line: how many switches drift."""
-    known = difference.compared + len(difference.only_after)
+    """Return the number of switches that drift, in one line."""
+    total = difference.compared + len(difference.only_after)
     if not difference.drifts:
-        return f"no drift: {count_of(known, 'switch')} as intended"
+        return f"no drift: {count_of(total, 'switch')} as intended"
     drifting = len(difference.switches)
     ends = (
         (len(difference.only_after), "missing"),
@@ -89,13 +89,13 @@ def drift_summary(difference: FabricDifference) -> str:
 
 
 def _owned_difference(difference: FabricDifference) -> FabricDifference:
-    """The difference without lines that nobody owns, which are told on their own."""
+    """Return the difference without lines that have no owner; another section lists those."""
     switches = (switch.model_copy(update={"unowned": ()}) for switch in difference.switches)
     return difference.model_copy(update={"switches": tuple(switches)})
 
 
 def _switches(difference: FabricDifference, shown: DifferenceOptions) -> Iterator[Section]:
-    """Switches that differ alike share a section."""
+    """Show switches; those with equal differences share a section."""
 
     def key(switch: SwitchDifference) -> tuple[object, ...]:
         change = switch.change
@@ -112,25 +112,25 @@ def _switches(difference: FabricDifference, shown: DifferenceOptions) -> Iterato
             Items((text,), (_places_text(at),) if at else (), code=True)
             for text, at in places.items()
         )
-        felt = Items(tuple(service_lines(change)), strong=True)
+        effects = Items(tuple(service_lines(change)), strong=True)
         scripts = (("patch", change.patch * shown.patch), ("back", change.reverse * shown.back))
         folds = (
             CollapsibleSection(name, (Code(commands),)) for name, commands in scripts if commands
         )
         names = ", ".join(name_ranges(switch.device for switch in alike))
-        yield Section(f"{names}: {_head(change)}", (*lines, felt, *folds))
+        yield Section(f"{names}: {_head(change)}", (*lines, effects, *folds))
 
 
 def _head(change: Change) -> str:
     if change.patch:
         return headline(change)
-    return change.kind.value if change.edits else "what is modelled stays"
+    return change.kind.value if change.edits else "modelled configuration stays"
 
 
 def _lines(
     switch: SwitchDifference, difference: FabricDifference
 ) -> Iterator[tuple[str, list[str]]]:
-    """What differs, line by line, each with the places at which what goes stands."""
+    """Return each difference as a line, with the places of the lines that go."""
     for fact in switch.facts:
         yield fact, []
     for text, numbers in edit_lines(switch.change.edits).items():
@@ -142,10 +142,10 @@ def _lines(
     only = {Ownership.GOES: difference.before, Ownership.COMES: difference.after}
     for line in switch.unowned:
         if line.ownership in only:
-            yield f"only in {only[line.ownership]}, and nobody owns it: {line.text}", [line.where]
+            yield f"only in {only[line.ownership]}, without an owner: {line.text}", [line.where]
     stay = sum(line.ownership is Ownership.STAYS for line in switch.unowned)
     if stay:
-        yield f"{count_of(stay, 'line')} that nobody owns stay", []
+        yield f"{count_of(stay, 'line')} without an owner stay", []
 
 
 def _places_text(places: Iterable[str]) -> str:
@@ -167,14 +167,14 @@ def _notes(difference: FabricDifference) -> Iterator[Note]:
 
 
 class EditOutput(Edit):
-    """A difference of one value, and where each side has it: file:line."""
+    """Difference of one value, with its place on each side: file:line."""
 
     before_at: str
     after_at: str
 
 
 class SwitchOutput(Frozen):
-    """A switch that both sides have: its patch, and the way back."""
+    """Switch on both sides: its patch, and the patch back."""
 
     device: str
     changes: bool
@@ -191,7 +191,7 @@ class SwitchOutput(Frozen):
 
 
 class DifferenceOutput(Frozen):
-    """How two sides differ."""
+    """Difference of two sides."""
 
     format: Literal[2] = 2  # values of edits have their type
     before: str
@@ -204,7 +204,7 @@ class DifferenceOutput(Frozen):
 
 
 def difference_json(difference: FabricDifference) -> str:
-    """Every switch on its own, with its patch and the way back; same difference, same bytes."""
+    """Return all switches with their patches and the patches back; the output is deterministic."""
     values = dict(difference) | {
         "differs": difference.differs,
         "switches": tuple(map(_switch_output, difference.switches)),

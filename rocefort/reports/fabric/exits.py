@@ -1,4 +1,4 @@
-"""Exits of a network, one row each: for `rocefort show FABRIC exits` and the page."""
+"""Exits of a network, one row per exit: for `rocefort show FABRIC exits` and the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 def exit_rows(network: Network) -> Iterator[tuple[str | int | None, ...]]:
-    """All exits in the order of intent; nothing where they are not known."""
+    """Return all exits in the order of the intent; nothing if they are unknown."""
     for exit_ in network.exits or ():
         yield _row(exit_)
 
@@ -43,6 +43,6 @@ def _row(exit_: Exit) -> tuple[str | int | None, ...]:
 
 
 def _range(accepted: PrefixRange) -> str:
-    """A prefix, and how long its parts may be."""
+    """Return a prefix with the length limit of its subnets."""
     more = accepted.longest > accepted.prefix.prefixlen
     return f"{accepted.prefix} to /{accepted.longest}" if more else str(accepted.prefix)

@@ -1,4 +1,4 @@
-"""Costs of failures: those that cost alike share a row."""
+"""Impact of failures: failures with equal cost share a row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_LINES = 40
 
 
 def failures_report(study: FailureStudy) -> Section:
-    """What was studied, what failures cost, and whether one closes a circle of buffers."""
+    """Show the scope, the cost of each failure, and cyclic buffer dependencies."""
     rows = [(who, cost) for who, cost, _ in failure_groups(study)]
     more = len(rows) - MOST_LINES
     rest = [Note(f"and {count_of(more, 'row')} more, in --format json")] if more > 0 else []
@@ -25,7 +25,7 @@ def failures_report(study: FailureStudy) -> Section:
 
 
 def failure_groups(study: FailureStudy) -> list[tuple[str, str, list[FailureEffect]]]:
-    """Failures of one kind that cost alike: who fails, what it costs, and the effects."""
+    """Group failures of one kind with equal cost: failing parts, cost and effects."""
     groups: defaultdict[tuple[str, str], list[FailureEffect]] = defaultdict(list)
     for effect in study.effects:
         groups[_kind(effect.failure), costs(effect)].append(effect)
@@ -36,7 +36,7 @@ def failure_groups(study: FailureStudy) -> list[tuple[str, str, list[FailureEffe
 
 
 def title(study: FailureStudy) -> str:
-    """What was studied: how many failures, of how many, chosen how."""
+    """Return the scope: number of failures, population and selection."""
     if study.seed is None:
         return f"{SCOPES.get(study.scope, study.scope)}: {len(study.effects):,}"
     kind = "single" if study.scope.startswith("single") else "pairs of"
@@ -45,12 +45,12 @@ def title(study: FailureStudy) -> str:
 
 
 def circles_text(study: FailureStudy) -> str:
-    """Whether a failure closes a circle of waiting buffers, or why that is not known."""
+    """State whether a failure closes a cyclic buffer dependency, or why that is unknown."""
     if not study.circles:
         bad = sum(bool(effect.circle) for effect in study.effects)
-        said = count_of(bad, "failure") if bad else "none"
-        return f"failures that close a circle of waiting buffers: {said}"
-    return f"circles of waiting buffers after a failure: {study.circles}"
+        number = count_of(bad, "failure") if bad else "none"
+        return f"failures that close a cyclic buffer dependency: {number}"
+    return f"cyclic buffer dependency after a failure: {study.circles}"
 
 
 def _stem(name: str) -> str:
@@ -58,7 +58,7 @@ def _stem(name: str) -> str:
 
 
 def _kind(failure: Failure) -> str:
-    """What fails, without numbers: leaf-spine link, spine; of a pair, both."""
+    """Return the kind of the failing part: leaf-spine link, spine; for a pair, both kinds."""
     cables = ("-".join(sorted((_stem(a.device), _stem(b.device)))) for a, b in failure.links)
     kinds = Counter((*(f"{cable} link" for cable in cables), *map(_stem, failure.nodes)))
     if len(kinds) == 1 and kinds.total() == 1:
@@ -78,7 +78,7 @@ def _failing_parts(kind: str, effects: Sequence[FailureEffect]) -> str:
 
 
 def costs(effect: FailureEffect) -> str:
-    """Costs of one failure in words, alike for failures that cost alike."""
+    """Return the cost of one failure in words; equal costs give equal text."""
     parts = [*_widths(effect), *_pairs(effect)]
     if effect.cut_off:
         verb = "is" if len(effect.cut_off) == 1 else "are"
@@ -86,23 +86,25 @@ def costs(effect: FailureEffect) -> str:
     if effect.bisection is not None and effect.bisection < 1:
         parts.append(f"{effect.bisection:.1%} of the bisection left")
     if effect.circle:
-        parts.append(f"a circle of waiting buffers: {effect.circle}")
+        parts.append(f"cyclic buffer dependency: {effect.circle}")
     return ", ".join(parts)
 
 
 def _own_servers_text(effects: Sequence[FailureEffect]) -> str:
-    """Servers on what fails, the fewest and the most."""
+    """Return the number of servers on the failing parts, least and most."""
     least, most = (pick(effect.own_servers for effect in effects) for pick in (min, max))
     if not most:
         return ""
-    said = count_of(most, "server") if least == most else f"{least} to {most} servers"
+    servers = count_of(most, "server") if least == most else f"{least} to {most} servers"
     one = all(len(effect.failure.nodes) < 2 for effect in effects)
-    return f", {said} of {'its' if one else 'their'} own"
+    return f", {servers} of {'its' if one else 'their'} own"
 
 
 def _widths(effect: FailureEffect) -> Iterable[str]:
-    """Losses of the leaves that have them to the most others: of a link's own leaf, not of those
-    that lose a path to it alone."""
+    """Return the width losses of the leaves with the most affected peers.
+
+    For a link that is its own leaf, without the leaves that lose only a path to it.
+    """
     reach: defaultdict[tuple[int, int], defaultdict[str, set[str]]]
     reach = defaultdict(lambda: defaultdict(set))
     for loss in effect.widths:
@@ -118,9 +120,9 @@ def _pairs(effect: FailureEffect) -> Iterable[str]:
     if not effect.lost:
         yield "no pair lost"
         return
-    said = f"{count_of(effect.pairs, 'pair')} lost"
+    text = f"{count_of(effect.pairs, 'pair')} lost"
     leaves = sorted({loss.source for loss in effect.lost if not loss.expected}, key=natural)
     if leaves:
         shown = listing(leaves) if len(leaves) < 4 else count_of(len(leaves), "leaf")
-        said += f" that cabling still joins, from {shown}"
-    yield said
+        text += f" although still cabled, from {shown}"
+    yield text

@@ -1,4 +1,4 @@
-"""A Report as blocks: what is wrong, where, how to fix it, and what is not judged."""
+"""Findings with their places and fixes, and the results that are not judged."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ Titles = Mapping[str, str]  # a rule's title by its id
 
 
 def findings_report(report: Report, titles: Titles) -> Iterator[Block]:
-    """For a terminal: a section for each rule and severity, then the sum.
+    """Show a section for each rule and severity, then the summary, for a terminal.
 
-    Findings that say the same are told once with all their places, and so are places and a fix
-    that several messages share.
+    Findings with the same message are shown once with all their places. Messages with the same
+    places and fix share them.
     """
     for (rule, severity), same_rule in group_items(
         report.findings, lambda f: (f.rule, f.severity)
@@ -52,7 +52,7 @@ def findings_report(report: Report, titles: Titles) -> Iterator[Block]:
 
 
 def findings_comment(report: Report, titles: Titles) -> Section:
-    """For a comment on a pull request: errors and warnings are open, the rest is folded."""
+    """Show errors and warnings open and the rest folded, for a comment on a pull request."""
     blocks: list[Block] = []
     for severity, count in severity_counts(report).items():
         found = [finding for finding in report.findings if finding.severity is severity]
@@ -88,7 +88,7 @@ def _titled(rule: str, titles: Titles) -> str:
 
 
 def _findings(findings: Sequence[Finding]) -> Iterator[Items]:
-    """Messages by the places and the fix that they share."""
+    """Group messages by the places and the fix that they share."""
     together: dict[tuple[str, ...], list[str]] = {}
     for (message, hint), alike in group_items(findings, lambda f: (f.message, f.hint)).items():
         fix = (f"fix: {hint}",) if hint else ()
@@ -98,7 +98,7 @@ def _findings(findings: Sequence[Finding]) -> Iterator[Items]:
 
 
 def _waived(entries: Sequence[Waived]) -> Iterator[Items]:
-    """What a waiver covers: still shown, with the reason and the day that it ends."""
+    """Show waived findings with the reason and the last day of the waiver."""
     alike = group_items(entries, lambda w: (w.finding.message, w.why, w.until))
     for (message, why, until), same in alike.items():
         places = _places([entry.finding.where for entry in same])
@@ -139,7 +139,7 @@ def _reasons(entries: Iterable[NotJudged], cause: str) -> Iterator[str]:
 
 
 def _places(wheres: Sequence[Where], *, files: bool = True) -> Iterator[str]:
-    """All places of one message: devices with their ports, then lines by file."""
+    """Return all places of a message: devices with their ports, then lines by file."""
     if named := _word_list(name_ranges(device_ports(wheres))):
         yield f"at: {named}"
     sources = [f"{file}:{_word_list(map(str, at))}" for file, at in file_lines(wheres).items()]
@@ -148,6 +148,6 @@ def _places(wheres: Sequence[Where], *, files: bool = True) -> Iterator[str]:
 
 
 def _word_list(words: Iterable[str]) -> str:
-    """All words, or the first of very many and how many more there are."""
+    """Return all words, or the first of many and the number of the others."""
     listed = list(words)
     return first_words(listed) + (" (all of them: --format json)" if len(listed) > MOST else "")

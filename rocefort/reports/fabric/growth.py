@@ -1,4 +1,4 @@
-"""A growth of a fabric: what comes, what to plug, what it carries, and the proof."""
+"""Expansion of a fabric: new switches, cables to plug, capacity, and the proof."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from rocefort.models.wording import count_of, listing
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone, columns
 from rocefort.reports.wording import group_items, name_ranges
 
-WITHOUT_OPTICS = ("dac", "aoc")  # cables that end in what goes into the port
+WITHOUT_OPTICS = ("dac", "aoc")  # cables with fixed connectors
 Fields = tuple[str, ...]
 
 
 def growth_report(growth: Growth, *, written: bool) -> Iterator[Block]:
-    """The whole growth; written: whether the file has it now."""
+    """Show the expansion; written: whether the file was changed."""
     lines = count_of(growth.lines, "line")
     done = f"{growth.file}: {lines} added, every other byte kept"
     would = f"{growth.file}: not written; {lines} would be added, every other byte kept"
@@ -45,7 +45,7 @@ def _size(bandwidth: Bandwidth) -> str:
 
 
 def _switches(switches: Sequence[NewSwitch]) -> Table:
-    """One row a switch; the rack where any has one."""
+    """Show one row per switch; the rack if any switch has one."""
     heads = columns("new switch", "id", "hardware", "release", "AS", "loopback", "rack")
     rows = tuple(
         (s.name, s.id, s.hardware, s.software, s.asn, str(s.loopback or "-"), s.rack or "")
@@ -62,13 +62,13 @@ def _fields(cable: NewCable) -> Fields:
 
 
 def _runs(cables: Iterable[NewCable]) -> Iterator[list[NewCable]]:
-    """Neighbours that differ in the same names and ports, by one."""
+    """Group consecutive cables whose names and ports increase by one."""
     run: list[NewCable] = []
     steps: tuple[int, ...] = ()
     for cable in cables:
-        found = _steps(run[-1], cable) if run else ()
-        if run and found and (len(run) == 1 or found == steps):
-            steps = found
+        increments = _steps(run[-1], cable) if run else ()
+        if run and increments and (len(run) == 1 or increments == steps):
+            steps = increments
         elif run:
             yield run
             run = []
@@ -78,7 +78,7 @@ def _runs(cables: Iterable[NewCable]) -> Iterator[list[NewCable]]:
 
 
 def _steps(a: NewCable, b: NewCable) -> tuple[int, ...]:
-    """By how much each name and port counts on, 0 or 1; empty where they are not of one run."""
+    """Return the increment of each name and port, 0 or 1; empty if the cables form no run."""
     if (a.length_m, a.medium) != (b.length_m, b.medium):
         return ()
     steps = []
@@ -122,7 +122,7 @@ def _lengths(cables: Sequence[NewCable]) -> str:
 
 
 def _optics(cables: Sequence[NewCable]) -> str:
-    """Transceivers to order; a cable whose medium is not given is taken to need them."""
+    """Return the transceivers to order; a cable of unknown medium counts as optical."""
     plugged = [cable for cable in cables if cable.medium not in WITHOUT_OPTICS]
     modules: dict[tuple[str, str], str | None] = {}  # parts of a split port share one
     for cable in plugged:
@@ -132,11 +132,11 @@ def _optics(cables: Sequence[NewCable]) -> str:
     fits = Counter(kind or "of unknown form" for kind in modules.values())
     nics = sum(not isinstance(cable.far, End) for cable in plugged)
     kinds = [f"{number} {kind}" for kind, number in fits.items()]
-    said = [f"{listing(kinds)} in switches"] if kinds else []
-    said += [f"{nics} in servers"] if nics else []
+    parts = [f"{listing(kinds)} in switches"] if kinds else []
+    parts += [f"{nics} in servers"] if nics else []
     open_ = any(cable.medium is None for cable in plugged)
     note = " (their medium is not given)" if open_ else ""
-    return f"transceivers: {listing(said) or 'none'}{note}"
+    return f"transceivers: {listing(parts) or 'none'}{note}"
 
 
 def _capacity(was: Bandwidth, will: Bandwidth) -> Iterator[Block]:
@@ -158,14 +158,15 @@ def _value_text(value: int | None) -> str:
     return "not known" if value is None else f"{value:,}"
 
 
-def _range(found: tuple[int, int] | None) -> str:
-    if found is None:
+def _range(limits: tuple[int, int] | None) -> str:
+    if limits is None:
         return "not known"
-    return f"{found[0]:,}" if found[0] == found[1] else f"{found[0]:,} to {found[1]:,}"
+    low, high = limits
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _uplinks_text(bandwidth: Bandwidth) -> str:
-    """Uplinks of a leaf by spine: alike before and after, where throughput is linear in spines."""
+    """Return uplinks of a leaf per spine: equal before and after if throughput is linear."""
     if bandwidth.uplinks_gbps is None:
         return "not known"
     least, most = (gbps / bandwidth.spines for gbps in bandwidth.uplinks_gbps)
@@ -177,7 +178,7 @@ def _pairs_text(pairs: tuple[int, int] | None) -> str:
 
 
 def _oversubscription(was: Bandwidth, will: Bandwidth) -> Iterator[Fields]:
-    """Leaves that fare alike share a row."""
+    """Return one row for leaves with equal ratios."""
     ratios = [{load.leaf: _ratio(load.ratio) for load in side.loads} for side in (was, will)]
     alike = group_items(
         (load.leaf for load in will.loads), lambda leaf: tuple(r.get(leaf, "-") for r in ratios)
@@ -201,7 +202,7 @@ def _proof(growth: Growth) -> Iterator[Block]:
         ("comes", f"{comes}; nothing else is allowed (CHG201 to CHG203)"),
         ("check", _checked(growth)),
     )
-    yield Note("proof, from the texts and what they say")
+    yield Note("proof, from the configurations")
     yield Table((TableColumn(), TableColumn(wraps=True)), rows)
     for warning in growth.warnings:
         yield Note(f"warning: {warning}", Tone.WARNING)
@@ -217,18 +218,18 @@ def _addition_text(addition: Addition) -> str:
 
 
 def _checked(growth: Growth) -> str:
-    words = f"no error that was not there before, {count_of(len(growth.warnings), 'new warning')}"
-    return f"{words}, {max(growth.not_judged, 0)} more not judged for want of facts"
+    words = f"no new error, {count_of(len(growth.warnings), 'new warning')}"
+    return f"{words}, {max(growth.not_judged, 0)} more not judged"
 
 
 NOTES = (
-    "isolated: configured, no cable to what is there; cabled: what is there has no line for it "
-    "yet; sessions up: it announces nothing; then it takes traffic"
+    "isolated: configured, no cable to existing switches; cabled: existing switches have no line "
+    "for it yet; sessions up: it announces nothing; then it takes traffic"
 )
 
 
 def staged_report(staged: StagedGrowth) -> Iterator[Block]:
-    """Every state on the way as the routing engine judged it."""
+    """Show every intermediate state with the verdict of the routing engine."""
     heads = columns("stage", "sessions", "ECMP", "server pairs")
     yield Table(heads, tuple(map(_stage, staged.stages)))
     yield Note(NOTES)

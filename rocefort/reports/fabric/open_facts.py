@@ -1,4 +1,4 @@
-"""The acceptance list for a person, and as a page of the documentation."""
+"""Acceptance list of unconfirmed facts, for a terminal and as a page of the documentation."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from rocefort.reports.wording import name_ranges
 PAGE = 100  # columns of the documentation
 Say = Callable[[str], str]
 HEAD = """\
-# What to ask a first real switch
+# Checks on a first real switch
 
 Written by `make golden` from the data that mark a fact as not confirmed: the syntax families and
 the switch models of `inventory/hardware`, and the open points of a trial
-(`rocefort/lab/switch/personality.py`). `rocefort facts FABRIC` lists what of it one fabric's
-switches use, with their names.
+(`rocefort/lab/switch/personality.py`). `rocefort facts FABRIC` lists the facts that the switches
+of one fabric use, with the names of the switches.
 
-Take one switch of each kind before it carries anything. Keep the outputs of «model and release»,
-«state of cards», «ports in brief» and «what runs with its defaults». Then ask what the tables name:
-a line that is asked for by «what runs» is entered and committed first, ` / ` leads into a view, `?`
-asks the command line for help, P is a port. What an output settles goes into the data with its
-source, and is gone from here. Forms of displays that are not confirmed are in
+Take one switch of each kind before it carries traffic. Keep the outputs of «model and release»,
+«state of cards», «ports in brief» and «what runs with its defaults». Then enter the commands of
+the tables. Before «what runs», enter and commit the line in question. ` / ` enters a view, `?`
+shows the help of the command line, P is a port. Facts that an output confirms go into the data
+with their source and leave this list. Unconfirmed forms of displays are in
 [lab-displays.md](lab-displays.md): compare them with what the switch prints.
 """
 HOW = (
-    "Enter each on one switch of its kind that carries nothing, and keep what it prints. "
-    "A line that is asked for by «what runs» is entered and committed first; "
-    "` / ` leads into a view, `?` asks the command line for help, P is a port."
+    "Enter each command on one switch of its kind without traffic, and keep the output. "
+    "Before «what runs», enter and commit the line in question; "
+    "` / ` enters a view, `?` shows the help of the command line, P is a port."
 )
 
 
 def facts_report(found: OpenFacts, say: Say) -> Iterator[Block]:
-    """All of it; say: puts a text into the words of the vendor."""
+    """Show all unconfirmed facts; say: translates terms to the commands of the vendor."""
     facts, switches = count_of(len(found.facts), "fact"), count_of(found.switches, "switch")
     yield Note(f"{found.name}: {facts} of {switches} that no source confirms")
     yield Section("", (Note(say(HOW)),))
@@ -58,7 +58,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def facts_page(found: OpenFacts, say: Say) -> str:
-    """The page of the documentation: a heading for each family and model, and its facts.
+    """Return the page of the documentation: a heading for each family and model, and its facts.
 
     say: as of `facts_report`.
     """
@@ -69,7 +69,7 @@ def facts_page(found: OpenFacts, say: Say) -> str:
         models = (
             [f"Models: {', '.join(rows[0].used)}.", ""] if rows[0].used not in ((), (of,)) else []
         )
-        lines += ["", f"## {of}", "", *models, "| ask | what is open |", "|---|---|"]
+        lines += ["", f"## {of}", "", *models, "| command | unconfirmed fact |", "|---|---|"]
         lines += [f"| `{_cell(row.ask)}` | {_cell(row.fact)} |" for row in rows]
     return "\n".join(lines) + "\n"
 

@@ -1,6 +1,6 @@
-"""What servers must be set to: rows of `rocefort show FABRIC profiles`.
+"""Settings that servers must have: rows of `rocefort show FABRIC profiles`.
 
-NICs in their maker's names, operating systems in those of Linux.
+NIC settings have the names of the manufacturer, system settings those of Linux.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Row = tuple[str | None, str | None, int | str, str | None, str, str | None]
 
 
 class _Setting(NamedTuple):
-    """One value that NICs must have, by the key of profiles."""
+    """Required value of a NIC setting, by its key in profiles."""
 
     key: str
     value: int | str
@@ -27,9 +27,9 @@ class _Setting(NamedTuple):
 
 
 def profile_rows(network: Network) -> Iterator[Row]:
-    """A row a setting: of each NIC profile that servers name, then of the host profile.
+    """Return one row per setting: of each NIC profile that servers use, then of the host profile.
 
-    Where no server names a NIC profile, its settings stand in our own names.
+    If no server names a NIC profile, the settings have Rocefort's own names.
     """
     hosts = network.hosts
     if hosts is None:
@@ -75,15 +75,15 @@ def _of_congestion(hosts: Hosts) -> Iterator[_Setting]:
 
 
 def _of_tuning(name: str | None, tuning: HostProfile) -> Iterator[Row]:
-    """What is left out of a host profile stays as the server has it, and is no row."""
-    wanted: list[tuple[str, str, int | str | None]] = [
+    """Return the settings of a host profile; settings that it omits stay unchanged on servers."""
+    required: list[tuple[str, str, int | str | None]] = [
         *(("sysctl", key, value) for key, value in tuning.sysctl.items()),
         ("ring_rx", "ethtool -G rx", tuning.ring_rx),
         ("ring_tx", "ethtool -G tx", tuning.ring_tx),
         ("governor", "cpufreq/scaling_governor", tuning.governor),
         ("interrupts", "irq/smp_affinity_list", tuning.interrupts),
     ]
-    for key, parameter, value in wanted:
+    for key, parameter, value in required:
         if value is not None:
             note = None if tuning.is_confirmed(key) else "unconfirmed"
             setting = f"{key}.{parameter}" if key == "sysctl" else key

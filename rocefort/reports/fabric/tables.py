@@ -1,4 +1,4 @@
-"""Tables of a Network for a person at a cabinet and for other programs: text, JSON and CSV."""
+"""Tables of a network as text, JSON and CSV, for work at a rack and for other programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = tuple[Cell, ...]
 
 
 class ShowTable(StrEnum):
-    """What `rocefort show` can show."""
+    """Tables of `rocefort show`."""
 
     DEVICES = "devices"
     LINKS = "links"
@@ -39,7 +39,7 @@ class ShowTable(StrEnum):
 class _Rows(NamedTuple):
     """Columns, with units in their names, and the rows of a network.
 
-    by_first: in text, rows with the same first cell stand together under a heading of their own.
+    by_first: in text, rows with the same first cell form a group with its own heading.
     """
 
     columns: tuple[str, ...]
@@ -48,7 +48,7 @@ class _Rows(NamedTuple):
 
 
 class TableOutput(Frozen):
-    """One table of a network, for programs; a row by the names of its columns."""
+    """Table of a network for programs; rows have the names of the columns as keys."""
 
     network: str
     table: ShowTable
@@ -56,7 +56,7 @@ class TableOutput(Frozen):
 
 
 def show_report(network: Network, kind: ShowTable) -> tuple[Block, Table]:
-    """One table of a network and how many rows it has."""
+    """Show a table of a network and its number of rows."""
     table = TABLES[kind]
     rows = tuple(table.of(network))
     heads = columns(*(name.replace("_", " ") for name in table.columns))
@@ -65,7 +65,7 @@ def show_report(network: Network, kind: ShowTable) -> tuple[Block, Table]:
 
 
 def show_json(network: Network, kind: ShowTable) -> str:
-    """The same rows for programs."""
+    """Return the same rows as JSON."""
     table = TABLES[kind]
     rows = tuple(dict(zip(table.columns, row, strict=True)) for row in table.of(network))
     content = TableOutput(network=network.name, table=kind, rows=rows)
@@ -73,7 +73,7 @@ def show_json(network: Network, kind: ShowTable) -> str:
 
 
 def show_csv(network: Network, kind: ShowTable) -> str:
-    """The same rows for a spreadsheet; nothing in a cell that is not known."""
+    """Return the same rows as CSV; an unknown cell is empty."""
     table, file = TABLES[kind], io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(table.columns)

@@ -10,7 +10,7 @@ from rocefort.reports.blocks import Block, Items, Note, Section, Tone
 
 
 def trace_report(trace: Trace) -> Iterator[Block]:
-    """Every path of a trace, after how many of them deliver."""
+    """Show how many paths deliver, then every path."""
     yield Note(f"{trace.flow} of {_end(trace.source)} to {_end(trace.destination)}")
     if trace.down:
         yield Note(f"without {listing(trace.down)}")
@@ -37,7 +37,7 @@ def _ending(path: TracePath) -> Note:
 
 
 def _hop(hop: Hop) -> Iterator[str]:
-    """What one switch does, in the order in which it does it."""
+    """Return the actions of one switch in order."""
     entered = [f"in by {hop.enters}" if hop.enters else "starts here"]
     out = hop.by == "connected"
     place = [f"VLAN {hop.vlan}"] if hop.vlan else []
@@ -65,6 +65,6 @@ def _decision_text(one: FilterDecision) -> str:
     rule = f"rule {one.rule} of ACL {one.acl}" if one.rule is not None else f"ACL {one.acl}"
     verb = "permits it" if one.permitted else "drops it"
     if one.rule is None:
-        verb = "has no rule for it, so it goes on"
+        verb = "has no rule for it, so it continues"
     place = f" ({one.where.file}:{one.where.line})" if one.where.file else ""
     return f"{rule} {verb}, {one.direction} on {one.interface}{place}"

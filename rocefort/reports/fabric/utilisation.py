@@ -1,4 +1,4 @@
-"""How full a fabric's switches are: ports in use, and servers' Gb/s against uplinks' of a leaf."""
+"""Utilisation of switches: ports in use, and server Gb/s against uplink Gb/s of each leaf."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ OVER, UNKNOWN = "over", "unknown"
 
 
 def level(share: float | None) -> str:
-    """The class of a share that colours it."""
+    """Return the CSS class of a share."""
     if share is None:
         return UNKNOWN
     return next((name for most, name in LEVELS if share <= most), OVER)
 
 
 class Utilisation:
-    """Shares of a network's switches; None where hardware, cabling or servers are not known."""
+    """Utilisation of the switches; None if hardware, cabling or servers are unknown."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -32,18 +32,18 @@ class Utilisation:
         self._uplinks = self._uplinks_gbps()
 
     def _uplinks_gbps(self) -> dict[str, int]:
-        found: Counter[str] = Counter()
+        speeds: Counter[str] = Counter()
         unknown = set()
         for link in self._network.links or ():
             for end in (link.a, link.b):
                 speed = self._network.speed_gbps(end)
-                found[end.device] += speed or 0
+                speeds[end.device] += speed or 0
                 if not speed:
                     unknown.add(end.device)
-        return {name: gbps for name, gbps in found.items() if name not in unknown}
+        return {name: gbps for name, gbps in speeds.items() if name not in unknown}
 
     def ports(self, node: Node) -> tuple[int, int] | None:
-        """Ports of a switch in use, and all that it has."""
+        """Return the ports of a switch in use, and all its ports."""
         network = self._network
         cabled = network.links is not None
         served = network.servers is not None or node.role is Role.SPINE
@@ -52,32 +52,32 @@ class Utilisation:
         return len(self._used[node.name]), len(node.port_names)
 
     def gbps(self, node: Node) -> tuple[int, int] | None:
-        """Gb/s of a leaf's servers, and of its uplinks."""
+        """Return the Gb/s of a leaf's servers, and of its uplinks."""
         if node.role is not Role.LEAF or self._network.servers is None:
             return None
         uplinks = self._uplinks.get(node.name)
         return (self._servers[node.name], uplinks) if uplinks else None
 
     def ports_level(self, node: Node) -> str:
-        """Class of the share of ports in use."""
+        """Return the CSS class of the share of ports in use."""
         return level(_share(self.ports(node)))
 
     def load_level(self, node: Node) -> str:
-        """Class of a leaf's load."""
+        """Return the CSS class of a leaf's load."""
         return level(_share(self.gbps(node)))
 
     def link_level(self, link: Link) -> str:
-        """Class of a link: the load of the leaf at its end."""
+        """Return the CSS class of a link: the load of the leaf at its end."""
         nodes = (self._network.by_name.get(end.device) for end in (link.a, link.b))
         leaves = [node for node in nodes if node and node.role is Role.LEAF]
         return self.load_level(leaves[0]) if len(leaves) == 1 else UNKNOWN
 
     def words(self, node: Node, before: str = "") -> str:
-        """`9 of 64 ports in use, 200 Gb/s of servers on 400 of uplinks`; nothing: not known."""
+        """`9 of 64 ports in use, 200 Gb/s of servers on 400 of uplinks`; empty if unknown."""
         ports, gbps = self.ports(node), self.gbps(node)
-        told = [f"{ports[0]} of {ports[1]} ports in use"] if ports else []
-        told += [f"{gbps[0]} Gb/s of servers on {gbps[1]} of uplinks"] if gbps else []
-        return f"{before}{', '.join(told)}" if told else ""
+        parts = [f"{ports[0]} of {ports[1]} ports in use"] if ports else []
+        parts += [f"{gbps[0]} Gb/s of servers on {gbps[1]} of uplinks"] if gbps else []
+        return f"{before}{', '.join(parts)}" if parts else ""
 
 
 def _share(part: tuple[int, int] | None) -> float | None:
@@ -85,7 +85,7 @@ def _share(part: tuple[int, int] | None) -> float | None:
 
 
 def _cabled(network: Network) -> Iterator[End]:
-    """Every port of a switch that a cable ends at."""
+    """Return every cabled port of a switch."""
     for link in network.links or ():
         yield link.a
         yield link.b

@@ -1,4 +1,4 @@
-"""What a verification covered: who answered, what was asked, what came back."""
+"""Result of a verification: engines, sessions, routes and reachability matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEGMENTS = 8  # side by side
 
 
 def verified_report(state: RoutingState, engines: Sequence[str], note: str = "") -> Section:
-    """What was verified and by which engine."""
+    """Show the verified state and the engines."""
     up = sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions)
     widths = Counter(route.width for route in state.routes)
     reached = state.reachability
@@ -30,7 +30,7 @@ def verified_report(state: RoutingState, engines: Sequence[str], note: str = "")
 
 
 def segments(reached: Reachability) -> Iterator[Table]:
-    """Which segment reaches which: all, some or none of its pairs; nothing where there is one."""
+    """Show the reachability matrix of segments: all, some or none of the pairs."""
     names = reached.segments
     if len(names) < 2:
         return
@@ -46,7 +46,7 @@ def segments(reached: Reachability) -> Iterator[Table]:
 
 
 def change_report(change: RoutingChange, against: str) -> Section:
-    """One version against another, by one engine."""
+    """Show the differences of two versions, by one engine."""
     routes = (
         ("gone", change.gone),
         ("new", change.new),
@@ -61,7 +61,7 @@ def change_report(change: RoutingChange, against: str) -> Section:
 
 
 def timings_report(timings: Sequence[Timing], version: str) -> Section:
-    """How long each question took; equal questions share a row."""
+    """Show the time of each question; equal questions share a row."""
     seconds: dict[str, list[float]] = {}
     for timing in timings:
         seconds.setdefault(timing.question.partition(",")[0], []).append(timing.seconds)

@@ -125,9 +125,9 @@ def test_lines_that_nobody_owns_differ_between_texts_and_stay_on_the_way_to_a_fa
     plain, grown = configs(name="plain"), configs(("leaf03", "return\n", "vm-manager\nreturn\n"))
     came = rocefort("diff", plain, grown, "--exit-code")
     assert came.code == 1
-    assert f"only in {grown}, and nobody owns it: vm-manager" in came.words
+    assert f"only in {grown}, without an owner: vm-manager" in came.words
     went = rocefort("diff", grown, plain)
-    assert f"only in {grown}, and nobody owns it: vm-manager" in went.words
+    assert f"only in {grown}, without an owner: vm-manager" in went.words
     assert rocefort("diff", grown, grown).out == "nothing changes\n"
     stays = rocefort("diff", grown, "heps", "--exit-code")
     assert (stays.code, stays.out) == (0, "nothing changes\n")
@@ -369,8 +369,8 @@ def test_drift_names_what_runs_and_where(rocefort: Rocefort, configs: Edits) -> 
     assert f"{running}/leaf05.cfg:{line}" in done.words
     assert "\n       dcb pfc buffer 4 xon static 550 kbytes xoff static 600 kbytes\n" in done.out
     last = len((running / "leaf03.cfg").read_text().splitlines()) - 1
-    assert f"lines that nobody owns vm-manager at: {running}/leaf03.cfg:{last}, " in done.words
-    assert "nobody owns stay" not in done.words
+    assert f"lines without an owner vm-manager at: {running}/leaf03.cfg:{last}, " in done.words
+    assert "without an owner stay" not in done.words
     size = commands_of(running / "leaf08.cfg")
     assert f"leaf08: missing, {size} lines (no configuration in {running})" in done.words
     assert f"leaf09: unknown, {size} lines (not in heps)" in done.words

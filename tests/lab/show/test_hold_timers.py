@@ -202,6 +202,6 @@ def test_the_option_of_the_command_is_not_for_a_lab_that_others_reach(
         tasks.app()
     assert ended.value.code == 2
     assert capsys.readouterr().err == (
-        "rocefort: --time-scale: others would take these timers for those of a switch; leave one "
+        "rocefort: --time-scale: other users would take these timers for those of a switch; leave one "
         "of the two out: --open-to-others\n"
     )
