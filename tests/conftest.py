@@ -97,11 +97,11 @@ def edit_heps(tmp_path: Path) -> EditHeps:
 def hall_text() -> str:
     """Return HEPS's hall2 alone: both spines, leaf07 and leaf08 with a server each."""
     text = HEPS.read_text(encoding="utf-8")
-    for first, kept in (
+    for first, following in (
         ("  - id: 1\n    name: leaf01\n", "  - id: 7\n    name: leaf07\n"),
         ("  - name: transfer01\n", "  - name: readout03\n"),
     ):
-        text = text[: text.index(first)] + text[text.index(kept) :]
+        text = text[: text.index(first)] + text[text.index(following) :]
     return text
 
 
@@ -190,8 +190,8 @@ def access_to(monkeypatch: pytest.MonkeyPatch) -> AccessTo:
             SshAccess(name=node.name, host="127.0.0.1", user="none", credential="env:NONE")
             for node in network.nodes
         )
-        found = Connections(known_hosts=known_hosts, devices=devices, servers=servers)
+        connections = Connections(known_hosts=known_hosts, devices=devices, servers=servers)
         update = {} if timeout_s is None else {"command_timeout_s": timeout_s}
-        return found.model_copy(update=update)
+        return connections.model_copy(update=update)
 
     return access

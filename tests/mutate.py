@@ -61,24 +61,24 @@ def flippable(tree: ast.Module) -> Iterator[tuple[ast.expr, int]]:
         if isinstance(node, ast.BoolOp):
             yield node, 0
         elif isinstance(node, ast.Compare):
-            yield from ((node, place) for place, _ in enumerate(node.ops))
+            yield from ((node, index) for index, _ in enumerate(node.ops))
 
 
-def flip(node: ast.expr, place: int) -> None:
+def flip(node: ast.expr, index: int) -> None:
     """Flip one operator in place."""
     if isinstance(node, ast.BoolOp):
         node.op = FLIPS[type(node.op)]()  # type: ignore[assignment]  # the table keeps the kind
     elif isinstance(node, ast.Compare):
-        node.ops[place] = FLIPS[type(node.ops[place])]()  # type: ignore[call-overload]  # same
+        node.ops[index] = FLIPS[type(node.ops[index])]()  # type: ignore[call-overload]  # same
 
 
 def mutants(file: str, source: str) -> Iterator[Mutant]:
     """List all mutants of a module."""
-    for number, (node, place) in enumerate(flippable(ast.parse(source))):
+    for number, (node, index) in enumerate(flippable(ast.parse(source))):
         before = ast.unparse(node)
-        flip(node, place)
+        flip(node, index)
         after = ast.unparse(node)
-        flip(node, place)  # restored, so that each mutant has one flip
+        flip(node, index)  # restored, so that each mutant has one flip
         yield Mutant(file, node.lineno, number, before, after)
 
 
@@ -95,12 +95,12 @@ def mutated(source: str, number: int) -> str:
     return ast.unparse(tree)
 
 
-def sample(found: Sequence[Mutant], size: int | None, seed: int) -> list[Mutant]:
+def sample(candidates: Sequence[Mutant], size: int | None, seed: int) -> list[Mutant]:
     """Draw some mutants at random, in the order of the files; all if no size is given."""
-    if size is None or size >= len(found):
-        return list(found)
-    chosen = random.Random(seed).sample(range(len(found)), size)
-    return [found[index] for index in sorted(chosen)]
+    if size is None or size >= len(candidates):
+        return list(candidates)
+    chosen = random.Random(seed).sample(range(len(candidates)), size)
+    return [candidates[index] for index in sorted(chosen)]
 
 
 def copy_tree(to: Path) -> Path:
@@ -142,8 +142,8 @@ def tests_of(paths: Sequence[str]) -> list[str]:
     """List the test files to run, rules first: they are quick and kill most mutants."""
     if paths:
         return list(paths)
-    found = (path for folder in TESTS for path in (ROOT / folder).rglob("test_*.py"))
-    return sorted(str(path.relative_to(ROOT)) for path in found if path.parent.name not in SLOW)
+    files = (path for folder in TESTS for path in (ROOT / folder).rglob("test_*.py"))
+    return sorted(str(path.relative_to(ROOT)) for path in files if path.parent.name not in SLOW)
 
 
 def run(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Mutant]:
@@ -166,12 +166,12 @@ def run(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Mutan
             finally:
                 free.put(tree)
 
-        left = []
+        survivors = []
         with ThreadPoolExecutor(jobs) as pool:
             for mutant, survived in zip(chosen, pool.map(attempt, chosen), strict=True):
                 print(f"{'SURVIVED' if survived else 'killed  '} {mutant}", flush=True)
-                left += [mutant] if survived else []
-    return left
+                survivors += [mutant] if survived else []
+    return survivors
 
 
 def main() -> int:
@@ -183,11 +183,13 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="how many at the same time")
     parser.add_argument("--tests", action="append", default=[], help="run these test files only")
     options = parser.parse_args()
-    found = list(all_mutants(options.files))
-    chosen = sample(found, options.sample, options.seed)
-    left = run(chosen, tests_of(options.tests), options.jobs)
-    print(f"{len(chosen) - len(left)} of {len(chosen)} killed ({len(found)} mutants there are)")
-    return 1 if left else 0
+    candidates = list(all_mutants(options.files))
+    chosen = sample(candidates, options.sample, options.seed)
+    survivors = run(chosen, tests_of(options.tests), options.jobs)
+    print(
+        f"{len(chosen) - len(survivors)} of {len(chosen)} killed ({len(candidates)} mutants there are)"
+    )
+    return 1 if survivors else 0
 
 
 def _modules() -> Iterator[Path]:

@@ -26,8 +26,10 @@ def mutate() -> ModuleType:
 
 
 def test_every_operator_is_flipped_alone(mutate: ModuleType) -> None:
-    found = list(mutate.mutants("f.py", SOURCE))
-    texts = {mutate.mutated(SOURCE, mutant.number).splitlines()[1].strip() for mutant in found}
+    mutants_found = list(mutate.mutants("f.py", SOURCE))
+    texts = {
+        mutate.mutated(SOURCE, mutant.number).splitlines()[1].strip() for mutant in mutants_found
+    }
     assert texts == {
         "return a <= b <= c and (a == b or c in a)",
         "return a < b < c and (a == b or c in a)",
@@ -36,17 +38,21 @@ def test_every_operator_is_flipped_alone(mutate: ModuleType) -> None:
         "return a < b <= c and (a == b and c in a)",
         "return a < b <= c and (a == b or c not in a)",
     }
-    assert min(map(str, found)) == "f.py:2: a < b <= c  ->  a < b < c"
+    assert min(map(str, mutants_found)) == "f.py:2: a < b <= c  ->  a < b < c"
 
 
 def test_a_sample_is_the_same_every_time(mutate: ModuleType) -> None:
-    found = list(mutate.mutants("f.py", SOURCE * 9))
-    assert len(found) == 54
-    some = mutate.sample(found, 5, 1)
+    mutants_found = list(mutate.mutants("f.py", SOURCE * 9))
+    assert len(mutants_found) == 54
+    some = mutate.sample(mutants_found, 5, 1)
     assert len(some) == 5
-    assert some == mutate.sample(found, 5, 1)
-    assert some != mutate.sample(found, 5, 2)
-    assert mutate.sample(found, None, 1) == mutate.sample(found, 99, 1) == found
+    assert some == mutate.sample(mutants_found, 5, 1)
+    assert some != mutate.sample(mutants_found, 5, 2)
+    assert (
+        mutate.sample(mutants_found, None, 1)
+        == mutate.sample(mutants_found, 99, 1)
+        == mutants_found
+    )
 
 
 @pytest.mark.thorough
@@ -55,12 +61,12 @@ def test_the_tests_of_the_rules_notice_what_is_flipped(
     mutate: ModuleType, effort: str, record_property: Callable[[str, object], None]
 ) -> None:
     """Some mutants are equivalent to the original: one of the small sample may survive."""
-    found = list(mutate.all_mutants())
+    mutants_found = list(mutate.all_mutants())
     size, seed = (40, random.randrange(10_000)) if effort == "soak" else (8, 1)
-    left = mutate.run(mutate.sample(found, size, seed), mutate.tests_of(()), jobs=2)
-    survived = "; ".join(map(str, left)) or "none survived"
+    survivors = mutate.run(mutate.sample(mutants_found, size, seed), mutate.tests_of(()), jobs=2)
+    survived = "; ".join(map(str, survivors)) or "none survived"
     record_property(
         "figure",
-        f"mutants of the rules (seed {seed}): {size - len(left)} of {size} killed; {survived}",
+        f"mutants of the rules (seed {seed}): {size - len(survivors)} of {size} killed; {survived}",
     )
-    assert len(left) <= size // 8
+    assert len(survivors) <= size // 8

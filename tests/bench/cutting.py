@@ -38,9 +38,9 @@ def ports_of(topology: Topology, failure: Failure) -> list[Port]:
     ends = [(e.device, kernel_name(e.interface)) for pair in failure.links for e in pair]
     for node in failure.nodes:
         ends += [end for cable in topology.cables for end in cable.ends if end[0] == node]
-    known = {end for cable in topology.cables for end in cable.ends}
+    cabled = {end for cable in topology.cables for end in cable.ends}
     missing = [f"switch {name}" for name in failure.nodes if name not in topology.by_switch]
-    missing += [f"cable at {node} {port}" for node, port in ends if (node, port) not in known]
+    missing += [f"cable at {node} {port}" for node, port in ends if (node, port) not in cabled]
     if missing:
         raise BadInput(f"the lab has no {missing[0]}")
     return ends

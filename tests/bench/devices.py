@@ -45,8 +45,8 @@ def serve(switches: int, folder: Path) -> None:
     with rehearse(*_designed(switches, folder), folder, LabOptions(keep=True)) as lab:
         begun = _cpu_s()
         user, password = lab.server.user, lab.server.password
-        told = {"ports": lab.server.ports, "user": user, "password": password}
-        print(json.dumps(told | {"known_hosts": str(lab.server.known_hosts)}), flush=True)
+        access = {"ports": lab.server.ports, "user": user, "password": password}
+        print(json.dumps(access | {"known_hosts": str(lab.server.known_hosts)}), flush=True)
         sys.stdin.read()
         changed = sum(len(switch.points) == 1 for switch in lab.switches.values())
         trials = sum(switch.trial is not None for switch in lab.switches.values())

@@ -64,7 +64,7 @@ def main() -> None:
     """Print a line for each change, and one for the failure sweep."""
     with tempfile.TemporaryDirectory() as directory:
         site = Path(directory) / "site"
-        found(site)
+        set_up(site)
         print(f"\nreview of {SWITCHES} switches     measured CPU   quiet CPU         Markdown")
         for case in CASES:
             branch(site, case)
@@ -83,7 +83,7 @@ def main() -> None:
         )
 
 
-def found(site: Path) -> None:
+def set_up(site: Path) -> None:
     """Copy the application, add the bench's hardware and fabric, and commit it as `main`."""
     away = shutil.ignore_patterns("__pycache__")
     for name in APPLICATION:

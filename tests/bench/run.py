@@ -145,8 +145,10 @@ def patch(network: Network) -> None:
     """Print the cost of a patch of one leaf, with its rollback."""
     text = render_node(network.by_name["leaf03"])
     raised = text.replace("xoff static 600", "xoff static 640")
-    seconds, made = cpu(lambda: make_patch(text, raised, SyntaxFamily.V300_G1))
-    print(f"\npatch of one leaf and the way back  {seconds:8.3f} s, {len(made.commands)} commands")
+    seconds, patched = cpu(lambda: make_patch(text, raised, SyntaxFamily.V300_G1))
+    print(
+        f"\npatch of one leaf and the way back  {seconds:8.3f} s, {len(patched.commands)} commands"
+    )
 
 
 def routing(network: Network) -> None:
@@ -180,11 +182,11 @@ def devices() -> None:
     for count in (DEVICES, MOST_DEVICES):
         costs = _answer([sys.executable, HERE / "devices.py", "run", str(count)])
         slow = costs["slowness"]
-        told = f"{count:5} devices {costs['devices/s']:8.1f}/s in {costs['wall']:.1f} s; "
+        line = f"{count:5} devices {costs['devices/s']:8.1f}/s in {costs['wall']:.1f} s; "
         for side, mb in (("client", costs["MB"]), ("emulator", costs["emulator MB"])):
             ms = costs[f"{side} ms"]
-            told += f"{side} {ms:.1f} ms ({ms / slow:.1f} calibrated), {mb:.0f} MB; "
-        print(f"{told}this machine is {slow:.2f} times slower than a quiet one")
+            line += f"{side} {ms:.1f} ms ({ms / slow:.1f} calibrated), {mb:.0f} MB; "
+        print(f"{line}this machine is {slow:.2f} times slower than a quiet one")
         if count == DEVICES:
             ms = costs["client ms"] / slow
             print(f"{'':14} bars: at least {DEVICES_PER_S:g}/s, "

@@ -95,14 +95,14 @@ def private_used_once(module: Module) -> list[ast.FunctionDef | ast.AsyncFunctio
 
 def imported(module: Module, names: set[str]) -> set[str]:
     """Return the modules of `names` that a module imports, except itself."""
-    found: set[str] = set()
+    imports: set[str] = set()
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            imports.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return (found & names) - {module.name}
+            imports.add(node.module)
+            imports.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return (imports & names) - {module.name}
 
 
 def main() -> None:

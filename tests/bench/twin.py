@@ -76,9 +76,9 @@ def every_failure(registry: Registry) -> None:
     failures = single_failures(network, analyse(network))
     for failure in failures:
         with failed(twin, failure):
-            found = after_failure(network, failure, twin.fibs(protocols=["bgp"]))
-        compared += found.compared
-        differences += len(found.differences)
+            result = after_failure(network, failure, twin.fibs(protocols=["bgp"]))
+        compared += result.compared
+        differences += len(result.differences)
     print(
         f"HEPS, {len(failures)} single failures: {differences} of {compared} next-hop sets differ, "
         f"{time.monotonic() - start:.0f} s, load {os.getloadavg()[0]:.1f}"

@@ -50,9 +50,11 @@ def failover(folder: Path) -> None:
         fabric = folder / "fabric.yaml"
         fabric.write_text(text, encoding="utf-8")
         twin = up(fabric, bfd=bfd)
-        found = measure_failover(twin, None, None, FailoverOptions(), lambda _: None, lambda: False)
+        measured = measure_failover(
+            twin, None, None, FailoverOptions(), lambda _: None, lambda: False
+        )
         print(
-            text_of(failover_report(found), width=80) + f"load {os.getloadavg()[0]:.1f}\n",
+            text_of(failover_report(measured), width=80) + f"load {os.getloadavg()[0]:.1f}\n",
             flush=True,
         )
         twin.down()
@@ -67,9 +69,9 @@ def growth(folder: Path) -> None:
         write(expand(fabric, wanted_of(1, 0, 0, (), ())))
         journal = folder / f"{number}.journal"
         work = partial(roll_out, twin, fabric, journal)
-        found, confirmed = under_load(twin, FailoverOptions(48, 50), work)
+        measured, confirmed = under_load(twin, FailoverOptions(48, 50), work)
         print(f"run {number}, {len(confirmed)} switches confirmed, load {os.getloadavg()[0]:.1f}")
-        print(text_of(load_report(found), width=80), flush=True)
+        print(text_of(load_report(measured), width=80), flush=True)
         twin.down()
 
 
@@ -90,9 +92,9 @@ def main() -> None:
     """Run the named trials, or all."""
     root = Path(f"/run/rocefort-trials-{os.getpid()}")
     registries.Registry.__init__.__defaults__ = (root,)
-    asked = sys.argv[1:] or ["failover", "growth"]
+    names = sys.argv[1:] or ["failover", "growth"]
     try:
-        for name in asked:
+        for name in names:
             with tempfile.TemporaryDirectory() as folder:
                 {"failover": failover, "growth": growth}[name](Path(folder))
     finally:

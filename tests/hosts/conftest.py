@@ -25,12 +25,12 @@ K8SGN08 = f"  - name: k8sgn08\n    leaf: leaf01\n{LONE}"
 def factory_root(path: Path, plan: HostPlan, **options: Any) -> HostRoot:
     """Return a server in factory state, with every file that its plan sets."""
     nic = plan.nic
-    wanted = (*nic.switches, *nic.parameters) if nic else ()
+    files = (*nic.switches, *nic.parameters) if nic else ()
     settings: dict[str, Any] = {
         "address": str(plan.address),
         "speed_mbps": plan.port_gbps * 1000,
         "sysctl": dict.fromkeys(plan.sysctl, "1"),
-        "parameters": {file.path: 7 for file in wanted},
+        "parameters": {file.path: 7 for file in files},
     }
     return HostRoot(path, **(settings | options)).make()
 

@@ -37,8 +37,8 @@ class RdmaLab:
     @property
     def processes(self) -> dict[str, list[str]]:
         """Processes that still run, by server."""
-        found = {name: list(root.processes().values()) for name, root in self.roots.items()}
-        return {name: commands for name, commands in found.items() if commands}
+        processes = {name: list(root.processes().values()) for name, root in self.roots.items()}
+        return {name: commands for name, commands in processes.items() if commands}
 
 
 OpenLab = Callable[..., RdmaLab]
@@ -123,9 +123,9 @@ def rocefort(
         monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             tasks.app()
-        said = capsys.readouterr()
-        hold([str(each) for each in arguments], said.out)
-        assert "Traceback" not in said.out + said.err
-        return int(ended.value.code or 0), said.out, said.err
+        output = capsys.readouterr()
+        hold([str(each) for each in arguments], output.out)
+        assert "Traceback" not in output.out + output.err
+        return int(ended.value.code or 0), output.out, output.err
 
     return run

@@ -35,8 +35,8 @@ class Handler(BaseHTTPRequestHandler):
         words = self.path.partition("?")[0].strip("/").split("/")
         kind = "log" if "worklog" in words else "work" if "work" in words else words[-1]
         defaults = {"version": {"Batfish": "0.36.0"}, "snapshots": [], "name": {"name": words[-1]}}
-        found = self.said.get(kind, defaults.get(kind, {"name": words[-1]}))
-        self.answer(found.encode() if isinstance(found, str) else json.dumps(found).encode())
+        body = self.said.get(kind, defaults.get(kind, {"name": words[-1]}))
+        self.answer(body.encode() if isinstance(body, str) else json.dumps(body).encode())
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -70,8 +70,8 @@ class HostRoot:
             shutil.copyfile(TOOLS / name, bin_ / name)
             (bin_ / name).chmod(0o755)
         for name in BASICS:
-            found = next(p for d in ("/usr/bin", "/bin") if (p := Path(d, name)).exists())
-            (bin_ / name).symlink_to(found)
+            program = next(p for d in ("/usr/bin", "/bin") if (p := Path(d, name)).exists())
+            (bin_ / name).symlink_to(program)
 
     def _interface(self, number: int, name: str) -> None:
         at, device = f"sys/class/net/{name}", f"mlx5_{number}"
@@ -110,11 +110,11 @@ class HostRoot:
 
     def state(self) -> dict[str, str]:
         """Return every file by its path, except the record of calls."""
-        found = {}
+        texts = {}
         for path in sorted(self.root.rglob("*")):
             if path.is_file() and path.name != "calls" and path.parent.name != "bin":
-                found[str(path.relative_to(self.root))] = path.read_text(encoding="utf-8")
-        return found
+                texts[str(path.relative_to(self.root))] = path.read_text(encoding="utf-8")
+        return texts
 
     @property
     def environment(self) -> dict[str, str]:

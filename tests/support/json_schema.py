@@ -60,9 +60,9 @@ def _refused(schema: Any, data: Any, defined: dict[str, Any], at: str) -> Iterat
             return
     if isinstance(data, list):
         first = schema.get("prefixItems", [])
-        for place, item in enumerate(data):
-            own = first[place] if place < len(first) else schema.get("items", {})
-            yield from _refused(own, item, defined, f"{at}[{place}]")
+        for index, item in enumerate(data):
+            own = first[index] if index < len(first) else schema.get("items", {})
+            yield from _refused(own, item, defined, f"{at}[{index}]")
     if isinstance(data, dict):
         yield from _refused_keys(schema, data, defined, at)
 

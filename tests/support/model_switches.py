@@ -231,5 +231,5 @@ class Book:
 
     def holds_intent(self, device: str, act: str) -> None:
         """Fail unless the last event of this act is its intent."""
-        told = [e for e in self.rows if (e.device, e.act) == (device, act)]
-        assert told and told[-1].phase is Phase.INTENT, (device, act)
+        events = [e for e in self.rows if (e.device, e.act) == (device, act)]
+        assert events and events[-1].phase is Phase.INTENT, (device, act)

@@ -46,12 +46,12 @@ class GuestLab:
 @contextmanager
 def labs_at(name: str) -> Iterator[Registry]:
     """Yield a registry in /run, which FRR's user can enter; its labs are removed at the end."""
-    found = Registry(Path(f"/run/rocefort-{name}-{os.getpid()}"))
-    yield found
-    for lab in found.names():
-        with found.lock(lab):
-            reap(found, found.find(lab))
-    assert not found.root.exists()
+    registry = Registry(Path(f"/run/rocefort-{name}-{os.getpid()}"))
+    yield registry
+    for lab in registry.names():
+        with registry.lock(lab):
+            reap(registry, registry.find(lab))
+    assert not registry.root.exists()
 
 
 @contextmanager
@@ -90,8 +90,8 @@ def image_at(directory: Path, **other: object) -> Path:
 
 def law_holds(twin: Twin, seed: int, steps: int) -> None:
     """Check that kernels agree with the engine after each step of a chaos run."""
-    told: list[Chaos] = []
-    done = run_chaos(twin, seed, 60, stopped_after(steps, told), told.append)
+    steps_done: list[Chaos] = []
+    done = run_chaos(twin, seed, 60, stopped_after(steps, steps_done), steps_done.append)
     assert len(done.steps) >= steps
     assert [step.first for step in done.steps if step.differing] == []
     assert {step.compared for step in done.steps if step.done.startswith("fixed")} <= {0, 178}
@@ -102,6 +102,6 @@ def law_holds(twin: Twin, seed: int, steps: int) -> None:
     assert whole(twin)
 
 
-def stopped_after(steps: int, told: list[Chaos]) -> Callable[[], bool]:
+def stopped_after(steps: int, steps_done: list[Chaos]) -> Callable[[], bool]:
     """Return a callback that stops a chaos run after a number of steps."""
-    return lambda: bool(told) and len(told[-1].steps) >= steps
+    return lambda: bool(steps_done) and len(steps_done[-1].steps) >= steps

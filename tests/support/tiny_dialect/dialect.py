@@ -154,8 +154,8 @@ class TinyOs(Dialect):
         old, new = (
             self.parse(text, planned.device).device for text in (running_text, text_of(tree))
         )
-        found = compare(old, new)
-        return [str(edit.path) for edit in {*found} ^ {*planned.edits}]
+        edits = compare(old, new)
+        return [str(edit.path) for edit in {*edits} ^ {*planned.edits}]
 
     def as_saved(self, text: str) -> str:
         """Return the text unchanged: it has no secrets."""
@@ -206,9 +206,9 @@ class _Reader:
     def read(self, views: tuple[str, ...], line: str, number: int) -> None:
         """Read one line."""
         word, _, rest = line.partition(" ")
-        known = self._inside(views[0], word, rest) if views else self._top(word, rest)
-        if known:
-            self.places.setdefault(known, number)
+        field_path = self._inside(views[0], word, rest) if views else self._top(word, rest)
+        if field_path:
+            self.places.setdefault(field_path, number)
         else:
             self.unmodelled.append(TextLine(views, line, number))
 

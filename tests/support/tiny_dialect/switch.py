@@ -94,8 +94,8 @@ class TinyDriver(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
         self.switch.ends = self.switch.clock() + revert_in
 
     def trial_status(self) -> Trial:
-        left = int(self.switch.ends - self.switch.clock())
-        return Trial("INACTIVE") if self.switch.before is None else Trial("ACTIVE", left)
+        remaining_s = int(self.switch.ends - self.switch.clock())
+        return Trial("INACTIVE") if self.switch.before is None else Trial("ACTIVE", remaining_s)
 
     def has_pending_commit(self) -> bool:
         return self.switch.before is not None

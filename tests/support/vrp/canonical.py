@@ -21,8 +21,8 @@ def canonical(tree: Lines, family: SyntaxFamily) -> Lines:
     config, refusals = replay(tree, family)
     if refusals:
         raise refusals[0]
-    named = (line for line in config if line.children or not EMPTY_PORT.fullmatch(line.text))
-    return _ordered(tuple(named), (), family)
+    filled = (line for line in config if line.children or not EMPTY_PORT.fullmatch(line.text))
+    return _ordered(tuple(filled), (), family)
 
 
 def _ordered(lines: Lines, view: View, family: SyntaxFamily) -> Lines:

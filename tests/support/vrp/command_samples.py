@@ -280,7 +280,7 @@ class _Judge:
     def later(self, base: Lines, config: Lines, view: View, saved: Paths) -> Iterator[str]:
         """Judge lines after the sample's."""
         sample = self.sample
-        left = _paths(base) if sample.left is None else self.replayed(sample.left)
+        remaining = _paths(base) if sample.left is None else self.replayed(sample.left)
         for line in sample.over:
             yield from self.after(config, view, line, self.expected(base, view, line))
         for line in sample.beside:
@@ -288,7 +288,7 @@ class _Judge:
         for line in sample.default:
             yield from self.after(config, view, line, _paths(base))
         for line in sample.undo:
-            yield from self.after(config, view, line, left)
+            yield from self.after(config, view, line, remaining)
         for line in sample.keeps:
             yield from self.after(config, view, line, saved)
 
@@ -315,10 +315,10 @@ class _Judge:
         """Judge the same line without the lines that it needs."""
         for needed in self.sample.needs:
             lines = self.sample.before.splitlines()
-            kept = "\n".join(line for line in lines if line.strip() != needed)
-            if len(kept.splitlines()) == len(lines):
+            shortened = "\n".join(line for line in lines if line.strip() != needed)
+            if len(shortened.splitlines()) == len(lines):
                 yield f"has no `{needed}` before"
-            base, view = self.base(self.sample.view, kept)
+            base, view = self.base(self.sample.view, shortened)
             if self.takes(base, view, self.sample.line):
                 yield f"takes `{self.sample.line}` without `{needed}`"
 
@@ -375,7 +375,7 @@ class _Judge:
         yield from self.nothing_read(base, view)
         lines = {tuple(map(masked_text, path)) for path in _paths(config) - _paths(base)}
         parsed = _parsed(tree_text(config))
-        kept = _kept(parsed)
+        unmodelled = _kept(parsed)
         try:
             text = render(parsed.device, self.family, TEMPLATES[self.family])
         except BadInput as problem:
@@ -385,11 +385,11 @@ class _Judge:
         written = _paths(parse_tree(masked_text(PLACEHOLDER.sub("removed", text))))
         around = {path[:depth] for path in lines for depth in range(1, len(path))}
         for path in sorted(lines - around):
-            if (path in kept) != (self.sample.reads == KEPT):
-                yield f"{'keeps' if path in kept else 'reads'} {_shown({path})}"
+            if (path in unmodelled) != (self.sample.reads == KEPT):
+                yield f"{'keeps' if path in unmodelled else 'reads'} {_shown({path})}"
                 continue
             again = {(*path[:-1], *_steps(line)) for line in self.sample.written} or {path}
-            if (again <= kept | written) == (self.sample.reads == NOTHING):
+            if (again <= unmodelled | written) == (self.sample.reads == NOTHING):
                 yield f"{'has' if path in written else 'loses'} {_shown(again)}"
 
     def view_unread(self, config: Lines, view: View) -> Iterator[str]:
@@ -421,8 +421,8 @@ class _Judge:
 
 
 def _parsed(text: str) -> ParsedConfig:
-    named = re.search(r"^sysname ", text, re.MULTILINE)
-    return parse(text if named else f"sysname a\n{text}", "a.cfg")
+    has_name = re.search(r"^sysname ", text, re.MULTILINE)
+    return parse(text if has_name else f"sysname a\n{text}", "a.cfg")
 
 
 def _kept(parsed: ParsedConfig) -> Paths:

@@ -19,7 +19,7 @@ from rocefort.models.hardware.hardware import SyntaxFamily
 
 PortQueues = Mapping[str, frozenset[int]]
 
-TOLD = ("sysname ", "port split ", "interface ", "dcb ", "diffserv ", "drop-profile ")
+LOSSLESS = ("sysname ", "port split ", "interface ", "dcb ", "diffserv ", "drop-profile ")
 
 
 class Candidate(NamedTuple):
@@ -60,8 +60,8 @@ def candidate(device: Device) -> Candidate:
 
 def device_of(config: Lines) -> Device:
     """Return the lossless settings of a configuration only; parsing the rest is slow."""
-    said = tuple(line for line in config if line.text.startswith(TOLD))
-    return parse(tree_text(said), "candidate").device
+    lossless = tuple(line for line in config if line.text.startswith(LOSSLESS))
+    return parse(tree_text(lossless), "candidate").device
 
 
 def candidates(

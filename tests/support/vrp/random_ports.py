@@ -126,7 +126,7 @@ def _limits(pool: Pool, low: int, high: Sequence[int]) -> dict[str, Any]:
 
 
 def drop_profiles(pool: Pool) -> tuple[DropProfile, ...]:
-    found = []
+    profiles = []
     for name in pool.some(["default", "roce", "slow"], DROP_NAMES):
         colours = tuple(
             ColourLimits(colour=colour, **_limits(pool, 512, [1024]))
@@ -135,15 +135,15 @@ def drop_profiles(pool: Pool) -> tuple[DropProfile, ...]:
         # a built-in profile with default values has no line
         marks = pool.flag() or (name == "default" and not pool.wide)
         ecn = DropLimits(**_limits(pool, 7168, [51200, 76800])) if marks else None
-        found.append(DropProfile(name=name, colours=colours, ecn=ecn))
-    return tuple(found)
+        profiles.append(DropProfile(name=name, colours=colours, ecn=ecn))
+    return tuple(profiles)
 
 
 # -- interfaces --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Known:
+class References:
     """Names that interfaces refer to."""
 
     splits: tuple[PortSplit, ...]
@@ -163,32 +163,32 @@ def splits(pool: Pool) -> tuple[PortSplit, ...]:
     )
 
 
-def interfaces(pool: Pool, known: Known) -> tuple[Interface, ...]:
+def interfaces(pool: Pool, references: References) -> tuple[Interface, ...]:
     """Draw any interfaces, or three ports, an Eth-Trunk with some as members, and a gateway."""
     if pool.wide:
         return tuple(
-            _any_interface(pool, name, known) for name in pool.some([], INTERFACE_NAMES, 4)
+            _any_interface(pool, name, references) for name in pool.some([], INTERFACE_NAMES, 4)
         )
-    trunks = [_trunk(pool, known)] if pool.flag() else []
-    third = f"100GE1/0/3{':1' if known.splits else ''}"
+    trunks = [_trunk(pool, references)] if pool.flag() else []
+    third = f"100GE1/0/3{':1' if references.splits else ''}"
     names = ("100GE1/0/1", "100GE1/0/2", third)
-    ports = [_few_port(pool, name, known, bond=bool(trunks)) for name in names]
+    ports = [_few_port(pool, name, references, bond=bool(trunks)) for name in names]
     gateways = []
     if pool.flag():
         address = IPv4Interface(f"10.65.{pool.one([1, 2], QUEUES)}.1/24")
-        policies = _policies_of(pool, known, "filter_in", "filter_out")
+        policies = _policies_of(pool, references, "filter_in", "filter_out")
         gateways = [Interface(name="Vlanif10", addresses=(address,), **policies)]
     return (*ports, *trunks, *gateways)
 
 
-def _any_interface(pool: Pool, name: str, known: Known) -> Interface:
+def _any_interface(pool: Pool, name: str, references: References) -> Interface:
     """Draw an interface with lines of every kind, even if a switch refuses their combination."""
     plain = Interface(name=name, routed=pool.flag())
-    fields = {"routed": plain.routed, **_port(pool, known), **_trunk_side(pool)}
-    fields |= _access_side(pool) | _routed_side(pool, known, name)
+    fields = {"routed": plain.routed, **_port(pool, references), **_trunk_side(pool)}
+    fields |= _access_side(pool) | _routed_side(pool, references, name)
     fields |= {"link_type": pool.one([], st.sampled_from(["access", "trunk"]))}
     if plain.layer3:
-        fields |= _policies_of(pool, known, "filter_in", "filter_out") | {"trust_dscp": False}
+        fields |= _policies_of(pool, references, "filter_in", "filter_out") | {"trust_dscp": False}
     if plain.kind == "ethernet":
         fields["eth_trunk"] = pool.maybe([], st.integers(0, HIGHEST_ID))
     if plain.kind == "eth-trunk":
@@ -196,31 +196,31 @@ def _any_interface(pool: Pool, name: str, known: Known) -> Interface:
     return Interface(name=name, **fields)
 
 
-def _few_port(pool: Pool, name: str, known: Known, *, bond: bool) -> Interface:
+def _few_port(pool: Pool, name: str, references: References, *, bond: bool) -> Interface:
     """Draw a port that a switch accepts; layer 2 or 3 settings exclude it from an Eth-Trunk."""
     kinds: dict[str, Callable[[], dict[str, Any]]] = {
-        "routed": lambda: {"routed": True, **_routed_side(pool, known, name[9])},
+        "routed": lambda: {"routed": True, **_routed_side(pool, references, name[9])},
         "access": lambda: _access_side(pool),
         "trunk": lambda: {"link_type": "trunk", **_trunk_side(pool)},
         "bare": dict,
         "member": lambda: {"eth_trunk": 1, "domain": None},
     }
     kind = pool.draw(st.sampled_from([*list(kinds)[:4], *(["member"] * 2 * bond)]))
-    return Interface(name=name, **{**_port(pool, known), **kinds[kind]()})
+    return Interface(name=name, **{**_port(pool, references), **kinds[kind]()})
 
 
-def _trunk(pool: Pool, known: Known) -> Interface:
+def _trunk(pool: Pool, references: References) -> Interface:
     """Draw Eth-Trunk1 towards a server."""
     return Interface(
         name="Eth-Trunk1",
         domain=pool.maybe(["roce"], NAMES),
         bond=_bond(pool),
         **_access_side(pool),
-        **_policies_of(pool, known, "filter_in"),
+        **_policies_of(pool, references, "filter_in"),
     )
 
 
-def _port(pool: Pool, known: Known) -> dict[str, Any]:
+def _port(pool: Pool, references: References) -> dict[str, Any]:
     profile = pool.one(["default", "nof"], NAMES | st.just("default"))
     mode = pool.one(["manual", "auto"], st.sampled_from(["manual", "auto"]))
     weights = st.integers(1, 100)
@@ -237,7 +237,7 @@ def _port(pool: Pool, known: Known) -> dict[str, Any]:
             DrrQueue(queue=queue, weight=pool.one([1, 15, 65], weights))
             for queue in pool.some([0, 1, 2, 4], QUEUES, 6)
         ),
-        "markings": tuple(_marking(pool, q, known) for q in pool.some([3, 4], QUEUES)),
+        "markings": tuple(_marking(pool, q, references) for q in pool.some([3, 4], QUEUES)),
     }
 
 
@@ -272,20 +272,20 @@ def _threshold(pool: Pool, queue: int) -> PfcThreshold:
     )
 
 
-def _marking(pool: Pool, queue: int, known: Known) -> QueueMarking:
+def _marking(pool: Pool, queue: int, references: References) -> QueueMarking:
     """Draw drop profiles that exist, and ECN together with one."""
     if pool.wide and pool.flag():
         return QueueMarking(queue=queue, ecn=True)
-    names = sorted({profile.name for profile in known.drop_profiles} | {"default"})
+    names = sorted({profile.name for profile in references.drop_profiles} | {"default"})
     profile = pool.one(names, NAMES | st.just("default"))
     return QueueMarking(queue=queue, profile=profile, ecn=pool.flag())
 
 
-def _routed_side(pool: Pool, known: Known, number: str) -> dict[str, Any]:
+def _routed_side(pool: Pool, references: References, number: str) -> dict[str, Any]:
     few = [IPv4Interface(f"10.{number}.{host}.2/31") for host in range(4)] if not pool.wide else []
     return {
         "mtu": pool.maybe([9000, 9216], st.integers(46, 9600)),
-        "vrf": pool.maybe(known.vrfs, NAMES),
+        "vrf": pool.maybe(references.vrfs, NAMES),
         "addresses": tuple(pool.some(few, HOSTS, 2)[:2]),
     }
 
@@ -302,8 +302,8 @@ def _trunk_side(pool: Pool) -> dict[str, Any]:
     return {"trunk_vlans": tuple(pool.some([10, 20, 30], VLANS))}
 
 
-def _policies_of(pool: Pool, known: Known, *sides: str) -> dict[str, Any]:
-    return {side: pool.maybe(known.policies, NAMES) for side in sides}
+def _policies_of(pool: Pool, references: References, *sides: str) -> dict[str, Any]:
+    return {side: pool.maybe(references.policies, NAMES) for side in sides}
 
 
 def _bond(pool: Pool) -> Bond:

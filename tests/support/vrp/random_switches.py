@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from hypothesis import strategies as st
-from random_ports import Known, domains, drop_profiles, interfaces, pfc, splits
+from random_ports import References, domains, drop_profiles, interfaces, pfc, splits
 from random_values import (
     ADDRESSES,
     ASNS,
@@ -108,7 +108,7 @@ def switches(draw: st.DrawFn, family: SyntaxFamily, *, wide: bool = False) -> De
             ),
         ),
         vrfs=tuple(Vrf(name=name, ipv4=pool.flag()) for name in vrfs),
-        interfaces=interfaces(pool, Known(split, vrfs, drops, filters)),
+        interfaces=interfaces(pool, References(split, vrfs, drops, filters)),
         bgp=_bgp(pool) if pool.flag() else None,
         static_routes=_static_routes(pool, vrfs),
         filters=filters,
@@ -168,8 +168,8 @@ def _bgp_settings(pool: Pool) -> dict[str, Any]:
     times = pool.maybe([(10, 30), (20, 60)], st.tuples(timer, timer)) or (None, None)
     source = pool.maybe(["LoopBack0", "100GE1/0/1"], INTERFACE_NAMES)
     passwords = ["env:P", "env:P version 2", "encrypted"]
-    said = st.sampled_from([*passwords, "file:/run/key version 9", "readable"])
-    password = pool.maybe(passwords, said)
+    passwords_or_texts = st.sampled_from([*passwords, "file:/run/key version 9", "readable"])
+    password = pool.maybe(passwords, passwords_or_texts)
     return {
         "description": pool.maybe(FEW_WORDS, DESCRIPTIONS),
         "source_interface": source,

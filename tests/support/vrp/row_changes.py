@@ -81,12 +81,12 @@ def noticed(change: Change) -> str:
     Tried are samples with a line that begins as a line of the row. Reading and writing are tried on
     samples with lines that the row can read.
     """
-    named = samples_by_row()[id(change.before)]
+    by_row = samples_by_row()[id(change.before)]
     words = change.before.first_words | (change.row.first_words if change.row else set())
-    others = (one for one in samples() if one not in named and words & first_words(one))
+    others = (one for one in samples() if one not in by_row and words & first_words(one))
     with in_force(change):
-        for judge, asked in ((complaints, named), (unread, named), (complaints, others)):
-            for sample in asked:
+        for judge, candidates in ((complaints, by_row), (unread, by_row), (complaints, others)):
+            for sample in candidates:
                 if _fails(judge, sample):
                     return str(sample)
     return ""
@@ -148,11 +148,11 @@ def first_words(sample: Sample) -> frozenset[str]:
 @cache
 def samples_by_row() -> Mapping[int, Sequence[Sample]]:
     """Return samples with lines that a row of the unchanged table can read, by row identity."""
-    found: dict[int, list[Sample]] = defaultdict(list)
+    samples_of: dict[int, list[Sample]] = defaultdict(list)
     for sample in samples():
         for number in {id(row) for row, _ in rows_of_sample(sample, all_lines=True)}:
-            found[number].append(sample)
-    return found
+            samples_of[number].append(sample)
+    return samples_of
 
 
 # -- changes of each field ------------------------------------------------------------------------
@@ -164,14 +164,14 @@ def _plain(name: str) -> Callable[[Row], Values]:
         if isinstance(value, bool):
             yield not value, f"now {not value}"
         elif isinstance(value, tuple):
-            for place, text in enumerate(value):
-                yield (*value[:place], *value[place + 1 :]), f"without {text!r}"
+            for index, text in enumerate(value):
+                yield (*value[:index], *value[index + 1 :]), f"without {text!r}"
                 if isinstance(text, str):
                     other = text.replace(" ", "x ", 1) if " " in text else f"{text}x"
-                    yield (*value[:place], other, *value[place + 1 :]), f"{other!r}"
+                    yield (*value[:index], other, *value[index + 1 :]), f"{other!r}"
         elif value:
-            told = value if isinstance(value, str) else value.__name__
-            yield "" if isinstance(value, str) else None, f"without {told!r}"
+            text_of_value = value if isinstance(value, str) else value.__name__
+            yield "" if isinstance(value, str) else None, f"without {text_of_value!r}"
 
     return values
 
@@ -187,12 +187,12 @@ def _formats(row: Row) -> Values:
 
 def _words(text: str) -> Iterator[tuple[str, str]]:
     tokens = text.split()
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token in "{}[]()|*" or token.startswith("<"):
             continue
-        yield _with(tokens, place, f"{token}x"), f"`{token}x` for `{token}`"
+        yield _with(tokens, index, f"{token}x"), f"`{token}x` for `{token}`"
         if token.startswith("+"):
-            yield _with(tokens, place, token[1:]), f"`{token[1:]}` must be typed"
+            yield _with(tokens, index, token[1:]), f"`{token[1:]}` must be typed"
 
 
 def _optionals(text: str) -> Iterator[tuple[str, str]]:
@@ -207,15 +207,15 @@ def _optionals(text: str) -> Iterator[tuple[str, str]]:
 def _value_brackets(text: str) -> Iterator[tuple[str, str]]:
     """Yield other words as key and as value."""
     elements = _elements(text)
-    values = [place for place, element in enumerate(elements) if element.startswith("( ")]
-    for place in values:
-        inner = _elements(elements[place][2:-2])
-        before, after = elements[:place], elements[place + 1 :]
+    values = [index for index, element in enumerate(elements) if element.startswith("( ")]
+    for index in values:
+        inner = _elements(elements[index][2:-2])
+        before, after = elements[:index], elements[index + 1 :]
         yield " ".join([*before, *inner, *after]), f"`{' '.join(inner)}` is key"
         if len(inner) > 1:
             moved = [*before, inner[0], "(", *inner[1:], ")", *after]
             yield " ".join(moved), f"`{inner[0]}` is key"
-        if place > 1 and not before[-1].startswith("( "):
+        if index > 1 and not before[-1].startswith("( "):
             moved = [*before[:-1], "(", before[-1], *inner, ")", *after]
             yield " ".join(moved), f"`{before[-1]}` is value"
     if not values and len(elements) > 1:
@@ -243,14 +243,14 @@ def _told(match: re.Match[str], other: str) -> str:
 
 def _parameters(text: str) -> Iterator[tuple[str, str]]:
     tokens = text.split()
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if not token.startswith("<"):
             continue
         name = token[1:-1].partition(":")[0]
         other = "<other>" if name in TYPED or name == "text" else "<text>"
         if other != token and name not in ("kbytes", "numbers"):
-            nth = tokens[:place].count(token) + 1
-            yield _with(tokens, place, other), f"`{other}` for `{token}`, number {nth}"
+            nth = tokens[:index].count(token) + 1
+            yield _with(tokens, index, other), f"`{other}` for `{token}`, number {nth}"
 
 
 def _undos(row: Row) -> Values:
@@ -260,12 +260,12 @@ def _undos(row: Row) -> Values:
         if key != row.format and row.kind == "set":
             yield (key,), "without a value"
         return
-    for place, form in enumerate(row.undo):
-        others = (*row.undo[:place], *row.undo[place + 1 :])
+    for index, form in enumerate(row.undo):
+        others = (*row.undo[:index], *row.undo[index + 1 :])
         if others:
             yield others, f"without `{form}`"
         for other, what in (*_starred(row, form), *_words(form), *_unwrapped(form)):
-            yield (*row.undo[:place], other, *row.undo[place + 1 :]), f"of `{form}` {what}"
+            yield (*row.undo[:index], other, *row.undo[index + 1 :]), f"of `{form}` {what}"
 
 
 def _starred(row: Row, form: str) -> Iterator[tuple[str, str]]:
@@ -289,8 +289,8 @@ def _bindings(row: Row) -> Values:
     if row.reads is not None or not row.sets:
         return
     yield (), "none"
-    for place, binding in enumerate(row.sets):
-        others = row.sets[:place], row.sets[place + 1 :]
+    for index, binding in enumerate(row.sets):
+        others = row.sets[:index], row.sets[index + 1 :]
         # No sample states which lines of `undo` a switch saves.
         # tests/dialects/vrp/commands/test_typed_forms.py and test_parse.py test their reading.
         if len(row.sets) > 1 and not binding.startswith("undo? "):
@@ -368,20 +368,20 @@ CHANGES: dict[str, Callable[[Row], Values]] = {
 # -- formats --------------------------------------------------------------------------------------
 
 
-def _with(tokens: list[str], place: int, other: str) -> str:
-    return " ".join([*tokens[:place], other, *tokens[place + 1 :]])
+def _with(tokens: list[str], index: int, other: str) -> str:
+    return " ".join([*tokens[:index], other, *tokens[index + 1 :]])
 
 
 def _pairs(tokens: list[str], opening: str) -> Iterator[tuple[int, int]]:
     """Yield the positions of opening and closing brackets."""
     opened: list[int] = []
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token in BRACKETS:
-            opened.append(place)
+            opened.append(index)
         elif token in BRACKETS.values():
             start = opened.pop()
             if tokens[start] == opening:
-                yield start, place
+                yield start, index
 
 
 def _key(text: str) -> str:

@@ -82,8 +82,8 @@ def effect(running: str, commands: Sequence[str], family: SyntaxFamily) -> Moved
     """Return the effect of commands on a running configuration."""
 
     def lines(config: Lines) -> set[Place]:
-        found = {(*path, line.text) for top in config for path, line in top.walk()}
-        return set(one_by_one(found))
+        paths = {(*path, line.text) for top in config for path, line in top.walk()}
+        return set(one_by_one(paths))
 
     config = canonical(parse_tree(as_saved(running)), family)
     after = canonical(apply_lines(config, map(as_saved, commands), family), family)

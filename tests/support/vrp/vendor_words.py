@@ -25,7 +25,7 @@ ACTION = re.compile(
 ANY_WORD, VALUE = re.compile(r".*"), re.compile(r"\{\}|\d+")
 
 
-class Found(NamedTuple):
+class VendorCommand(NamedTuple):
     """A command in a module, the line of its string, and its words."""
 
     module: str
@@ -33,27 +33,27 @@ class Found(NamedTuple):
     text: str
 
 
-def vendor_commands(module: Path) -> Iterator[Found]:
+def vendor_commands(module: Path) -> Iterator[VendorCommand]:
     """Yield every command of the vendor in string constants of a module, including docstrings."""
     name = module.relative_to(ROOT).as_posix() if module.is_relative_to(ROOT) else module.name
     for line, text in strings_of(module):
         for command in commands_in(text):
-            yield Found(name, line, command)
+            yield VendorCommand(name, line, command)
 
 
 @cache
 def strings_of(module: Path) -> tuple[tuple[int, str], ...]:
     """Yield the strings of a module with their lines; values of an f-string become `HOLE`."""
     parts: set[int] = set()
-    found: list[tuple[int, str]] = []
+    strings: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(module.read_text())):  # an f-string comes before its parts
         if isinstance(node, ast.JoinedStr):
             parts |= {id(part) for part in node.values}
             texts = (p.value if isinstance(p, ast.Constant) else HOLE for p in node.values)
-            found.append((node.lineno, "".join(map(str, texts))))
+            strings.append((node.lineno, "".join(map(str, texts))))
         elif isinstance(node, ast.Constant) and id(node) not in parts:
-            found += [(node.lineno, node.value)] if isinstance(node.value, str) else []
-    return tuple(found)
+            strings += [(node.lineno, node.value)] if isinstance(node.value, str) else []
+    return tuple(strings)
 
 
 def commands_in(text: str) -> Iterator[str]:
