@@ -220,7 +220,7 @@ def test_a_line_of_hash_cuts_the_configuration__ours_reads_all_of_it(bench: Star
     with emulated.driver() as driver:
         text = driver.get_config(retrieve="running")["running"]
     _heading, first, body = text.partition("#\n")
-    assert first + body + "\n" == without_defaults(made.before, made.switch.family)
+    assert first + body + "\n" == without_defaults(emulated.before, emulated.switch.family)
 
 
 @pytest.mark.parametrize("length", [64, 100, 246])

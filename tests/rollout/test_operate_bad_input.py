@@ -253,7 +253,7 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
         running_not_saved,
         4,
         "LIV020 startup: what runs is not saved; fix it first (`rocefort health` lists all), or "
-        "use `--allow-sick`",
+        "use `--allow-unhealthy`",
     ),
     (
         second_controller,

@@ -263,7 +263,7 @@ def begun(registry: Registry, sealed: Path, until: str = "") -> subprocess.Popen
 def test_interrupted_in_a_wave_it_speaks_of_the_rehearsal(registry: Registry, sealed: Path) -> None:
     with begun(registry, sealed, until="canary         load") as process:
         out, err = process.communicate(timeout=120)
-    how = "nothing of the rehearsal is left; rehearse it again"
+    how = "the rehearsal is removed; rehearse the plan again"
     output = " ".join(out.split())
     assert f"canary stop FAILED wave canary: interrupted; {how}" in output, err
     digest = read_plan(sealed).digest

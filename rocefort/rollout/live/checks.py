@@ -69,7 +69,7 @@ class LiveResult:
         first = self.new[0]
         what = f"{count} of the live checks, the first: {first.rule} {first.message}"
         if self.first:
-            how = "fix it first (`rocefort health` lists all), or use `--allow-sick`"
+            how = "fix it first (`rocefort health` lists all), or use `--allow-unhealthy`"
             return Refused(what, where=str(first.where), how=how)
         return DeviceFailed(what, where=str(first.where), how=first.hint)
 

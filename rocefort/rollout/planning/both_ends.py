@@ -27,7 +27,7 @@ from rocefort.rollout.planning.plan import SwitchConfigs
 
 HOW = (
     "close the session first (drain the spine, «a closed session with: ..»), then plan, apply with "
-    "`--allow-sick` and open it: `rocefort review` lists the steps"
+    "`--allow-unhealthy` and open it: `rocefort review` lists the steps"
 )
 
 

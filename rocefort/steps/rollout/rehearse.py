@@ -288,7 +288,7 @@ def _streams(twin: Twin, pairs: Sequence[Pair]) -> Iterator[FlowLoad]:
 
 def _loss(load: FlowLoad, twin: Twin) -> Loss | None:
     """Lost packets; a stream that did not recover counts with all its packets."""
-    if not load.heard:
+    if not load.results:
         return None
     gaps = [
         (gap.lost / RATE if gap.seconds is None else gap.seconds, load.flows[number])

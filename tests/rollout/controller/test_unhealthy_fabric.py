@@ -39,7 +39,7 @@ def test_sick_before_refused_or_allowed_sick_on_trial_taken_back(
     assert applied.failure.startswith("wave canary: the live checks before it failed: leaf08 ")
     assert f"1 {SAID}" in applied.failure
     assert applied.failure.endswith(
-        "; fix it first (`rocefort health` lists all), or use `--allow-sick`"
+        "; fix it first (`rocefort health` lists all), or use `--allow-unhealthy`"
     )
     assert (applied.exit_code, applied.confirmed, applied.rolled_back) == (4, (), ())
     assert {event.act for event in events} == {"health"}  # no switch was touched

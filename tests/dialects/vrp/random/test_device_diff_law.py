@@ -104,7 +104,7 @@ def test_what_a_switch_says_it_would_change_is_the_planned_change(
     family = FAMILIES[name]
     text = saved(data.draw(switches(name)), name)
     running = without_defaults(parse(text, "running").device, family)
-    drawn = of_the_same_as(running, meant(data.draw(switches(name))))
+    drawn = of_the_same_as(running, with_references(data.draw(switches(name))))
     intended = without_defaults(parse(saved(drawn, name), "intended").device, family)
     intended = with_known_secrets(intended, drawn, ())
     running = with_known_secrets(running, intended, data.draw(st.sampled_from([(), ("env:P",)])))
