@@ -99,7 +99,7 @@ class PfcPortSeen(Frozen):
 
 
 class PfcProfileSeen(Frozen):
-    """A PFC profile and the queues that it pauses."""
+    """PFC profile and the queues that it pauses."""
 
     name: str
     queues: tuple[int, ...]
@@ -150,8 +150,8 @@ class AiEcnSeen(Frozen):
 class DeviceSeen(Frozen):
     """Observed state of one switch. None: not read; `missing` has the reason, by topic.
 
-    failed: a sentence for each failed reading (no session, an inconsistent table), but not for a
-    command that the release does not have. at: begin of the reading, UTC.
+    failed: a sentence for each failed reading (no session, an inconsistent table). A command that
+    the release does not have is no failure. at: begin of the reading, UTC.
     """
 
     name: str

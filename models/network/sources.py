@@ -20,7 +20,7 @@ class SideTable(Mapping[str, Position]):
     def __init__(
         self, own: Mapping[str, Position], ports: Iterable[str], below: Mapping[str, Position]
     ) -> None:
-        """Own: by whole key. ports: `device/interfaces[NAME]`. below: paths of all ports."""
+        """Take rows by whole key, ports as `device/interfaces[NAME]`, and rows below all ports."""
         self._own, self._ports, self._below = own, dict.fromkeys(ports), below
 
     def __getitem__(self, key: str) -> Position:

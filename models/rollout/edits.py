@@ -1,7 +1,7 @@
 """Edit: one difference between two Devices, with the path of a field and its typed values.
 
 A path names a field as the Device has it, `interfaces[100GE1/0/1].mtu`. A field at its model's
-default has no line in the text and counts as absent, so an Edit without `before` adds lines only.
+default has no line in the text and counts as absent. So an Edit without `before` adds lines only.
 Fields whose Effect is `stated` are the exception.
 """
 

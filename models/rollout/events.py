@@ -69,8 +69,8 @@ class SwitchState:
     left of the trial, by the switch. If the switch does not show it: the least by the clock of the
     controller that began the trial, None for another controller. trouble: reason why the rollout
     can do nothing with the switch now. at: state of a switch that is drained for its change: 0 old,
-    1 old and drained, 2 new and drained, 3 new. For other switches `runs` is enough. other_run: the
-    other run of the same plan that owns the pending trial.
+    1 old and drained, 2 new and drained, 3 new. For other switches `runs` is enough. other_run: a
+    different run of the same plan that owns the pending trial.
     """
 
     runs: RunningConfig = RunningConfig.UNKNOWN

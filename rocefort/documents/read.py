@@ -1,7 +1,7 @@
 """Read YAML as data with the position of every value: strict, YAML 1.2 words, no aliases.
 
-It uses the events of PyYAML's C parser, because the composer resolves aliases and drops tags
-before they can be refused (an alias bomb of 300 bytes has millions of leaves).
+It uses the events of PyYAML's C parser. The composer resolves aliases and drops tags before they
+can be refused, and an alias bomb of 300 bytes has millions of leaves.
 """
 
 from __future__ import annotations

@@ -288,7 +288,12 @@ def test_a_broken_fabric_is_not_touched(edit_heps: Edit, old: str, new: str, sen
 
 BAD_REQUESTS: list[tuple[tuple[int, int, int], list[str], list[str], str]] = [
     ((0, 0, 0), [], [], "nothing to add; add --add-spines or --add-leaves"),
-    ((1, 0, 2), [], [], "--servers without --add-leaves; servers go on new leaves"),
+    (
+        (1, 0, 2),
+        [],
+        [],
+        "--servers without --add-leaves; add --add-leaves: new servers need new leaves",
+    ),
     ((1, 0, 0), ["leaves=X"], [], "--hardware: no new leaves for 'leaves=X'; write spines=.."),
     (
         (1, 1, 0),

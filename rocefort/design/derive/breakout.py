@@ -1,7 +1,7 @@
 """Split ports of a fabric: checks, names of the parts, and the links on them.
 
 The parts of a port keep its name: 100GE1/0/1 split 4*25GE is 100GE1/0/1:1 to :4. The index of a
-part is a function of its port and its number only, so splits of other ports do not change it (law
+part is a function of its port and its number only. So splits of other ports do not change it (law
 3). Among fabric ports all first parts and whole ports come first, then all second parts, and so on.
 """
 

@@ -6,7 +6,7 @@ of the other segment, and need rules of their own. Prefixes are those of whole s
 leaf changes no rule.
 
 Numbers follow from permanent ids: entry 12 towards VLAN 130 is rule 120130, its replies to
-VLAN 130 are rule 125130, and the default towards VLAN 130 is rule 100000130, after all entries.
+VLAN 130 are rule 125130. The default towards VLAN 130 is rule 100000130, after all entries.
 Frames within a VLAN of one leaf are switched and reach no gateway, so no policy applies to them.
 """
 

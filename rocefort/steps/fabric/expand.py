@@ -61,7 +61,9 @@ def wanted_of(
         how = "add --add-spines or --add-leaves"
         raise BadInput("nothing to add", how=how)
     if servers and not leaves:
-        raise BadInput("--servers without --add-leaves", how="servers go on new leaves")
+        raise BadInput(
+            "--servers without --add-leaves", how="add --add-leaves: new servers need new leaves"
+        )
     new = {SPINES: spines, LEAVES: leaves}
     models = {group: _model(text) for group, text in _by_group("--hardware", hardware, new)}
     places = {group: _racks(text, new[group]) for group, text in _by_group("--racks", racks, new)}
