@@ -46,9 +46,9 @@ def check(
     run: these rules only (default: all). today: the date for waivers (default: today in UTC).
     Raises BadInput for a waiver of a rule that does not exist.
     """
-    known, ran = sources or Sources(), rules() if run is None else tuple(run)
-    _check_waivers(network, known)
-    overview = Overview(network, known)
+    origins, ran = sources or Sources(), rules() if run is None else tuple(run)
+    _check_waivers(network, origins)
+    overview = Overview(network, origins)
     return _report(overview, [Subject(overview, rule) for rule in ran], today)
 
 
@@ -66,10 +66,10 @@ def check_live(  # noqa: PLR0913 - network, readings, rules and options
     network: the intended state at this moment. Without an earlier reading, rules on rising counters
     are not judged. intended: the intended state of this network, if it is already computed.
     """
-    known, ran = sources or Sources(), rules(judges=LiveSubject) if run is None else tuple(run)
-    _check_waivers(network, known)
+    origins, ran = sources or Sources(), rules(judges=LiveSubject) if run is None else tuple(run)
+    _check_waivers(network, origins)
     intended = intended_of(network) if intended is None else intended
-    overview = Overview(network, known)
+    overview = Overview(network, origins)
     subjects = [LiveSubject(overview, rule, readings, intended) for rule in ran]
     return _report(overview, subjects, today)
 
@@ -112,11 +112,11 @@ def _report(overview: Overview, subjects: Sequence[Subject], today: date | None)
             sorted(not_judged, key=lambda n: (order[n.rule], *_verdict_order(n), n.reason))
         ),
     )
-    found = sort_out(report, network, sources, today)
+    sorted_report = sort_out(report, network, sources, today)
     if not network.waivers:
-        return found
-    standing = sorted(found.findings, key=lambda f: _severity_place(f, order))
-    return found.model_copy(update={"findings": tuple(standing)})
+        return sorted_report
+    standing = sorted(sorted_report.findings, key=lambda f: _severity_place(f, order))
+    return sorted_report.model_copy(update={"findings": tuple(standing)})
 
 
 GRADES = {severity: grade for grade, severity in enumerate(Severity)}
@@ -142,23 +142,23 @@ def selected(
     Each item may hold several words with commas between them, as in `PFC,BUF001`. Raises BadInput
     for words that are neither an id nor a family, all of them together, and when no rule is left.
     """
-    wanted, unwanted = _words(select), _words(ignore)
-    known = {*(rule.family for rule in rules), *(rule.id for rule in rules)}
+    included, excluded = _words(select), _words(ignore)
+    valid = {*(rule.family for rule in rules), *(rule.id for rule in rules)}
     problems = [
-        Problem("", f"no rule or family {word!r}", nearest(word.upper(), known))
-        for word in (*wanted, *unwanted)
-        if word not in known
+        Problem("", f"no rule or family {word!r}", nearest(word.upper(), valid))
+        for word in (*included, *excluded)
+        if word not in valid
     ]
     if problems:
         raise BadInput(problems=problems)
-    left = tuple(
+    chosen = tuple(
         rule
         for rule in rules
-        if (not wanted or _is_named(rule, wanted)) and not _is_named(rule, unwanted)
+        if (not included or _is_named(rule, included)) and not _is_named(rule, excluded)
     )
-    if not left:
+    if not chosen:
         raise BadInput("no rule is left to run", how="select more, or ignore less")
-    return left
+    return chosen
 
 
 def _words(items: Iterable[str]) -> tuple[str, ...]:

@@ -75,62 +75,66 @@ def run(
     answer, and Refused if an engine does not model the network. With `auto`, a failure of Batfish
     is a note, and the embedded result stays.
     """
-    wanted = wishes or StudyOptions()
+    options = wishes or StudyOptions()
     if engine is Engine.BATFISH:
-        return _by_batfish(network, sources, service or Service(), wanted)
+        return _by_batfish(network, sources, service or Service(), options)
     solution = analyse(network, sources)
     report = verify(network, solution.state, sources, solution)
     done = VerificationResult(report, solution.state, (solution.state.engine,), solution=solution)
-    done = _with_change(done, network, sources, wanted)
+    done = _with_change(done, network, sources, options)
     if engine is Engine.EMBEDDED or (engine is Engine.AUTO and service is None):
         return done
     try:
-        asked = _ask(network, solution, service or Service(), wanted)
+        answers = _ask(network, solution, service or Service(), options)
     except (ServiceFailed, Refused) as error:
         if engine is Engine.BOTH:
             raise
         return replace(done, note=f"no answer of Batfish: {error}")
-    report = done.report.joined(engine_comparison(network, solution, asked.state, sources))
-    return _with_batfish(replace(done, report=report), asked, network, wanted.before, sources)
+    report = done.report.joined(engine_comparison(network, solution, answers.state, sources))
+    return _with_batfish(replace(done, report=report), answers, network, options.before, sources)
 
 
 def _ask(
-    network: Network, solution: Solution | None, service: Service, wanted: StudyOptions
+    network: Network, solution: Solution | None, service: Service, options: StudyOptions
 ) -> BatfishResult:
     chosen = None
-    if wanted.failures is not None:
+    if options.failures is not None:
         singles = single_failures(network, solution) if solution else cabled_failures(network)
-        chosen = choose(singles, wanted.failures)
-    return ask_all(network, service, chosen, wanted.before)
+        chosen = choose(singles, options.failures)
+    return ask_all(network, service, chosen, options.before)
 
 
 def _by_batfish(
-    network: Network, sources: Sources, service: Service, wanted: StudyOptions
+    network: Network, sources: Sources, service: Service, options: StudyOptions
 ) -> VerificationResult:
     """Verify with Batfish alone; the embedded engine adds causes if it models the network."""
     try:
         solution = analyse(network, sources)
     except Refused:
         solution = None
-    asked = _ask(network, solution, service, wanted)
-    report = verify(network, asked.state, sources, solution)
-    done = VerificationResult(report, asked.state, (asked.state.engine,), asked.note, asked=asked)
-    report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
-    if asked.before is None or wanted.before is None:
+    answers = _ask(network, solution, service, options)
+    report = verify(network, answers.state, sources, solution)
+    done = VerificationResult(
+        report, answers.state, (answers.state.engine,), answers.note, asked=answers
+    )
+    report = report.joined(
+        verify_checks(with_outside(network), answers.files, answers.checks, sources)
+    )
+    if answers.before is None or options.before is None:
         return replace(done, report=report)
-    change = change_of(asked.before, asked.state, common_switches(wanted.before, network))
+    change = change_of(answers.before, answers.state, common_switches(options.before, network))
     report = report.joined(verify_change(network, change, sources, solution))
     return replace(done, report=report, changes=(change,))
 
 
 def _with_change(
-    done: VerificationResult, network: Network, sources: Sources, wanted: StudyOptions
+    done: VerificationResult, network: Network, sources: Sources, options: StudyOptions
 ) -> VerificationResult:
     """Add the embedded engine's result on a change."""
-    if wanted.before is None:
+    if options.before is None:
         return done
-    before = _solved_before(wanted.before)
-    both_have = common_switches(wanted.before, network)
+    before = _solved_before(options.before)
+    both_have = common_switches(options.before, network)
     change = change_since(before, done.state, done.solution, both_have)
     report = verify_change(network, change, sources, done.solution)
     return replace(done, report=done.report.joined(report), changes=(change,))
@@ -148,23 +152,25 @@ def _solved_before(network: Network) -> Solution:
 
 def _with_batfish(
     done: VerificationResult,
-    asked: BatfishResult,
+    answers: BatfishResult,
     network: Network,
     before: Network | None,
     sources: Sources,
 ) -> VerificationResult:
     """Add Batfish's checks, and differences between the changes of the two engines."""
     report, changes = done.report, done.changes
-    report = report.joined(verify_checks(with_outside(network), asked.files, asked.checks, sources))
-    if changes and asked.before is not None and before is not None:
-        theirs = change_of(asked.before, asked.state, common_switches(before, network))
-        examples = [(example.source, example.destination) for example in asked.examples]
+    report = report.joined(
+        verify_checks(with_outside(network), answers.files, answers.checks, sources)
+    )
+    if changes and answers.before is not None and before is not None:
+        theirs = change_of(answers.before, answers.state, common_switches(before, network))
+        examples = [(example.source, example.destination) for example in answers.examples]
         findings = disagreement(changes[0], theirs, examples, sources)
         report = report.joined(Report(network=network.name, rules=(), findings=findings))
         changes = (*changes, theirs)
-    names = (*done.engines, asked.state.engine)
+    names = (*done.engines, answers.state.engine)
     return replace(
-        done, report=report, engines=names, note=asked.note, asked=asked, changes=changes
+        done, report=report, engines=names, note=answers.note, asked=answers, changes=changes
     )
 
 

@@ -17,10 +17,10 @@ def ends_of(link: Link) -> tuple[tuple[End, End], tuple[End, End]]:
 
 def ports_by_device(network: Network) -> dict[str, list[Port]]:
     """RoCE ports of each device that has any, in the network's order of devices."""
-    found: dict[str, list[Port]] = {node.name: [] for node in network.nodes}
+    by_device: dict[str, list[Port]] = {node.name: [] for node in network.nodes}
     for port in network.roce_ports:
-        found[port.end.device].append(port)
-    return {name: ports for name, ports in found.items() if ports}
+        by_device[port.end.device].append(port)
+    return {name: ports for name, ports in by_device.items() if ports}
 
 
 def carriers(ports: Iterable[Port]) -> Iterator[Port]:

@@ -76,7 +76,7 @@ def server_version(host: str, port: int, timeout_s: float, access: ServiceAccess
     try:
         with ended_after(timeout_s, TimeoutError(f"no answer in {timeout_s:g} s")):
             status, body = _version(host, port, timeout_s, access)
-        said = json.loads(body) if status not in (401, 403) else None
+        reply = json.loads(body) if status not in (401, 403) else None
     except ssl.SSLCertVerificationError as error:
         what = f"the service's certificate is not trusted: {error.verify_message}"
         trust = "name the authority's file in REQUESTS_CA_BUNDLE"
@@ -91,9 +91,9 @@ def server_version(host: str, port: int, timeout_s: float, access: ServiceAccess
     if status in (401, 403):
         how = "set ROCEFORT_BATFISH_TOKEN"
         raise ServiceFailed(f"the service denies access (HTTP {status})", where=where, how=how)
-    if not isinstance(said, dict) or "Batfish" not in said:
+    if not isinstance(reply, dict) or "Batfish" not in reply:
         raise ServiceFailed(NOT_BATFISH, where=where, how=START)
-    return str(said["Batfish"])
+    return str(reply["Batfish"])
 
 
 def _version(host: str, port: int, timeout_s: float, access: ServiceAccess) -> tuple[int, bytes]:

@@ -183,8 +183,8 @@ def failing(
     of: str | None = None,
 ) -> list[dict[str, Any]]:
     """One example a host of RDMA that some path does not deliver; empty: all is delivered."""
-    asked = _between(sources, addresses, Flow())
-    return rows(batfish, "reachability", of=of, actions="FAILURE", **asked)
+    headers = _between(sources, addresses, Flow())
+    return rows(batfish, "reachability", of=of, actions="FAILURE", **headers)
 
 
 def differing(
@@ -195,8 +195,8 @@ def differing(
     against: str,
 ) -> list[dict[str, Any]]:
     """One example a host of RDMA that only one of two snapshots delivers."""
-    asked = _between(sources, addresses, Flow())
-    return rows(batfish, "differentialReachability", of=of, against=against, **asked)
+    headers = _between(sources, addresses, Flow())
+    return rows(batfish, "differentialReachability", of=of, against=against, **headers)
 
 
 def fork(batfish: TimedSession, name: str, nodes: Sequence[str], ports: Sequence[End]) -> None:

@@ -140,8 +140,8 @@ class BatfishSession:
 
     def rows(self, question: str, **parameters: object) -> list[Row]:
         """Rows of an answer."""
-        found: list[Row] = self.speaker.rows(self.session, question, **parameters)
-        return found
+        answer: list[Row] = self.speaker.rows(self.session, question, **parameters)
+        return answer
 
 
 @contextlib.contextmanager
@@ -254,8 +254,8 @@ CAUSES = {  # explanations of a service's error words
 
 def _line(error: Exception) -> str:
     """First line of pybatfish's message, its explanation, and the last cause in the log."""
-    said = str(error).replace("WorkStatusCode.", "")  # the name of pybatfish's enumeration
-    first, *rest = said.strip().splitlines() or [""]
+    message = str(error).replace("WorkStatusCode.", "")  # the name of pybatfish's enumeration
+    first, *rest = message.strip().splitlines() or [""]
     log = "\n".join(rest)
     meant = [words for word, words in CAUSES.items() if word in log]
     causes = re.findall(r"\w+(?:Exception|Error): ([^\"\\\n]+)", log)
@@ -280,12 +280,12 @@ def _flows(
     asking: BatfishSession, network: Network, up: list[str], of: str | None = None
 ) -> Iterator[FlowRow]:
     """Every path of each other flow that the policy names, from a host that is up."""
-    for asked in questions(network):
-        source = host_name(asked.source.name)
+    for question in questions(network):
+        source = host_name(question.source.name)
         if source in up:
-            address = asked.destination.address.ip
-            for row in asking.speaker.trace(asking.session, [source], address, asked.flow, of):
-                yield FlowRow(**dict(_trace_row(row)), flow=asked.flow)
+            address = question.destination.address.ip
+            for row in asking.speaker.trace(asking.session, [source], address, question.flow, of):
+                yield FlowRow(**dict(_trace_row(row)), flow=question.flow)
 
 
 def _gate(parsed: list[Row], issues: list[Row]) -> None:
@@ -332,31 +332,31 @@ def interpret(network: Network, answers: BatfishAnswers) -> RoutingState:
 
 def _answers(network: Network, answers: BatfishAnswers) -> Iterator[FlowVerdict]:
     ends = {(row.source, row.destination, row.flow): row.ends for row in answers.flows}
-    for asked in questions(network):
-        source, target = asked.source, asked.destination
-        paths = ends.get((host_name(source.name), target.address.ip, asked.flow), ())
+    for question in questions(network):
+        source, target = question.source, question.destination
+        paths = ends.get((host_name(source.name), target.address.ip, question.flow), ())
         if not paths and host_name(source.name) in answers.hosts_up:
             raise ServiceFailed(f"Batfish shows no path from {source.name} to {target.name}")
         delivered = paths == (("ACCEPTED", host_name(target.name)),)
         yield FlowVerdict(
-            source=source.name, destination=target.name, flow=asked.flow, delivered=delivered
+            source=source.name, destination=target.name, flow=question.flow, delivered=delivered
         )
 
 
 def _sessions(network: Network, answers: BatfishAnswers) -> tuple[BgpSession, ...]:
-    said = {(row.node, row.peer): row.status for row in answers.sessions}
-    found = []
+    statuses = {(row.node, row.peer): row.status for row in answers.sessions}
+    sessions = []
     for name, bgp in _speakers(network):
         subnets = Subnets(network.by_name[name].device)
         for peer in bgp.peers:
-            status = said.get((host_name(name), peer.address))
+            status = statuses.get((host_name(name), peer.address))
             if not translated(bgp, peer, subnets):
                 status = "NOT_COMPATIBLE"
             if status is None:
                 raise ServiceFailed(f"Batfish reports no state of {name} peer {peer.address}")
             meaning = SessionStatus(status.lower().replace("_", "-"))
-            found.append(BgpSession(device=name, peer=peer.address, status=meaning))
-    return tuple(sorted(found, key=lambda session: (session.device, session.peer)))
+            sessions.append(BgpSession(device=name, peer=peer.address, status=meaning))
+    return tuple(sorted(sessions, key=lambda session: (session.device, session.peer)))
 
 
 def _speakers(network: Network) -> Iterator[tuple[str, Bgp]]:
@@ -371,7 +371,7 @@ def routes_of(network: Network, rows: tuple[RouteRow, ...]) -> tuple[Route, ...]
     for row in rows:
         hops[row.node, row.prefix].add(row.next_hop)
     by_host = {host_name(name): (name, bgp) for name, bgp in _speakers(network)}
-    found = []
+    routes = []
     for (host, prefix), next_hops in hops.items():
         if host not in by_host:
             raise ServiceFailed(f"Batfish shows a BGP route on {host}, which runs no BGP")
@@ -379,8 +379,8 @@ def routes_of(network: Network, rows: tuple[RouteRow, ...]) -> tuple[Route, ...]
         usable = sorted(next_hops)
         if bgp.maximum_paths > 1:
             usable = usable[: bgp.maximum_paths]
-        found.append(Route(device=name, prefix=prefix, next_hops=tuple(usable)))
-    return tuple(sorted(found, key=lambda route: (route.device, route.prefix)))
+        routes.append(Route(device=name, prefix=prefix, next_hops=tuple(usable)))
+    return tuple(sorted(routes, key=lambda route: (route.device, route.prefix)))
 
 
 def reachability_of(network: Network, answers: BatfishAnswers) -> Reachability:

@@ -188,8 +188,8 @@ def _host_port(server: Server, leaf: Device, segment: Segment | None) -> dict[st
     at = interfaces.get(server.port.interface) or Interface(name=server.port.interface)
     if segment is not None:
         port["gateway"] = str(segment.gateway.ip)
-    elif (found := _vlanif_address(server, at, interfaces)) is not None:
-        port["gateway"] = found
+    elif (gateway := _vlanif_address(server, at, interfaces)) is not None:
+        port["gateway"] = gateway
     if segment is not None and at.link_type == "trunk" and not at.layer3:
         port["encapsulationVlan"] = segment.vlan  # on a trunk the server tags its segment's VLAN
     return port
@@ -234,8 +234,8 @@ def _cabling(network: Network) -> dict[str, bytes]:
     if not edges:
         return {}
     both_ways = sorted({*edges, *((b, a) for a, b in edges)})
-    named = [{"node1": _file_names(a), "node2": _file_names(b)} for a, b in both_ways]
-    return {"batfish/layer1_topology.json": _json({"edges": named})}
+    rows = [{"node1": _file_names(a), "node2": _file_names(b)} for a, b in both_ways]
+    return {"batfish/layer1_topology.json": _json({"edges": rows})}
 
 
 Place = tuple[str, str]  # host, interface

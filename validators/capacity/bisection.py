@@ -20,7 +20,7 @@ def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:
     servers: Counter[str] = Counter()
     for server in network.servers or ():
         servers[server.port.device] += server.speed_gbps
-    known = Bandwidth(
+    totals = Bandwidth(
         spines=len(network.role(Role.SPINE)),
         leaves=len(leaves),
         loads=tuple(
@@ -32,16 +32,16 @@ def bandwidth(network: Network, sources: Sources | None = None) -> Bandwidth:
     try:
         solution = analyse(network, sources)
     except Refused as error:
-        return known.model_copy(update={"refused": str(error)})
+        return totals.model_copy(update={"refused": str(error)})
     reached = reachability_of(solution.trips)
-    found = {"widths": widths(solution), "pairs": (reached.delivered, reached.pairs)}
-    return known.model_copy(update=found)
+    results = {"widths": widths(solution), "pairs": (reached.delivered, reached.pairs)}
+    return totals.model_copy(update=results)
 
 
 def bisection_gbps(uplinks: list[int | None]) -> int | None:
     """Uplinks of the half of the leaves with the least, Gb/s; None where one is not known."""
-    known = sorted(gbps for gbps in uplinks if gbps is not None)
-    return sum(known[: len(known) // 2]) if len(known) == len(uplinks) else None
+    speeds = sorted(gbps for gbps in uplinks if gbps is not None)
+    return sum(speeds[: len(speeds) // 2]) if len(speeds) == len(uplinks) else None
 
 
 def widths(solution: Solution, among: Set[str] | None = None) -> tuple[int, int] | None:
@@ -52,8 +52,8 @@ def widths(solution: Solution, among: Set[str] | None = None) -> tuple[int, int]
     network = solution.underlay.network
     names = [n.name for n in network.role(Role.LEAF) if among is None or n.name in among]
     served = {name: _served(solution, name) for name in names}
-    found = {width for name in names for width in _widths_of(solution, name, served)}
-    return (min(found), max(found)) if found else None
+    values = {width for name in names for width in _widths_of(solution, name, served)}
+    return (min(values), max(values)) if values else None
 
 
 def _served(solution: Solution, leaf: str) -> Set[IPv4Network]:
@@ -65,5 +65,5 @@ def _served(solution: Solution, leaf: str) -> Set[IPv4Network]:
 def _widths_of(solution: Solution, leaf: str, served: Mapping[str, Set[IPv4Network]]) -> Set[int]:
     table = solution.bgp.get(leaf, {})
     others = {p for name, prefixes in served.items() if name != leaf for p in prefixes}
-    wanted = others - served[leaf]
-    return {len(table[prefix].next_hops) if prefix in table else 0 for prefix in wanted}
+    targets = others - served[leaf]
+    return {len(table[prefix].next_hops) if prefix in table else 0 for prefix in targets}

@@ -103,11 +103,11 @@ class _CapacityStudy:
     @cached_property
     def at(self) -> Mapping[str, Sequence[CableLoad]]:
         """Cables by leaf, and by spine."""
-        found: defaultdict[str, list[CableLoad]] = defaultdict(list)
+        cables: defaultdict[str, list[CableLoad]] = defaultdict(list)
         for cable in self.cables:
-            found[cable.leaf].append(cable)
-            found[cable.spine].append(cable)
-        return found
+            cables[cable.leaf].append(cable)
+            cables[cable.spine].append(cable)
+        return cables
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
@@ -155,16 +155,16 @@ class _CapacityStudy:
         self, carried: PortLoads, dead: frozenset[str], down: frozenset[Port]
     ) -> dict[Place, PartLoad]:
         """Load of each remaining part."""
-        found: dict[Place, PartLoad] = {}
+        loads: dict[Place, PartLoad] = {}
         for kind, names in (("leaf", self.leaves), ("spine", self.spines)):
             for name in names:
                 if name not in dead:
                     place: Place = (kind, name)  # type: ignore[assignment]
-                    found[place] = self._of_switch(name, carried, dead, down)
+                    loads[place] = self._of_switch(name, carried, dead, down)
         standing = [leaf for leaf in self.leaves if leaf not in dead]
-        left = {leaf: found["leaf", leaf].gbps for leaf in standing}
-        found["bisection", BISECTION] = self._bisection(left)
-        return found
+        uplinks = {leaf: loads["leaf", leaf].gbps for leaf in standing}
+        loads["bisection", BISECTION] = self._bisection(uplinks)
+        return loads
 
     def _of_switch(
         self, name: str, carried: PortLoads, dead: frozenset[str], down: frozenset[Port]
@@ -185,13 +185,13 @@ class _CapacityStudy:
                 fullest, where = share, _cable_words(cable, upwards=up >= down_)
         return PartLoad(out, into, gbps, fullest, where)
 
-    def _bisection(self, left: Mapping[str, int]) -> PartLoad:
+    def _bisection(self, uplinks: Mapping[str, int]) -> PartLoad:
         """Load of the half of the leaves with the least uplinks; of equals, the largest senders."""
-        sends = {leaf: self.balance.get(leaf, (0.0, 0.0)) for leaf in left}
-        order = sorted(left, key=lambda leaf: (left[leaf], -sends[leaf][0], -sends[leaf][1]))
+        sends = {leaf: self.balance.get(leaf, (0.0, 0.0)) for leaf in uplinks}
+        order = sorted(uplinks, key=lambda leaf: (uplinks[leaf], -sends[leaf][0], -sends[leaf][1]))
         half = frozenset(order[: len(order) // 2])
-        out, into = self.spread.crossing(half, frozenset(left) - half)
-        gbps = bisection_gbps(list(left.values())) or 0
+        out, into = self.spread.crossing(half, frozenset(uplinks) - half)
+        gbps = bisection_gbps(list(uplinks.values())) or 0
         return PartLoad(out, into, gbps, max(out, into) / gbps if gbps else 0.0, "")
 
     def _after(self, group: Sequence[Failure], whole: Mapping[Place, PartLoad]) -> AfterFailure:
@@ -200,12 +200,12 @@ class _CapacityStudy:
         carried = self.loads.after(failure)
         down = frozenset((end.device, end.interface) for ends in failure.links for end in ends)
         asking = self._asking(carried, frozenset(failure.nodes), down)
-        for place, found in asking.items():
+        for place, load in asking.items():
             was = whole[place]
             worst = self.worst.setdefault(place, _Worst(was.utilisation, was.gbps, of=place[1]))
-            if found.utilisation > worst.utilisation * (1 + 1e-9):
-                worst.utilisation, worst.failure = found.utilisation, failure
-            worst.left = min(worst.left, found.gbps)
+            if load.utilisation > worst.utilisation * (1 + 1e-9):
+                worst.utilisation, worst.failure = load.utilisation, failure
+            worst.left = min(worst.left, load.gbps)
         fullest = _fullest(asking)
         return AfterFailure(
             kind=self._kind(failure),
@@ -238,38 +238,38 @@ class _CapacityStudy:
         best: dict[tuple[Kind, int], _Worst] = {}
         for (kind, name), worst in self.worst.items():
             key = kind, classes.get(name, -1)
-            known = best.setdefault(key, worst)
-            if worst.utilisation > known.utilisation * (1 + 1e-9):
-                best[key] = replace(worst, left=min(worst.left, known.left))
-            known = best[key]
-            known.left = min(known.left, worst.left)
+            highest = best.setdefault(key, worst)
+            if worst.utilisation > highest.utilisation * (1 + 1e-9):
+                best[key] = replace(worst, left=min(worst.left, highest.left))
+            highest = best[key]
+            highest.left = min(highest.left, worst.left)
         for kind, name in self.worst:
             self.worst[kind, name] = best[kind, classes.get(name, -1)]
 
-    def _use(self, place: Place, found: PartLoad, groups: Mapping[Failure, BySwitch]) -> Use:
+    def _use(self, place: Place, load: PartLoad, groups: Mapping[Failure, BySwitch]) -> Use:
         worst = self.worst.get(place)
-        named = _swapped(worst, place[1], groups) if worst else None
-        return _use(place, found, worst, str(named or ""))
+        shown = _swapped(worst, place[1], groups) if worst else None
+        return _use(place, load, worst, str(shown or ""))
 
     def _server_uses(self) -> Iterator[Use]:
         """Load of each leaf's server ports, which no other failure changes."""
-        asked = self.spread.by_server()
+        demand = self.spread.by_server()
         by_leaf: defaultdict[str, list[str]] = defaultdict(list)
         for name, server in self.spread.servers.items():
             by_leaf[server.port.device].append(name)
         for leaf in self.leaves:
             names = by_leaf.get(leaf, [])
             speeds = {name: self.spread.servers[name].speed_gbps for name in names}
-            shares = {name: max(asked[name]) / speeds[name] for name in names if speeds[name]}
+            shares = {name: max(demand[name]) / speeds[name] for name in names if speeds[name]}
             top = max(shares, key=lambda name: (_rounded(shares[name]), name), default="")
-            found = PartLoad(
-                sum(asked[name][0] for name in names),
-                sum(asked[name][1] for name in names),
+            load = PartLoad(
+                sum(demand[name][0] for name in names),
+                sum(demand[name][1] for name in names),
                 sum(speeds.values()),
                 shares.get(top, 0.0),
                 top if shares.get(top) else "",
             )
-            yield _use(("servers", leaf), found, _Worst(found.utilisation, found.gbps))
+            yield _use(("servers", leaf), load, _Worst(load.utilisation, load.gbps))
 
     def _demand_totals(self, whole: PortLoads) -> DemandTotals | None:
         demand = self.demand
@@ -301,21 +301,21 @@ class _CapacityStudy:
         flows = sum(self.demand.rate_of(flow) for flow in self.demand.all_flows)
         return _rounded((flows - gone) * (1 / utilisation - 1))
 
-    def _needed(self, found: CapacityReport) -> dict[str, int]:
+    def _needed(self, report: CapacityReport) -> dict[str, int]:
         """Number of spines that would carry the demand, if every leaf has equal links to all."""
         pairs: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for cable in self.cables:
             pairs[cable.leaf, cable.spine].append(cable.gbps)
         alike = {tuple(sorted(speeds)) for speeds in pairs.values()}
-        if len(alike) != 1 or len(pairs) != found.leaves * found.spines:
+        if len(alike) != 1 or len(pairs) != report.leaves * report.spines:
             return {}
-        needed = ceil(_rounded(found.utilisation * found.spines))
-        wanted: dict[str, int] = {}
-        if found.utilisation > 1:
-            wanted["spines_needed"] = needed
-        if found.utilisation and any(not one.fits for one in found.failures):
-            wanted["spines_needed_after"] = needed + 1
-        return wanted
+        needed = ceil(_rounded(report.utilisation * report.spines))
+        spines: dict[str, int] = {}
+        if report.utilisation > 1:
+            spines["spines_needed"] = needed
+        if report.utilisation and any(not one.fits for one in report.failures):
+            spines["spines_needed_after"] = needed + 1
+        return spines
 
 
 def _cables(network: Network) -> Iterator[CableLoad]:
@@ -343,23 +343,23 @@ def _cable_words(cable: CableLoad, *, upwards: bool) -> str:
 
 def _fullest(asking: Mapping[Place, PartLoad]) -> PartLoad:
     """Load of the leaf with the most loaded cable; every cable belongs to a leaf."""
-    leaves = [found for (kind, _), found in asking.items() if kind == "leaf"]
+    leaves = [load for (kind, _), load in asking.items() if kind == "leaf"]
     none = PartLoad(0, 0, 0, 0, "")
-    return max(leaves, key=lambda found: _rounded(found.utilisation), default=none)
+    return max(leaves, key=lambda load: _rounded(load.utilisation), default=none)
 
 
-def _use(place: Place, found: PartLoad, worst: _Worst | None, failure: str = "") -> Use:
-    load, share = max(found.out, found.into), found.utilisation
+def _use(place: Place, part: PartLoad, worst: _Worst | None, failure: str = "") -> Use:
+    load, share = max(part.out, part.into), part.utilisation
     return Use(
         kind=place[0],
         name=place[1],
-        out_gbps=_rounded(found.out),
-        in_gbps=_rounded(found.into),
-        capacity_gbps=found.gbps,
+        out_gbps=_rounded(part.out),
+        in_gbps=_rounded(part.into),
+        capacity_gbps=part.gbps,
         utilisation=_rounded(share),
-        headroom_gbps=_rounded(load * (1 / share - 1)) if share else found.gbps,
+        headroom_gbps=_rounded(load * (1 / share - 1)) if share else part.gbps,
         factor=_factor(share),
-        fullest=found.fullest,
+        fullest=part.fullest,
         left_gbps=worst.left if worst else None,
         after=_rounded(worst.utilisation) if worst else None,
         failure=failure,
@@ -367,11 +367,11 @@ def _use(place: Place, found: PartLoad, worst: _Worst | None, failure: str = "")
 
 
 def _by_switch(group: Sequence[Failure]) -> BySwitch:
-    found: defaultdict[str, list[Failure]] = defaultdict(list)
+    failures: defaultdict[str, list[Failure]] = defaultdict(list)
     for failure in group:
         for name in _names(failure):
-            found[name].append(failure)
-    return found
+            failures[name].append(failure)
+    return failures
 
 
 def _swapped(worst: _Worst, name: str, groups: Mapping[Failure, BySwitch]) -> Failure | None:

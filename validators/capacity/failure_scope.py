@@ -41,14 +41,14 @@ def chosen_groups(
         return FailureSample(tuple(groups))
     if scope == NONE:
         return FailureSample((), f"{total:,} single failures not studied")
-    kind, _, wanted = scope.partition(":")
-    if f"{kind}:" != SOME or not wanted.isdecimal() or not int(wanted):
+    kind, _, number = scope.partition(":")
+    if f"{kind}:" != SOME or not number.isdecimal() or not int(number):
         raise BadInput(
             f"--failures {scope!r} is none of none, single and single:N",
             how=f"for example --failures {SOME}100",
         )
     singles = [failure for group in groups for failure in group]
-    drawn = random.Random(SEED).sample(singles, min(int(wanted), total))  # noqa: S311
+    drawn = random.Random(SEED).sample(singles, min(int(number), total))  # noqa: S311
     picked = set(drawn)
     some = tuple(group for group in groups if not picked.isdisjoint(group))
     if len(some) == len(groups):

@@ -76,12 +76,12 @@ class Loads:
     def _port_of(self) -> Mapping[int, Port]:
         """Sending port of packets by edge: the port of the device that receives the routes."""
         routing = self.solution.routing
-        found: dict[int, Port] = {}
+        ports: dict[int, Port] = {}
         for port, edges in self.base.edges_at.items():
             for edge in edges:
                 if routing.names[routing.graph.ways[edge].receiver] == port[0]:
-                    found[edge] = port
-        return found
+                    ports[edge] = port
+        return ports
 
     @cached_property
     def _onward(self) -> dict[Edges, Onward]:
@@ -90,11 +90,11 @@ class Loads:
     @cached_property
     def _by_class(self) -> Mapping[int, Mapping[str, tuple[IPv4Network, ...]]]:
         """Target prefixes by class and leaf."""
-        found: dict[int, dict[str, tuple[IPv4Network, ...]]] = {}
+        targets: dict[int, dict[str, tuple[IPv4Network, ...]]] = {}
         for leaf, prefix in self.spread.inflow:
-            own = found.setdefault(self.base.class_of.get(prefix, -1), {})
+            own = targets.setdefault(self.base.class_of.get(prefix, -1), {})
             own[leaf] = (*own.get(leaf, ()), prefix)
-        return found
+        return targets
 
     @cached_property
     def _inflows(self) -> dict[tuple[int, str], Inflow]:
@@ -106,11 +106,11 @@ class Loads:
         }
 
     def _sum(self, leaf: str, prefixes: Sequence[IPv4Network]) -> Inflow:
-        found: Inflow = {}
+        total: Inflow = {}
         for prefix in prefixes:
             for source, rate in self.spread.inflow[leaf, prefix].items():
-                found[source] = found.get(source, 0.0) + rate
-        return found
+                total[source] = total.get(source, 0.0) + rate
+        return total
 
     @cached_property
     def _whole(self) -> tuple[_Tally, Mapping[tuple[int, str], frozenset[int]]]:
@@ -121,8 +121,8 @@ class Loads:
                 tally.cut += sum(inflow.values())
                 continue
             table = self.solution.classes[number].table
-            way = TargetRoutes(table.sent, table.used, {})
-            transit[number, leaf] = self._walk(way, leaf, inflow, 1, tally)
+            routes = TargetRoutes(table.sent, table.used, {})
+            transit[number, leaf] = self._walk(routes, leaf, inflow, 1, tally)
         return tally, transit
 
     def whole(self) -> PortLoads:
@@ -172,20 +172,20 @@ class Loads:
             return inflow
         names = self.solution.routing.names
         if len(used) < len(inflow):
-            found = {n: inflow[n] for n in (names[device] for device in used) if n in inflow}
-            return found | gone
+            rerouted = {n: inflow[n] for n in (names[device] for device in used) if n in inflow}
+            return rerouted | gone
         numbers = self._numbers
         return {s: t for s, t in inflow.items() if s in gone or numbers[s] in used}
 
     def _walk(
-        self, way: TargetRoutes, leaf: str, inflow: Inflow, sign: int, tally: _Tally
+        self, routes: TargetRoutes, leaf: str, inflow: Inflow, sign: int, tally: _Tally
     ) -> frozenset[int]:
         """Follow traffic to a leaf by rounds; return the transit devices."""
         rounds: defaultdict[int, dict[int, float]] = defaultdict(dict)
         passing: set[int] = set()
         for source, rate in inflow.items():
             number = self._numbers.get(source)
-            path = way.sent[number] if number is not None else None
+            path = routes.sent[number] if number is not None else None
             if number is None or path is None:
                 tally.cut += sign * rate
             else:
@@ -195,7 +195,7 @@ class Loads:
             nearest = max(rounds)
             onward: defaultdict[Onward, float] = defaultdict(float)
             for device, rate in rounds.pop(nearest).items():
-                edges = way.edges(device)
+                edges = routes.edges(device)
                 if edges:
                     tally.shared[edges] += sign * rate
                     onward[self._senders(edges)] += rate
@@ -209,11 +209,11 @@ class Loads:
         return frozenset(passing - {goal})
 
     def _senders(self, edges: Edges) -> Onward:
-        found = self._onward.get(edges)
-        if found is None:
+        senders = self._onward.get(edges)
+        if senders is None:
             ways = self.solution.routing.graph.ways
-            found = self._onward[edges] = tuple(ways[edge].sender for edge in edges)
-        return found
+            senders = self._onward[edges] = tuple(ways[edge].sender for edge in edges)
+        return senders
 
     def _carried(self, tally: _Tally) -> PortLoads:
         by_port: defaultdict[Port, float] = defaultdict(float)

@@ -71,14 +71,14 @@ class SymmetryClasses:
     def _odd(self) -> frozenset[str]:
         """Switches with a property that no other can have."""
         network = self.solution.underlay.network
-        found = {exit_.leaf for exit_ in network.exits or ()}
-        found |= {node.name for node in network.nodes if node.device.static_routes}
-        found |= {leaf for pair in self.spread.cut for leaf in pair}
+        switches = {exit_.leaf for exit_ in network.exits or ()}
+        switches |= {node.name for node in network.nodes if node.device.static_routes}
+        switches |= {leaf for pair in self.spread.cut for leaf in pair}
         for leaf, prefix in self.spread.inflow:
             number = self.base.class_of.get(prefix)
             if number is not None and self.solution.classes[number].origins != {leaf}:
-                found |= {leaf, *self.solution.classes[number].origins}
-        return frozenset(found | self._sharing | set(self._withheld))
+                switches |= {leaf, *self.solution.classes[number].origins}
+        return frozenset(switches | self._sharing | set(self._withheld))
 
     @property
     def _sharing(self) -> set[str]:
@@ -94,39 +94,39 @@ class SymmetryClasses:
     @cached_property
     def _cables(self) -> Mapping[str, Hashable]:
         network = self.solution.underlay.network
-        found: defaultdict[str, Counter[object]] = defaultdict(Counter)
+        cables: defaultdict[str, Counter[object]] = defaultdict(Counter)
         for link in network.links or ():
             speeds = tuple(sorted(map(str, (network.speed_gbps(e) for e in (link.a, link.b)))))
             for near, far in ends_of(link):
-                found[near.device][far.device, speeds] += 1
-        return {node.name: frozenset(found[node.name].items()) for node in network.nodes}
+                cables[near.device][far.device, speeds] += 1
+        return {node.name: frozenset(cables[node.name].items()) for node in network.nodes}
 
     @cached_property
     def _sessions(self) -> Mapping[str, Hashable]:
         routing, nodes = self.solution.routing, self.solution.underlay.network.nodes
         graph, names = routing.graph, routing.names
-        found: dict[str, Hashable] = {node.name: node.name for node in nodes}
+        sessions: dict[str, Hashable] = {node.name: node.name for node in nodes}
         for number, name in enumerate(names):
             own = self._own_classes.get(name, 0)
             heard = Counter((names[s], self._others(n, own)) for _, s, n in graph.incoming[number])
-            told = Counter((names[r], self._others(n, own)) for r, n in graph.outgoing[number])
-            both = frozenset(heard.items()), frozenset(told.items())
-            found[name] = both, graph.limits[number], graph.relaxed[number]
-        return found
+            sent = Counter((names[r], self._others(n, own)) for r, n in graph.outgoing[number])
+            both = frozenset(heard.items()), frozenset(sent.items())
+            sessions[name] = both, graph.limits[number], graph.relaxed[number]
+        return sessions
 
     @cached_property
     def _asked_classes(self) -> Mapping[int, int]:
         """Classes of prefixes with demand, each with its bit."""
-        found = {self.base.class_of.get(prefix, -1) for _, prefix in self.spread.inflow}
-        return {number: 1 << bit for bit, number in enumerate(sorted(found - {-1}))}
+        classes = {self.base.class_of.get(prefix, -1) for _, prefix in self.spread.inflow}
+        return {number: 1 << bit for bit, number in enumerate(sorted(classes - {-1}))}
 
     @cached_property
     def _own_classes(self) -> Mapping[str, int]:
         """Bits of each leaf's own classes."""
-        found: defaultdict[str, int] = defaultdict(int)
+        bits: defaultdict[str, int] = defaultdict(int)
         for leaf, prefix in self.spread.inflow:
-            found[leaf] |= self._asked_classes.get(self.base.class_of.get(prefix, -1), 0)
-        return found
+            bits[leaf] |= self._asked_classes.get(self.base.class_of.get(prefix, -1), 0)
+        return bits
 
     @cached_property
     def _passing(self) -> dict[int, int]:
@@ -157,19 +157,19 @@ class SymmetryClasses:
     @cached_property
     def _demands(self) -> Mapping[str, Hashable]:
         """Demand of flows on a leaf's servers: their number by speed."""
-        found: defaultdict[str, Counter[object]] = defaultdict(Counter)
+        demands: defaultdict[str, Counter[object]] = defaultdict(Counter)
         for name, server in self.spread.servers.items():
-            asked = tuple((name in term.rates, name in term.weights) for term in self.spread.terms)
-            found[server.port.device][server.speed_gbps, asked] += 1
+            roles = tuple((name in term.rates, name in term.weights) for term in self.spread.terms)
+            demands[server.port.device][server.speed_gbps, roles] += 1
         nodes = self.solution.underlay.network.nodes
-        return {node.name: frozenset(found[node.name].items()) for node in nodes}
+        return {node.name: frozenset(demands[node.name].items()) for node in nodes}
 
     def alike(self, failures: tuple[Failure, ...]) -> Iterator[Alike]:
         """Groups of failures with the same impact, each in their order."""
-        found: defaultdict[Hashable, list[Failure]] = defaultdict(list)
+        groups: defaultdict[Hashable, list[Failure]] = defaultdict(list)
         for failure in failures:
-            found[self._key(failure)].append(failure)
-        for group in found.values():
+            groups[self._key(failure)].append(failure)
+        for group in groups.values():
             yield tuple(group)
 
     def _key(self, failure: Failure) -> Hashable:

@@ -102,12 +102,12 @@ def spread(demand: Demand | None, solution: Solution) -> DemandMatrix:
     servers = {server.name: server for server in network.servers or ()}
     targets = _targets(solution, servers.values())
     terms = tuple(_terms(demand, solution)) if demand else ()
-    found = DemandMatrix(terms, servers, targets, {})
+    matrix = DemandMatrix(terms, servers, targets, {})
     for term in terms:
-        _add(found, term)
+        _add(matrix, term)
     if terms:
-        _cut_undelivered(found, solution)
-    return found
+        _cut_undelivered(matrix, solution)
+    return matrix
 
 
 def _terms(demand: Demand, solution: Solution) -> Iterator[Term]:
@@ -132,7 +132,7 @@ def _terms(demand: Demand, solution: Solution) -> Iterator[Term]:
 def _targets(solution: Solution, servers: Iterable[Server]) -> dict[str, Target]:
     """Leaf of each server, and the longest prefix of any table for its address."""
     forwarder, local = solution.trips.forwarder, solution.underlay.local
-    found: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     for server in servers:
         leaf = server.port.device
         prefix = next(iter(forwarder.matching(server.address.ip)), server.address.network)
@@ -141,34 +141,34 @@ def _targets(solution: Solution, servers: Iterable[Server]) -> dict[str, Target]
             what = f"{others[0]} has {prefix} in its own table, and so has {leaf}"
             how = "capacity follows BGP alone: give each leaf its own prefix"
             raise Refused(what, where=server.name, how=how)
-        found[server.name] = leaf, prefix
-    return found
+        targets[server.name] = leaf, prefix
+    return targets
 
 
-def _add(found: DemandMatrix, term: Term) -> None:
+def _add(matrix: DemandMatrix, term: Term) -> None:
     """Add one flow's products to the matrix."""
     weights = defaultdict[Target, int](int)
     for name, weight in term.weights.items():
-        weights[found.targets[name]] += weight
+        weights[matrix.targets[name]] += weight
     sending = [(leaf, rate) for leaf, rate in term.by_leaf.items() if rate]
     for target, weight in weights.items():
-        inflow = found.inflow.setdefault(target, {})
+        inflow = matrix.inflow.setdefault(target, {})
         for leaf, rate in sending:
             if leaf != target[0]:
                 inflow[leaf] = inflow.get(leaf, 0.0) + rate * weight
         key = target[0], target
-        found.own[key] = found.own.get(key, 0.0) + term.by_leaf.get(target[0], 0.0) * weight
+        matrix.own[key] = matrix.own.get(key, 0.0) + term.by_leaf.get(target[0], 0.0) * weight
     for name, rate in term.rates.items():  # no server sends to itself
         if name in term.weights:
-            target = found.targets[name]
-            found.own[target[0], target] -= rate * term.weights[name]
+            target = matrix.targets[name]
+            matrix.own[target[0], target] -= rate * term.weights[name]
 
 
-def _cut_undelivered(found: DemandMatrix, solution: Solution) -> None:
+def _cut_undelivered(matrix: DemandMatrix, solution: Solution) -> None:
     """Remove demand that the routing engine does not deliver: filtered, or without a route."""
     reached = solution.state.reachability
     names = [one.servers for one in reached.classes]
-    for term in found.terms:
+    for term in matrix.terms:
         rates = [sum(term.rates.get(name, 0.0) for name in own) for own in names]
         weights = [sum(term.weights.get(name, 0) for name in own) for own in names]
         for source, target in reached.lost_classes():
@@ -176,18 +176,18 @@ def _cut_undelivered(found: DemandMatrix, solution: Solution) -> None:
             if source == target:
                 rate -= _to_itself(term, names[source])
             if rate > 0:
-                _take(found, names[source][0], names[target][0], rate)
+                _take(matrix, names[source][0], names[target][0], rate)
 
 
 def _to_itself(term: Term, names: Sequence[str]) -> float:
     return sum(term.rates.get(name, 0.0) * term.weights.get(name, 0) for name in names)
 
 
-def _take(found: DemandMatrix, source: str, destination: str, rate: float) -> None:
-    leaf, target = found.servers[source].port.device, found.targets[destination]
+def _take(matrix: DemandMatrix, source: str, destination: str, rate: float) -> None:
+    leaf, target = matrix.servers[source].port.device, matrix.targets[destination]
     key = leaf, target[0]
-    found.cut[key] = found.cut.get(key, 0.0) + rate
+    matrix.cut[key] = matrix.cut.get(key, 0.0) + rate
     if leaf == target[0]:
-        found.own[leaf, target] -= rate
+        matrix.own[leaf, target] -= rate
     else:
-        found.inflow[target][leaf] -= rate
+        matrix.inflow[target][leaf] -= rate

@@ -38,15 +38,15 @@ class FailureBaseline:
     def edges_at(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
         """Edges by the port at either end."""
         routing, far = self.solution.routing, self.solution.underlay.far
-        found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        edges: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         owners = self.solution.underlay.owners
-        for way in routing.graph.ways:
-            sender = routing.names[way.sender]
-            hop = routing.next_hops[way.number]
+        for edge in routing.graph.ways:
+            sender = routing.names[edge.sender]
+            hop = routing.next_hops[edge.number]
             port = next(p for p in owners[hop] if p[0] == sender)
-            found[port].append(way.number)
-            found[far[port]].append(way.number)
-        return {port: tuple(numbers) for port, numbers in found.items()}
+            edges[port].append(edge.number)
+            edges[far[port]].append(edge.number)
+        return {port: tuple(numbers) for port, numbers in edges.items()}
 
     @cached_property
     def class_of(self) -> Mapping[IPv4Network, int]:
@@ -58,12 +58,12 @@ class FailureBaseline:
     def foreign(self) -> Mapping[IPv4Network, frozenset[str]]:
         """Prefixes in BGP that a device also has locally, without originating them."""
         underlay = self.solution.underlay
-        found: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+        devices: defaultdict[IPv4Network, set[str]] = defaultdict(set)
         for name in self.solution.routing.numbers:
             for prefix in (*underlay.connected[name], *underlay.static[name]):
                 if prefix in self.class_of and prefix not in self.originators[name]:
-                    found[prefix].add(name)
-        return {prefix: frozenset(names) for prefix, names in found.items()}
+                    devices[prefix].add(name)
+        return {prefix: frozenset(names) for prefix, names in devices.items()}
 
     @cached_property
     def originators(self) -> Mapping[str, frozenset[IPv4Network]]:
@@ -81,12 +81,12 @@ class FailureBaseline:
         dead = {routing.numbers[name] for name in weak.dead if name in routing.numbers}
         moved = self._moved(weak)
         for number, group in enumerate(self.solution.classes):
-            kept = group.prefixes
+            unmoved = group.prefixes
             if moved:
-                kept = tuple(prefix for prefix in kept if prefix not in moved)
-            if kept:
+                unmoved = tuple(prefix for prefix in unmoved if prefix not in moved)
+            if unmoved:
                 done = routing.graph.repair(group.table, group.denied, lost, dead)
-                yield PrefixRoutes(kept, number, group.table, done.sent, done.used)
+                yield PrefixRoutes(unmoved, number, group.table, done.sent, done.used)
         for prefix in sorted(moved):
             yield self._anew(prefix, weak, lost)
 
@@ -110,8 +110,8 @@ class FailureBaseline:
         routing = self.solution.routing
         origins = [
             routing.numbers[name]
-            for name, wanted in self.originators.items()
-            if prefix in wanted and weak.has_own(name, prefix)
+            for name, prefixes in self.originators.items()
+            if prefix in prefixes and weak.has_own(name, prefix)
         ]
         number = self.class_of.get(prefix, -1)
         size = len(routing.names)

@@ -131,22 +131,22 @@ class Buffers:
     def _upward(self, edge: int, before: set[Hop], fate: PrefixRoutes, seen: set[Hop]) -> bool:
         """Whether an edge and all following links are in higher layers than the links before it."""
         routing = self.base.solution.routing
-        way = routing.graph.ways[edge]
-        hop = routing.names[way.receiver], routing.names[way.sender]
+        session = routing.graph.ways[edge]
+        hop = routing.names[session.receiver], routing.names[session.sender]
         layer = self.layers.get(hop)
         if layer is None or any(self.layers.get(b, layer) >= layer for b in before):
             return False
         if hop in seen:
             return True
         seen.add(hop)
-        return all(self._upward(e, {hop}, fate, seen) for e in fate.uses(way.sender))
+        return all(self._upward(e, {hop}, fate, seen) for e in fate.uses(session.sender))
 
     def _traffic(self, after: TablesAfterFailure) -> tuple[dict[str, int], dict[Hop, int]]:
         """Traffic as in deadlock.traffic, after a failure."""
         routing = self.base.solution.routing
         forwards: defaultdict[Hop, int] = defaultdict(int)
-        wanted = [fate for fate in after.fates if fate.number in self.wanted]
-        for bit, fate in enumerate(wanted):
+        fates = [fate for fate in after.fates if fate.number in self.wanted]
+        for bit, fate in enumerate(fates):
             for device, path in enumerate(fate.sent):
                 if path is None or routing.names[device] in after.weak.dead:
                     continue
@@ -154,9 +154,9 @@ class Buffers:
                     sender = routing.graph.ways[edge].sender
                     forwards[routing.names[device], routing.names[sender]] |= 1 << bit
         alive = [name for name in self.served if name not in after.weak.dead]
-        return dict.fromkeys(alive, (1 << len(wanted)) - 1), dict(forwards)
+        return dict.fromkeys(alive, (1 << len(fates)) - 1), dict(forwards)
 
 
 def _circle(graph: Graph) -> str:
-    found = components(graph)
-    return words(cycle(graph, found[0])) if found else ""
+    cycles = components(graph)
+    return words(cycle(graph, cycles[0])) if cycles else ""

@@ -61,30 +61,30 @@ class Cabling:
     @cached_property
     def speeds(self) -> Mapping[tuple[str, str, str], int]:
         """Speed of each cable by leaf, spine and the leaf's port, Gb/s; 1 where one is unknown."""
-        found = {
+        by_cable = {
             (near.device, far.device, near.interface): self.network.speed_gbps(near)
             for link in self.network.links or ()
             for near, far in ends_of(link)
             if far.device in self.spines and near.device not in self.spines
         }
-        known = all(found.values())
-        return {key: (speed or 1) if known else 1 for key, speed in found.items()}
+        complete = all(by_cable.values())
+        return {key: (speed or 1) if complete else 1 for key, speed in by_cable.items()}
 
     @cached_property
     def uplinks(self) -> Mapping[str, int]:
         """Speed of all uplinks of each leaf."""
-        found: Counter[str] = Counter()
+        total: Counter[str] = Counter()
         for (leaf, _, _), speed in self.speeds.items():
-            found[leaf] += speed
-        return found
+            total[leaf] += speed
+        return total
 
     @cached_property
     def to_spine(self) -> Mapping[str, Mapping[str, int]]:
         """Speed of a leaf's cables to a spine, by spine and leaf."""
-        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        total: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for (leaf, spine, _), speed in self.speeds.items():
-            found[spine][leaf] += speed
-        return found
+            total[spine][leaf] += speed
+        return total
 
 
 @dataclass(frozen=True)

@@ -52,11 +52,11 @@ class FailureCosts:
     @cached_property
     def announcers(self) -> Mapping[IPv4Network, frozenset[str]]:
         """Switches that announce each prefix, including those behind exits."""
-        found: defaultdict[IPv4Network, set[str]] = defaultdict(set)
+        devices: defaultdict[IPv4Network, set[str]] = defaultdict(set)
         for node in with_outside(self.network).nodes:
             for prefix in node.device.bgp.networks if node.device.bgp else ():
-                found[prefix].add(node.name)
-        return {prefix: frozenset(names) for prefix, names in found.items()}
+                devices[prefix].add(node.name)
+        return {prefix: frozenset(names) for prefix, names in devices.items()}
 
     @cached_property
     def _prefixes(self) -> tuple[IPv4Network, ...]:
@@ -64,23 +64,23 @@ class FailureCosts:
 
     def effect(self, failure: Failure, after: RoutingState) -> FailureEffect:
         """Impact of a failure, without cyclic buffer dependencies."""
-        left, dead = self.cabling.left(failure), frozenset(failure.nodes)
+        remaining, dead = self.cabling.left(failure), frozenset(failure.nodes)
         now = widths_of(after)
-        widths = tuple(self._widths(now, left, dead))
+        widths = tuple(self._widths(now, remaining, dead))
         servers = self.network.servers or ()
         return FailureEffect(
             failure=failure,
             widths=widths,
-            lost=tuple(self._lost(after, left, dead)),
+            lost=tuple(self._lost(after, remaining, dead)),
             cut_off=tuple(self._cut_off(now, widths)),
             own_servers=sum(server.port.device in dead for server in servers),
-            bisection=left.bisection(failure),
+            bisection=remaining.bisection(failure),
         )
 
     def _widths(
-        self, now: Widths, left: RemainingCabling, dead: frozenset[str]
+        self, now: Widths, remaining: RemainingCabling, dead: frozenset[str]
     ) -> Iterator[WidthLoss]:
-        found: defaultdict[tuple[Key, tuple[str, ...]], list[IPv4Network]] = defaultdict(list)
+        rows: defaultdict[tuple[Key, tuple[str, ...]], list[IPv4Network]] = defaultdict(list)
         for prefix in self._prefixes:
             origins = self.announcers.get(prefix, frozenset())
             if origins and (origins <= self.cabling.spines or origins <= dead):
@@ -89,11 +89,11 @@ class FailureCosts:
             for leaf in self.cabling.leaves:
                 was, less = self.widths.get((leaf, prefix), 0), now.get((leaf, prefix), 0)
                 if less < was and leaf not in dead:
-                    wanted = self._expected(leaf, origins, was, less, left)
-                    by_width[was, less, wanted].append(leaf)
+                    required = self._expected(leaf, origins, was, less, remaining)
+                    by_width[was, less, required].append(leaf)
             for key, leaves in by_width.items():
-                found[key, tuple(leaves)].append(prefix)
-        for (key, leaf_names), prefixes in found.items():
+                rows[key, tuple(leaves)].append(prefix)
+        for (key, leaf_names), prefixes in rows.items():
             towards = {name for p in prefixes for name in self.announcers.get(p, ())}
             yield WidthLoss(
                 leaves=leaf_names,
@@ -105,27 +105,27 @@ class FailureCosts:
             )
 
     def _expected(
-        self, leaf: str, origins: frozenset[str], was: int, now: int, left: RemainingCabling
+        self, leaf: str, origins: frozenset[str], was: int, now: int, remaining: RemainingCabling
     ) -> int | None:
         """Width of the remaining cabling, if it is more than the actual width."""
         origin = next(iter(origins)) if len(origins) == 1 else None
         if not self.cabling.spines or origin not in self.cabling.leaves or origin == leaf:
             return None
         bgp = self.network.by_name[leaf].device.bgp
-        least = left.least(leaf, origin, was, bgp.maximum_paths if bgp else 1)
+        least = remaining.least(leaf, origin, was, bgp.maximum_paths if bgp else 1)
         return least if now < least else None
 
     def _cut_off(self, now: Widths, widths: tuple[WidthLoss, ...]) -> Iterator[str]:
         """Remaining leaves that had a route to another leaf, and now have none to any."""
         leaves = frozenset(self.cabling.leaves)
-        asked = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
+        candidates = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
         of_leaves = [p for p in self._prefixes if self.announcers.get(p, frozenset()) & leaves]
-        for leaf in sorted(asked, key=natural):
+        for leaf in sorted(candidates, key=natural):
             if not any(now.get((leaf, prefix)) for prefix in of_leaves):
                 yield leaf
 
     def _lost(
-        self, after: RoutingState, left: RemainingCabling, dead: frozenset[str]
+        self, after: RoutingState, remaining: RemainingCabling, dead: frozenset[str]
     ) -> Iterator[PairLoss]:
         """Lost pairs by leaf and segment, without those of a failed switch's servers."""
         servers = {server.name: server for server in self.network.servers or ()}
@@ -135,7 +135,7 @@ class FailureCosts:
             if not dead.intersection(ends) and self.before.reachability.delivers(source, target):
                 count[(*ends, self._segment(servers[target]))] += 1
         for (leaf, other, segment), pairs in sorted(count.items()):
-            joined = not self.cabling.spines or leaf == other or left.joined(leaf, other)
+            joined = not self.cabling.spines or leaf == other or remaining.joined(leaf, other)
             yield PairLoss(
                 source=leaf,
                 destination=other,

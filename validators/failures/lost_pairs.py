@@ -56,10 +56,10 @@ class TablesAfterFailure:
     @cached_property
     def fate_of_class(self) -> Mapping[int, PrefixRoutes | None]:
         """Routes of each class after the failure; None where its prefixes differ."""
-        found: dict[int, PrefixRoutes | None] = {}
+        fates: dict[int, PrefixRoutes | None] = {}
         for fate in self.fates:
-            found[fate.number] = None if fate.number in found else fate
-        return found
+            fates[fate.number] = None if fate.number in fates else fate
+        return fates
 
     def at(self, prefix: IPv4Network) -> PrefixRoutes | None:
         """Routes of a prefix after the failure; None: it was never in BGP."""
@@ -79,20 +79,20 @@ class TracedPackets:
     def targets(self) -> tuple[Target, ...]:
         """Destinations: servers, or the gateways' subnets if servers are not known."""
         solution = self.base.solution
-        found: defaultdict[tuple[object, ...], list[tuple[IPv4Address, str]]] = defaultdict(list)
+        groups: defaultdict[tuple[object, ...], list[tuple[IPv4Address, str]]] = defaultdict(list)
         if solution.underlay.network.servers is not None:
             for name, attached in solution.trips.attachments.items():
                 key = (attached.port[0], attached.subnet, self.forwarder.matching(attached.address))
-                found[key].append((attached.address, name))
+                groups[key].append((attached.address, name))
         else:
             for leaf, connected in solution.underlay.connected.items():
                 for subnet, port in connected.items():
                     if port.startswith("Vlanif"):
                         address = subnet.network_address + 1
-                        found[leaf, subnet, ()].append((address, ""))
+                        groups[leaf, subnet, ()].append((address, ""))
         return tuple(
             Target(str(leaf), subnet, own[0][0], tuple(name for _, name in own if name))
-            for (leaf, subnet, _), own in found.items()
+            for (leaf, subnet, _), own in groups.items()
             if isinstance(subnet, IPv4Network)
         )
 
@@ -109,11 +109,11 @@ class TracedPackets:
     @cached_property
     def leading_to(self) -> Mapping[IPv4Network, tuple[Target, ...]]:
         """Targets by each prefix of any table that contains them."""
-        found: defaultdict[IPv4Network, list[Target]] = defaultdict(list)
+        by_prefix: defaultdict[IPv4Network, list[Target]] = defaultdict(list)
         for target in self.targets:
             for prefix in self.forwarder.matching(target.address):
-                found[prefix].append(target)
-        return {prefix: tuple(targets) for prefix, targets in found.items()}
+                by_prefix[prefix].append(target)
+        return {prefix: tuple(targets) for prefix, targets in by_prefix.items()}
 
     @cached_property
     def static_hops(self) -> bool:
@@ -148,16 +148,16 @@ class TracedPackets:
     def _doubts(self, after: TablesAfterFailure) -> Iterator[tuple[str, IPv4Network]]:
         """Devices and prefixes with a new next hop, or without any remaining one."""
         names = self.base.solution.routing.names
-        wanted = self.leading_to
+        targets = self.leading_to
         for fate in after.fates:
             if not fate.used:
                 continue
-            asked = [prefix for prefix in fate.prefixes if prefix in wanted]
-            for device, edges in fate.used.items() if asked else ():
+            prefixes = [prefix for prefix in fate.prefixes if prefix in targets]
+            for device, edges in fate.used.items() if prefixes else ():
                 if edges and set(edges) <= set(fate.before.used[device]):
                     continue
                 if names[device] not in after.weak.dead:
-                    yield from ((names[device], prefix) for prefix in asked)
+                    yield from ((names[device], prefix) for prefix in prefixes)
         for name, local in after.weak.local.items():
             yield from ((name, prefix) for prefix in local.changed)
 
@@ -232,10 +232,10 @@ class TracedPackets:
 
     @cached_property
     def _servers_at(self) -> Mapping[str, tuple[str, ...]]:
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        servers: defaultdict[str, list[str]] = defaultdict(list)
         for name, attached in self.base.solution.trips.attachments.items():
-            found[attached.port[0]].append(name)
-        return {leaf: tuple(names) for leaf, names in found.items()}
+            servers[attached.port[0]].append(name)
+        return {leaf: tuple(names) for leaf, names in servers.items()}
 
 
 def _loss_reason(stop: PathEnd, target: Target) -> str:

@@ -77,15 +77,15 @@ def chosen_failures(singles: Sequence[Failure], scope: str) -> tuple[list[Failur
                 how=f"take some of them: --failures {SAMPLE}1000",
             )
         return [_combined_failure(*pair) for pair in combinations(singles, 2)], pairs
-    kind, colon, wanted = scope.partition(":")
+    kind, colon, number = scope.partition(":")
     form = f"{kind}{colon}"
-    if form not in (SAMPLE, SOME) or not wanted.isdecimal() or not 1 <= int(wanted) <= MOST:
+    if form not in (SAMPLE, SOME) or not number.isdecimal() or not 1 <= int(number) <= MOST:
         raise BadInput(
             f"--failures {scope!r} is none of none, single, 2, single:N and sample:N",
             how=f"for example --failures {SAMPLE}1000; N is at most {MOST:,}",
         )
     among = len(singles) if form == SOME else pairs
-    ranks = sorted(random.Random(SEED).sample(range(among), min(int(wanted), among)))  # noqa: S311
+    ranks = sorted(random.Random(SEED).sample(range(among), min(int(number), among)))  # noqa: S311
     if form == SOME:
         return [singles[rank] for rank in ranks], among
     return [_combined_failure(*_pair(singles, rank)) for rank in ranks], among
@@ -119,10 +119,10 @@ def study(
 
     Raises as `analyse` and `chosen_failures` do.
     """
-    known = sources or Sources()
-    solved = solution or analyse(network, known)
+    origins = sources or Sources()
+    solved = solution or analyse(network, origins)
     failures, population = chosen_failures(single_failures(network, solved), scope)
-    work = PreparedSolution(network, solved, known)
+    work = PreparedSolution(network, solved, origins)
     return FailureStudy.model_construct(
         scope=scope,
         population=population,
@@ -180,16 +180,16 @@ class PreparedSolution:
         """Effect of one failure."""
         weak = weaken(self.solution.underlay, failure)
         after = TablesAfterFailure(self.base, weak, tuple(self.base.fates(weak)))
-        left = self.cabling.left(failure)
-        widths = tuple(self._widths(after, left))
+        remaining = self.cabling.left(failure)
+        widths = tuple(self._widths(after, remaining))
         at = self.solution.underlay.network.servers or ()
         return FailureEffect.model_construct(
             failure=failure,
             widths=widths,
-            lost=tuple(self._lost(after, left)),
+            lost=tuple(self._lost(after, remaining)),
             cut_off=tuple(self._cut_off(after, widths)),
             own_servers=sum(server.port.device in weak.dead for server in at) if weak.dead else 0,
-            bisection=left.bisection(failure),
+            bisection=remaining.bisection(failure),
             circle=self.buffers.circle(after) if self.buffers.is_judged else "",
         )
 
@@ -203,33 +203,35 @@ class PreparedSolution:
         limits = self.solution.routing.graph.limits
         return {name: limits[number] for number, name in self._leaves.items()}
 
-    def _widths(self, after: TablesAfterFailure, left: RemainingCabling) -> Iterator[WidthLoss]:
+    def _widths(
+        self, after: TablesAfterFailure, remaining: RemainingCabling
+    ) -> Iterator[WidthLoss]:
         """Leaves with fewer paths, and their prefixes, in as few combined rows as possible."""
-        found: defaultdict[tuple[int, int, int | None, tuple[str, ...]], list[IPv4Network]]
-        found = defaultdict(list)
+        groups: defaultdict[tuple[int, int, int | None, tuple[str, ...]], list[IPv4Network]]
+        groups = defaultdict(list)
         towards: defaultdict[object, dict[str, None]] = defaultdict(dict)
         for prefixes, fate, rows in self._rows(after):
             origin = self._origin(fate)
             by_width: defaultdict[tuple[int, int, int | None], list[str]] = defaultdict(list)
             for leaf, was, now in rows:
-                wanted = None
+                required = None
                 if origin is not None and origin != leaf:
-                    least = left.least(leaf, origin, was, self._limits[leaf])
-                    wanted = least if now < least else None
-                by_width[was, now, wanted].append(leaf)
-            for (was, now, wanted), leaves in by_width.items():
-                key = was, now, wanted, tuple(leaves)
-                found[key].extend(prefixes)
+                    least = remaining.least(leaf, origin, was, self._limits[leaf])
+                    required = least if now < least else None
+                by_width[was, now, required].append(leaf)
+            for (was, now, required), leaves in by_width.items():
+                key = was, now, required, tuple(leaves)
+                groups[key].extend(prefixes)
                 towards[key] |= self._origins[fate.number]
-        for key, own in found.items():
-            was, now, wanted, leaf_names = key
+        for key, own in groups.items():
+            was, now, required, leaf_names = key
             yield WidthLoss.model_construct(
                 leaves=leaf_names,
                 prefixes=tuple(own),
                 towards=tuple(towards[key]),
                 was=was,
                 now=now,
-                expected=wanted,
+                expected=required,
             )
 
     @cached_property
@@ -301,18 +303,18 @@ class PreparedSolution:
     def _cut_off(self, after: TablesAfterFailure, widths: Sequence[WidthLoss]) -> Iterator[str]:
         """Remaining leaves that had a route to another leaf, and now have none to any."""
         numbers = self.solution.routing.numbers
-        asked = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
+        candidates = {leaf for loss in widths if not loss.now for leaf in loss.leaves}
         fates = [f for f in after.fates if f.number >= 0 and self._of_leaves(f.number)]
-        for leaf in sorted(asked, key=natural):
+        for leaf in sorted(candidates, key=natural):
             if not any(fate.uses(numbers[leaf]) for fate in fates):
                 yield leaf
 
     def _of_leaves(self, number: int) -> bool:
         return not self.solution.classes[number].origins.isdisjoint(self._leaf_names)
 
-    def _lost(self, after: TablesAfterFailure, left: RemainingCabling) -> Iterator[PairLoss]:
+    def _lost(self, after: TablesAfterFailure, remaining: RemainingCabling) -> Iterator[PairLoss]:
         """Lost server pairs by leaf and segment, in a fixed order."""
-        found: dict[tuple[str, str, str], PairLoss] = {}
+        losses: dict[tuple[str, str, str], PairLoss] = {}
         for lost in self.followed.lost(after):
             target = lost.target
             segment = self._segments.get((target.leaf, target.subnet), str(target.subnet))
@@ -320,10 +322,10 @@ class PreparedSolution:
             expected = (
                 bool(self.cabling.spines)
                 and lost.source != target.leaf
-                and not left.joined(lost.source, target.leaf)
+                and not remaining.joined(lost.source, target.leaf)
             )
-            pairs = lost.pairs + (found[key].pairs if key in found else 0)
-            found[key] = PairLoss(
+            pairs = lost.pairs + (losses[key].pairs if key in losses else 0)
+            losses[key] = PairLoss(
                 source=lost.source,
                 destination=target.leaf,
                 segment=segment,
@@ -331,7 +333,7 @@ class PreparedSolution:
                 reason=lost.reason,
                 expected=expected,
             )
-        yield from (found[key] for key in sorted(found))
+        yield from (losses[key] for key in sorted(losses))
 
     @cached_property
     def _segments(self) -> dict[tuple[str, IPv4Network], str]:

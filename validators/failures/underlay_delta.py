@@ -91,10 +91,10 @@ class DegradedUnderlay:
         changed = {prefix for table in self.local.values() for prefix in table.changed}
         for name in self.dead:
             changed.update(self.before.connected[name], self.before.static[name])
-        asked = self.dead | self.local.keys()
+        affected = self.dead | self.local.keys()
         return {
-            prefix: (set(self.before.local.get(prefix, ())) - asked)
-            | {name for name in asked if self.has_own(name, prefix)}
+            prefix: (set(self.before.local.get(prefix, ())) - affected)
+            | {name for name in affected if self.has_own(name, prefix)}
             for prefix in changed
         }
 

@@ -93,10 +93,12 @@ class BgpTables:
     def passed(self, prefix: IPv4Network) -> int:
         """Policies that a prefix passes, as a bit set."""
         bits, length = int(prefix.network_address), prefix.prefixlen
-        asked = set(self._of_all)
+        policies = set(self._of_all)
         for holding in self._named.holding(prefix.network_address):
-            asked.update(self._naming[holding])
-        return sum(1 << number for number in asked if _passes(self.policies[number], bits, length))
+            policies.update(self._naming[holding])
+        return sum(
+            1 << number for number in policies if _passes(self.policies[number], bits, length)
+        )
 
     @cached_property
     def _of_all(self) -> tuple[int, ...]:
@@ -110,12 +112,12 @@ class BgpTables:
     @cached_property
     def _naming(self) -> Mapping[IPv4Network, set[int]]:
         """Policies by the prefixes that their lists name."""
-        found: defaultdict[IPv4Network, set[int]] = defaultdict(set)
+        policies: defaultdict[IPv4Network, set[int]] = defaultdict(set)
         for number, policy in enumerate(self.policies):
             for _, entries in policy:
                 for bits, length, *_ in entries or ():
-                    found[IPv4Network((bits, length))].add(number)
-        return found
+                    policies[IPv4Network((bits, length))].add(number)
+        return policies
 
     @cached_property
     def _named(self) -> PrefixTable:
@@ -159,9 +161,9 @@ def _graph(underlay: Underlay, names: Sequence[str], edges: Sequence[_Edge]) -> 
     ]
     incoming: list[list[tuple[int, int, int]]] = [[] for _ in names]
     outgoing: list[list[tuple[int, int]]] = [[] for _ in names]
-    for way in sorted(ways, key=lambda way: edges[way.number].rank):
-        incoming[way.receiver].append((way.number, way.sender, way.needed))
-        outgoing[way.sender].append((way.receiver, way.needed))
+    for session in sorted(ways, key=lambda session: edges[session.number].rank):
+        incoming[session.receiver].append((session.number, session.sender, session.needed))
+        outgoing[session.sender].append((session.receiver, session.needed))
     return PeerGraph(
         asns=[bgp.asn for bgp in speakers],
         limits=[bgp.maximum_paths for bgp in speakers],
@@ -186,8 +188,8 @@ def _edges(
         key = (name, policy)
         if key not in compiled:
             place = DevicePlace(name, f"bgp.peers[{address}].{direction}_policy")
-            found = _compile(nodes[name].device, policy, place, sources)
-            compiled[key] = 1 << policies.setdefault(found, len(policies))
+            policy_code = _compile(nodes[name].device, policy, place, sources)
+            compiled[key] = 1 << policies.setdefault(policy_code, len(policies))
         return compiled[key]
 
     for session in peers.all:  # also of peers that are down: a cause may need their policy
@@ -223,7 +225,7 @@ def _compile(device: Device, name: str, place: DevicePlace, sources: Sources) ->
     policy = next((p for p in device.route_policies if p.name == name), None)
     if policy is None:
         raise refuse(f"route-policy {name} is not defined", place, sources)
-    lists = {found.name: found for found in device.prefix_lists}
+    lists = {row.name: row for row in device.prefix_lists}
     nodes: list[tuple[bool, Entries | None]] = []
     for node in policy.nodes:
         entries: Entries | None = None

@@ -62,8 +62,8 @@ class Solution:
     @cached_property
     def by_prefix(self) -> list[tuple[IPv4Network, PrefixClass]]:
         """Prefixes with their classes, in order."""
-        found = [(prefix, group) for group in self.classes for prefix in group.prefixes]
-        return sorted(found, key=lambda item: _prefix_order(item[0]))
+        pairs = [(prefix, group) for group in self.classes for prefix in group.prefixes]
+        return sorted(pairs, key=lambda item: _prefix_order(item[0]))
 
     def _learned(self, prefix: IPv4Network, group: PrefixClass) -> Iterator[tuple[str, Selection]]:
         own = self.underlay.local.get(prefix, ())
@@ -85,11 +85,11 @@ class Solution:
     @cached_property
     def flows(self) -> dict[tuple[str, str, Flow], PathEnd | None]:
         """Other flows of the policy, by source and destination, with the cause of a drop."""
-        asked = (
+        keys = (
             (question.source.name, question.destination.name, question.flow)
             for question in questions(self.underlay.network)
         )
-        return {flow: self.trips.stop(*flow) for flow in asked}
+        return {flow: self.trips.stop(*flow) for flow in keys}
 
     @cached_property
     def state(self) -> RoutingState:
@@ -119,12 +119,12 @@ class Solution:
     def rows(self) -> Mapping[str, list[Route]]:
         """Routes of each device, by prefix."""
         rows: defaultdict[str, list[Route]] = defaultdict(list)
-        made = tuple.__new__  # half the time of Route(...), which would only call it
+        make = tuple.__new__  # half the time of Route(...), which would only call it
         for prefix, group in self.by_prefix:
             own = self.underlay.local.get(prefix, ())
             for device, (_, next_hops, _) in group.selections.items():
                 if next_hops and device not in own:  # as `_learned`, half a million times
-                    rows[device].append(made(Route, (device, prefix, next_hops)))
+                    rows[device].append(make(Route, (device, prefix, next_hops)))
         return rows
 
     @cached_property
@@ -139,10 +139,10 @@ class Solution:
     @cached_property
     def width_counts(self) -> Mapping[int, int]:
         """Number of routes by ECMP width."""
-        found = Counter[int]()
+        counts = Counter[int]()
         for widths in self.widths.values():
-            found.update(widths.counts)
-        return dict(sorted(found.items()))
+            counts.update(widths.counts)
+        return dict(sorted(counts.items()))
 
     def ties(self, device: str, prefix: IPv4Network) -> frozenset[IPv4Address]:
         """Next hops of all routes that differ only by an arbitrary tie-breaker."""
@@ -216,10 +216,10 @@ def analyse(network: Network, sources: Sources | None = None) -> Solution:
     Raises Refused, with device and line, for parts that the engine does not model. `state` and
     `trips` raise it for a server on an unknown switch.
     """
-    known = sources or Sources()
-    underlay = build(with_outside(network), known)
-    found = peerings(underlay, known)
-    return Solution(underlay, found, solve_bgp(underlay, found, known))
+    origins = sources or Sources()
+    underlay = build(with_outside(network), origins)
+    peers = peerings(underlay, origins)
+    return Solution(underlay, peers, solve_bgp(underlay, peers, origins))
 
 
 def solve(network: Network, sources: Sources | None = None) -> RoutingState:

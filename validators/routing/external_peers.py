@@ -48,8 +48,8 @@ def probes(exit_: Exit, network: Network) -> tuple[IPv4Network, ...]:
     """Routes that an exit must not accept: foreign ones, and halves of the fabric's segments."""
     own = (other.announces for other in network.exits or ())
     halves = {next(p.subnets(1)) for prefixes in own for p in prefixes if p.prefixlen < 32}
-    wanted = (*PROBES, *sorted(halves))
-    return tuple(p for p in wanted if not any(p.overlaps(a.prefix) for a in exit_.accepts))
+    candidates = (*PROBES, *sorted(halves))
+    return tuple(p for p in candidates if not any(p.overlaps(a.prefix) for a in exit_.accepts))
 
 
 def offered_prefixes(exit_: Exit, network: Network) -> tuple[IPv4Network, ...]:

@@ -69,37 +69,37 @@ class PacketOrigins:
         own: devices with a route of their own, which do not use a learned route.
         """
         alone = {*own, *learned.exceptions}
-        found: list[Sequence[str]] = [[device] for device in alone if device in self.places]
+        groups: list[Sequence[str]] = [[device] for device in alone if device in self.places]
         for number, devices in self._grouped(learned.speakers).items():
             common = learned.common.get(number)
             if common is None:
-                found += ([device] for device in devices if device not in alone)
+                groups += ([device] for device in devices if device not in alone)
                 continue
             for bunch in self._alike(forwarder, common, devices):
                 rest: Sequence[str] = bunch
                 if not alone.isdisjoint(bunch):
                     rest = [device for device in bunch if device not in alone]
                 if rest:
-                    found.append(rest)
-        return sorted(found, key=lambda bunch: self.places[bunch[0]])
+                    groups.append(rest)
+        return sorted(groups, key=lambda bunch: self.places[bunch[0]])
 
     def _grouped(self, speakers: BgpDevices) -> Mapping[int, Sequence[str]]:
         if speakers not in self._by_group:
-            found: defaultdict[int, list[str]] = defaultdict(list)
+            groups: defaultdict[int, list[str]] = defaultdict(list)
             for device in self.devices:
-                found[speakers.group_of.get(device, -1)].append(device)
-            self._by_group[speakers] = found
+                groups[speakers.group_of.get(device, -1)].append(device)
+            self._by_group[speakers] = groups
         return self._by_group[speakers]
 
     def _alike(
         self, forwarder: Forwarder, common: GroupNextHops, devices: Sequence[str]
     ) -> Sequence[Sequence[str]]:
         if common not in self._bunches:
-            found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+            groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
             for device in devices:
                 onward = forwarder.senders(device, common.hops[device])
-                found[onward or ("", device)].append(device)  # no next hop: a group of its own
-            self._bunches[common] = list(found.values())
+                groups[onward or ("", device)].append(device)  # no next hop: a group of its own
+            self._bunches[common] = list(groups.values())
         return self._bunches[common]
 
 
@@ -157,10 +157,10 @@ class Forwarder:
         matching = self.matching(destination)
         memo, steps = self._ends.setdefault(matching, {}), self.steps(matching)
         _, own, routes = steps[0] if steps else (None, _NOBODY, {})
-        asked: Iterable[Sequence[str]] = ((device,) for device in starts.places)
+        groups: Iterable[Sequence[str]] = ((device,) for device in starts.places)
         if isinstance(routes, NextHops):
-            asked = starts.together(self, routes, own)
-        for devices in asked:
+            groups = starts.together(self, routes, own)
+        for devices in groups:
             yield self._walk(devices[0], steps, memo, ()), devices
 
     def steps(self, matching: tuple[IPv4Network, ...]) -> list[Step]:
@@ -170,36 +170,36 @@ class Forwarder:
 
     def senders(self, device: str, hops: Hops) -> tuple[str, ...]:
         """Devices of the next hops of a device, each once."""
-        known = self._senders.get(device)
-        if known is None or known[0] is not hops:
+        cached = self._senders.get(device)
+        if cached is None or cached[0] is not hops:
             names = dict.fromkeys(self.neighbours[device, hop] for hop in hops)
-            known = self._senders[device] = hops, tuple(names)
-        return known[1]
+            cached = self._senders[device] = hops, tuple(names)
+        return cached[1]
 
     def _walk(self, device: str, steps: list[Step], memo: Memo, path: tuple[str, ...]) -> Ends:
         if device in memo:
             return memo[device]
         if device in path:
             return frozenset({self._loop(path[path.index(device) :], steps)})
-        found: Ends = frozenset()
+        reached: Ends = frozenset()
         for prefix, own, routes in steps:
             if device in own:
                 port = self.underlay.connected[device].get(prefix)
                 if port is not None:
                     stop = PathEnd("", DevicePlace(device, interface=port), (device, port))
-                    found = frozenset({stop})
+                    reached = frozenset({stop})
                 else:
                     ends = self._static_ends(device, prefix, steps, memo, (*path, device))
-                    found = _union(ends)
+                    reached = _union(ends)
                 break
             if hops := routes.get(device):
                 below = self.senders(device, hops)
                 if below not in memo:  # all leaves continue to the same spines
-                    way = (*path, device)
-                    memo[below] = _union(self._walk(hop, steps, memo, way) for hop in below)
-                found = memo[below]
+                    walked = (*path, device)
+                    memo[below] = _union(self._walk(hop, steps, memo, walked) for hop in below)
+                reached = memo[below]
                 break
-        memo[device] = found or frozenset({PathEnd(_NO_ROUTE, DevicePlace(device, "bgp"))})
+        memo[device] = reached or frozenset({PathEnd(_NO_ROUTE, DevicePlace(device, "bgp"))})
         return memo[device]
 
     def _loop(self, devices: tuple[str, ...], steps: list[Step]) -> PathEnd:
@@ -262,11 +262,17 @@ class ServerJourneys:
             return None  # switched: it passes no gateway
         for end, field_name in ((source, IN), (destination, OUT)):
             device, svi = end.port[0], end.svi
-            found = self.filters.get((device, svi, field_name))
-            rule = found.denying(source.address, destination.address, flow) if found else None
-            if found and rule:
-                at = f"filters.acls[{found.acl.name}].rules[{rule.index}]"
-                reason = f"rule {rule.index} of ACL {found.acl.name} on {device} {svi} drops it"
+            packet_filter = self.filters.get((device, svi, field_name))
+            rule = (
+                packet_filter.denying(source.address, destination.address, flow)
+                if packet_filter
+                else None
+            )
+            if packet_filter and rule:
+                at = f"filters.acls[{packet_filter.acl.name}].rules[{rule.index}]"
+                reason = (
+                    f"rule {rule.index} of ACL {packet_filter.acl.name} on {device} {svi} drops it"
+                )
                 return PathEnd(reason, DevicePlace(device, at, svi))
         return None
 
@@ -379,7 +385,7 @@ def _attach(server: Server, segment: Segment | None, underlay: Underlay) -> Atta
         lost = PathEnd(f"{' '.join(port)} carries no VLAN of {server.name}", _port_place(port))
     elif vlan != 1 and vlan not in device.vlans:
         lost = PathEnd(f"{port[0]} has no VLAN {vlan}", _port_place(port))
-    wanted = segment.gateway.ip if segment else None
+    gateway = segment.gateway.ip if segment else None
     return Attachment(
         name=server.name,
         segment=server.segment,
@@ -389,21 +395,21 @@ def _attach(server: Server, segment: Segment | None, underlay: Underlay) -> Atta
         vlan=vlan,
         down=down,
         no_vlan=lost,
-        no_gateway=lost or _no_gateway(server, vlan, wanted, underlay),
+        no_gateway=lost or _no_gateway(server, vlan, gateway, underlay),
         unlike_its_segment=segment is not None and vlan != segment.vlan,
         device=device,
     )
 
 
 def _no_gateway(
-    server: Server, vlan: int | None, wanted: IPv4Address | None, underlay: Underlay
+    server: Server, vlan: int | None, gateway: IPv4Address | None, underlay: Underlay
 ) -> PathEnd | None:
     """Reason why the server's gateway is not available; None: it is."""
     leaf = server.port.device
     svi = leaf, f"Vlanif{vlan}"
     for address in underlay.interface(svi).addresses:
-        if address.ip == wanted or (wanted is None and server.address.ip in address.network):
+        if address.ip == gateway or (gateway is None and server.address.ip in address.network):
             return None if svi in underlay.up else PathEnd(*underlay.why_down(svi))
-    name = f" {wanted}" if wanted else ""
+    name = f" {gateway}" if gateway else ""
     reason = f"{leaf} has no gateway{name} in VLAN {vlan}"
     return PathEnd(reason, DevicePlace(leaf, f"interfaces[{svi[1]}]", svi[1]))

@@ -26,5 +26,5 @@ class PrefixTable:
     def holding(self, address: IPv4Address) -> tuple[IPv4Network, ...]:
         """Prefixes that contain an address, longest first."""
         value = int(address)
-        found = [table.get(value >> shift) for shift, table in self._tables]
-        return tuple([prefix for prefix in found if prefix is not None])
+        matches = [table.get(value >> shift) for shift, table in self._tables]
+        return tuple([prefix for prefix in matches if prefix is not None])

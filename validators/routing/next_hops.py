@@ -88,15 +88,15 @@ class BgpDevices:
 
     def selections(self, settled: ClassSolution) -> dict[str, Selection]:
         """Selection of every device that has a route to a class."""
-        table, found = settled.table, {}
-        made = tuple.__new__  # half the time of Selection(...), which would only call it
+        table, by_device = settled.table, {}
+        make = tuple.__new__  # half the time of Selection(...), which would only call it
         rows = zip(self.names, table.sent, table.used, table.tied, strict=True)
         for name, path, used, tied in rows:
             if path is not None:
                 hops = self.hops(used)
                 ties = hops if used is tied else self.hops(tied)
-                found[name] = made(Selection, (path[1:], hops, ties))
-        return found
+                by_device[name] = make(Selection, (path[1:], hops, ties))
+        return by_device
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +121,8 @@ class NextHops(Mapping[str, Hops]):
 
     def of(self, device: str) -> Hops:
         """Next hops of a device; none where it learns no route."""
-        found = self.exceptions.get(device)
-        return (self._by_group(device) or _NONE) if found is None else found
+        hops = self.exceptions.get(device)
+        return (self._by_group(device) or _NONE) if hops is None else hops
 
     def get(self, device: str, default: Hops = _NONE) -> Hops:  # type: ignore[override]
         """Next hops of a device."""
@@ -142,25 +142,25 @@ class NextHops(Mapping[str, Hops]):
     @cached_property
     def whole(self) -> dict[str, Hops]:
         """Next hops of all devices in one table."""
-        found = {name: hops for one in self.common.values() for name, hops in one.hops.items()}
-        found |= self.exceptions
-        return {name: hops for name, hops in found.items() if hops}
+        table = {name: hops for one in self.common.values() for name, hops in one.hops.items()}
+        table |= self.exceptions
+        return {name: hops for name, hops in table.items() if hops}
 
     def widths(self, own: Collection[str]) -> Counter[int]:
         """Number of devices by ECMP width; own: devices that use none of these next hops."""
-        found = Counter[int]()
+        counts = Counter[int]()
         for common in self.common.values():
-            found.update(common.widths)
+            counts.update(common.widths)
         for device in {*self.exceptions, *own}:
             if device not in self.exceptions:
-                found[len(self.of(device))] -= 1
+                counts[len(self.of(device))] -= 1
                 continue
             common_hops = self._by_group(device)
             if common_hops is not None:
-                found[len(common_hops)] -= 1
+                counts[len(common_hops)] -= 1
             if device not in own:
-                found[len(self.exceptions[device])] += 1
-        return Counter({width: count for width, count in found.items() if width and count})
+                counts[len(self.exceptions[device])] += 1
+        return Counter({width: count for width, count in counts.items() if width and count})
 
     def _by_group(self, device: str) -> Hops | None:
         """Next hops that a device has as a member of its group; None: the group has no route."""
@@ -232,12 +232,12 @@ class NextHopChanges:
         """Devices whose next hops may differ; those of all other devices are equal."""
         was = before.common if before is not None else {}
         now = after.common if after is not None else {}
-        found = {name for one in (before, after) if one is not None for name in one.exceptions}
+        devices = {name for one in (before, after) if one is not None for name in one.exceptions}
         for key in self._pairs:
             old, new = was.get(key[0]), now.get(key[1])
             if old is not new:
-                found |= self._differ(key, old, new)
-        return found
+                devices |= self._differ(key, old, new)
+        return devices
 
     def _differ(
         self, key: tuple[int, int], old: GroupNextHops | None, new: GroupNextHops | None

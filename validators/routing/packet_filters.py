@@ -73,22 +73,22 @@ def unevaluated(device: Device) -> Iterator[tuple[Interface, str, str]]:
     """Policies in use that cannot be evaluated: interface, field and reason."""
     for interface in device.interfaces:
         for field, name in applied_policies(interface):
-            found = filter_of(device.filters, name)
+            reason = filter_of(device.filters, name)
             if interface.kind != "vlanif":
-                found = f"traffic policy {name} is applied to a port, not to a Vlanif"
-            if isinstance(found, str):
-                yield interface, field, f"{found}, which is not evaluated"
+                reason = f"traffic policy {name} is applied to a port, not to a Vlanif"
+            if isinstance(reason, str):
+                yield interface, field, f"{reason}, which is not evaluated"
 
 
 def filters_of(network: Network) -> Mapping[tuple[str, str, str], PacketFilter]:
     """Every filter that can be evaluated, by device, interface and field."""
     return {
-        (node.name, interface.name, field): found
+        (node.name, interface.name, field): packet_filter
         for node in network.nodes
         if node.device.filters.policies
         for interface in node.device.interfaces
         for field, name in applied_policies(interface)
-        if isinstance(found := filter_of(node.device.filters, name), PacketFilter)
+        if isinstance(packet_filter := filter_of(node.device.filters, name), PacketFilter)
     }
 
 
@@ -106,7 +106,7 @@ def questions(network: Network) -> tuple[PolicyFlow, ...]:
     members: dict[str, list[Server]] = {}
     for server in sorted(network.servers or (), key=lambda server: server.name):
         members.setdefault(server.segment, []).append(server)
-    found = []
+    flows = []
     for source, destination, flow in network.policy.examples() if network.policy else ():
         pairs = (
             (a, b)
@@ -114,5 +114,5 @@ def questions(network: Network) -> tuple[PolicyFlow, ...]:
             for b in members.get(destination, ())
             if a.address.network != b.address.network
         )
-        found += [PolicyFlow(a, b, flow) for a, b in [next(pairs, (None, None))] if a and b]
-    return tuple(found)
+        flows += [PolicyFlow(a, b, flow) for a, b in [next(pairs, (None, None))] if a and b]
+    return tuple(flows)

@@ -85,11 +85,11 @@ class PeerGraph:
             sent[origin] = (self.asns[origin],)
         round_ = 1
         while frontier:
-            asked = set().union(*(self._receivers(sender, denied) for sender in frontier))
-            asked = {device for device in asked if sent[device] is None}
+            receivers = set().union(*(self._receivers(sender, denied) for sender in frontier))
+            receivers = {device for device in receivers if sent[device] is None}
             frontier = []
             heard: dict[int, _RoundOffers] = {}
-            for device in asked:
+            for device in receivers:
                 ear = self._sender_classes[device]
                 if ear not in heard:
                     heard[ear] = self._offers(device, round_, sent, denied)
@@ -235,20 +235,20 @@ class _RouteRepair:
         for device in self.dead:
             self.sent[device] = None
         for edge in self.lost:
-            way = ways[edge]
-            there, here = before[way.sender], before[way.receiver]
-            if there is None or here is None or way.needed & self.denied:
+            edge_session = ways[edge]
+            there, here = before[edge_session.sender], before[edge_session.receiver]
+            if there is None or here is None or edge_session.needed & self.denied:
                 continue
-            if len(there) == len(here) - 1 and way.receiver not in self.dead:
-                self.less.setdefault(len(there), set()).add(way.receiver)
+            if len(there) == len(here) - 1 and edge_session.receiver not in self.dead:
+                self.less.setdefault(len(there), set()).add(edge_session.receiver)
         round_ = 0
         while self.less or self.more or (self.without and self._heard_after(round_)):
             round_ += 1
-            asked = self.more.pop(round_, set()) | self.without
+            devices = self.more.pop(round_, set()) | self.without
             for device in self.less.pop(round_, ()):
-                if device not in asked and not self._shrunk(device, round_):
-                    asked.add(device)
-            for device in self._moved(round_, asked):
+                if device not in devices and not self._shrunk(device, round_):
+                    devices.add(device)
+            for device in self._moved(round_, devices):
                 self._ask_on(device, round_)
         return RepairedRoutes(self.sent, self.used)
 
@@ -276,10 +276,10 @@ class _RouteRepair:
             self.used[device] = tuple(rest)
         return True
 
-    def _moved(self, round_: int, asked: Iterable[int]) -> list[int]:
+    def _moved(self, round_: int, devices: Iterable[int]) -> list[int]:
         """Recompute devices in one round; return those with a changed advertisement."""
         moved = []
-        for device in asked:
+        for device in devices:
             now = self.sent[device]
             if (now is not None and len(now) <= round_) or device in self.dead:
                 continue  # an earlier round settled it
@@ -309,9 +309,9 @@ class _RouteRepair:
 
     def _ask_on(self, device: int, round_: int) -> None:
         """Schedule the receivers of a device, in the rounds of its old and its new route."""
-        asked = [r for r, needed in self.graph.outgoing[device] if not needed & self.denied]
+        receivers = [r for r, needed in self.graph.outgoing[device] if not needed & self.denied]
         old, new = self.table.sent[device], self.sent[device]
-        if asked and old is not None and len(old) > round_:
-            self.less.setdefault(len(old), set()).update(asked)
-        if asked and new is not None:
-            self.more.setdefault(len(new), set()).update(asked)
+        if receivers and old is not None and len(old) > round_:
+            self.less.setdefault(len(old), set()).update(receivers)
+        if receivers and new is not None:
+            self.more.setdefault(len(new), set()).update(receivers)

@@ -78,9 +78,9 @@ class ClassSolution:
             for device, used, tied, best in rows:
                 table.sent[device] = (asns[device], *path)
                 table.used[device], table.tied[device], table.best[device] = used, tied, best
-        for device, found in self.odd.items():
-            one = found or _NO_ROUTE
-            table.sent[device] = one.sent if found else None
+        for device, route in self.odd.items():
+            one = route or _NO_ROUTE
+            table.sent[device] = one.sent if route else None
             table.used[device], table.tied[device] = one.used, one.tied
             table.best[device] = one.best
         return table
@@ -188,8 +188,8 @@ class PeerGroups:
 
     def listening(self, groups: Iterable[int], devices: Iterable[int]) -> set[int]:
         """Groups that receive from a member of some groups, or from one of some devices."""
-        found = set[int]().union(*(self._listeners_to[group] for group in groups))
-        return found.union(*(self._listeners[device] for device in devices))
+        groups_of = set[int]().union(*(self._listeners_to[group] for group in groups))
+        return groups_of.union(*(self._listeners[device] for device in devices))
 
 
 class _ClassSolver:
@@ -209,10 +209,10 @@ class _ClassSolver:
         """Run all rounds."""
         round_, new_groups, new = 1, list[int](), list(self.odd)
         while new_groups or new:
-            asked = self.groups.listening(new_groups, new)
+            listeners = self.groups.listening(new_groups, new)
             few = None if new_groups else new
             new_groups, new = [], []
-            for number in asked:
+            for number in listeners:
                 if number in self.parts and number not in self.waiting:
                     continue
                 group = self.groups.all[number]

@@ -34,7 +34,7 @@ Kind = tuple[int, int, tuple[IPv4Network, ...]]  # filters in and out, prefixes 
 
 def reachability_of(trips: ServerJourneys) -> Reachability:
     """Reachability matrix of servers: RDMA by every path."""
-    known = _Classes(trips)
+    server_classes = _Classes(trips)
     classes = {
         own[0].name: ServerClass(
             leaf=own[0].port[0],
@@ -42,10 +42,10 @@ def reachability_of(trips: ServerJourneys) -> Reachability:
             subnet=own[0].subnet,
             servers=tuple(one.name for one in own),
         )
-        for own in known.members
+        for own in server_classes.members
     }
-    lost = {target.name: known.lost_to(target) for target in known.firsts}
-    return reachability(classes.values(), {name: found for name, found in lost.items() if found})
+    lost = {target.name: server_classes.lost_to(target) for target in server_classes.firsts}
+    return reachability(classes.values(), {name: names for name, names in lost.items() if names})
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class _Classes:
     @cached_property
     def members(self) -> Sequence[Sequence[Attachment]]:
         """Servers of each class in order of names."""
-        found: defaultdict[object, list[Attachment]] = defaultdict(list)
+        groups: defaultdict[object, list[Attachment]] = defaultdict(list)
         for one in self.trips.attachments.values():
-            found[(*_place_key(one), *self._told_apart(one))].append(one)
-        return tuple(found.values())
+            groups[(*_place_key(one), *self._told_apart(one))].append(one)
+        return tuple(groups.values())
 
     def _told_apart(self, one: Attachment) -> tuple[object, ...]:
         """Prefixes and rules that separate an address from others of its subnet."""
@@ -100,18 +100,18 @@ class _Classes:
 
     def _no_way(self, target: Attachment) -> set[str]:
         """Servers on leaves from which not every branch reaches the target."""
-        found = self.trips.forwarder.by_ends(self._starts, target.address)
-        lost = (leaf for ends, leaves in found if target.missed(ends) for leaf in leaves)
+        groups = self.trips.forwarder.by_ends(self._starts, target.address)
+        lost = (leaf for ends, leaves in groups if target.missed(ends) for leaf in leaves)
         return {name for leaf in lost for name in self._by_leaf[leaf]}
 
     def _filtered(self, target: Attachment) -> set[str]:
         if not self.trips.filters:
             return set()
-        there, found = self._kind(target), set[str]()
+        there, sources = self._kind(target), set[str]()
         for here, names in self._by_kind.items():
             if self._denied(here, there):
-                found |= names
-        return found
+                sources |= names
+        return sources
 
     def _denied(self, here: Kind, there: Kind) -> bool:
         """Whether a filter drops packets from servers of one kind to those of another."""
@@ -133,15 +133,20 @@ class _Classes:
 
     @cached_property
     def _number(self) -> Mapping[tuple[str, str, str], int]:
-        numbers = {found: number for number, found in enumerate(self._filters)}
-        return {place: numbers[found] for place, found in self.trips.filters.items()}
+        numbers = {key: number for number, key in enumerate(self._filters)}
+        return {place: numbers[key] for place, key in self.trips.filters.items()}
 
     @cached_property
     def _ruled(self) -> PrefixTable:
         """Prefixes that a rule names."""
-        rules = (rule for found in self._filters if found for rule in found.acl.rules)
-        named = (prefix for rule in rules for prefix in (rule.source, rule.destination))
-        return PrefixTable(prefix for prefix in named if prefix is not None)
+        rules = (
+            rule
+            for packet_filter in self._filters
+            if packet_filter
+            for rule in packet_filter.acl.rules
+        )
+        prefixes = (prefix for rule in rules for prefix in (rule.source, rule.destination))
+        return PrefixTable(prefix for prefix in prefixes if prefix is not None)
 
     def _kind(self, one: Attachment) -> Kind:
         """Properties of a server that filters evaluate."""
@@ -151,10 +156,10 @@ class _Classes:
 
     @cached_property
     def _by_kind(self) -> Mapping[Kind, set[str]]:
-        found: defaultdict[Kind, set[str]] = defaultdict(set)
+        names: defaultdict[Kind, set[str]] = defaultdict(set)
         for one in self.firsts:
-            found[self._kind(one)].add(one.name)
-        return found
+            names[self._kind(one)].add(one.name)
+        return names
 
     @cached_property
     def _of_kind(self) -> Mapping[Kind, Attachment]:
@@ -197,7 +202,7 @@ def _place_key(one: Attachment) -> Iterator[object]:
 
 
 def _items_by_key(items: Iterable[tuple[K, V]]) -> Mapping[K, Sequence[V]]:
-    found: defaultdict[K, list[V]] = defaultdict(list)
+    items_of: defaultdict[K, list[V]] = defaultdict(list)
     for key, item in items:
-        found[key].append(item)
-    return found
+        items_of[key].append(item)
+    return items_of

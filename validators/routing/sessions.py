@@ -96,9 +96,9 @@ def _ends(device: Device, sources: Sources) -> Iterator[_SessionEndState]:
     groups = {group.name for group in bgp.groups}
     table = Subnets(device)
     for peer in sorted(bgp.peers, key=lambda peer: int(peer.address)):
-        found = next(table.of(peer.address), None)
-        local = ((device.name, found[0]), found[1].ip) if found else None
-        broadcast = found[1].network if found and _is_broadcast(peer.address, found[1]) else None
+        match = next(table.of(peer.address), None)
+        local = ((device.name, match[0]), match[1].ip) if match else None
+        broadcast = match[1].network if match and _is_broadcast(peer.address, match[1]) else None
         end = _SessionEndState(device, bgp, peer, bgp.settings(peer), local, broadcast)
         if peer.group is not None and peer.group not in groups:
             what = f"peer {peer.address} is in group {peer.group}, which is not defined"

@@ -32,14 +32,14 @@ def trace(
     """Every path of a flow, up to MOST_PATHS; down: failed parts of the solution, in words."""
     source, destination = ends
     tracer = _Tracer(solution, source, destination, flow, sources)
-    found = list(islice(tracer.paths(), MOST_PATHS + 1))
+    some = list(islice(tracer.paths(), MOST_PATHS + 1))
     return Trace(
         source=source,
         destination=destination,
         flow=flow,
         down=down,
-        paths=tuple(found[:MOST_PATHS]),
-        whole=len(found) <= MOST_PATHS,
+        paths=tuple(some[:MOST_PATHS]),
+        whole=len(some) <= MOST_PATHS,
     )
 
 
@@ -148,8 +148,8 @@ class _Tracer:
     ) -> Iterator[TracePath]:
         under, device = self.solution.underlay, hop.device
         hops = under.static[device][prefix]
-        known = tuple(h for h in hops if h is not None)
-        hop = hop.model_copy(update={"by": "static", "prefix": prefix, "next_hops": known})
+        addresses = tuple(h for h in hops if h is not None)
+        hop = hop.model_copy(update={"by": "static", "prefix": prefix, "next_hops": addresses})
         peers = {e.peer: e for e in self._exits.values() if e.leaf == device}
         for next_hop in hops:
             if next_hop is None:
@@ -172,10 +172,10 @@ class _Tracer:
 
     def _out(self, before: tuple[Hop, ...], hop: Hop, next_hop: IPv4Address) -> Iterator[TracePath]:
         device, port = self.solution.underlay.owners[next_hop][0]
-        known = self.solution.trips.forwarder.neighbours.get((hop.device, next_hop))
-        if known and known != device:
+        neighbour = self.solution.trips.forwarder.neighbours.get((hop.device, next_hop))
+        if neighbour and neighbour != device:
             owners = self.solution.underlay.owners[next_hop]
-            device, port = next(owner for owner in owners if owner[0] == known)
+            device, port = next(owner for owner in owners if owner[0] == neighbour)
         yield from self._on(
             (*before, self._towards(hop, next_hop)), Hop(device=device, enters=port)
         )
@@ -205,18 +205,18 @@ class _Tracer:
         return TracePath(hops=(*before, last), delivered=True)
 
     def _decisions(self, at: Attachment, field: str) -> Iterator[FilterDecision]:
-        found = self.solution.trips.filters.get((at.port[0], at.svi, field))
-        if found is None:
+        packet_filter = self.solution.trips.filters.get((at.port[0], at.svi, field))
+        if packet_filter is None:
             return
         pair = self.source.address, self.destination.address
-        rule, device = found.acl.first_match(*pair, self.flow), at.port[0]
-        path = f"filters.acls[{found.acl.name}]" + (f".rules[{rule.index}]" if rule else "")
+        rule, device = packet_filter.acl.first_match(*pair, self.flow), at.port[0]
+        path = f"filters.acls[{packet_filter.acl.name}]" + (f".rules[{rule.index}]" if rule else "")
         yield FilterDecision(
             interface=at.svi,
             direction=DIRECTIONS[field],
-            acl=found.acl.name,
+            acl=packet_filter.acl.name,
             rule=rule.index if rule else None,
-            permitted=found.denying(*pair, self.flow) is None,
+            permitted=packet_filter.denying(*pair, self.flow) is None,
             where=self.sources.where(device, path, at.svi),
         )
 

@@ -140,7 +140,7 @@ def statics_of(device: Device, connected: Mapping[IPv4Network, str]) -> Statics:
     in other routes is not modelled, and a fabric does not need it.
     """
     best: dict[IPv4Network, int] = {}
-    found: dict[IPv4Network, tuple[IPv4Address | None, ...]] = {}
+    routes: dict[IPv4Network, tuple[IPv4Address | None, ...]] = {}
     for route in device.static_routes:
         hop, preference = route.next_hop, route.preference or STATIC_PREFERENCE
         if route.vrf is not None or route.prefix in connected:
@@ -148,15 +148,15 @@ def statics_of(device: Device, connected: Mapping[IPv4Network, str]) -> Statics:
         if hop is not None and not any(hop in subnet for subnet in connected):
             continue
         if preference < best.get(route.prefix, 256):
-            best[route.prefix], found[route.prefix] = preference, ()
+            best[route.prefix], routes[route.prefix] = preference, ()
         if preference == best[route.prefix]:
-            found[route.prefix] += (hop,)
-    return found
+            routes[route.prefix] += (hop,)
+    return routes
 
 
 def _interface(network: Network, port: Port) -> Interface:
-    found = network.by_name[port[0]].device.by_interface.get(port[1])
-    return found or Interface(name=port[1])
+    interface = network.by_name[port[0]].device.by_interface.get(port[1])
+    return interface or Interface(name=port[1])
 
 
 def unmodelled_forwarding(node: Node) -> Iterator[tuple[TextLine, str]]:
@@ -240,9 +240,9 @@ def _inferred_cables(network: Network, sources: Sources) -> Iterator[tuple[Port,
 
 def _check_bridges(network: Network, far: Mapping[Port, Port], sources: Sources) -> None:
     """A VLAN that crosses a cable between switches, bundled or not, is not modelled."""
-    wanted = {node.name: _bridgeable(node.device) for node in network.nodes}
+    vlans = {node.name: _bridgeable(node.device) for node in network.nodes}
     for port, other in far.items():
-        for vlan in wanted[port[0]]:
+        for vlan in vlans[port[0]]:
             if all(_carrier(network, end).carries(vlan) for end in (port, other)):
                 place = DevicePlace(port[0], f"interfaces[{port[1]}]", port[1])
                 what = f"VLAN {vlan} is bridged to {' '.join(other)}, which is not modelled"

@@ -49,8 +49,8 @@ class LosslessSwitch:
         """Each diffserv domain that its RoCE ports use, once."""
         ports = (port.interface for port in self.roce_ports)
         unlike = {(port.domain, port.eth_trunk): port for port in ports}  # a trunk has its own
-        found = map(self.node.device.domain_of, unlike.values())
-        return tuple({domain.name: domain for domain in found if domain is not None}.values())
+        used = map(self.node.device.domain_of, unlike.values())
+        return tuple({domain.name: domain for domain in used if domain is not None}.values())
 
 
 def path_at(end: End, path: str) -> str:
@@ -90,14 +90,14 @@ class Overview:
     @cached_property
     def cables(self) -> tuple[LinkEnds, ...]:
         """Known links, with the switches and interfaces at their ends."""
-        found = []
+        rows = []
         nodes = self.network.by_name.get
         for link in self.network.links or ():
             near, far = nodes(link.a.device), nodes(link.b.device)
             here = near.device.by_interface.get(link.a.interface) if near else None
             there = far.device.by_interface.get(link.b.interface) if far else None
-            found.append(LinkEnds(link, (near, far), (here, there)))
-        return tuple(found)
+            rows.append(LinkEnds(link, (near, far), (here, there)))
+        return tuple(rows)
 
     @cached_property
     def uplinks(self) -> tuple[tuple[End, End], ...]:
@@ -123,11 +123,11 @@ class Overview:
     def by_nic(self, *, roce: bool) -> dict[str | None, tuple[Server, ...]]:
         """Servers by their NIC profile, None: by none; roce: only those on lossless ports."""
         if roce not in self._by_nic:
-            found: dict[str | None, list[Server]] = {}
+            groups: dict[str | None, list[Server]] = {}
             for server in self.network.servers or ():
                 if server.roce or not roce:
-                    found.setdefault(server.nic, []).append(server)
-            self._by_nic[roce] = {name: tuple(servers) for name, servers in found.items()}
+                    groups.setdefault(server.nic, []).append(server)
+            self._by_nic[roce] = {name: tuple(servers) for name, servers in groups.items()}
         return self._by_nic[roce]
 
     def where(self, device: str, path: str, interface: str | None) -> Where:

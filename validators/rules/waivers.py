@@ -11,13 +11,13 @@ from rocefort.models.finding import Finding, Report, Severity, Waived, Waiver
 from rocefort.models.network.network import Network, Sources
 
 
-def check_waivers(network: Network, sources: Sources, known: Sequence[str]) -> None:
+def check_waivers(network: Network, sources: Sources, ids: Sequence[str]) -> None:
     """Raise BadInput with every waiver of a rule that is not among the known ids."""
     problems = [
         Problem(f"{sources.find('', path) or path}", f"no rule {waiver.rule!r}", how)
         for index, waiver in enumerate(network.waivers)
-        if waiver.rule not in known
-        for path, how in [(f"waivers[{index}]", nearest(waiver.rule, known))]
+        if waiver.rule not in ids
+        for path, how in [(f"waivers[{index}]", nearest(waiver.rule, ids))]
     ]
     if problems:
         raise BadInput(problems=problems)
@@ -33,8 +33,8 @@ def sort_out(
     not run are skipped. today: the date to compare with `until` (default: today in UTC).
     """
     today = today or datetime.now(UTC).date()
-    asked = [(index, w) for index, w in enumerate(network.waivers) if w.rule in report.rules]
-    valid = [(index, waiver) for index, waiver in asked if today <= waiver.until]
+    applicable = [(index, w) for index, w in enumerate(network.waivers) if w.rule in report.rules]
+    valid = [(index, waiver) for index, waiver in applicable if today <= waiver.until]
     standing: list[Finding] = []
     waived: list[Waived] = []
     used: set[int] = set()
@@ -46,7 +46,7 @@ def sort_out(
             waived.append(Waived(finding=finding, why=waiver.why, until=waiver.until))
         else:
             standing.append(finding)
-    for index, waiver in asked:
+    for index, waiver in applicable:
         needed = index in used or _undecided(waiver, report)
         standing += _about(waiver, sources, index, today=today, needed=needed)
     return report.model_copy(update={"findings": tuple(standing), "waived": tuple(waived)})

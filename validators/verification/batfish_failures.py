@@ -85,11 +85,11 @@ def disagreeing(
     """Number of failures that both studied, and one finding if some differ, with their number."""
     mine = {effect.failure: effect for effect in ours.effects}
     both = [(mine[e.failure], e) for e in theirs.effects if e.failure in mine]
-    found = [said for pair in both if (said := difference(*pair, names))]
-    if not found:
+    differences = [example for pair in both if (example := difference(*pair, names))]
+    if not differences:
         return len(both), ()
-    device, sentence = found[0]
-    more = f" (and after {len(found) - 1} other failures)" if found[1:] else ""
+    device, sentence = differences[0]
+    more = f" (and after {len(differences) - 1} other failures)" if differences[1:] else ""
     apart = EngineDifference(
         sources.where(device, "bgp"), f"the engines disagree: {sentence}{more}"
     )

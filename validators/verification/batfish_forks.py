@@ -131,14 +131,14 @@ def replay_forks(network: Network, path: Path) -> Forks:
 
 def table_of(rows: Iterable[RouteRow]) -> Table:
     """Rows in the recorded form, sorted."""
-    found: defaultdict[str, defaultdict[IPv4Address, list[IPv4Network]]] = defaultdict(
+    table: defaultdict[str, defaultdict[IPv4Address, list[IPv4Network]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for row in sorted(rows, key=lambda row: (row.node, row.next_hop, row.prefix)):
-        found[row.node][row.next_hop].append(row.prefix)
+        table[row.node][row.next_hop].append(row.prefix)
     return {
         node: {hop: tuple(prefixes) for hop, prefixes in hops.items()}
-        for node, hops in found.items()
+        for node, hops in table.items()
     }
 
 

@@ -86,21 +86,21 @@ def ask_all(
         checks = collect_checks(asking.rows)
         answers = put_questions(asking, whole)
         state = interpret(whole, answers)
-        asked = BatfishResult(state, checks, files, asking.version)
+        result = BatfishResult(state, checks, files, asking.version)
         if failures is not None:
             costs = FailureCosts(network, state)
             effects = _effects(asking, whole, answers, costs, failures)
-            asked = replace(asked, study=study_of(failures, effects))
+            result = replace(result, study=study_of(failures, effects))
         if earlier is not None:
             asking.speaker.add_snapshot(asking.session, earlier_zip, BEFORE)
             then = put_questions(asking, earlier, BEFORE)
-            asked = replace(
-                asked,
+            result = replace(
+                result,
                 before=interpret(earlier, then),
                 examples=tuple(_examples(asking, whole, earlier, (answers, then))),
             )
         note = check_version(asking.version, str(service))
-        return replace(asked, note=note, timings=tuple(asking.session.timings))
+        return replace(result, note=note, timings=tuple(asking.session.timings))
 
 
 def _effects(
@@ -145,7 +145,7 @@ def _examples(
 ) -> Iterator[SnapshotExample]:
     """Results of Batfish's own differential question, for servers that did not move."""
     servers = _unmoved(network, earlier)
-    up = [name for name in servers if all(name in said.hosts_up for said in answers)]
+    up = [name for name in servers if all(name in answer.hosts_up for answer in answers)]
     by_address: dict[IPv4Address, str] = {s.address.ip: s.name for s in servers.values()}
     if not up:
         return

@@ -83,8 +83,8 @@ def _shared(overview: Overview) -> dict[int, list[AddressOwner]]:
             others[int(bgp.router_id)].append((node, None))
     for server in network.servers or ():
         others[int(server.address)].append(server)
-    twice = [number for number, found in interfaces.items() if found[1:]]
-    twice += [number for number, found in others.items() if found[1:] or number in interfaces]
+    twice = [number for number, owners in interfaces.items() if owners[1:]]
+    twice += [number for number, owners in others.items() if owners[1:] or number in interfaces]
     return {
         number: [_owner(user) for user in (*interfaces.get(number, ()), *others.get(number, ()))]
         for number in twice
@@ -223,7 +223,7 @@ def unique_names(subject: Subject) -> Iterator[Verdict]:
         hosts[node.name.casefold()].append((f"switch {node.name}", node))
     for server in sorted(subject.servers, key=lambda server: natural(server.name)):
         hosts[server.name.casefold()].append((f"server {server.name}", server.port))
-    for (first, _), *others in (found for found in hosts.values() if found[1:]):
+    for (first, _), *others in (same for same in hosts.values() if same[1:]):
         for label, place in others:
             yield subject.finding(
                 place,

@@ -58,9 +58,9 @@ class BgpProcess:
         number = int(peer)
         for length in self._lengths:
             host_bits = 32 - length
-            found = self._subnets.get((length, number >> host_bits << host_bits))
-            if found:
-                return found
+            subnet = self._subnets.get((length, number >> host_bits << host_bits))
+            if subnet:
+                return subnet
         return None
 
 
@@ -234,8 +234,8 @@ def _missing_peer(subject: Subject, side: PeerSide) -> Iterator[Verdict]:
     a switch with a known cable to the peer, is complete.
     """
     local = side.local
-    known = local is not None and (side.node.name, local[1]) in subject.overview.cabled
-    if subject.network.origin == "text" and not known:
+    cabled = local is not None and (side.node.name, local[1]) in subject.overview.cabled
+    if subject.network.origin == "text" and not cabled:
         yield subject.not_judged(
             side.node, "the configuration of a peer is not among the texts", path=side.path
         )

@@ -15,8 +15,8 @@ from rocefort.validators.rules.registry import Subject, Verdict, rule
 def authentication(settings: BgpSettings) -> str:
     """Authentication of a session, in words."""
     if settings.password is not None:
-        named = is_reference(settings.password)
-        return f"the password of {settings.password}" if named else "a password"
+        by_reference = is_reference(settings.password)
+        return f"the password of {settings.password}" if by_reference else "a password"
     return "no password" if settings.keychain is None else f"keychain {settings.keychain}"
 
 
@@ -25,8 +25,8 @@ def differing(here: BgpSettings, there: BgpSettings) -> str | None:
     kinds = [(s.password is not None, s.keychain is not None) for s in (here, there)]
     if kinds[0] != kinds[1]:
         return "TCP does not connect"
-    known = is_reference(here.password) and is_reference(there.password)
-    return "they may differ" if known and here.password != there.password else None
+    comparable = is_reference(here.password) and is_reference(there.password)
+    return "they may differ" if comparable and here.password != there.password else None
 
 
 def unreadable(subject: Subject) -> Iterator[Verdict]:

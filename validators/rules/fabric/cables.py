@@ -140,11 +140,11 @@ def medium_fits(subject: Subject) -> Iterator[Verdict]:
         if cable.speed_gbps is None:
             yield subject.not_judged(end, "the speed of the port is not known")
         elif phy is None:
-            known = ", ".join(media_at(cable.speed_gbps))
+            media = ", ".join(media_at(cable.speed_gbps))
             yield subject.finding(
                 end,
                 f"{cable.medium} does not run at {cable.speed_gbps} Gb/s",
-                f"use one of: {known}" if known else "no medium of that speed is known here",
+                f"use one of: {media}" if media else "no medium of that speed is known here",
             )
         else:
             yield from _reach(subject, end, cable, phy)

@@ -50,20 +50,20 @@ def more_than_a_commit(subject: Subject) -> Iterator[Verdict]:
 
 def _lasting(subject: Subject, node: Node, family: Family) -> Iterator[Verdict]:
     for line in node.unmodelled:
-        for found in _conditions_of(family, line.text):
+        for condition in _conditions_of(family, line.text):
             yield subject.finding(
                 node,
-                str(found),
+                str(condition),
                 "set it by hand, and restart the switch, before a rollout",
                 path=f"unmodelled[{line.line}]",
             )
     if node.device.splits:
         first = node.device.splits[0]
         split = dialect_of(family).split_line(first.port, first.type)
-        for found in _conditions_of(family, split):
+        for condition in _conditions_of(family, split):
             yield subject.finding(
                 node,
-                f"{count_of(len(node.device.splits), 'port')} split; {found}",
+                f"{count_of(len(node.device.splits), 'port')} split; {condition}",
                 "split ports by hand before a rollout: a commit trial cannot test it",
                 path=f"splits[{first.port}]",
             )

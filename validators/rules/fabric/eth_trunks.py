@@ -236,8 +236,8 @@ def ports_of_the_server(subject: Subject) -> Iterator[Verdict]:
     for (device, name), server in users.items():
         node = subject.network.by_name.get(device)
         interface = node.device.by_interface.get(name) if node else None
-        wanted = trunk_number(server.port.interface) if server.members else None
-        if interface is not None and interface.eth_trunk != wanted:
+        required = trunk_number(server.port.interface) if server.members else None
+        if interface is not None and interface.eth_trunk != required:
             yield subject.finding(
                 End(device=device, interface=name),
                 f"{_wants(server)}, but it is {_is_in(interface)}",

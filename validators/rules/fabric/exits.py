@@ -37,7 +37,9 @@ def external_policies(subject: Subject) -> Iterator[Verdict]:
     """
     for node, bgp, peer in _outside_peers(subject.overview):
         settings = bgp.settings(peer)
-        missing = [way for way in WAYS if getattr(settings, f"{way}_policy") is None]
+        missing = [
+            direction for direction in WAYS if getattr(settings, f"{direction}_policy") is None
+        ]
         if missing and subject.network.exits is None:
             yield subject.not_judged(
                 node,
@@ -100,7 +102,7 @@ def _session(subject: Subject, node: Node, exit_: Exit, settings: BgpSettings) -
     came = set(offered_prefixes(exit_, subject.network)) | set(_inner(node))
     went = came | set(exit_.announces) | _other_prefixes(exit_, subject.network)
     let_in = {route for route in came if exit_.lets_in(route)}
-    for way, policy, routes, wanted in (
+    for direction, policy, routes, intended in (
         ("in", policies[0], came, let_in),
         ("out", policies[1], went, set(exit_.announces)),
     ):
@@ -108,17 +110,17 @@ def _session(subject: Subject, node: Node, exit_: Exit, settings: BgpSettings) -
             continue  # BGP003 reports it
         passed = {route for route in routes if passes(node.device, policy, route)}
         at = f"route_policies[{policy}]"
-        for route in sorted(passed - wanted)[:1]:
+        for route in sorted(passed - intended)[:1]:
             yield subject.finding(
                 node,
-                f"exit {exit_.name}: {policy} lets {route} {way}, against the intent",
+                f"exit {exit_.name}: {policy} lets {route} {direction}, against the intent",
                 f"correct the prefix list of {policy}",
                 path=at,
             )
-        for route in sorted(wanted - passed)[:1]:
+        for route in sorted(intended - passed)[:1]:
             yield subject.finding(
                 node,
-                f"exit {exit_.name}: {policy} does not let {route} {way}, against the intent",
+                f"exit {exit_.name}: {policy} does not let {route} {direction}, against the intent",
                 f"correct the prefix list of {policy}",
                 path=at,
             )
@@ -127,7 +129,7 @@ def _session(subject: Subject, node: Node, exit_: Exit, settings: BgpSettings) -
 def passes(device: Device, policy_name: str, route: IPv4Network) -> bool:
     """Whether a route-policy of a device permits a route; a missing policy permits none."""
     policy = next((p for p in device.route_policies if p.name == policy_name), None)
-    lists = {found.name: found for found in device.prefix_lists}
+    lists = {row.name: row for row in device.prefix_lists}
     for node in policy.nodes if policy else ():
         matched = node.match_prefix_list
         if matched is None or (matched in lists and lists[matched].permits(route)):
@@ -200,9 +202,9 @@ def _brings_default(device: Device) -> str:
     """Policy that permits a default route; for texts, whose exits are not known."""
     bgp = device.bgp
     settings = (*bgp.groups, *bgp.peers) if bgp else ()
-    named = {row.import_policy for row in settings if row.import_policy}
-    found = sorted(name for name in named if passes(device, name, DEFAULT_ROUTE))
-    return f"route-policy {found[0]}" if found else ""
+    policies = {row.import_policy for row in settings if row.import_policy}
+    permitting = sorted(name for name in policies if passes(device, name, DEFAULT_ROUTE))
+    return f"route-policy {permitting[0]}" if permitting else ""
 
 
 @rule(

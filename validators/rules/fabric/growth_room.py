@@ -54,23 +54,23 @@ def uplink_gbps(network: Network) -> dict[str, int | None]:
 
 
 def _towards_spines(overview: Overview) -> dict[str, int | None]:
-    found: dict[str, int | None] = {}
+    uplinks: dict[str, int | None] = {}
     nodes = overview.network.by_name
     for ends in overview.uplinks:
         speeds = [nodes[end.device].speed_gbps(end.interface) for end in ends]
-        known = [speed for speed in speeds if speed is not None]
+        numbers = [speed for speed in speeds if speed is not None]
         for end in ends:
-            before = found.get(end.device, 0)
-            whole = before is not None and len(known) == len(speeds)
-            found[end.device] = (before or 0) + min(known) if whole else None
-    return found
+            before = uplinks.get(end.device, 0)
+            whole = before is not None and len(numbers) == len(speeds)
+            uplinks[end.device] = (before or 0) + min(numbers) if whole else None
+    return uplinks
 
 
 def link_gbps(network: Network, link: Link) -> int | None:
     """Speed of a link in Gb/s, that of its slower end; None where one is not known."""
     speeds = [network.speed_gbps(end) for end in (link.a, link.b)]
-    known = [speed for speed in speeds if speed is not None]
-    return min(known) if len(known) == len(speeds) else None
+    numbers = [speed for speed in speeds if speed is not None]
+    return min(numbers) if len(numbers) == len(speeds) else None
 
 
 @rule(
@@ -106,11 +106,11 @@ def ports_for_growth(subject: Subject) -> Iterator[Verdict]:
         further = more_links[node.name]
         needed = to_come * each + further
         if free < needed:
-            wanted = [f"{to_come} more {peers}"] if to_come else []
-            wanted += [f"{count_of(further, 'more link')} to those there"] if further else []
+            uses = [f"{to_come} more {peers}"] if to_come else []
+            uses += [f"{count_of(further, 'more link')} to those there"] if further else []
             yield subject.finding(
                 node,
-                f"{count_of(free, 'fabric port')} free, but {needed} needed for {listing(wanted)} "
+                f"{count_of(free, 'fabric port')} free, but {needed} needed for {listing(uses)} "
                 "of the reserved capacity",
                 f"free fabric ports, use a larger switch, or lower capacity.{peers}",
             )
@@ -135,11 +135,11 @@ def _links_of_pairs(overview: Overview) -> Counter[tuple[str, str]]:
 
 def _links_to_come(pairs: Counter[tuple[str, str]], reserved: Reserved) -> Counter[str]:
     """Number of future links of each switch to its present neighbours."""
-    found: Counter[str] = Counter()
+    links: Counter[str] = Counter()
     for pair, count in pairs.items():
         for name in pair:
-            found[name] += max(reserved.links_per_pair - count, 0)
-    return found
+            links[name] += max(reserved.links_per_pair - count, 0)
+    return links
 
 
 def _usual(pairs: Counter[tuple[str, str]]) -> int:

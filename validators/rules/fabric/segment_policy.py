@@ -51,7 +51,7 @@ class _Isolation:
                 yield b, flow
 
     def wrong(
-        self, own: Segment, found: PacketFilter | None, *, everywhere: bool
+        self, own: Segment, packet_filter: PacketFilter | None, *, everywhere: bool
     ) -> Iterator[tuple[str, Flow]]:
         """Segments and flows that the filter of a gateway treats against the policy.
 
@@ -62,7 +62,9 @@ class _Isolation:
             parts = [part for part in self.parts[name] if part.leaf != own.leaf or name != own.name]
             allowed = self.policy.allows(own.name, name, flow)
             for part in parts if everywhere else parts[:1]:
-                denying = found.denying(source, _address(part), flow) if found else None
+                denying = (
+                    packet_filter.denying(source, _address(part), flow) if packet_filter else None
+                )
                 if (denying is None) is not allowed:
                     yield name, flow
                     break
@@ -95,14 +97,14 @@ def isolated_segments(subject: Subject) -> Iterator[Verdict]:
         node = network.by_name[own.leaf]
         interface = node.device.by_interface.get(f"Vlanif{own.vlan}")
         name = interface.filter_in if interface else None
-        found = filter_of(node.device.filters, name) if name is not None else None
+        packet_filter = filter_of(node.device.filters, name) if name is not None else None
         path = f"interfaces[Vlanif{own.vlan}]" + ("" if name is None else ".filter_in")
-        if isinstance(found, str):
-            yield subject.not_judged(node, f"{found}, which is not evaluated", path=path)
+        if isinstance(packet_filter, str):
+            yield subject.not_judged(node, f"{packet_filter}, which is not evaluated", path=path)
             continue
         # Leaves with the same ACL treat all other leaves alike: judge the others for one of them.
-        key = own.name, found.acl if found else None
-        wrong = [*isolation.wrong(own, found, everywhere=key not in seen)]
+        key = own.name, packet_filter.acl if packet_filter else None
+        wrong = [*isolation.wrong(own, packet_filter, everywhere=key not in seen)]
         seen.add(key)
         if wrong:
             yield _not_isolated(subject, node, own, name, wrong, path)
@@ -123,10 +125,10 @@ def _not_isolated(  # noqa: PLR0913, PLR0917 - the fault and its position
         verb = "drops" if allowed else "lets pass"
         by_verb.setdefault(verb, []).append(f"{flow} to {other}")
     what = " and ".join(f"{verb} {listing(flows)}" for verb, flows in by_verb.items())
-    no, named = ("no ", "") if name is None else ("", f" {name}")
+    no, policy_name = ("no ", "") if name is None else ("", f" {name}")
     return subject.finding(
         node,
-        f"the gateway of {own.name} ({no}traffic policy{named} inbound on Vlanif{own.vlan}) "
+        f"the gateway of {own.name} ({no}traffic policy{policy_name} inbound on Vlanif{own.vlan}) "
         f"{what}, against the fabric's policy",
         "render the fabric again, or correct security.policy",
         path=path,

@@ -62,9 +62,9 @@ def full_mesh(subject: Subject) -> Iterator[Verdict]:
     width = max((n for n, _ in usual.most_common(1) if n), default=1)
     for leaf in leaves:
         for spine in spines:
-            count, wanted = len(uplinks[leaf.name, spine]), leaf.links_per_pair or width
-            if count != wanted:
-                yield _missing(subject, leaf, spine, count, wanted)
+            count, required = len(uplinks[leaf.name, spine]), leaf.links_per_pair or width
+            if count != required:
+                yield _missing(subject, leaf, spine, count, required)
         yield from _unequal_speed(subject, leaf, uplinks, spines)
 
 
@@ -84,8 +84,8 @@ def _unequal_speed(
     subject: Subject, leaf: Node, uplinks: dict[tuple[str, str], list[End]], spines: list[str]
 ) -> Iterator[Verdict]:
     ports = [end.interface for spine in spines for end in uplinks[leaf.name, spine]]
-    found = {leaf.speed_gbps(port) for port in ports}
-    speeds = sorted(speed for speed in found if speed is not None)
+    values = {leaf.speed_gbps(port) for port in ports}
+    speeds = sorted(speed for speed in values if speed is not None)
     if len(speeds) > 1:
         yield subject.finding(
             leaf,
@@ -204,8 +204,8 @@ def _absent(subject: Subject, end: End, use: str) -> Iterator[Verdict]:
 def _not_so(node: Node, interface: str) -> str | None:
     """Reason why a port that the configuration names does not exist: the port splits."""
     if ":" in interface:
-        made = interface in node.device.part_speeds
-        return None if made else f"does not split {whole_port(interface)} so"
+        exists = interface in node.device.part_speeds
+        return None if exists else f"does not split {whole_port(interface)} so"
     split_type = {split.port: split.type for split in node.device.splits}.get(interface)
     return f"splits it {split_type}" if split_type else None
 
@@ -313,8 +313,8 @@ def _gateway_mtu(subject: Subject) -> Iterator[Verdict]:
                 "no gateway of the leaf has the server's subnet, so there is no MTU to compare",
             )
             continue
-        known = largest.get((node.name, gateway.name))
-        if known is None or known[0].mtu < server.mtu:
+        previous = largest.get((node.name, gateway.name))
+        if previous is None or previous[0].mtu < server.mtu:
             largest[node.name, gateway.name] = server, gateway
     for (device, name), (server, gateway) in largest.items():
         limit = effective_mtu(gateway) or ETHERNET_MTU

@@ -41,34 +41,36 @@ def lldp_cabling(subject: LiveSubject) -> Iterator[Verdict]:
         heard = {n.local: n for n in seen.neighbours or () if n.device in switches}
         for name in dict.fromkeys([*far, *heard]):
             here = End(device=node.name, interface=name)
-            found, wanted = heard.get(name), far.get(name)
-            if found and (wanted is None or (found.device, found.port) != _pair(wanted)):
+            neighbour, intended = heard.get(name), far.get(name)
+            if neighbour and (
+                intended is None or (neighbour.device, neighbour.port) != _pair(intended)
+            ):
                 hint = "move the cable, or correct the cabling in the fabric"
-                meant = _intended(subject, here, wanted)
-                message = f"cable: sees {found.device} {found.port}, intended {meant}"
+                meant = _intended(subject, here, intended)
+                message = f"cable: sees {neighbour.device} {neighbour.port}, intended {meant}"
                 yield subject.finding(here, message, hint)
-            elif found is None and wanted and _is_up(seen, name):
-                message = f"cable: sees no neighbour, intended {wanted}"
+            elif neighbour is None and intended and _is_up(seen, name):
+                message = f"cable: sees no neighbour, intended {intended}"
                 hint = "check «LLDP» at the other end, and the cable"
                 yield subject.finding(here, message, hint, severity=Severity.WARNING)
 
 
 def _far_ends(network: Network) -> dict[str, dict[str, End]]:
     """Far ends of cables, by switch and port."""
-    found: dict[str, dict[str, End]] = defaultdict(dict)
+    ends: dict[str, dict[str, End]] = defaultdict(dict)
     for link in network.links or ():
         for here, far in ((link.a, link.b), (link.b, link.a)):
-            found[here.device][here.interface] = far
-    return found
+            ends[here.device][here.interface] = far
+    return ends
 
 
 def _pair(end: End) -> tuple[str, str]:
     return end.device, end.interface
 
 
-def _intended(subject: LiveSubject, here: End, wanted: End | None) -> str:
-    if wanted is not None:
-        return str(wanted)
+def _intended(subject: LiveSubject, here: End, far: End | None) -> str:
+    if far is not None:
+        return str(far)
     servers = (s.name for s in subject.servers if here in s.ports)
     server = next(servers, None)
     return f"server {server}" if server else "no switch"
@@ -114,8 +116,8 @@ def port_state(subject: LiveSubject) -> Iterator[Verdict]:
                     if port.shut
                     else "check its cable and optics"
                 )
-                known = end not in servers or port.shut or _was_up(subject, end)
-                severity = Severity.ERROR if known else Severity.WARNING
+                certain = end not in servers or port.shut or _was_up(subject, end)
+                severity = Severity.ERROR if certain else Severity.WARNING
                 message = f"port: it is {port.state}, intended UP{whose}"
                 yield subject.finding(end, message, hint, severity=severity)
 
@@ -130,10 +132,10 @@ def _cabled(network: Network) -> dict[str, tuple[End, ...]]:
     links = [end for link in network.links or () for end in (link.a, link.b)]
     servers = [end for server in network.servers or () for end in server.ports]
     exits = [End(device=exit_.leaf, interface=exit_.port) for exit_ in network.exits or ()]
-    found: dict[str, dict[End, None]] = defaultdict(dict)
+    ports: dict[str, dict[End, None]] = defaultdict(dict)
     for end in (*links, *servers, *exits):
-        found[end.device][end] = None
-    return {device: tuple(ends) for device, ends in found.items()}
+        ports[end.device][end] = None
+    return {device: tuple(ends) for device, ends in ports.items()}
 
 
 @rule(
@@ -157,13 +159,13 @@ def port_speed(subject: LiveSubject) -> Iterator[Verdict]:
     for node, seen in subject.answering_switches:
         for end in cabled.get(node.name, ()):
             port = seen.by_port.get(end.interface)
-            wanted = own.get(end) or subject.network.speed_gbps(end)
+            intended_gbps = own.get(end) or subject.network.speed_gbps(end)
             if port is None or not port.up or subject.network.interface(end) is None:
                 continue  # LIV007 reports it
-            if port.speed_mbps is None or wanted is None:
+            if port.speed_mbps is None or intended_gbps is None:
                 yield subject.not_judged(end, "its speed is not known")
-            elif port.speed_mbps != wanted * 1000:
-                message = f"speed: {port.speed_mbps / 1000:g} Gb/s, intended {wanted} Gb/s"
+            elif port.speed_mbps != intended_gbps * 1000:
+                message = f"speed: {port.speed_mbps / 1000:g} Gb/s, intended {intended_gbps} Gb/s"
                 hint = "check the module and the cable, and the negotiation of both ends"
                 yield subject.finding(end, message, hint)
 
@@ -191,22 +193,22 @@ def port_mtu(subject: LiveSubject) -> Iterator[Verdict]:
             end = End(device=node.name, interface=interface.name)
             if port is None or not interface.layer3 or interface.kind in ("loopback", "management"):
                 continue
-            wanted = interface.mtu or ETHERNET_MTU
+            intended = interface.mtu or ETHERNET_MTU
             if port.mtu is None:
                 yield subject.not_judged(end, "«state of ports» shows no MTU")
-            elif port.mtu != wanted:
-                message = f"MTU: {port.mtu} bytes, intended {wanted}"
-                hint = f"«MTU of a port: {wanted}» in its view, or correct the fabric"
+            elif port.mtu != intended:
+                message = f"MTU: {port.mtu} bytes, intended {intended}"
+                hint = f"«MTU of a port: {intended}» in its view, or correct the fabric"
                 yield subject.finding(end, message, hint, path="mtu")
     yield from _server_frames(subject)
 
 
 def _server_frames(subject: LiveSubject) -> Iterator[Verdict]:
-    told = {node.name: seen for node, seen in subject.answering_switches}
+    readings = {node.name: seen for node, seen in subject.answering_switches}
     for server in subject.servers:
         frame = server.mtu + FRAME_OVERHEAD_BYTES
-        for end in (port for port in server.ports if port.device in told):
-            port = told[end.device].by_port.get(end.interface)
+        for end in (port for port in server.ports if port.device in readings):
+            port = readings[end.device].by_port.get(end.interface)
             if port and port.frame_bytes is not None and port.frame_bytes < frame:
                 message = (
                     f"longest frame: {port.frame_bytes} bytes, and server {server.name} "
@@ -259,19 +261,21 @@ def discards_rising(subject: LiveSubject) -> Iterator[Verdict]:
     Fix: See «counters of queues» of the port.
     """
     for end, was, now in _counter_pairs(subject):
-        for field, way in (("rx_discards", "input"), ("tx_discards", "output")):
+        for field, direction in (("rx_discards", "input"), ("tx_discards", "output")):
             if (more := _more(was, now, field)) > 0:
                 hint = "see «counters of queues» of the port"
-                yield subject.finding(end, f"{way} discards: {_rate(subject, end, more)}", hint)
+                yield subject.finding(
+                    end, f"{direction} discards: {_rate(subject, end, more)}", hint
+                )
 
 
 def _counter_pairs(subject: LiveSubject) -> Iterator[tuple[End, PortCounters, PortCounters]]:
     """Counters of every port in both readings."""
     earlier = subject.before.by_name if subject.before else {}
     for node, seen in subject.answering_switches:
-        known = earlier[node.name].by_port if node.name in earlier else {}
+        ports = earlier[node.name].by_port if node.name in earlier else {}
         for port in seen.ports or ():
-            was = known.get(port.name)
+            was = ports.get(port.name)
             if port.counters and was and was.counters:
                 end = End(device=node.name, interface=port.name)
                 yield end, was.counters, port.counters

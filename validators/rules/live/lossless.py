@@ -60,11 +60,11 @@ def pfc_on(subject: LiveSubject) -> Iterator[Verdict]:
 
 
 def _profiles(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Verdict]:
-    known = {profile.name: profile.queues for profile in seen.pfc_profiles or ()}
+    reported = {profile.name: profile.queues for profile in seen.pfc_profiles or ()}
     ports = (port.interface for port in subject.roce_ports(node))
-    wanted = {p.name: p for port in ports if (p := node.device.profile_of(port))}
-    for name, profile in wanted.items():
-        queues = known.get(name)
+    intended = {p.name: p for port in ports if (p := node.device.profile_of(port))}
+    for name, profile in intended.items():
+        queues = reported.get(name)
         if queues is None or set(queues) != set(profile.queues):
             pauses = f"pauses {_queues(queues)}" if queues is not None else "does not exist"
             message = f"PFC profile {name}: it {pauses}, intended {_queues(profile.queues)}"
@@ -97,17 +97,17 @@ def thresholds(subject: LiveSubject) -> Iterator[Verdict]:
     for node, seen in subject.answering_switches:
         rows = {(row.interface, row.queue): row for row in seen.thresholds or ()}
         for port in subject.roce_ports(node):
-            for wanted in port.interface.thresholds:
-                row = rows.get((port.end.interface, wanted.queue))
-                yield from _threshold(subject, port, wanted, row)
+            for intended in port.interface.thresholds:
+                row = rows.get((port.end.interface, intended.queue))
+                yield from _threshold(subject, port, intended, row)
 
 
 def _threshold(
-    subject: LiveSubject, port: Port, wanted: PfcThreshold, row: ThresholdSeen | None
+    subject: LiveSubject, port: Port, intended: PfcThreshold, row: ThresholdSeen | None
 ) -> Iterator[Verdict]:
-    queue = f"queue {wanted.queue}"
+    queue = f"queue {intended.queue}"
     hint = "enter the intended thresholds again while the port is idle, or correct the fabric"
-    static = f"xoff {wanted.xoff_kbytes} KB and xon {wanted.xon_kbytes} KB"
+    static = f"xoff {intended.xoff_kbytes} KB and xon {intended.xon_kbytes} KB"
     path = "thresholds"
     if row is None:
         message = f"{queue}: the switch shows no threshold, intended {static}"
@@ -118,12 +118,12 @@ def _threshold(
     elif row.xoff_kbytes is None or row.xon_kbytes is None:
         reason = "its thresholds are not shown in bytes, and the size of a cell is not known"
         yield subject.not_judged(port.end, reason)
-    elif (row.xoff_kbytes, row.xon_kbytes) != (wanted.xoff_kbytes, wanted.xon_kbytes):
+    elif (row.xoff_kbytes, row.xon_kbytes) != (intended.xoff_kbytes, intended.xon_kbytes):
         shown = f"xoff {row.xoff_kbytes} KB and xon {row.xon_kbytes} KB"
         yield subject.finding(port.end, f"{queue}: {shown}, intended {static}", hint, path=path)
-    elif wanted.headroom_kbytes and row.headroom_kbytes not in (None, wanted.headroom_kbytes):
+    elif intended.headroom_kbytes and row.headroom_kbytes not in (None, intended.headroom_kbytes):
         message = (
-            f"{queue}: headroom {row.headroom_kbytes} KB, intended {wanted.headroom_kbytes} KB"
+            f"{queue}: headroom {row.headroom_kbytes} KB, intended {intended.headroom_kbytes} KB"
         )
         yield subject.finding(port.end, message, hint, path=path)
 
@@ -240,9 +240,9 @@ def pause_rate(subject: LiveSubject) -> Iterator[Verdict]:
     for node, seen in subject.answering_switches:
         for row in (row for row in seen.pfc_counters or () if row.queue == queue):
             end = End(device=node.name, interface=row.interface)
-            for way, rate in (("received", row.rx_rate), ("transmitted", row.tx_rate)):
+            for direction, rate in (("received", row.rx_rate), ("transmitted", row.tx_rate)):
                 if rate > limit:
-                    message = f"queue {queue} pauses {way}: {rate} a second, limit {limit}"
+                    message = f"queue {queue} pauses {direction}: {rate} a second, limit {limit}"
                     message += _share(subject, end, rate)
                     hint = "follow the pauses to the receiver that cannot keep up; see ECN"
                     yield subject.finding(end, message, hint)

@@ -40,17 +40,17 @@ def bgp_sessions(subject: LiveSubject) -> Iterator[Verdict]:
         return
     for node, seen in subject.answering_switches:
         intended = subject.intended.up.get(node.name, {})
-        known = {peer.address: peer for peer in seen.peers or ()}
+        reported = {peer.address: peer for peer in seen.peers or ()}
         for address, up in sorted(intended.items()):
             name, path = subject.named_address(address), f"bgp.peers[{address}]"
             hint = f"«state of BGP peer: {address}» shows the cause"
-            if address not in known:
+            if address not in reported:
                 message = f"peer {name}: the switch has no such peer"
                 yield subject.finding(node, message, "compare what runs there", path=path)
-            elif up and not known[address].established:
+            elif up and not reported[address].established:
                 message = f"peer {name}: the session is not established"
                 yield subject.finding(node, message, hint, path=path)
-        for address in sorted(known.keys() - intended.keys()):
+        for address in sorted(reported.keys() - intended.keys()):
             message = f"peer {subject.named_address(address)}: the fabric has no such peer"
             hint = "remove it from the switch, or add it to the fabric"
             yield subject.finding(node, message, hint, path="bgp", severity=Severity.WARNING)
@@ -122,16 +122,18 @@ def _widths(subject: LiveSubject, node: Node, seen: DeviceSeen) -> Iterator[Verd
     tables = {route.prefix: route.next_hops for route in seen.routes or ()}
     groups: dict[Change, list[IPv4Network]] = defaultdict(list)
     for prefix, hops in subject.intended.hops.get(node.name, {}).items():
-        found = tables.get(prefix, ())
-        missing = tuple(sorted(set(hops) - set(found)))
-        extra = tuple(sorted(set(found) - set(hops)))
+        reported = tables.get(prefix, ())
+        missing = tuple(sorted(set(hops) - set(reported)))
+        extra = tuple(sorted(set(reported) - set(hops)))
         if missing or extra:
-            groups[missing, extra, len(found), len(hops)].append(prefix)
-    for (missing, extra, width, wanted), prefixes in sorted(groups.items()):
+            groups[missing, extra, len(reported), len(hops)].append(prefix)
+    for (missing, extra, width, intended), prefixes in sorted(groups.items()):
         # The fault is before the colon, its numbers after it: see rollout.live.new_errors.
         what = [f"without {listing(map(subject.named_address, missing))}"] if missing else []
         what += [f"by {listing(map(subject.named_address, extra))}, not intended"] if extra else []
-        message = f"next hops {listing(what)}: {width} to {_prefixes(prefixes)}, intended {wanted}"
+        message = (
+            f"next hops {listing(what)}: {width} to {_prefixes(prefixes)}, intended {intended}"
+        )
         hint = "check «routes to: PREFIX» and the sessions of these next hops"
         yield subject.finding(node, message, hint, path="bgp.maximum_paths")
 

@@ -68,12 +68,12 @@ def intended_of(network: Network) -> IntendedState:
 
 
 def _server_hops(network: Network, state: RoutingState) -> dict[str, Hops]:
-    wanted = None if network.segments is None else {s.prefix for s in network.segments}
-    found: dict[str, dict[IPv4Network, tuple[IPv4Address, ...]]] = {}
+    segments = None if network.segments is None else {s.prefix for s in network.segments}
+    next_hops: dict[str, dict[IPv4Network, tuple[IPv4Address, ...]]] = {}
     for route in state.routes:
-        if wanted is None or route.prefix in wanted:
-            found.setdefault(route.device, {})[route.prefix] = route.next_hops
-    return dict(found)
+        if segments is None or route.prefix in segments:
+            next_hops.setdefault(route.device, {})[route.prefix] = route.next_hops
+    return dict(next_hops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +150,11 @@ class LiveSubject(Subject):
 
     @cached_property
     def _roce_ports(self) -> dict[str, dict[End, Port]]:
-        found: dict[str, dict[End, Port]] = {}
+        ports: dict[str, dict[End, Port]] = {}
         for port in self.network.roce_ports:
             if port.interface.enabled:
-                found.setdefault(port.end.device, {})[port.end] = port
-        return found
+                ports.setdefault(port.end.device, {})[port.end] = port
+        return ports
 
     def named_address(self, address: IPv4Address) -> str:
         """An address with the switch that has it."""

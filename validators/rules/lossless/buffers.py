@@ -282,6 +282,6 @@ def _budget(subject: Subject, switch: LosslessSwitch, intent: LosslessIntent) ->
 
 def _to_at_most(intent: LosslessIntent, buffer_kbytes: int, demands: list[HeadroomDemand]) -> str:
     """Hint: highest xoff that all ports can have together, with the largest headroom of any."""
-    kept = [port_demand(intent, demand.port).kept_kbytes or 0 for demand in demands]
-    limit = int(static_xoff_limit(buffer_kbytes, len(demands), 1, max(kept)))
+    headrooms = [port_demand(intent, demand.port).kept_kbytes or 0 for demand in demands]
+    limit = int(static_xoff_limit(buffer_kbytes, len(demands), 1, max(headrooms)))
     return f" to {limit} KB at most" if limit > 0 else ""

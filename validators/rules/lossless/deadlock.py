@@ -100,7 +100,7 @@ def _announces_its_own(device: Device, origins: Counter[IPv4Network]) -> bool:
     lent = {group.name: group.export_policy for group in bgp.groups}
     used = {peer.export_policy or lent.get(peer.group or "") for peer in bgp.peers}
     policies = {policy.name: policy for policy in device.route_policies}
-    lists = {found.name: found for found in device.prefix_lists}
+    lists = {row.name: row for row in device.prefix_lists}
     permitted = [
         lists.get(node.match_prefix_list or "")
         for name in used
@@ -109,14 +109,14 @@ def _announces_its_own(device: Device, origins: Counter[IPv4Network]) -> bool:
     ]
     own = frozenset(bgp.networks)
     return all(
-        found is not None
+        row is not None
         and all(
             entry.lengths == (entry.prefix.prefixlen, entry.prefix.prefixlen)
             and (origins[entry.prefix] == (entry.prefix in own))
-            for entry in found.entries
+            for entry in row.entries
             if entry.action == "permit"
         )
-        for found in permitted
+        for row in permitted
     )
 
 
@@ -149,20 +149,20 @@ def traffic(solution: Solution) -> tuple[dict[str, int], dict[Hop, int]]:
     served = gateways(solution)
     subnets = {subnet for own in served.values() for subnet in own}
     neighbours = {(s.device, s.peer): s.far[0] for s in solution.sessions if s.far}
-    wanted = [c for c in solution.classes if not subnets.isdisjoint(c.prefixes)]
+    classes = [c for c in solution.classes if not subnets.isdisjoint(c.prefixes)]
     forwards: defaultdict[Hop, int] = defaultdict(int)
-    for bit, group in enumerate(wanted):
+    for bit, group in enumerate(classes):
         for device, selection in group.selections.items():
             for hop in selection.next_hops:
                 forwards[device, neighbours[device, hop]] |= 1 << bit
-    return dict.fromkeys(served, (1 << len(wanted)) - 1), dict(forwards)
+    return dict.fromkeys(served, (1 << len(classes)) - 1), dict(forwards)
 
 
 def gateways(solution: Solution) -> dict[str, list[IPv4Network]]:
     """Subnets of servers by device: those of its Vlanifs that are up."""
-    found: defaultdict[str, list[IPv4Network]] = defaultdict(list)
+    subnets: defaultdict[str, list[IPv4Network]] = defaultdict(list)
     for device, connected in solution.underlay.connected.items():
         for subnet, interface in connected.items():
             if interface.startswith("Vlanif"):
-                found[device].append(subnet)
-    return dict(found)
+                subnets[device].append(subnet)
+    return dict(subnets)

@@ -123,12 +123,12 @@ def _ports(egresses: Egresses, ports: list[Interface]) -> str:
 
 def _congestions(egresses: Egresses, ingress: Ingress) -> list[Congestion]:
     """Cases of one sender and of all others; growth is linear, so the rest lies between."""
-    known = [speed for speed in ingress.speeds_gbps if speed is not None]
-    if egresses.speed_gbps is None or len(known) < len(ingress.speeds_gbps):
+    speeds = [speed for speed in ingress.speeds_gbps if speed is not None]
+    if egresses.speed_gbps is None or len(speeds) < len(ingress.speeds_gbps):
         return []
     senders = sorted({1, len(ingress.ports) - 1} - {0})
     loop = Fraction(LOOP_US)
-    return [Congestion(count, max(known), egresses.speed_gbps, loop) for count in senders]
+    return [Congestion(count, max(speeds), egresses.speed_gbps, loop) for count in senders]
 
 
 def _unknown_xoff(
@@ -138,9 +138,9 @@ def _unknown_xoff(
     node, ports = switch.node, switch.roce_ports
     what = f"{count_of(number, 'lossless port')} without a static xoff share the buffer dynamically"
     buffer = node.hardware.buffer_kbytes if node.hardware else None
-    kept = [port_demand(intent, port).kept_kbytes for port in ports] if intent else []
-    if buffer is not None and kept and None not in kept:
-        flight = max(size for size in kept if size is not None) * KBYTE
+    headrooms = [port_demand(intent, port).kept_kbytes for port in ports] if intent else []
+    if buffer is not None and headrooms and None not in headrooms:
+        flight = max(size for size in headrooms if size is not None) * KBYTE
         limit = dynamic_kmin_limit(buffer.value * KBYTE, len(ports), 1, flight, PAPER_BETA)
         what += (
             f"; were their share that of the DCQCN paper (beta {PAPER_BETA}), Kmin would have to "

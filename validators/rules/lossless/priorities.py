@@ -55,10 +55,10 @@ def roce_reaches_its_queue(subject: Subject) -> Iterator[Verdict]:
             path="lossless.roce_dscp",
         )
     for switch in subject.switches:
-        known = {domain.name for domain in switch.domains}
+        names = {domain.name for domain in switch.domains}
         for port in carriers(switch.roce_ports):
             interface = port.interface
-            if interface.domain not in known or not (interface.trust_dscp or interface.routed):
+            if interface.domain not in names or not (interface.trust_dscp or interface.routed):
                 yield from _trust(subject, port)
         for domain in switch.domains:
             queue = queue_of_dscp(domain, intent.roce_dscp)
@@ -156,9 +156,9 @@ def nothing_else_in_its_queue(subject: Subject) -> Iterator[Verdict]:
                 and dscp not in (intent.roce_dscp, intent.cnp_dscp)  # CNP: QOS003
             ]
             values = [v for v in QUEUES if queue_of_dot1p(domain, v) == intent.queue]
-            for what, found in (("DSCP", others), ("802.1p", values)):
-                if found:
-                    strays = f"{what} {', '.join(ranges(found))}"
+            for what, numbers in (("DSCP", others), ("802.1p", values)):
+                if numbers:
+                    strays = f"{what} {', '.join(ranges(numbers))}"
                     yield subject.finding(
                         switch.node,
                         f"domain {name} also puts {strays} into lossless queue {intent.queue}",

@@ -77,8 +77,8 @@ def dscp_of_roce(subject: Subject) -> Iterator[Verdict]:
     Example: NIC profile plain sends RoCE with DSCP 35, and the fabric's is 34 (node1 and 1 more)
     Fix: Set the traffic class of RoCE (four times the DSCP) on the NIC.
     """
-    wanted = subject.lossless.roce_dscp
-    yield from _equal(subject, "roce_dscp", "RoCE", wanted, lambda nic: nic.roce_dscp)
+    required = subject.lossless.roce_dscp
+    yield from _equal(subject, "roce_dscp", "RoCE", required, lambda nic: nic.roce_dscp)
 
 
 @rule("HST003", severity=Severity.ERROR, source=CNPS, needs=NICS)
@@ -91,8 +91,8 @@ def dscp_of_cnp(subject: Subject) -> Iterator[Verdict]:
     Example: NIC profile plain sends CNP with DSCP 48, and the fabric's is 25 (node1 and 1 more)
     Fix: Set cnp_dscp on the NIC, or in the lossless profile.
     """
-    wanted = subject.lossless.cnp_dscp
-    yield from _equal(subject, "cnp_dscp", "CNP", wanted, lambda nic: nic.cnp_dscp)
+    required = subject.lossless.cnp_dscp
+    yield from _equal(subject, "cnp_dscp", "CNP", required, lambda nic: nic.cnp_dscp)
 
 
 @rule("HST004", severity=Severity.ERROR, source=CNPS, needs=NICS)
@@ -250,18 +250,18 @@ def _by_queue(
     subject: Subject, servers: tuple[Server, ...], dscp: int
 ) -> dict[int, tuple[Server, ...]]:
     """Servers by the queue that their leaf port has for a DSCP, if it has a domain (QOS001)."""
-    found: dict[int, list[Server]] = {}
+    groups: dict[int, list[Server]] = {}
     for server in servers:
         interface = subject.network.interface(server.port)
         node = subject.network.by_name.get(server.port.device)
         domain = node.device.domain_of(interface) if node and interface else None
         if domain is not None:
-            found.setdefault(queue_of_dscp(domain, dscp), []).append(server)
-    return {queue: tuple(some) for queue, some in found.items()}
+            groups.setdefault(queue_of_dscp(domain, dscp), []).append(server)
+    return {queue: tuple(some) for queue, some in groups.items()}
 
 
 def _equal(
-    subject: Subject, key: str, what: str, wanted: int, value: Callable[[NicProfile], int | None]
+    subject: Subject, key: str, what: str, required: int, value: Callable[[NicProfile], int | None]
 ) -> Iterator[Verdict]:
     """Compare a DSCP of each NIC profile with the one of the fabric."""
     yield from _unknown(subject)
@@ -269,12 +269,12 @@ def _equal(
         dscp = value(nic)
         if dscp is None:
             yield _silent(subject, name, f"the DSCP of {what}")
-        elif dscp != wanted:
+        elif dscp != required:
             yield subject.finding(
                 None,
-                f"NIC profile {name} sends {what} with DSCP {dscp}, and the fabric's is {wanted} "
+                f"NIC profile {name} sends {what} with DSCP {dscp}, and the fabric's is {required} "
                 f"({_servers_text(servers)})",
-                f"send {what} with DSCP {wanted}",
+                f"send {what} with DSCP {required}",
                 path=f"nics[{name}].{key}",
             )
 

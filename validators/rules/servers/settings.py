@@ -117,34 +117,34 @@ def bonds(subject: HostSubject) -> Iterator[Verdict]:
 
 def _bond_hint(bond: HostBond) -> str:
     lacp = f" and lacp_rate {bond.lacp_rate}" if bond.lacp_rate else ""
-    way = f"mode {bond.mode}, {bond.hash_policy}{lacp}"
-    return f"bond its ports with {way}, miimon {bond.miimon_ms}"
+    settings = f"mode {bond.mode}, {bond.hash_policy}{lacp}"
+    return f"bond its ports with {settings}, miimon {bond.miimon_ms}"
 
 
 def _bond(
-    subject: HostSubject, plan: HostPlan, wanted: HostBond, seen: BondSeen
+    subject: HostSubject, plan: HostPlan, required: HostBond, seen: BondSeen
 ) -> Iterator[Verdict]:
     pairs: tuple[tuple[str, object, object], ...] = (
-        ("mode", seen.mode, wanted.mode),
-        ("hash", seen.hash_policy, wanted.hash_policy),
-        ("LACP rate", seen.lacp_rate, wanted.lacp_rate),
-        ("least number of ports", seen.minimum_links, wanted.minimum_links),
-        ("miimon", seen.miimon_ms, wanted.miimon_ms),
+        ("mode", seen.mode, required.mode),
+        ("hash", seen.hash_policy, required.hash_policy),
+        ("LACP rate", seen.lacp_rate, required.lacp_rate),
+        ("least number of ports", seen.minimum_links, required.minimum_links),
+        ("miimon", seen.miimon_ms, required.miimon_ms),
     )
     for what, has, needs in pairs:
         if needs is None or has == needs:
             continue
         if has is None:
-            yield subject.missing_value(plan, f"its bond does not show its {what}", wanted.name)
+            yield subject.missing_value(plan, f"its bond does not show its {what}", required.name)
         else:
             message = f"its bond has {what} {has}, and {plan.leaf_port} needs {needs}"
-            yield subject.wrong(plan, message, _bond_hint(wanted), interface=wanted.name)
-    named = set(plan.interfaces)
-    if len(seen.members) != len(plan.ports) or (named and set(seen.members) != named):
+            yield subject.wrong(plan, message, _bond_hint(required), interface=required.name)
+    names = set(plan.interfaces)
+    if len(seen.members) != len(plan.ports) or (names and set(seen.members) != names):
         message = f"its bond has {listing(seen.members) or 'no port'}, and {plan.carrier} has "
         message += listing(plan.ports)
         hint = f"bond {listing(plan.interfaces) or 'the ports that are cabled there'}"
-        yield subject.wrong(plan, message, hint, interface=wanted.name)
+        yield subject.wrong(plan, message, hint, interface=required.name)
 
 
 @rule(
@@ -163,9 +163,9 @@ def mtu(subject: HostSubject) -> Iterator[Verdict]:
     """
     yield from subject.silent()
     for plan, host in subject.answering_servers:
-        found = {host.interface or "": host.mtu, **{nic.name: nic.mtu for nic in host.nics}}
+        mtus = {host.interface or "": host.mtu, **{nic.name: nic.mtu for nic in host.nics}}
         reasons = {host.interface or "": host.missing, **{n.name: n.missing for n in host.nics}}
-        for name, has in found.items() if host.interface else ():
+        for name, has in mtus.items() if host.interface else ():
             if has is None:
                 yield subject.missing_value(plan, reasons[name].get("mtu", "no MTU is shown"), name)
             elif has != plan.mtu:
@@ -220,8 +220,8 @@ def priorities(subject: HostSubject) -> Iterator[Verdict]:
                 reason = "DSCP is not trusted there (HST105), so no priority of one is shown"
             yield subject.missing_value(plan, reason, nic.name)
             continue
-        wanted = plan.nic.priorities if plan.nic else {}
-        for dscp, priority in wanted.items():
+        required = plan.nic.priorities if plan.nic else {}
+        for dscp, priority in required.items():
             if (has := nic.priorities.get(dscp)) != priority:
                 message = f"it gives DSCP {dscp}{_marking_text(plan, dscp)} priority {has}, and "
                 message += f"{plan.leaf_port} has it in queue {priority}"
@@ -246,12 +246,12 @@ def paused(subject: HostSubject) -> Iterator[Verdict]:
     Fix: Run rocefort-host --apply there (rocefort host render).
     """
     for plan, nic in _mlx5(subject):
-        wanted = plan.nic.paused if plan.nic else ()
+        required = plan.nic.paused if plan.nic else ()
         if nic.paused is None:
             yield subject.missing_value(plan, nic.missing.get("paused", NO_NIC), nic.name)
-        elif nic.paused != wanted:
+        elif nic.paused != required:
             message = f"its PFC is on for {_list(nic.paused)}, and {plan.leaf_port} pauses "
-            message += _list(wanted)
+            message += _list(required)
             yield subject.wrong(plan, message, APPLY, interface=nic.name)
     yield from _unknown_nics(subject)
 
@@ -281,10 +281,10 @@ def traffic_class(subject: HostSubject) -> Iterator[Verdict]:
         if host.rdma_device is None:
             yield subject.missing_value(plan, "it shows no RDMA device")
             continue
-        found = {"rdma_cm": (host.roce_tos, "roce_tos")}
+        classes = {"rdma_cm": (host.roce_tos, "roce_tos")}
         if plan.nic is not None:
-            found["mlx5"] = (host.traffic_class, "traffic_class")
-        for who, (has, field) in found.items():
+            classes["mlx5"] = (host.traffic_class, "traffic_class")
+        for who, (has, field) in classes.items():
             if has is None:
                 reason = f"{who} shows no traffic class: {host.missing.get(field, '')}"
                 yield subject.missing_value(plan, reason.rstrip(": "), host.rdma_device)
@@ -346,8 +346,8 @@ def dcqcn_on(subject: HostSubject) -> Iterator[Verdict]:
     for plan, nic in _mlx5(subject):
         for side, name in (("np", "answers marks with CNPs"), ("rp", "slows down at CNPs")):
             yield from _enabled(subject, plan, nic, f"roce_{side}/enable/", name)
-        wanted = tuple(f for f in _required_files(plan) if "/enable/" not in f.path)
-        yield from _files(subject, plan, nic, wanted)
+        required = tuple(f for f in _required_files(plan) if "/enable/" not in f.path)
+        yield from _files(subject, plan, nic, required)
     yield from _unknown_nics(subject)
 
 
@@ -359,13 +359,13 @@ def _enabled(
     subject: HostSubject, plan: HostPlan, nic: NicSeen, path: str, what: str
 ) -> Iterator[Verdict]:
     """Report the priorities of one side of DCQCN in one finding."""
-    wanted = {f.path: f.value for f in _required_files(plan) if f.path.startswith(path)}
-    seen = {name: (nic.files or {}).get(name) for name in wanted}
+    required = {f.path: f.value for f in _required_files(plan) if f.path.startswith(path)}
+    seen = {name: (nic.files or {}).get(name) for name in required}
     if None in seen.values():
         yield subject.missing_value(plan, f"its driver shows no ecn/{path}", nic.name)
-    elif seen != wanted:
+    elif seen != required:
         on = tuple(n for n, value in enumerate(seen.values()) if value)
-        needed = tuple(n for n, value in enumerate(wanted.values()) if value)
+        needed = tuple(n for n, value in enumerate(required.values()) if value)
         message = f"it {what} on {_list(on)}, and the fabric has {_list(needed)}"
         severity = Severity.WARNING if set(on) >= set(needed) else Severity.ERROR
         yield subject.wrong(plan, message, APPLY, interface=nic.name, severity=severity)
@@ -386,14 +386,14 @@ def dcqcn_parameters(subject: HostSubject) -> Iterator[Verdict]:
 
 
 def _files(
-    subject: HostSubject, plan: HostPlan, nic: NicSeen, wanted: tuple[NicFile, ...]
+    subject: HostSubject, plan: HostPlan, nic: NicSeen, required: tuple[NicFile, ...]
 ) -> Iterator[Verdict]:
     """Report numbers below ecn/ that differ from the fabric, or are not shown."""
-    lacking = [file.path for file in wanted if file.path not in (nic.files or {})]
+    lacking = [file.path for file in required if file.path not in (nic.files or {})]
     if lacking:
         what = lacking[0] if len(lacking) == 1 else f"{lacking[0]} and {len(lacking) - 1} more"
         yield subject.missing_value(plan, f"its driver shows no ecn/{what}", nic.name)
-    for file in wanted:
+    for file in required:
         has = (nic.files or {}).get(file.path)
         if has not in (None, file.value):
             message = f"{file.path} is {has}, and the fabric has {file.value} ({file.key})"

@@ -27,12 +27,12 @@ def kernel(subject: HostSubject) -> Iterator[Verdict]:
         if host.failed:
             yield subject.missing_value(plan, SILENT)
             continue
-        for name, wanted in plan.sysctl.items():
+        for name, required in plan.sysctl.items():
             has = host.sysctl.get(name)
             if has is None:
                 yield subject.missing_value(plan, f"its kernel has no {name}")
-            elif has != wanted:
-                message = f"{name} is {has}, and the host profile has {wanted}"
+            elif has != required:
+                message = f"{name} is {has}, and the host profile has {required}"
                 yield subject.wrong(plan, message, APPLY)
         others = Counter(word for word in host.governors or () if word != plan.governor)
         if plan.governor and host.governors is None:
@@ -57,11 +57,11 @@ def rings(subject: HostSubject) -> Iterator[Verdict]:
     for plan, _, nic in subject.nics:
         if plan.rings and nic.rings is None:
             yield subject.missing_value(plan, nic.missing.get("rings", ""), nic.name)
-        for name, wanted in plan.rings.items():
+        for name, required in plan.rings.items():
             ring = (nic.rings or {}).get(name)
-            if ring and ring.size != min(wanted, ring.maximum):
+            if ring and ring.size != min(required, ring.maximum):
                 message = f"its {name} ring has {ring.size} descriptors of {ring.maximum}, and "
-                message += f"the host profile has {wanted}"
+                message += f"the host profile has {required}"
                 yield subject.wrong(plan, message, APPLY, interface=nic.name)
 
 
@@ -93,8 +93,8 @@ def interrupts(subject: HostSubject) -> Iterator[Verdict]:
 
 def _cpus(text: str) -> set[int]:
     """CPUs of a kernel's list: `0-3,8`."""
-    found: set[int] = set()
+    cpus: set[int] = set()
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return found
+        cpus.update(range(int(first), int(last or first) + 1))
+    return cpus

@@ -189,13 +189,13 @@ def loops(subject: BatfishSubject) -> Iterator[Verdict]:
     Fix: Check the static and default routes of the switches in the loop.
     """
     # One loop is one mistake, for any number of addresses.
-    found: defaultdict[frozenset[str], list[tuple[str, str, list[str]]]] = defaultdict(list)
+    by_loop: defaultdict[frozenset[str], list[tuple[str, str, list[str]]]] = defaultdict(list)
     for row in subject.checks.loops:
         nodes = [subject.name(node) for node in row.nodes]
         circle = nodes[nodes.index(nodes[-1]) :]
         target = str(row.destination)
-        found[frozenset(circle)].append((subject.name(row.source), target, circle))
-    for cases in found.values():
+        by_loop[frozenset(circle)].append((subject.name(row.source), target, circle))
+    for cases in by_loop.values():
         source, target, circle = cases[0]
         path = " > ".join(circle)
         message = f"packets from {source} to {target} are in a forwarding loop: {path}"
@@ -218,11 +218,11 @@ def one_owner(subject: BatfishSubject) -> Iterator[Verdict]:
     Example: 10.9.0.1 is on leaf1 LoopBack0 and leaf2 LoopBack0
     Fix: Give one of them another address.
     """
-    found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    by_address: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for row in subject.checks.duplicates:
         place = subject.port(row.node, row.interface)
-        found[str(row.address)].add((place.device, place.interface or ""))
-    for address, owners in found.items():
+        by_address[str(row.address)].add((place.device, place.interface or ""))
+    for address, owners in by_address.items():
         ports = sorted(owners, key=lambda owner: (natural(owner[0]), natural(owner[1])))
         # The last owner is most likely the new one.
         device, interface = next(

@@ -63,9 +63,9 @@ def _change(
     before: RoutingState, after: RoutingState, moved: Iterable[tuple[Route, Route]]
 ) -> RoutingChange:
     was, now = before.reachability, after.reachability
-    known = was.servers & now.servers if was.lost or now.lost else frozenset()
-    lost = (p for p in now.lost_pairs() if known.issuperset(p) and was.delivers(*p))
-    gained = (p for p in was.lost_pairs() if known.issuperset(p) and now.delivers(*p))
+    servers = was.servers & now.servers if was.lost or now.lost else frozenset()
+    lost = (p for p in now.lost_pairs() if servers.issuperset(p) and was.delivers(*p))
+    gained = (p for p in was.lost_pairs() if servers.issuperset(p) and now.delivers(*p))
     return RoutingChange(
         engine=after.engine,
         lost=tuple(sorted(lost)),
@@ -159,13 +159,13 @@ def lost_pairs(subject: ChangeSubject) -> Iterator[Verdict]:
     reported (info).
     """
     network, solution = subject.network, subject.solution
-    found: defaultdict[tuple[DevicePlace, str, bool], list[Pair]] = defaultdict(list)
+    by_cause: defaultdict[tuple[DevicePlace, str, bool], list[Pair]] = defaultdict(list)
     for pair in subject.change.lost:
         meant = _is_denied(network, pair)
         stop = solution.trips.stop(*pair, Flow()) if solution and not meant else None
         place = subject.port_of(pair[0])
-        found[(stop.place, stop.reason, meant) if stop else (place, "", meant)].append(pair)
-    for (place, reason, meant), pairs in found.items():
+        by_cause[(stop.place, stop.reason, meant) if stop else (place, "", meant)].append(pair)
+    for (place, reason, meant), pairs in by_cause.items():
         message = _pairs(pairs)
         message += ", which the policy now denies" if meant else ""
         message += f": {reason}" if reason else ""
@@ -262,9 +262,9 @@ def disagreement(
     """
     seen = [set(_facts(change)) for change in (ours, theirs)]
     differ = sorted(seen[0] ^ seen[1])
-    known = {*ours.lost, *ours.gained}
+    reported = {*ours.lost, *ours.gained}
     differ += [("", f"{a} to {b} changes by differential reachability") for a, b in examples
-               if (a, b) not in known]  # fmt: skip
+               if (a, b) not in reported]  # fmt: skip
     if not differ:
         return ()
     device, what = differ[0]

@@ -96,9 +96,9 @@ def _missing_prefixes(subject: EngineSubject, widths: Widths) -> Iterator[Findin
             senders = sorted(borders) if node.role is Role.SPINE else spines
             paths = sum(cables.get((node.name, sender), 0) for sender in senders)
             expected = min(paths, node.device.bgp.maximum_paths)
-            found = widths.get((node.name, prefix), 0)
-            if found < expected:
-                share = f"{found} of {expected} paths" if found else "no path"
+            width = widths.get((node.name, prefix), 0)
+            if width < expected:
+                share = f"{width} of {expected} paths" if width else "no path"
                 message = f"{node.name} has {share} to {prefix} behind {listing(sorted(borders))}"
                 hint = (
                     "check the exits' sessions, the policies, and "

@@ -68,12 +68,12 @@ def lost_pairs(subject: FailureSubject) -> Iterator[Verdict]:
     route to 10.2.10.0/24
     Fix: Check the sessions, policies and AS numbers of the remaining path.
     """
-    found: defaultdict[tuple[str, str], list[tuple[FailureEffect, PairLoss]]] = defaultdict(list)
+    by_cause: defaultdict[tuple[str, str], list[tuple[FailureEffect, PairLoss]]] = defaultdict(list)
     for effect in subject.study.effects:
         for loss in effect.lost:
             if not loss.expected:
-                found[loss.source, loss.reason].append((effect, loss))
-    for (source, reason), losses in found.items():
+                by_cause[loss.source, loss.reason].append((effect, loss))
+    for (source, reason), losses in by_cause.items():
         loss = losses[0][1]
         effects = list(dict.fromkeys(effect for effect, _ in losses))
         message = f"{_after(effects)} {source} loses {count_of(loss.pairs, 'pair')} to "
@@ -99,12 +99,12 @@ def fewer_paths(subject: FailureSubject) -> Iterator[Verdict]:
     10.1.10.0/24 and 1 more prefix
     Fix: Check for sessions that are down, «equal paths over unlike ASNs» and «equal paths of BGP».
     """
-    found: defaultdict[str, list[tuple[FailureEffect, WidthLoss]]] = defaultdict(list)
+    by_leaf: defaultdict[str, list[tuple[FailureEffect, WidthLoss]]] = defaultdict(list)
     for effect in subject.study.effects:
         for loss in effect.widths:
             for leaf in loss.leaves if loss.expected is not None else ():
-                found[leaf].append((effect, loss))
-    for leaf, losses in found.items():
+                by_leaf[leaf].append((effect, loss))
+    for leaf, losses in by_leaf.items():
         loss = losses[0][1]
         effects = list(dict.fromkeys(effect for effect, _ in losses))
         paths = f"{loss.now} of {count_of(loss.expected or 0, 'path')}"
@@ -138,11 +138,11 @@ def circles(subject: FailureSubject) -> Iterator[Verdict]:
     study = subject.study
     if study.circles.startswith("not judged: "):
         yield subject.not_judged(None, study.circles.removeprefix("not judged: "))
-    found: defaultdict[str, list[FailureEffect]] = defaultdict(list)
+    by_cycle: defaultdict[str, list[FailureEffect]] = defaultdict(list)
     for effect in study.effects:
         if effect.circle:
-            found[effect.circle].append(effect)
-    for circle, effects in found.items():
+            by_cycle[effect.circle].append(effect)
+    for circle, effects in by_cycle.items():
         message = f"{_after(effects)} there is a cyclic buffer dependency: {circle}"
         hint = "let leaves announce only their own prefixes: an export policy"
         yield subject.at(DevicePlace(circle.partition(" ")[0], "bgp"), message, hint)

@@ -78,22 +78,22 @@ def between_segments(subject: EngineSubject) -> Iterator[Verdict]:
         key = segment[answer.source], segment[answer.destination], answer.flow
         if answer.delivered is not policy.allows(*key):
             wrong[key].append(((answer.source, answer.destination), 1))
-    for key, found in sorted(wrong.items(), key=lambda item: _order(*item)):
-        stop, (pair, _) = None, min(found)
+    for key, pairs in sorted(wrong.items(), key=lambda item: _order(*item)):
+        stop, (pair, _) = None, min(pairs)
         allowed = policy.allows(*key)
         if allowed and solution is not None:
             stop = solution.trips.stop(*pair, key[2])
         verb = "does not reach" if allowed else "reaches"
-        message = _message(key[2], verb, pair, sum(count for _, count in found), stop)
+        message = _message(key[2], verb, pair, sum(count for _, count in pairs), stop)
         place = stop.place if stop else subject.port_of(pair[0])
         yield subject.at(
             place, message, "compare the ACL of the sender's gateway with security.policy"
         )
 
 
-def _order(key: tuple[str, str, Flow], found: list[tuple[Pair, int]]) -> tuple[bool, Pair, str]:
+def _order(key: tuple[str, str, Flow], pairs: list[tuple[Pair, int]]) -> tuple[bool, Pair, str]:
     """RDMA first, then by name."""
-    return key[2] != Flow(), min(found)[0], str(key[2])
+    return key[2] != Flow(), min(pairs)[0], str(key[2])
 
 
 def _message(flow: Flow, verb: str, pair: Pair, count: int, stop: PathEnd | None) -> str:

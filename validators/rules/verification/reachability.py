@@ -182,27 +182,27 @@ def _missing(
     most, everyone = max(expected.values(), default=0), frozenset(expected)
     for other, prefixes in served.items():
         for prefix in sorted(prefixes):
-            found = width.get(prefix, {})
-            if not (_fewer(found, most, everyone) - own[prefix]):
+            widths = width.get(prefix, {})
+            if not (_fewer(widths, most, everyone) - own[prefix]):
                 continue  # the usual case
-            for name, wanted in expected.items():
-                has = found.get(name, 0)
-                if has < wanted and name not in own[prefix]:
+            for name, required in expected.items():
+                has = widths.get(name, 0)
+                if has < required and name not in own[prefix]:
                     yield (prefix, other), name, has
 
 
-def _fewer(found: Mapping[str, int], width: int, among: frozenset[str]) -> Set[str]:
+def _fewer(widths: Mapping[str, int], width: int, among: frozenset[str]) -> Set[str]:
     """Devices among the given ones that have fewer paths to a prefix."""
-    if isinstance(found, OfPrefix):
-        return found.fewer(width, among)
-    return {name for name in among if found.get(name, 0) < width}
+    if isinstance(widths, OfPrefix):
+        return widths.fewer(width, among)
+    return {name for name in among if widths.get(name, 0) < width}
 
 
-def _reaching(found: Mapping[str, int], width: int) -> int:
+def _reaching(widths: Mapping[str, int], width: int) -> int:
     """Number of devices with at least this number of paths to a prefix."""
-    if isinstance(found, OfPrefix):
-        return found.at_least(width)
-    return sum(map(width.__le__, found.values()))
+    if isinstance(widths, OfPrefix):
+        return widths.at_least(width)
+    return sum(map(width.__le__, widths.values()))
 
 
 Widths = Mapping[IPv4Network, Mapping[str, int]]  # ECMP width by device
@@ -210,10 +210,10 @@ Widths = Mapping[IPv4Network, Mapping[str, int]]  # ECMP width by device
 
 def _by_prefix(routes: Iterable[Route]) -> Widths:
     """Widths of routes."""
-    found: defaultdict[IPv4Network, dict[str, int]] = defaultdict(dict)
+    widths: defaultdict[IPv4Network, dict[str, int]] = defaultdict(dict)
     for device, prefix, hops in routes:
-        found[prefix][device] = len(hops)
-    return found
+        widths[prefix][device] = len(hops)
+    return widths
 
 
 _Cause = tuple[str, DevicePlace]
@@ -275,12 +275,12 @@ def _served(network: Network, leaves: Iterable[Node]) -> dict[str, set[IPv4Netwo
     segments: defaultdict[str, set[IPv4Network]] = defaultdict(set)
     for segment in network.segments or ():
         segments[segment.leaf].add(segment.prefix)
-    found = {}
+    prefixes = {}
     for leaf in leaves:
         announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
         announced -= {route.prefix for route in leaf.device.static_routes}
-        found[leaf.name] = announced | segments[leaf.name]
-    return found
+        prefixes[leaf.name] = announced | segments[leaf.name]
+    return prefixes
 
 
 def _subnets(leaf: Node) -> set[IPv4Network]:
@@ -308,17 +308,17 @@ def _short(
     widths: tuple[int, int],
     missing: list[tuple[IPv4Network, str]],
 ) -> Finding:
-    found, expected = widths
+    paths_left, expected = widths
     prefix, other = missing[0]
-    paths = f"{found} of {expected} paths" if found else "no path"
+    paths = f"{paths_left} of {expected} paths" if paths_left else "no path"
     what = f"{paths} to {prefix} of {other}"
     if more := len(missing) - 1:
         what += f" and to {more} more prefix{'es' if more > 1 else ''} of other leaves"
     place, hint = DevicePlace(leaf.name, "bgp"), "check the sessions and policies on the path"
     bgp = leaf.device.bgp
-    if bgp is not None and bgp.maximum_paths < expected and found == bgp.maximum_paths:
+    if bgp is not None and bgp.maximum_paths < expected and paths_left == bgp.maximum_paths:
         place = DevicePlace(leaf.name, "bgp.maximum_paths")
-        what += f": «equal paths of BGP» is {found}"
+        what += f": «equal paths of BGP» is {paths_left}"
         hint = f"set «equal paths of BGP» to {expected} or more"
     return subject.at(place, f"{leaf.name} has {what}", hint)
 
@@ -348,10 +348,10 @@ def server_pairs(subject: EngineSubject) -> Iterator[Verdict]:
             pair = reached.witness(a, b)
             stop = solution.trips.stop(*pair, Flow()) if solution else None
             by_cause[stop].append((pair, reached.count(a, b)))
-    for stop, found in sorted(by_cause.items(), key=lambda item: min(item[1])):
-        (source, destination), _ = min(found)
+    for stop, pairs in sorted(by_cause.items(), key=lambda item: min(item[1])):
+        (source, destination), _ = min(pairs)
         message = f"{source} does not reach {destination} by every path"
-        if more := sum(count for _, count in found) - 1:
+        if more := sum(count for _, count in pairs) - 1:
             message += f", nor do {more} more pair{'s' if more > 1 else ''}"
         place = subject.port_of(source)
         if stop is not None:
