@@ -43,11 +43,11 @@ def test_a_line_is_on_the_ports_that_have_it_alone() -> None:
     ).replace(" stp edged-port enable\n", "")
 
 
-def test_the_lines_that_ports_share_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering, "_kept", {})
+def test_the_lines_that_ports_share_are_written_once() -> None:
+    rendering._shared_lines.cache_clear()
     alike = OTHER.model_copy(update={"edge": True})
     render(Device(name="leaf01", interfaces=(PORT, alike)), G1, TEMPLATES[G1])
-    assert len(rendering._kept) == 1
+    assert rendering._shared_lines.cache_info().currsize == 1
 
 
 def test_what_a_template_of_settings_reads_is_the_port_and_the_family() -> None:
@@ -78,18 +78,10 @@ def test_a_line_that_reads_more_is_refused_and_not_shared(
     monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
     template = environment().from_string(f"{body}\n")
-    monkeypatch.setattr(rendering, "_kept", {})
+    rendering._shared_lines.cache_clear()
     monkeypatch.setattr(environment(), "get_template", lambda _name: template)
     with pytest.raises((UndefinedError, ValueError)):
         rendering._settings(PORT.model_copy(update={"routed": True}), G1.value)
-
-
-class Forgetful(dict[object, rendering.Lines]):
-    """Keeps only what was asked for last."""
-
-    def __setitem__(self, key: object, value: rendering.Lines) -> None:
-        self.clear()
-        super().__setitem__(key, value)
 
 
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
@@ -100,7 +92,7 @@ def test_switches_written_after_each_other_read_as_if_each_were_the_first(
     crossed = one.model_copy(update={"interfaces": other.interfaces})
     tasks = [(device, name) for device in (one, other, crossed) for name in SyntaxFamily]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rendering, "_kept", Forgetful())
+        patch.setattr(rendering, "_shared_lines", rendering._shared_lines.__wrapped__)
         expected = [text(*task) for task in tasks]
     for number in data.draw(st.permutations(range(len(tasks)))):
         assert text(*tasks[number]) == expected[number]
