@@ -29,7 +29,7 @@ from netmiko.huawei.huawei import HuaweiVrpv8SSH
 from napalm_cloudengine import CloudEngineDriver
 from napalm_cloudengine.errors import HostKeyError, LineRefusedError, QuestionRefusedError
 from rocefort.dialects.vrp.patch.patch import make_patch
-from rocefort.lab.show.configuration import without_defaults
+from rocefort.lab.show.configuration import text_as_saved
 from rocefort.lab.switch.faults import LineFault
 from rocefort.models.hardware.hardware import SyntaxFamily
 
@@ -220,7 +220,7 @@ def test_a_line_of_hash_cuts_the_configuration__ours_reads_all_of_it(bench: Star
     with emulated.driver() as driver:
         text = driver.get_config(retrieve="running")["running"]
     _heading, first, body = text.partition("#\n")
-    assert first + body + "\n" == without_defaults(emulated.before, emulated.switch.family)
+    assert first + body + "\n" == text_as_saved(emulated.before, emulated.switch.family)
 
 
 @pytest.mark.parametrize("length", [64, 100, 246])

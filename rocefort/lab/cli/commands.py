@@ -83,7 +83,7 @@ def _interface(switch: EmulatedSwitch, name: str) -> str:
     lines = configuration.only(ports, heading)
     if not lines and interface_of(switch, name) is None:
         return NO_INTERFACE
-    return configuration.without_defaults(lines or (ConfigLine(heading),), switch.family)
+    return configuration.text_as_saved(lines or (ConfigLine(heading),), switch.family)
 
 
 def _typed(switch: EmulatedSwitch, word: str) -> str | None:

@@ -43,7 +43,7 @@ def whole(switch: EmulatedSwitch, config: Lines) -> str:
 
 @lru_cache(maxsize=64)  # clients read a running configuration again and again
 def _whole(config: Lines, ports: tuple[str, ...], family: SyntaxFamily) -> str:
-    return without_defaults(with_ports(config, ports, family), family)
+    return text_as_saved(with_ports(config, ports, family), family)
 
 
 def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> Lines:
@@ -65,7 +65,7 @@ def with_ports(config: Lines, ports: Collection[str], family: SyntaxFamily) -> L
     return (*others[:first], *own, *others[first:])
 
 
-def without_defaults(config: Lines, family: SyntaxFamily) -> str:
+def text_as_saved(config: Lines, family: SyntaxFamily) -> str:
     """Format a configuration as a switch saves it: `#` between sections, ` #` inside some."""
     return tree_text(_separated(line, family) for line in joined_lines(config))
 
@@ -96,7 +96,7 @@ def this_view(switch: EmulatedSwitch, view: View) -> str:
 def section(switch: EmulatedSwitch, start: str) -> str:
     """`display current-configuration interface X`, `.. configuration bgp`."""
     ports = with_ports(switch.running, switch.ports, switch.family)
-    return without_defaults(only(ports, start), switch.family)
+    return text_as_saved(only(ports, start), switch.family)
 
 
 def only(config: Lines, start: str) -> Lines:
