@@ -332,7 +332,7 @@ def hang_up(loop: asyncio.AbstractEventLoop, listeners: Mapping[str, SshListener
     """
 
     async def end() -> None:
-        ending = [one for listener in listeners.values() for one in _abort(listener)]
+        ending = [opened for listener in listeners.values() for opened in _abort(listener)]
         await _cancel_others()
         for connection in ending:
             await connection.wait_closed()

@@ -79,8 +79,8 @@ def run(
         arguments, input=text, capture_output=True, text=True, check=False, env=marked(lab)
     )
     if check and done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()
-        raise ServiceFailed(f"{arguments[0]} failed: {said[0]}", where=where)
+        message = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()
+        raise ServiceFailed(f"{arguments[0]} failed: {message[0]}", where=where)
     return done.stdout
 
 
