@@ -51,7 +51,7 @@ def _opinions(rows: Sequence[OpinionRow]) -> Iterator[str]:
 
 
 def chaos_head(found: Chaos) -> Iterator[str]:
-    """What is done, and what has to hold after each step."""
+    """Return the steps, and the conditions after each step."""
     yield f"chaos on {found.lab}: seed {found.seed}, {found.minutes:g} minutes"
     yield from (f"timers: {timers}" for timers in found.timers)
     yield (
@@ -69,7 +69,7 @@ def step_text(step: ChaosStep) -> str:
 
 
 def chaos_sum(found: Chaos) -> str:
-    """How it ended."""
+    """Return the outcome in a sentence."""
     bad = sum(bool(step.differing) for step in found.steps)
     why = f"; stopped: {found.stopped}" if found.stopped else ""
     return f"{count_of(len(found.steps), 'step')}, {bad} against the law; all is mended{why}"
@@ -114,7 +114,7 @@ def failover_report(found: Failover) -> Section:
         f"{found.rate} packets/s"
     )
     notes = [Note(head), *(Note(f"timers: {timers}") for timers in found.timers)]
-    if not found.rows:  # somebody did not want to wait
+    if not found.rows:  # the user interrupted it
         return Section("", (*notes, Note("nothing was measured")))
     figures = (TableColumn(title, "right") for title in ("longest loss", "routes rest", "mending"))
     table = Table(
@@ -143,7 +143,7 @@ def _ms(value: float | None, without: str) -> str:
 
 
 def load_report(found: UnderLoad) -> Section:
-    """What was lost, and which sessions."""
+    """Show the lost packets and the reset sessions."""
     return Section("", tuple(map(Note, _load(found))))
 
 

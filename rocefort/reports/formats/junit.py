@@ -16,9 +16,8 @@ NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]") 
 def as_junit(report: Report, rules: Sequence[RuleText]) -> str:
     """The report as one test suite; same report, same bytes.
 
-    A rule with errors is a failure. A rule without, that could not judge something or of which a
-    finding is waived, is skipped: it has not passed. Warnings and what only tells stand in the
-    case's output.
+    A rule with errors is a failure. A rule with waived findings or results that are not judged, but
+    without errors, is skipped: it has not passed. The case's output has warnings and information.
     """
     texts = rules_of(report, rules)
     suite = ET.Element("testsuite", name=_clean(report.network))

@@ -37,8 +37,8 @@ def as_sarif(
     """The report as one SARIF run; same report, same bytes.
 
     base: the directory that file names are relative to (default: the current one; in a pull
-    request that is the root of the repository). subject: the file that stands for a place that no
-    line is known of, because code scanning refuses a result without a location.
+    request that is the root of the repository). subject: the file for a result without a known
+    line, because code scanning refuses a result without a location.
     """
     texts = rules_of(report, rules)
     index = {rule.id: number for number, rule in enumerate(texts)}
@@ -97,7 +97,7 @@ def _result(finding: Finding, index: int, places: _SarifLocations, fingerprint: 
 
 
 def _suppression(entry: Waived) -> Json:
-    """What a waived result has beside a standing one; `external`: the waiver is not at its line."""
+    """Return the suppression of a waived result; `external`: the waiver is at another line."""
     justification = f"{entry.why} (waived until {entry.until})"
     accepted = {"kind": "external", "status": "accepted", "justification": justification}
     return {"suppressions": [accepted]}
@@ -119,7 +119,7 @@ def _located_text(where: Where, text: str) -> str:
 
 
 class _SarifLocations:
-    """Where-s as SARIF locations."""
+    """Places as SARIF locations."""
 
     def __init__(self, base: Path, subject: str) -> None:
         self._base = base.resolve()

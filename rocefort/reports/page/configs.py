@@ -13,7 +13,7 @@ def packed_texts(texts: Mapping[str, str]) -> dict[str, object]:
     """Texts by device as parts, which joined by line feeds are the text again.
 
     Lines that are there more than once make runs between those that are there once: switches that
-    are alike differ in addresses and names, and share what stands between them.
+    are alike differ in addresses and names, and share the lines between them.
     """
     split = {name: text.split("\n") for name, text in texts.items()}
     count = Counter(line for lines in split.values() for line in lines)

@@ -1,4 +1,4 @@
-"""What the report page shows: one frozen value, put together by whoever has all of it."""
+"""Content of the report page as one frozen value; the caller assembles it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rocefort.models.results.routing import FailureStudy, RoutingState
 
 
 class BufferFit(StrEnum):
-    """How a switch's lossless demand stands against its buffer; the names are CSS classes too."""
+    """Fit of a switch's lossless demand into its buffer; the values are CSS classes too."""
 
     FITS = "fits"
     UNCONFIRMED = "unconfirmed"  # would fit a buffer that no vendor source confirms
@@ -66,9 +66,9 @@ class PageContent:
     """Everything on the page; what is None or empty is shown as not known or not done.
 
     report: verdicts with their places in the intent. text_report: the same network judged with
-    places in the configurations (`Sources` of the parsed texts); it says at which line of a
-    configuration a verdict is shown. Without it that is the line of the interface, or of the
-    sysname. Where the network was read from text, `report` already has these lines.
+    places in the configurations (`Sources` of the parsed texts); it gives the line of a
+    configuration at which a verdict is shown. Without it that is the line of the interface, or of
+    the sysname. Where the network was read from text, `report` already has these lines.
     texts: configuration by device. titles: a rule's title by its id.
     failures_note: why no failures were studied.
     capacity: a demand against the fabric; not shown where there is none.

@@ -13,7 +13,7 @@ from rocefort.reports.wording import name_ranges
 MOST_LEAVES = 120  # with a row of their own
 MOST_GROUPS = 40
 MOST_NAMES = 3  # of a group, as ranges
-NOWHERE = 255  # in place of a width: there is none to tell, as from a leaf to itself
+NOWHERE = 255  # in place of a width: there is none, as from a leaf to itself
 
 Row = Sequence[int | None]
 

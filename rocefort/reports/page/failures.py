@@ -12,7 +12,7 @@ MOST_FAILURES, MOST_LOSSES = 3, 6  # named of one row
 
 
 def failure_table(study: FailureStudy | None, note: str) -> PageTable | None:
-    """The table; None where nothing was studied and nobody said why."""
+    """Return the table; None without a study and without a note."""
     if study is None:
         return PageTable("failures", "Failures", (), (), note) if note else None
     columns = (

@@ -1,4 +1,4 @@
-"""Verdicts as the report page needs them: grouped by sentence, each place with its text line."""
+"""Verdicts for the report page: grouped by message, each place with its text line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Verdict = Finding | Waived | NotJudged
 
 @dataclass(frozen=True, slots=True)
 class VerdictPlace:
-    """Where one verdict stands: text_line is 1-based in the device's configuration."""
+    """Place of a verdict: text_line is 1-based in the device's configuration."""
 
     where: Where
     text_line: int | None
@@ -44,12 +44,12 @@ class VerdictGroup:
 
     @property
     def devices(self) -> str:
-        """Where it is, in short: the reader without the script has no more."""
+        """Short list of places, for a reader without the script."""
         return _word_list(device_ports(place.where for place in self.places))
 
     @property
     def sources(self) -> str:
-        """Lines of the intent or of the files that were read, in short."""
+        """Short list of lines in the intent or in the files."""
         files = file_lines(place.where for place in self.places)
         return "; ".join(
             f"{file}:{_word_list(list(map(str, lines)))}" for file, lines in files.items()
@@ -62,7 +62,7 @@ def _word_list(words: list[str]) -> str:
 
 
 def groups_of(content: PageContent) -> tuple[VerdictGroup, ...]:
-    """All verdicts, the worst kind first, grouped as in the terminal."""
+    """Return all verdicts, the worst kind first, grouped as in the terminal."""
     in_order = sorted(_verdicts(content.report), key=lambda verdict: KINDS.index(kind_of(verdict)))
     lines = _TextLines(content)
     return tuple(
@@ -97,7 +97,7 @@ def _verdict_text(verdict: Verdict) -> tuple[str, str, str, str, str]:
 
 
 class _TextLines:
-    """At which line of its device's configuration a verdict is shown."""
+    """Line of a device's configuration at which a verdict is shown."""
 
     def __init__(self, content: PageContent) -> None:
         own = content.report if content.network.origin == "text" else content.text_report
@@ -109,7 +109,7 @@ class _TextLines:
         self._views: dict[str, dict[str, int]] = {}
 
     def find(self, verdict: Verdict) -> int | None:
-        """Line of a verdict, each of those that are alike once; None without a configuration."""
+        """Return the line of a verdict; equal verdicts get one line each; None without a text."""
         where = _verdict_where(verdict)
         device = where.device
         if device is None or device not in self._texts:
@@ -138,34 +138,34 @@ def _identity(verdict: Verdict) -> object:
 
 
 def views_of(text: str) -> dict[str, int]:
-    """Line of each interface's view by its name, and of the sysname by an empty one."""
-    found: dict[str, int] = {}
+    """Return the line of each interface's view by its name, and of the sysname under `""`."""
+    lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if match := re.match(r"interface (\S.*)|sysname ", line):
-            found.setdefault("".join((match[1] or "").split()), number)
-    return found
+            lines.setdefault("".join((match[1] or "").split()), number)
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
 class WorstVerdicts:
-    """The worst kind of verdict by device and by port, and how many of each a device has."""
+    """Worst kind of verdict by device and port, and the counts of each device."""
 
     ports: Mapping[tuple[str, str], str]
     counts: Mapping[str, Mapping[str, int]]
 
     def of_device(self, device: str) -> str:
-        """Worst finding of a device, `none` without any; nothing waived, nothing not judged."""
+        """Return the worst finding of a device or `none`; others than findings do not count."""
         counts = self.counts.get(device, {})
         return next((kind for kind in SEVERITIES if counts.get(kind)), "none")
 
     def of_link(self, *ends: tuple[str, str]) -> str:
-        """Worst finding at the ports of a link."""
+        """Return the worst finding at the ports of a link."""
         found = {self.ports.get(end) for end in ends}
         return next((kind for kind in SEVERITIES if kind in found), "none")
 
 
 def worst_of(network: Network, groups: tuple[VerdictGroup, ...]) -> WorstVerdicts:
-    """What colours the picture, and the counts beside each configuration."""
+    """Return the colours of the picture, and the counts next to each configuration."""
     ports: dict[tuple[str, str], str] = {}
     counts: dict[str, dict[str, int]] = {node.name: {} for node in network.nodes}
     for group in groups:  # the worst kinds come first

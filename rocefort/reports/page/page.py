@@ -1,4 +1,4 @@
-"""The report page: one HTML file that shows a fabric, what was found, and where it stands."""
+"""Report page: one HTML file with a fabric, its findings and their places."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _tables(content: PageContent) -> tuple[PageTable, ...]:
 
 
 def _hash(script: str) -> str:
-    """What the page's Content-Security-Policy knows the script by."""
+    """Return the hash of the script in the page's Content-Security-Policy."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
@@ -251,7 +251,7 @@ def _lost_pairs_text(pair: SegmentPair) -> str:
 
 
 def _routing(state: RoutingState | None) -> dict[str, object] | None:
-    """What a verification found, in the words of the page."""
+    """Return the results of a verification in the words of the page."""
     if state is None:
         return None
     widths = Counter(route.width for route in state.routes)

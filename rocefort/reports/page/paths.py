@@ -14,7 +14,7 @@ from ipaddress import IPv4Address, IPv4Network
 from rocefort.models.network.network import Network, Role
 from rocefort.models.results.routing import RoutingState
 
-OWN_KINDS = ("loopback", "vlanif")  # of interfaces whose networks a leaf stands for
+OWN_KINDS = ("loopback", "vlanif")  # interface kinds whose networks belong to the leaf
 OUTSIDE = -1  # in place of a link that no known cable is, or of a switch that is not known
 
 Links = tuple[int, ...]  # numbers in Network.links, sorted

@@ -161,7 +161,7 @@ def _cabling(network: Network) -> PageTable:
         for port in s.ports
     ]
     rows += [_way_out(network, exit_) for exit_ in network.exits or ()]
-    if not any(any(row[-2:]) for row in rows):  # nobody said what any cable is
+    if not any(any(row[-2:]) for row in rows):  # no cable has a known medium
         columns, rows = columns[:-2], [row[:-2] for row in rows]
     notes = []
     if network.links is None:

@@ -78,7 +78,7 @@ class DrawingLabel:
 
 @dataclass(frozen=True, slots=True)
 class TopologyDrawing:
-    """The picture; band: the sentence of the band that stands for all sound links."""
+    """Topology picture; band: the sentence of the band that replaces all links without findings."""
 
     width: float
     height: float
@@ -112,7 +112,7 @@ class _TopologyLegend:
         self._use = Utilisation(network)
 
     def servers(self, node: Node) -> str:
-        """How many servers a leaf has; nothing where they are not known."""
+        """Return the number of servers of a leaf; empty if unknown."""
         if self._servers is None or node.role is not Role.LEAF:
             return ""
         return count_of(self._servers[node.name], "server")

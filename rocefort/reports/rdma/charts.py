@@ -154,7 +154,7 @@ class _LogScale:
     high: float
 
     def percent(self, value: float) -> float:
-        """Where a value lies, 0 to 100."""
+        """Return the position of a value, 0 to 100."""
         whole = math.log10(self.high / self.low) or 1
         return 100 * math.log10(max(value, self.low) / self.low) / whole
 

@@ -19,7 +19,7 @@ MOST_LINES = 2000
 class Series(Frozen):
     """All values of one program, pair, size and load: run, when, value, whether it was good.
 
-    what: the program in words, with what tells it from another run of it.
+    what: the program in words, distinct from its other runs.
     """
 
     program: Program
@@ -30,7 +30,7 @@ class Series(Frozen):
 
 
 class RdmaPageContent(Frozen):
-    """What the page shows: a run, and the earlier values of its pairs."""
+    """Content of the page: a run, and the earlier values of its pairs."""
 
     result: RdmaResult
     history: tuple[Series, ...] = ()

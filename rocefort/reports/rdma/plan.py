@@ -27,7 +27,7 @@ def plan_report(plan: RdmaPlan) -> Iterator[Block]:
 
 
 def _hosts(plan: RdmaPlan) -> Iterator[str]:
-    """Facts that the servers gave about themselves; nothing where nobody asked them."""
+    """Return the facts that were read from the servers; nothing if none were read."""
     for host in plan.hosts:
         if host.device != UNPROBED:
             node = "" if host.numa_node is None else f", NUMA node {host.numa_node}"

@@ -117,7 +117,7 @@ def pair_report(rows: Sequence[tuple[str, str, str, str]]) -> Table:
 
 
 def stopped_report(found: Sequence[EndedProcesses]) -> Iterator[Block]:
-    """What was ended, server by server."""
+    """Show the ended processes of each server."""
     for each in found:
         if each.why:
             yield Note(each.why, Tone.WARNING)

@@ -33,7 +33,7 @@ def measured_tables(result: RdmaResult) -> Iterator[Block]:
 
 
 def label(run: RdmaRun) -> str:
-    """The program, and what tells it from another run of it: `IMB-MPI1 alltoall`."""
+    """Return the program, distinct from its other runs: `IMB-MPI1 alltoall`."""
     return f"{run.program} {run.detail}".rstrip()
 
 

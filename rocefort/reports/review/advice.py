@@ -1,4 +1,4 @@
-"""The section of a review that says what each part of it does to traffic, and how to make it."""
+"""Section of a review with the effect of each change on traffic, and its steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Code, CollapsibleSection, Items, Section, first_words
 
 ID, TITLE = "advice", "What it does to traffic"
-MOST_TOLD = 40  # of one kind; a page of more is read by nobody
+MOST_TOLD = 40  # of one kind; a longer list is not read
 HARMLESS = frozenset({AdviceKind.RENAME, AdviceKind.NOT_A_RENAME})
 
 

@@ -1,4 +1,4 @@
-"""What a review tells, in order, as sections that Markdown and the page write each in its way."""
+"""Sections of a review in order, for Markdown and for the page."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def review_comment(review: Review, titles: Mapping[str, str]) -> Section:
 
 
 def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...]:
-    """Every section, those without anything to tell included: nothing found is told, too."""
+    """Return every section, also the empty ones: they report that nothing was found."""
     return (
         _intent(review),
         advice_section(review.advice, compared=bool(review.difference.compared)),
@@ -74,7 +74,7 @@ def sections_of(review: Review, titles: Mapping[str, str]) -> tuple[Section, ...
 
 
 def notes_of(review: Review) -> tuple[str, ...]:
-    """What a reader must know of the sides before all else."""
+    """Return the notes on both sides that come first."""
     problems = [f"the base does not parse: {problem}" for problem in review.base_problems]
     if problems:
         problems.append(
@@ -123,7 +123,7 @@ def _switches_lead(review: Review) -> str:
         return "No switch changes."
     kinds = Counter(switch.change.kind for switch in change.changed if switch.change.edits)
     felt = sum(bool(s.change.service_affecting or s.facts) for s in change.changed)
-    felt += len(change.only_before)  # what is removed serves nobody
+    felt += len(change.only_before)  # a removed switch carries no traffic
     words = [f"{kinds[kind]} {kind.value}" for kind in ChangeKind if kinds[kind]]
     words += [f"{len(change.only_after)} new"] if change.only_after else []
     words += [f"{len(change.only_before)} removed"] if change.only_before else []

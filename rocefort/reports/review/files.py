@@ -43,7 +43,7 @@ def review_page(review: Review, titles: Mapping[str, str]) -> str:
 
 
 class HeadReport(Report):
-    """Rules and verification of the head; its findings are told once, as those of the change."""
+    """Rules and verification of the head; its findings appear once, as those of the change."""
 
     findings: tuple[Finding, ...] = Field(default=(), exclude=True)
 

@@ -1,8 +1,8 @@
 """A Review as SARIF 2.1.0: findings at their YAML lines, and what the change does to service.
 
-Each result says by `baselineState` whether the base had it: new, or updated (other figures). What
-is unchanged or not judged is not of this change: `rocefort check --format sarif` tells it. What is
-fixed is no result, because code scanning shows every one as an alert.
+`baselineState` of each result states whether the base had it: new, or updated (other figures).
+Unchanged and not judged results are not part of the change: `rocefort check --format sarif` lists
+them. Fixed findings are no results, because code scanning shows every result as an alert.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A rollout as lines: what each wave does while it runs, and how all of it ended."""
+"""Events of a rollout as lines of text or JSON, and its outcome."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocefort.reports.blocks import Block, Code, Note, Section, Tone
 
 
 class StepOutput(Frozen):
-    """One event of a rollout, a line while it runs."""
+    """Event of a rollout, one line of JSON."""
 
     at: str
     wave: str
@@ -28,7 +28,7 @@ class StepOutput(Frozen):
 
 
 class EndOutput(Frozen):
-    """How a rollout ended, the last line."""
+    """Outcome of a rollout, the last line of JSON."""
 
     ended: RolloutOutcome
     journal: str
@@ -37,7 +37,7 @@ class EndOutput(Frozen):
 
 
 class FollowedOutput(Frozen):
-    """State of a run that no controller carries any more, the last line."""
+    """State of a run without a controller, the last line of JSON."""
 
     state: str
     exit_code: int
@@ -46,7 +46,7 @@ class FollowedOutput(Frozen):
 
 
 class JsonLines:
-    """Listener of a rollout that says every event as one line of JSON."""
+    """Listener of a rollout that prints every event as one line of JSON."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -56,12 +56,12 @@ class JsonLines:
         self.tell(event, datetime.now(UTC).isoformat(timespec="milliseconds"))
 
     def tell(self, event: Event, at: str) -> None:
-        """Say an event that happened at a time."""
+        """Print an event with its time."""
         self._say(StepOutput.model_validate({"at": at, **step_of(event)}).model_dump_json())
 
 
 class WaveLines:
-    """Listener of a rollout that says one line for each act of a wave when it has ended."""
+    """Listener of a rollout that prints one line for each completed step of a wave."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -69,11 +69,11 @@ class WaveLines:
         self._failed: set[tuple[str, str]] = set()
 
     def __call__(self, event: Event, /) -> None:
-        """Take one event; a failure is said at once, success when the wave's last device has it."""
+        """Take one event; print a failure at once, success after the last device of the wave."""
         key = (event.wave, event.act)
-        if event.act == "approve":  # each is told: after one that does not hold comes another
+        if event.act == "approve":  # print each: another one follows an approval that does not hold
             failed = "FAILED " if event.phase is Phase.FAILED else ""
-            # in one line, so that the command in it can be copied
+            # one line, so that a user can copy its command
             self._say(f"{event.wave:<14} {event.act:<8} {failed}{event.detail}")
             return
         if event.phase is Phase.INTENT:
@@ -105,7 +105,7 @@ GO_ON = (
 
 
 class WaveSummary:
-    """Listener of a rollout that says one thing for each wave when it has ended.
+    """Listener of a rollout that reports each wave in one sentence at its end.
 
     `say` takes the kind of wave (canary, leaves, spine) and the sentence.
     """
@@ -113,12 +113,12 @@ class WaveSummary:
     def __init__(self, say: Callable[[str, str], None]) -> None:
         self._say = say
         self._open: dict[str, set[str]] = defaultdict(set)
-        self._ended: dict[str, list[str]] = defaultdict(list)  # by what became of them
+        self._ended: dict[str, list[str]] = defaultdict(list)  # by outcome
         self._gate = self._soak = ""
         self._failures: list[str] = []
 
     def __call__(self, event: Event, /) -> None:
-        """Take one event; speaks when the last switch of a wave is confirmed or rolled back."""
+        """Take one event; report when the last switch of a wave is confirmed or rolled back."""
         if event.phase is Phase.FAILED:
             self._failures.append(f"{event.act}: {event.detail}")
         if event.act == "gate" and event.phase is Phase.DONE:
@@ -131,7 +131,7 @@ class WaveSummary:
             return
         if event.phase is Phase.INTENT:
             self._open[event.act].add(event.device)
-            if event.act == "abort":  # it asks every switch of the wave where it stands
+            if event.act == "abort":  # the abort reads the state of every switch of the wave
                 self._ended.clear()
             return
         self._open[event.act].discard(event.device)
@@ -143,7 +143,7 @@ class WaveSummary:
         kind = event.wave.split()[0]
         if event.act == "confirm":
             names = ", ".join(self._ended["confirmed"])
-            leg = f" ({event.detail})" if event.detail else ""  # a drained switch has three
+            leg = f" ({event.detail})" if event.detail else ""  # a drained switch has three changes
             self._say(kind, f"{names}{leg}: trial, read back, {self._gate}{self._soak}, confirmed")
         else:
             parts = [f"{', '.join(names)} {end}" for end, names in self._ended.items()]
@@ -152,14 +152,14 @@ class WaveSummary:
 
 
 def _end_of(event: Event) -> str:
-    """What became of a switch: the detail of an abort says that it had taken its confirmation."""
+    """Return the outcome of a switch; an abort has a detail if the switch was confirmed before."""
     if event.phase is Phase.FAILED:
         return "in an unknown state"
     return "rolled back" if event.act == "abort" and not event.detail else "confirmed"
 
 
 def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
-    """How a rollout ended, in sentences."""
+    """Show the outcome of a rollout in sentences."""
     if applied.failure:
         yield Note(f"stopped: {applied.failure}", Tone.ERROR)
     for devices, words, tone in (
@@ -174,20 +174,20 @@ def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
     if applied.unfinished:
         if RESUME not in applied.failure:
             yield Note(f"to go on: mend what stopped it, then {RESUME} takes the run up")
-    elif _says_too_little(applied):
+    elif _lacks_hint(applied):
         yield Note(GO_ON)
 
 
-def _says_too_little(applied: RolloutOutcome) -> bool:
-    """Whether a failure does not tell how to go on: one that touched no switch does."""
+def _lacks_hint(applied: RolloutOutcome) -> bool:
+    """Whether a failure has no hint to continue; one that changed no switch has it."""
     touched = applied.rolled_back or applied.confirmed or applied.exit_code == INTERNAL
     return bool(applied.failure and touched) and not applied.failure.endswith(SAYS_HOW)
 
 
 def seal_report(journal: Path | str, rows: int, head: str, damage: str = "") -> Iterator[Block]:
-    """Length of a journal and its newest link; who keeps that elsewhere can tell a forged one.
+    """Show the length of a journal and its newest link; a stored link detects a forged journal.
 
-    damage: what happened to it meanwhile; the run that ends did not go by that.
+    damage: damage of the journal during the run; the run did not depend on it.
     """
     if damage:
         yield Note(f"THE JOURNAL IS DAMAGED: {damage}", Tone.ERROR)
@@ -197,13 +197,13 @@ def seal_report(journal: Path | str, rows: int, head: str, damage: str = "") -> 
 
 
 def ended_json(applied: RolloutOutcome, journal: Path, head: str, damage: str = "") -> str:
-    """How a rollout ended, as one line of JSON."""
+    """Return the outcome of a rollout as one line of JSON."""
     content = EndOutput(ended=applied, journal=str(journal), head=head, damage=damage)
     return content.model_dump_json()
 
 
 def followed_json(status: RolloutStatus) -> str:
-    """Where a run stands that no controller carries any more, as one line of JSON."""
+    """Return the state of a run without a controller as one line of JSON."""
     journal = status.journal
     content = FollowedOutput(
         state=status.state,

@@ -1,4 +1,4 @@
-"""Host keys as a table: a fingerprint is compared by eye, so they are below each other."""
+"""Table of host keys: fingerprints are aligned, so that a user can compare them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ HEADS = columns("host", "address", "key", "fingerprint", "record")
 
 
 def keys_report(rows: Sequence[tuple[str, ...]]) -> Table:
-    """The table; nothing without a row."""
+    """Show the table; nothing without a row."""
     return Table(HEADS, tuple(rows))
 
 
 def recorded_text(new: int, path: Path) -> str:
-    """What was done."""
+    """Return the number of added keys in a sentence."""
     if not new:
         return f"nothing to add to {path}"
     return f"{count_of(new, 'host key')} added to {path}"

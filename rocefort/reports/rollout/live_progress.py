@@ -1,4 +1,4 @@
-"""A rollout on a terminal while it runs: waves, switches, the time that their trials have left."""
+"""Live display of a rollout on a terminal: waves, switches, and remaining time of trials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rocefort.models.rollout.progress import RunProgress
 from rocefort.models.wording import count_of
 
 BAR = 20  # characters of a full timer
-MOST_DEVICES, MOST_WAVES = 12, 6  # that are shown one by one
+MOST_DEVICES, MOST_WAVES = 12, 6  # shown one by one
 STYLES = {
     words.DONE: "green",
     words.SAVED: "green",
@@ -34,14 +34,14 @@ STYLES = {
 
 
 class LiveProgress:
-    """Listener of a rollout that draws it anew twice a second; use it as a context manager."""
+    """Listener of a rollout that redraws it twice a second; use it as a context manager."""
 
     def __init__(
         self,
         plan: Plan,
         progress: RunProgress | None = None,
         console: Console | None = None,
-        clock: Callable[[], float] = time.time,  # as the journal's, for a run that is gone on with
+        clock: Callable[[], float] = time.time,  # same clock as the journal, for a resumed run
     ) -> None:
         self.progress = progress or RunProgress(plan)
         self._title = f"plan {plan.digest[:12]} of {plan.fabric}"
@@ -67,7 +67,7 @@ class LiveProgress:
         self._live.stop()
 
     def drawn(self) -> Group:
-        """The picture of this moment."""
+        """Return the current display."""
         return Group(*(line for line in self._lines()))
 
     def _lines(self) -> Iterator[Text]:
@@ -84,7 +84,7 @@ class LiveProgress:
 
 
 def _waves(progress: RunProgress, now: float) -> Iterator[Text]:
-    """Waves that are done in one line, then those that come, the one under way with all it has."""
+    """Show completed waves in one line, then the others; the current wave with its devices."""
     states = [progress.state_of(wave) for wave in progress.plan.waves]
     first = next((i for i, state in enumerate(states) if state != words.DONE), len(states))
     hidden = max(0, first - 1)
@@ -107,8 +107,8 @@ def _devices(progress: RunProgress, wave: Wave, now: float) -> Iterator[Text]:
         yield _line(f"    {name:<14} {word:<20} {bar}", STYLES.get(word, ""))
     rest = Counter(progress.word(name) for name in wave.devices[MOST_DEVICES:])
     if rest:
-        told = ", ".join(f"{count} {word}" for word, count in rest.items())
-        yield _line(f"    and more: {told}", "dim")
+        counts = ", ".join(f"{count} {word}" for word, count in rest.items())
+        yield _line(f"    and more: {counts}", "dim")
 
 
 def _bar(left: int, whole: int) -> str:

@@ -1,4 +1,4 @@
-"""A plan as a table that a person can approve, and the procedures for what it cannot do."""
+"""Plan as a table for approval, and procedures for changes that no trial can make."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADS = columns("wave", "switches", "change", "gate", wraps=("switches", "change
 
 
 def plan_report(plan: Plan) -> Iterator[Block]:
-    """Waves with their switches, what each change is, who feels it, and its gate."""
+    """Show waves with their switches, changes, effects on traffic and gates."""
     title = f"plan {plan.digest[:12]}: {plan.fabric}, commit trial {plan.trial_s} s"
     drained = [DRAINED] if any(wave.drained for wave in plan.waves) else []
     yield Section("", tuple(map(Note, (title, CHECKS, *drained, _drift_text(plan)))))
@@ -62,7 +62,7 @@ def _details(plan: Plan, wave: Wave) -> Iterator[str]:
 
 
 def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
-    """How long each switch waits before its checks are made again, and why."""
+    """Return the soak time of each switch with its reason."""
     for device in wave.devices:
         for part in plan.parts(wave, device):
             if part.soak:
@@ -70,17 +70,17 @@ def _soaks(plan: Plan, wave: Wave) -> Iterator[str]:
 
 
 def _warnings(waves: Iterable[Wave]) -> Iterator[Note]:
-    """Each warning once, with the waves that it is about."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    """Show each warning once, with its waves."""
+    waves_of: defaultdict[str, list[str]] = defaultdict(list)
     for wave in waves:
         for text in wave.warnings:
-            found[text].append(wave.name)
-    for text, names in found.items():
+            waves_of[text].append(wave.name)
+    for text, names in waves_of.items():
         yield Note(f"WARNING of {listing(names)}: {text}", Tone.WARNING)
 
 
 def _drift_text(plan: Plan) -> str:
-    """What is known of drift."""
+    """Return the drift that the plan overwrites, if known."""
     if plan.adopted:
         return f"drift that is overwritten: {listing(plan.adopted)}"
     if plan.base:
@@ -92,20 +92,20 @@ def _drift_text(plan: Plan) -> str:
 
 
 class ReportedStep(Protocol):
-    """One step of a procedure."""
+    """Step of a procedure."""
 
     @property
     def what(self) -> str:
-        """What to do."""
+        """Instruction in a sentence."""
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """What to type."""
+        """Lines to type."""
 
 
 def procedure_report(
     device: str, why: Iterable[str], steps: Iterable[ReportedStep]
 ) -> Iterator[Block]:
-    """How to make by hand what no trial can make."""
+    """Show the manual procedure for a change that no trial can make."""
     title = f"maintenance of {device}: {'; '.join(why)}"
     return instructions_report(title, [Instruction(step.what, step.commands) for step in steps])

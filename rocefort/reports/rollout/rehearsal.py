@@ -10,7 +10,7 @@ from rocefort.reports.blocks import Items, Note, Section, Table, TableColumn, To
 
 
 def rehearsal_report(report: PlanRehearsal) -> Section:
-    """Verdict, waves, checks, what was lost meanwhile, and what no twin tells."""
+    """Show the verdict, waves, checks, packet loss, and the limits of a twin."""
     verdict = "PASSED" if report.passed else f"FAILED: {report.failure}"
     title = Note(
         f"rehearsal of plan {report.plan[:12]} of {report.fabric} {verdict}",
@@ -37,7 +37,7 @@ def _rows(report: PlanRehearsal) -> Iterator[tuple[str, str]]:
 
 
 def loss_text(loss: Loss) -> str:
-    """Packets that were lost, and for how long."""
+    """Return the number of lost packets, and the duration of the loss."""
     sent = f"{loss.sent} packets of {count_of(loss.streams, 'stream')}"
     if not loss.lost:
         return f"none of {sent}"

@@ -1,4 +1,4 @@
-"""Where a rollout stands, and what a journal tells, as blocks and as JSON."""
+"""State of a rollout and contents of a journal, as blocks and as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOOT = "This is what the journal says; no switch was asked."
 
 
 def status_report(status: RolloutStatus) -> Iterator[Block]:
-    """Wave by wave; switches one by one where a wave is under way or did not end well."""
+    """Show each wave; for a current or failed wave also its switches."""
     yield Note(f"plan {status.plan[:12]} of {status.fabric}")
     yield Note(f"state: {status.state}")
     if status.rehearsal:
@@ -40,9 +40,9 @@ def _wave_rows(status: RolloutStatus) -> Iterator[tuple[str, str, str]]:
     for wave in progress.plan.waves:
         state = progress.state_of(wave)
         gate, approval = progress.gate(wave), progress.approval(wave)
-        told = [f"gate: {gate}"] if gate else []
-        told += [f"approved {approval}"] if approval else []
-        yield wave.name, state, ", ".join(told or wave.devices)
+        details = [f"gate: {gate}"] if gate else []
+        details += [f"approved {approval}"] if approval else []
+        yield wave.name, state, ", ".join(details or wave.devices)
         if state in (words.DONE, words.WAITING, words.NEEDS_APPROVAL):
             continue
         for name in wave.devices:
@@ -52,7 +52,7 @@ def _wave_rows(status: RolloutStatus) -> Iterator[tuple[str, str, str]]:
 
 
 def _seal(contents: JournalContents) -> Iterator[Block]:
-    """What seals the journal, where it has a row; one that is damaged is sealed by nothing."""
+    """Show the seal of a journal with rows; a damaged journal has none."""
     if contents.head and not contents.damage:
         yield from seal_report(contents.path, contents.rows, contents.head)
 
@@ -77,7 +77,7 @@ class WaveOutput(Frozen):
 
 
 class JournalOutput(Frozen):
-    """The journal: how many rows it has, and the link that seals them, "" where it is damaged."""
+    """Journal: number of rows, and the link that seals them, "" if it is damaged."""
 
     file: str
     rows: int
@@ -100,7 +100,7 @@ class StatusOutput(Frozen):
 
 
 def status_json(status: RolloutStatus) -> str:
-    """The same as data."""
+    """Return the state as JSON."""
     progress, now = status.progress, status.now.timestamp()
     waves = (
         WaveOutput(
@@ -135,12 +135,12 @@ def status_json(status: RolloutStatus) -> str:
 
 
 def _sealed(contents: JournalContents) -> JournalOutput:
-    head = "" if contents.damage else contents.head  # what is damaged is sealed by nothing
+    head = "" if contents.damage else contents.head  # a damaged journal has no seal
     return JournalOutput(file=contents.path, rows=contents.rows, head=head, damage=contents.damage)
 
 
 def history_report(contents: JournalContents) -> Iterator[Block]:
-    """Every run with who carried it, what was done and when; intents are in the JSON alone."""
+    """Show every run with its operator, steps and times; only the JSON has intents."""
     yield from map(_run, contents.runs)
     if not contents.runs:
         yield Note("no run")
@@ -185,7 +185,7 @@ def _moment(at: str) -> str:
 
 
 class EventOutput(Frozen):
-    """One step; data: what the events of its act have beside."""
+    """Step of a run; data: further values of its event."""
 
     at: str
     wave: str
@@ -198,7 +198,7 @@ class EventOutput(Frozen):
 
 
 class RulesOutput(Frozen):
-    """Rules that a run began with; approve: waves that wait for an approval."""
+    """Rules at the start of a run; approve: waves that wait for an approval."""
 
     max_unavailable: int
     approve: tuple[str, ...]
@@ -206,7 +206,7 @@ class RulesOutput(Frozen):
 
 
 class RunOutput(Frozen):
-    """One run of a plan; lives: the processes that carried it."""
+    """Run of a plan; `lives`: its controller processes."""
 
     plan: str
     run: str
@@ -226,7 +226,7 @@ class HistoryOutput(Frozen):
 
 
 def history_json(contents: JournalContents) -> str:
-    """The same as data, with intents."""
+    """Return the runs as JSON, with intents."""
     runs = (
         RunOutput(
             plan=run.plan,

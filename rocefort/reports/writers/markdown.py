@@ -51,7 +51,7 @@ def markdown_of(
     """Blocks in at most `limit` characters, ending in a newline.
 
     Where they are longer, the longest sections are cut first, between their parts and with what is
-    folded before what is open, and the text says how much is left out. level: of the first heading.
+    folded before what is open, and the text states how much is left out. level: first heading.
     whole: a sentence about where everything is; page: its address. head: Markdown before all else.
     ValueError for too low a limit.
     """
@@ -80,7 +80,7 @@ def _cap(sizes: Sequence[int], room: int) -> int:
 
 
 def _shortened_block(block: Block, level: int, cap: int, whole: str) -> str:
-    """A block as far as it fits, and a sentence that tells how much does not."""
+    """Return the part of a block that fits, and a sentence with the size of the rest."""
     where = f" {prose(whole)}" if whole else ""
     text, left = _short(block, level, cap - RESERVE - len(where))
     more = f"{count_of(left, 'part')} more would make this comment too long"
@@ -214,7 +214,7 @@ def fenced(lines: Sequence[str]) -> str:
 
 
 def entities(text: str) -> str:
-    """What GitHub would interpret, written as character references."""
+    """Write characters that GitHub would interpret as character references."""
     return ESCAPED.sub(lambda match: f"&#{ord(match[0])};", text)
 
 

@@ -1,4 +1,4 @@
-"""What all pages share: templates that escape every value, and files such as their style."""
+"""Templates of all pages, which escape every value, and shared files such as their style."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _anchor(device: str) -> str:
 
 
 def _code(text: str) -> Markup:
-    """A sentence with what stands between backquotes as code; everything is escaped."""
+    """Return a sentence with text between backquotes as code; everything is escaped."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)
