@@ -86,7 +86,7 @@ def apply(
         signers=allowed_signers,
         allow_sick=allow_unhealthy,
         base=base,
-        patience_s=approval_wait,
+        approval_timeout_s=approval_wait,
         break_glass=break_glass,
     )
     _carry_out(sealed, connections, journal, progress, chosen)
@@ -111,7 +111,7 @@ def resume(
         return
     from rocefort.rollout.controller.apply_options import ApplyOptions
 
-    chosen = ApplyOptions(resume=True, patience_s=approval_wait, break_glass=break_glass)
+    chosen = ApplyOptions(resume=True, approval_timeout_s=approval_wait, break_glass=break_glass)
     _carry_out(sealed, connections, journal, progress, chosen)
 
 
@@ -223,7 +223,7 @@ def rollback(
         expires_h=approval_hours,
         signers=allowed_signers,
         allow_sick=allow_unhealthy,
-        patience_s=approval_wait,
+        approval_timeout_s=approval_wait,
         break_glass=break_glass,
     )
     _carry_out(file, connections, None, progress, chosen)

@@ -82,9 +82,9 @@ class Connections(Frozen):
 
     def read_from(self, path: Path) -> Self:
         """Return the same connections with another file."""
-        found = self.model_copy()
-        found._place = ConnectionsFile(str(path))  # noqa: SLF001 - of this very class
-        return found
+        copy = self.model_copy()
+        copy._place = ConnectionsFile(str(path))  # noqa: SLF001 - of this very class
+        return copy
 
     def lacks(self, name: str) -> Problem:
         """Return the problem of a switch without an entry, with an example entry."""

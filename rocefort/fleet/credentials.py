@@ -95,18 +95,18 @@ def key_of(reference: str) -> Path | None:
 
 def resolve_all(references: Iterable[str]) -> dict[str, Secret]:
     """Read all secrets; raises one error with every reference that fails."""
-    found: dict[str, Secret] = {}
+    secrets: dict[str, Secret] = {}
     problems: list[Problem] = []
     kind: type[BadInput | Refused] = Refused
     for reference in references:
         try:
-            found[reference] = resolve(reference)
+            secrets[reference] = resolve(reference)
         except (BadInput, Refused) as error:
             problems += error.problems
             kind = BadInput if isinstance(error, BadInput) else kind
     if problems:
         raise kind(problems=problems)
-    return found
+    return secrets
 
 
 def _from_environment(name: str) -> str:
@@ -159,20 +159,20 @@ def _from_keyring(name: str) -> str:
             how="pip install 'rocefort[keyring]', or use env:NAME or file:PATH",
         ) from None
     try:
-        found = keyring.get_password(service, user)
+        password = keyring.get_password(service, user)
     except (KeyringError, OSError, RuntimeError) as error:
         raise ServiceFailed(
             f"the keyring does not answer: {str(error) or type(error).__name__}",
             where=f"keyring:{name}",
             how="unlock it, see `keyring diagnose`, or use env:NAME or file:PATH",
         ) from None
-    if found is None:
+    if password is None:
         raise BadInput(
             f"the keyring has no password of {user!r} for {service!r}",
             where=f"keyring:{name}",
             how=f"store it: keyring set {service} {user}",
         )
-    return str(found)
+    return str(password)
 
 
 READERS: Mapping[str, Callable[[str], str]] = {

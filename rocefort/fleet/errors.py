@@ -44,8 +44,8 @@ def unreachable(name: str, at: str, user: str, known_hosts: str, error: Exceptio
 
 
 def _explain(at: str, user: str, known_hosts: str, error: Exception) -> tuple[str, str]:
-    if (found := _of_host_key(at, known_hosts, error)) is not None:
-        return found
+    if (explanation := _of_host_key(at, known_hosts, error)) is not None:
+        return explanation
     if isinstance(error, paramiko.AuthenticationException):
         return f"{at} refuses the login of {user!r}", "check the user and its credential"
     if isinstance(error, TimeoutError):
@@ -53,10 +53,10 @@ def _explain(at: str, user: str, known_hosts: str, error: Exception) -> tuple[st
     if isinstance(error, (OSError, paramiko.SSHException, EOFError)):
         from napalm_cloudengine.connect import ENDED, NO_SESSION  # noqa: PLC0415 - as below
 
-        said = str(error) or type(error).__name__
-        said = f"it {ENDED}" if said == NO_SESSION else said
+        text = str(error) or type(error).__name__
+        text = f"it {ENDED}" if text == NO_SESSION else text
         return (
-            f"no SSH session with {at}: {said}",
+            f"no SSH session with {at}: {text}",
             "check the address, the port and that its SSH server runs",
         )
     return str(error), "check the device and its entry in the connections file"
@@ -86,9 +86,9 @@ def reading_known_hosts(path: Path, how: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        said = error.strerror
+        reason = error.strerror
     except (InvalidHostKey, UnicodeDecodeError) as error:
-        said, how = " ".join(str(error).split()), "correct or remove that line"
+        reason, how = " ".join(str(error).split()), "correct or remove that line"
     else:
         return
-    raise BadInput(f"known hosts cannot be read: {said}", where=str(path), how=how)
+    raise BadInput(f"known hosts cannot be read: {reason}", where=str(path), how=how)

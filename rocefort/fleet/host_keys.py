@@ -70,10 +70,10 @@ def collect(
     record = read_record(known_hosts)
 
     def ask(access: SshAccess) -> HostKey | Unreachable:
-        known: Mapping[str, paramiko.PKey] = record.lookup(place_of(access)) or {}
+        recorded: Mapping[str, paramiko.PKey] = record.lookup(place_of(access)) or {}
         at = f"{access.host}:{access.port}"
         try:
-            return _key_record(access, _key(access, tuple(known), timeout_s), dict(known))
+            return _key_record(access, _key(access, tuple(recorded), timeout_s), dict(recorded))
         except (paramiko.SSHException, OSError, EOFError) as error:
             return unreachable(access.name, at, access.user, str(known_hosts), error)
 
@@ -145,8 +145,10 @@ def _key(access: SshAccess, known_kinds: Sequence[str], timeout_s: float) -> par
             transport.close()
 
 
-def _key_record(access: SshAccess, key: paramiko.PKey, known: dict[str, paramiko.PKey]) -> HostKey:
-    on_record = known.get(key.get_name()) or next(iter(known.values()), None)
+def _key_record(
+    access: SshAccess, key: paramiko.PKey, recorded: dict[str, paramiko.PKey]
+) -> HostKey:
+    on_record = recorded.get(key.get_name()) or next(iter(recorded.values()), None)
     standing = KeyStatus.NEW
     if on_record is not None:
         standing = KeyStatus.SAME if on_record == key else KeyStatus.CHANGED

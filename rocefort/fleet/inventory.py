@@ -134,8 +134,8 @@ class NetworkInventory:
         names += [f"rack:{node.rack}"] if node.rack else []
         names += [f"hardware:{node.hardware.model}"] if node.hardware else []
         data: dict[str, object] = {"software": node.software, "id": node.id}
-        if found := self._waves.get(node.name):
-            number, wave = found
+        if number_and_name := self._waves.get(node.name):
+            number, wave = number_and_name
             names.append(f"wave:{wave}")
             data |= {WAVE: wave, WAVE_NUMBER: number}
         options = {

@@ -65,15 +65,15 @@ def on_hosts(nornir: Nornir, names: Iterable[str], step: Callable[[Task], T]) ->
     A name that is not in the fleet is left out. A host that failed in an earlier step is included.
     Raises NornirExecutionError for what a step raises.
     """
-    wanted = dict.fromkeys(names)
+    unique_names = dict.fromkeys(names)
 
     def task(task: Task) -> Result:
         return Result(task.host, result=step(task))
 
-    chosen = nornir.filter(filter_func=lambda host: host.name in wanted)
+    chosen = nornir.filter(filter_func=lambda host: host.name in unique_names)
     answers = chosen.run(task=task, on_failed=True)
     answers.raise_on_error()
-    return {name: answers[name][0].result for name in wanted if name in answers}
+    return {name: answers[name][0].result for name in unique_names if name in answers}
 
 
 def end_fleet(nornir: Nornir) -> None:

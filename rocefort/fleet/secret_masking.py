@@ -18,7 +18,7 @@ from napalm_cloudengine.masking import MASK
 
 SHORT = 6  # a shorter secret is masked only as a whole word, or half of a text would be masks
 
-_known: set[str] = set()
+_secrets: set[str] = set()
 _pattern: re.Pattern[str] | None = None  # of all secrets; replaced as a whole
 _one_more = Lock()  # the sessions of a fleet read their secrets at once
 
@@ -27,9 +27,9 @@ def remember(secret: str) -> None:
     """Mask this secret from now on, in log records too."""
     global _pattern  # noqa: PLW0603 - the secrets are the process's
     with _one_more:
-        if secret not in _known:
-            _known.add(secret)
-            forms = {form for known in _known for form in (known, repr(known)[1:-1])}
+        if secret not in _secrets:
+            _secrets.add(secret)
+            forms = {form for value in _secrets for form in (value, repr(value)[1:-1])}
             longest = sorted(
                 forms, key=lambda form: (-len(form), form)
             )  # it may hold a shorter one
@@ -50,20 +50,20 @@ def _whole(form: str) -> str:
 @cache
 def _guard_logging() -> None:
     """Mask every log record of this process: libraries log their input and their errors."""
-    made = logging.getLogRecordFactory()
+    make_record = logging.getLogRecordFactory()
 
     def factory(*arguments: Any, **named: Any) -> logging.LogRecord:  # noqa: ANN401 - logging's own
-        return _masked_record(made(*arguments, **named))
+        return _masked_record(make_record(*arguments, **named))
 
     logging.setLogRecordFactory(factory)
 
 
 def _masked_record(record: logging.LogRecord) -> logging.LogRecord:
     try:
-        said = record.getMessage()
+        message = record.getMessage()
     except Exception:  # noqa: BLE001 - a wrong call of a library; logging reports it
         return record
-    record.msg, record.args = masked(said), None
+    record.msg, record.args = masked(message), None
     if record.exc_info and record.exc_info[1] is not None:
         text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
         record.exc_text = masked(text)  # formatters use it unchanged

@@ -97,13 +97,13 @@ def guarded_words(command: str) -> tuple[str, ...] | None:
     """Words of the command in `guarded_command` or `watched`; None for any other text."""
     try:
         script = shlex.split(command)[3]
-        found = _WATCHED.match(script) or _GUARDED.match(script)
-        words = tuple(shlex.split(found["command"])) if found else ()
+        match = _WATCHED.match(script) or _GUARDED.match(script)
+        words = tuple(shlex.split(match["command"])) if match else ()
     except (ValueError, IndexError):  # an open quote, too few words
         return None
-    if found is None:
+    if match is None:
         return None
-    inner, limit_s, run = shlex.join(words), float(found["limit"]), found.groupdict().get("run")
+    inner, limit_s, run = shlex.join(words), float(match["limit"]), match.groupdict().get("run")
     text = watched(inner, limit_s, run) if run else guarded_command(inner, limit_s)
     return words if text == command else None
 
@@ -178,8 +178,8 @@ class RemoteCommand:
 
     def _pid(self) -> int | None:
         self._drain()
-        found = _MARKED.search(bytes(self._err).decode(errors="replace"))
-        return int(found["pid"]) if found else None
+        match = _MARKED.search(bytes(self._err).decode(errors="replace"))
+        return int(match["pid"]) if match else None
 
     def _exit_code(self) -> int | None:
         code = self._channel.exit_status
@@ -187,8 +187,8 @@ class RemoteCommand:
 
     def _result(self, *, timed_out: bool) -> CommandResult:
         stderr = bytes(self._err).decode(errors="replace")
-        if found := _MARKED.search(stderr):
-            stderr = stderr[found.end() :]
+        if match := _MARKED.search(stderr):
+            stderr = stderr[match.end() :]
         stdout = bytes(self._out).decode(errors="replace")
         return CommandResult(stdout, stderr, self._exit_code(), timed_out)
 
@@ -348,19 +348,19 @@ def _connected(  # noqa: PLR0913 - parameters of a connection
 def _private_key(path: str) -> paramiko.PKey:
     """Read a key in OpenSSH's format. Raises BadInput for another file, or for a passphrase."""
     try:
-        found: paramiko.PKey = paramiko.PKey.from_path(path)
+        key: paramiko.PKey = paramiko.PKey.from_path(path)
     except (paramiko.SSHException, UnknownKeyType, OSError, TypeError, ValueError):
         what = "is not a private key without a passphrase"
         how = "make another: ssh-keygen -t ed25519 -N ''"
         raise BadInput(what, where=f"key:{path}", how=how) from None
-    return found
+    return key
 
 
 def session(host: Host, configuration: Config) -> SshExec:
     """Return the host's session, opened if it is missing or lost; raises Unreachable."""
-    found: SshExec = host.get_connection(CONNECTION, configuration)
-    if found.is_alive():
-        return found
+    ssh: SshExec = host.get_connection(CONNECTION, configuration)
+    if ssh.is_alive():
+        return ssh
     host.close_connection(CONNECTION)
     reopened: SshExec = host.get_connection(CONNECTION, configuration)
     return reopened

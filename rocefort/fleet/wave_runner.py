@@ -55,7 +55,7 @@ class WaveRunner:
     def _wave(self, task: Task, wave: Sequence[Host], result: WavesResult) -> None:
         stop = Event()
 
-        def one(host: Host) -> MultiResult | None:
+        def run_host(host: Host) -> MultiResult | None:
             if stop.is_set():
                 return None
             try:
@@ -68,8 +68,8 @@ class WaveRunner:
             return done
 
         with ThreadPoolExecutor(self.max_unavailable) as pool:
-            found = list(pool.map(one, wave))
-        for host, done in zip(wave, found, strict=True):
+            results = list(pool.map(run_host, wave))
+        for host, done in zip(wave, results, strict=True):
             if done is not None:
                 result[host.name] = done
                 if done.failed:

@@ -40,17 +40,20 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 def test_paths_start_at_the_file(tmp_path: Path) -> None:
-    found = load_connections(written(tmp_path, TEXT))
-    assert found.known_hosts == tmp_path / "keys/known_hosts"
-    assert (found.devices[0].port, found.devices[0].credential) == (22, "env:SWITCH_PASSWORD")
-    assert found.servers[0].credential == f"file:{tmp_path}/secrets/rdma"
+    connections = load_connections(written(tmp_path, TEXT))
+    assert connections.known_hosts == tmp_path / "keys/known_hosts"
+    assert (connections.devices[0].port, connections.devices[0].credential) == (
+        22,
+        "env:SWITCH_PASSWORD",
+    )
+    assert connections.servers[0].credential == f"file:{tmp_path}/secrets/rdma"
 
 
 def test_written_and_read_again(tmp_path: Path) -> None:
-    found = load_connections(written(tmp_path, TEXT))
+    connections = load_connections(written(tmp_path, TEXT))
     copy = tmp_path / "copy.yaml"
-    save_connections(found, copy)
-    assert load_connections(copy) == found
+    save_connections(connections, copy)
+    assert load_connections(copy) == connections
     assert copy.stat().st_mode & 0o777 == 0o600
 
 

@@ -36,9 +36,9 @@ def _key(tmp_path: Path, passphrase: str = "") -> Path:
 
 
 def test_a_key_starts_at_the_files_own_directory(tmp_path: Path) -> None:
-    found = load_connections(_file(tmp_path, server="key:keys/id", more=", qp_timeout: 18"))
-    assert found.servers[0].credential == f"key:{tmp_path}/keys/id"
-    assert found.servers[0].qp_timeout == 18
+    connections = load_connections(_file(tmp_path, server="key:keys/id", more=", qp_timeout: 18"))
+    assert connections.servers[0].credential == f"key:{tmp_path}/keys/id"
+    assert connections.servers[0].qp_timeout == 18
     assert load_connections(_file(tmp_path)).servers[0].qp_timeout is None
 
 

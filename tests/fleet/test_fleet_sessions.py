@@ -200,8 +200,8 @@ def test_a_server_that_never_takes_the_command_is_given_up(
     key, mute = paramiko.ECDSAKey.generate(), Mute()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        known = f"[127.0.0.1]:{port} {key.get_name()} {key.get_base64()}\n"
-        (hosts.state_dir / "known_hosts").write_text(known)
+        known_hosts = f"[127.0.0.1]:{port} {key.get_name()} {key.get_base64()}\n"
+        (hosts.state_dir / "known_hosts").write_text(known_hosts)
         nornir.inventory.hosts["k8sgn08"].port = port
         server: list[paramiko.Transport] = []
 
@@ -223,11 +223,11 @@ def test_a_server_that_never_takes_the_command_is_given_up(
 
 
 def test_a_known_hosts_file_with_a_broken_line_is_named(nornir: Nornir, hosts: RdmaHosts) -> None:
-    known = hosts.state_dir / "known_hosts"
-    known.write_text("[127.0.0.1]:22 ssh-ed25519 AAAA=broken=\n")
+    known_hosts = hosts.state_dir / "known_hosts"
+    known_hosts.write_text("[127.0.0.1]:22 ssh-ed25519 AAAA=broken=\n")
     with pytest.raises(BadInput) as caught:
         session(nornir)
-    assert str(caught.value).startswith(f"{known}: known hosts cannot be read: ")
+    assert str(caught.value).startswith(f"{known_hosts}: known hosts cannot be read: ")
     assert str(caught.value).endswith("; correct or remove that line")
 
 
@@ -251,28 +251,28 @@ def test_wrong_password(
 
 
 def test_unknown_host_key(nornir: Nornir, hosts: RdmaHosts) -> None:
-    known = hosts.state_dir / "known_hosts"
-    known.write_text("")
+    known_hosts = hosts.state_dir / "known_hosts"
+    known_hosts.write_text("")
     error = str(refusal(nornir))
     assert "shows the host key ssh-ed25519 SHA256:" in error
     assert error.endswith(
         "which is not on record; compare the fingerprint with the host's own at its console; "
-        f"if it is the same, `rocefort trust` adds it to {known}"
+        f"if it is the same, `rocefort trust` adds it to {known_hosts}"
     )
-    assert known.read_text() == ""  # nothing was learnt
+    assert known_hosts.read_text() == ""  # nothing was learnt
 
 
 def test_wrong_host_key(nornir: Nornir, hosts: RdmaHosts) -> None:
-    known = hosts.state_dir / "known_hosts"
-    first, second = known.read_text().splitlines()
-    known.write_text(f"{first.split()[0]} {' '.join(second.split()[1:])}\n")
+    known_hosts = hosts.state_dir / "known_hosts"
+    first, second = known_hosts.read_text().splitlines()
+    known_hosts.write_text(f"{first.split()[0]} {' '.join(second.split()[1:])}\n")
     error = str(refusal(nornir))
     assert error.startswith(
         f"k8sgn08: 127.0.0.1:{hosts.ports['k8sgn08']} shows the host key SHA256:"
     )
     assert error.endswith(
         "not the one on record; find out why, and compare the fingerprint with the host's own at "
-        f"its console; if it is the same, `rocefort trust` shows how to replace the old one in {known}"
+        f"its console; if it is the same, `rocefort trust` shows how to replace the old one in {known_hosts}"
     )
 
 

@@ -28,12 +28,12 @@ time.sleep(60)
 
 def alive(run: str) -> list[str]:
     """Command lines of all processes with the mark of a run."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
+    commands = []
+    for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if f"{RUN_MARK}={run}".encode() in (place / "environ").read_bytes().split(b"\0"):
-                found.append((place / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-    return found
+            if f"{RUN_MARK}={run}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                commands.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return commands
 
 
 def until(holds: Callable[[], bool]) -> bool:
@@ -58,10 +58,10 @@ def started(shell: str, command: str, run: str, path: str) -> subprocess.Popen[s
 
 @pytest.fixture(params=["dash", "bash"])
 def shell(request: pytest.FixtureRequest) -> str:
-    found: str | None = shutil.which(request.param)
-    if found is None:
+    path: str | None = shutil.which(request.param)
+    if path is None:
         pytest.skip(f"no {request.param} here")
-    return found
+    return path
 
 
 @pytest.mark.parametrize("forks", [False, True], ids=["timeout", "timeout that forks"])

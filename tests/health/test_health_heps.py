@@ -21,8 +21,8 @@ Judge = Callable[..., HealthReport]
 Typing = Callable[..., None]
 
 
-def said(found: HealthReport) -> list[str]:
-    return [f"{f.severity} {f.rule} {_place(f)}: {f.message}" for f in found.report.findings]
+def messages(report: HealthReport) -> list[str]:
+    return [f"{f.severity} {f.rule} {_place(f)}: {f.message}" for f in report.report.findings]
 
 
 def _place(finding: Finding) -> str:
@@ -30,11 +30,11 @@ def _place(finding: Finding) -> str:
 
 
 def test_a_fabric_that_is_well_is_silent_and_all_rules_judge(judge: Judge) -> None:
-    found = judge(interval_s=0.1)
-    assert said(found) == []
-    assert found.report.not_judged == ()
-    assert found.exit_code == 0
-    assert len(found.observed.devices) == 10
+    report = judge(interval_s=0.1)
+    assert messages(report) == []
+    assert report.report.not_judged == ()
+    assert report.exit_code == 0
+    assert len(report.observed.devices) == 10
 
 
 SICK: list[tuple[str, str, str, list[str]]] = [
@@ -100,17 +100,17 @@ def test_a_sickness_is_found_where_it_is(
     lab: Rehearsal, judge: Judge, device: str, fault: str, what: str, findings: list[str]
 ) -> None:
     lab.model.inject(device, read_state_fault(fault, what))
-    found = judge(device)
-    assert said(found) == findings
-    assert found.exit_code == int(any(line.startswith("error") for line in findings))
+    report = judge(device)
+    assert messages(report) == findings
+    assert report.exit_code == int(any(line.startswith("error") for line in findings))
 
 
 def test_a_cut_cable_costs_port_session_and_paths_at_both_ends(
     lab: Rehearsal, judge: Judge
 ) -> None:
     lab.model.inject("leaf03", read_state_fault("link-down", "100GE1/0/25"))
-    found = judge("leaf03", "spine01")
-    assert said(found) == [
+    report = judge("leaf03", "spine01")
+    assert messages(report) == [
         "error LIV003 leaf03: peer 10.1.0.32 (spine01): the session is not established",
         "error LIV003 spine01: peer 10.1.0.33 (leaf03): the session is not established",
         "error LIV005 leaf03: next hops without 10.1.0.32 (spine01): 1 to 9 prefixes from "
@@ -130,7 +130,7 @@ def test_what_somebody_typed_by_hand_is_found(lab: Rehearsal, judge: Judge, typi
         "interface 100GE1/0/1",
         "shutdown",
     )
-    assert said(judge("leaf03")) == [
+    assert messages(judge("leaf03")) == [
         "error LIV007 leaf03 100GE1/0/1: port: it is Administratively DOWN, intended UP, of server "
         "k8sgn12",
         "error LIV013 leaf03 100GE1/0/25: queue 4: xoff 640 KB and xon 550 KB, intended xoff 600 "
@@ -141,32 +141,32 @@ def test_what_somebody_typed_by_hand_is_found(lab: Rehearsal, judge: Judge, typi
 def test_what_is_not_saved_is_found(lab: Rehearsal, judge: Judge) -> None:
     switch = lab.switches["leaf03"]
     switch.saved = switch.saved[:-1]
-    assert said(judge("leaf03")) == [
+    assert messages(judge("leaf03")) == [
         "error LIV020 leaf03: startup: the running configuration is not saved"
     ]
 
 
 def test_a_clock_that_is_off_is_found(lab: Rehearsal, judge: Judge) -> None:
     lab.switches["leaf03"].now = lambda: utc_now() - timedelta(seconds=60, milliseconds=500)
-    found = judge("leaf03", "leaf04")
-    assert len(found.report.findings) == 1
-    assert said(found)[0].startswith("error LIV018 leaf03: clock: it is 6")
-    assert said(found)[0].endswith(" s behind this machine's, limit 5 s")
+    report = judge("leaf03", "leaf04")
+    assert len(report.report.findings) == 1
+    assert messages(report)[0].startswith("error LIV018 leaf03: clock: it is 6")
+    assert messages(report)[0].endswith(" s behind this machine's, limit 5 s")
 
 
 def test_a_full_flash_is_found(lab: Rehearsal, judge: Judge) -> None:
     lab.switches["leaf03"].faults = (LineFault("full-flash"),)
-    assert said(judge("leaf03")) == ["error LIV019 leaf03: flash: 0 MB are free, limit 100 MB"]
+    assert messages(judge("leaf03")) == ["error LIV019 leaf03: flash: 0 MB are free, limit 100 MB"]
 
 
 def test_errors_that_rise_between_two_readings_are_found(lab: Rehearsal, judge: Judge) -> None:
     lab.model.inject("leaf03", read_state_fault("input-errors", "100GE1/0/25=500/s"))
     lab.model.inject("leaf03", read_state_fault("deadlocks", "100GE1/0/26=500/s"))
-    found = judge("leaf03", interval_s=0.2)
-    rules = [line.split()[1:4] for line in said(found)]
+    report = judge("leaf03", interval_s=0.2)
+    rules = [line.split()[1:4] for line in messages(report)]
     assert rules == [["LIV010", "leaf03", "100GE1/0/25:"], ["LIV014", "leaf03", "100GE1/0/26:"]]
-    assert " more in " in said(found)[0]
-    assert found.exit_code == 1
+    assert " more in " in messages(report)[0]
+    assert report.exit_code == 1
 
 
 def test_a_switch_that_refuses_logins_is_an_error_and_the_others_are_judged(
@@ -174,10 +174,10 @@ def test_a_switch_that_refuses_logins_is_an_error_and_the_others_are_judged(
 ) -> None:
     lab.switches["leaf03"].faults = (LineFault("refuse-login"),)
     lab.model.inject("leaf04", read_state_fault("wrong-mtu", "100GE1/0/25=1500"))
-    found = judge("leaf03", "leaf04")
-    assert [line.split()[1] for line in said(found)] == ["LIV001", "LIV009"]
-    assert {n.where.device for n in found.report.not_judged if n.where.device} == {"leaf03"}
-    assert found.exit_code == 3
+    report = judge("leaf03", "leaf04")
+    assert [line.split()[1] for line in messages(report)] == ["LIV001", "LIV009"]
+    assert {n.where.device for n in report.report.not_judged if n.where.device} == {"leaf03"}
+    assert report.exit_code == 3
 
 
 def test_a_baseline_fails_for_what_is_new_alone(
@@ -224,37 +224,37 @@ def test_a_table_in_another_form_is_an_error_with_command_and_line(
     judge: Judge, answers: Callable[[str, str | None], None]
 ) -> None:
     answers("display dcb pfc", "Interface  Queue  Frames")
-    found = judge("leaf03")
-    assert said(found) == [
+    report = judge("leaf03")
+    assert messages(report) == [
         "error LIV001 leaf03: 'display dcb pfc', line 1: 'Interface  Queue  Frames' is not the "
         "documented heading"
     ]
-    assert {n.rule for n in found.report.not_judged if n.where.device} == {"LIV014", "LIV016"}
-    assert found.exit_code == 3
+    assert {n.rule for n in report.report.not_judged if n.where.device} == {"LIV014", "LIV016"}
+    assert report.exit_code == 3
 
 
 def test_a_table_that_a_getter_cannot_read_names_its_command(
     judge: Judge, answers: Callable[[str, str | None], None]
 ) -> None:
     answers("display bgp peer", "what is this")
-    found = judge("leaf03")
-    assert said(found) == [
+    report = judge("leaf03")
+    assert messages(report) == [
         "error LIV001 leaf03: 'display bgp peer', line 1: 0 values of 'BGP local router ID' "
         "instead of one"
     ]
-    assert {n.rule for n in found.report.not_judged if n.where.device} == {"LIV003", "LIV004"}
+    assert {n.rule for n in report.report.not_judged if n.where.device} == {"LIV003", "LIV004"}
 
 
 def test_a_command_that_a_release_does_not_know_is_not_judged(
     judge: Judge, answers: Callable[[str, str | None], None]
 ) -> None:
     answers("display ai-ecn calculated state", None)
-    found = judge("leaf03")
-    assert said(found) == []
-    (told,) = [n for n in found.report.not_judged if n.where.device]
+    report = judge("leaf03")
+    assert messages(report) == []
+    (told,) = [n for n in report.report.not_judged if n.where.device]
     assert told.rule == "LIV017"
     assert told.reason.startswith(
         "the switch does not report it: 'display ai-ecn calculated state': "
     )
-    assert found.exit_code == 0
-    assert found.observed.by_name["leaf03"].ai_ecn is None
+    assert report.exit_code == 0
+    assert report.observed.by_name["leaf03"].ai_ecn is None

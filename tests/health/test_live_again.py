@@ -151,8 +151,8 @@ def test_a_text_that_is_the_same_is_parsed_once(subject: ReadNetwork) -> None:
 
 @pytest.fixture
 def nornir(subject: ReadNetwork, lab: Rehearsal) -> Iterator[Nornir]:
-    with open_fleet(subject.network, lab.connections) as found:
-        yield found
+    with open_fleet(subject.network, lab.connections) as fleet:
+        yield fleet
 
 
 def read_leaf(nornir: Nornir, network: Network) -> DeviceSeen:

@@ -63,8 +63,8 @@ def checks(read: Callable[[Sequence[str], Sequence[str]], Observed], time: Time)
 
 
 def test_a_wave_is_asked_with_its_neighbours(subject: ReadNetwork) -> None:
-    asked = with_neighbours(subject.network, ["leaf03", "leaf07"])
-    assert asked == ("spine01", "spine02", "leaf03", "leaf07")
+    names = with_neighbours(subject.network, ["leaf03", "leaf07"])
+    assert names == ("spine01", "spine02", "leaf03", "leaf07")
 
 
 def test_a_wave_in_a_fabric_that_is_well_goes_on(checks: LiveChecks, subject: ReadNetwork) -> None:
@@ -128,9 +128,9 @@ def test_a_clock_of_this_machine_that_is_set_blames_no_switch(
         switch.now = lambda: utc_now() + timedelta(days=1)
     after = checks(subject.network, ["leaf03"], before)
     assert after.refusal() is None
-    (found,) = after.report.findings
+    (finding,) = after.report.findings
     assert re.fullmatch(
-        r"this machine's clock: all 3 switches are 8640\d s ahead of it", found.message
+        r"this machine's clock: all 3 switches are 8640\d s ahead of it", finding.message
     )
 
 

@@ -184,9 +184,9 @@ def command(
         monkeypatch.setattr(sys, "argv", ["rocefort", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             tasks.app()
-        said = capsys.readouterr()
-        assert "Traceback" not in said.out + said.err
-        hold([str(each) for each in arguments], said.out)
-        return Ran(int(ended.value.code or 0), said.out, said.err)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.out + captured.err
+        hold([str(each) for each in arguments], captured.out)
+        return Ran(int(ended.value.code or 0), captured.out, captured.err)
 
     return run

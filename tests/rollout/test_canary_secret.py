@@ -158,9 +158,9 @@ def test_a_crash_that_knows_a_secret_does_not_tell_it(
     if kind == "a defect":
         monkeypatch.setattr(apply, "run_gate", crash)
         assert desk.types("apply", plan, "--connections", at) == 70
-        said = " ".join(" ".join(desk.said).split())
-        assert "an internal error: RuntimeError: no luck with '<removed>' and <removed>" in said
-        assert "rolled back to what ran before: " in said
+        output = " ".join(" ".join(desk.said).split())
+        assert "an internal error: RuntimeError: no luck with '<removed>' and <removed>" in output
+        assert "rolled back to what ran before: " in output
         (log,) = (desk.directory / "scratch").glob("rocefort-*.log")
         assert "RuntimeError: no luck with '<removed>' and <removed>" in log.read_text()
     else:

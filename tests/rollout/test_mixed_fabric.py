@@ -67,11 +67,11 @@ def maintenance(*needs: Requirement) -> list[tuple[str, ...]]:
 
 
 def test_a_maintenance_window_is_told_in_the_words_of_the_switch() -> None:
-    told = maintenance(Requirement.SAVE, Requirement.IDLE_PORT)
-    assert ("save before-maintenance.cfg", "show commits 1") in told
+    steps = maintenance(Requirement.SAVE, Requirement.IDLE_PORT)
+    assert ("save before-maintenance.cfg", "show commits 1") in steps
     down = ("edit", f"interface {PORT}", "disabled", "exit", "commit", "end", "show ports")
-    assert down in told
-    assert ("end", "save") in told
+    assert down in steps
+    assert ("end", "save") in steps
 
 
 def test_a_term_that_a_dialect_lacks_is_one_error() -> None:
@@ -121,9 +121,9 @@ def test_findings_are_in_the_words_of_the_switch_that_they_name() -> None:
     [rule, *_] = registered(EngineSubject)
     subject = AnswerSubject(Overview(MIXED_OLD, Sources({})), rule)
     text = "compare «state of BGP peers»"
-    found = [subject.at(DevicePlace(node.name), text, text) for node in MIXED_OLD.nodes]
-    said = ["compare `show neighbors`", "compare `display bgp peer`"]
-    assert [each.message for each in found] == [each.hint for each in found] == said
+    findings = [subject.at(DevicePlace(node.name), text, text) for node in MIXED_OLD.nodes]
+    expected = ["compare `show neighbors`", "compare `display bgp peer`"]
+    assert [each.message for each in findings] == [each.hint for each in findings] == expected
 
 
 # --- text of unknown hardware ---------------------------------------------------------------------
@@ -140,8 +140,8 @@ def test_rules_read_a_text_of_unknown_hardware_as_its_own_system(
     (tmp_path / "leaf02.cfg").write_text(f"sysname leaf02\n#\n{static}\n#\nreturn\n")
     subject = subject_of_texts(tmp_path)
     assert [node.dialect for node in subject.network.nodes] == ["tiny", "vrp"]
-    found = [[line.text for line, _ in unmodelled_forwarding(n)] for n in subject.network.nodes]
-    assert found == [[route], [static]]
+    lines = [[line.text for line, _ in unmodelled_forwarding(n)] for n in subject.network.nodes]
+    assert lines == [[route], [static]]
 
 
 def test_what_a_family_saves_of_defaults_is_its_data() -> None:
@@ -162,11 +162,11 @@ def side(name: str, network: Network) -> ComparedSide:
 @pytest.mark.parametrize("after", [MIXED_OLD, MIXED_NEW])
 def test_another_system_is_a_difference_that_no_patch_makes(after: Network) -> None:
     families = {str(each.name): each for each in (FAMILY, VRP)}
-    [*_, told] = difference(side("old", OLD), side("new", after), families).switches
-    assert told.device == "leaf02"
-    assert told.facts[0] == "system: TinyOS -> VRP"
-    assert told.no_patch == "TinyOS -> VRP: no patch leads from one system to another"
-    assert told.change.patch == ()
+    [*_, switch] = difference(side("old", OLD), side("new", after), families).switches
+    assert switch.device == "leaf02"
+    assert switch.facts[0] == "system: TinyOS -> VRP"
+    assert switch.no_patch == "TinyOS -> VRP: no patch leads from one system to another"
+    assert switch.change.patch == ()
 
 
 def test_a_plan_to_another_system_is_refused() -> None:
@@ -185,10 +185,12 @@ def test_a_plan_to_a_system_that_is_not_read_names_the_switch(hall: DerivedNetwo
     eos = first.model_copy(update={"family": first.family.model_copy(update={"dialect": "eos"})})
     mixed = hall.network.model_copy(update={"nodes": (eos, *others)})
     texts = render_all(mixed)
-    said = "EOS: its configuration is not read by Rocefort; name hardware whose family has another"
-    with pytest.raises(Refused, match=f"^{first.name}.cfg: {said} dialect$"):
+    problem = (
+        "EOS: its configuration is not read by Rocefort; name hardware whose family has another"
+    )
+    with pytest.raises(Refused, match=f"^{first.name}.cfg: {problem} dialect$"):
         read_back(mixed, texts)
-    with pytest.raises(Refused, match=rf"^{first.name} \(running\): {said} dialect$"):
+    with pytest.raises(Refused, match=rf"^{first.name} \(running\): {problem} dialect$"):
         make_changes(mixed, texts)
 
 

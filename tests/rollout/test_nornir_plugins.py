@@ -60,10 +60,10 @@ def test_a_fabric_is_an_inventory_of_any_nornir_program(nornir: Nornir) -> None:
 def test_tasks_are_events_for_progress_journal_and_audit(
     nornir: Nornir, lab: Rehearsal, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    journal, said, heard = tmp_path / "notes", list[str](), list[Event]()
+    journal, lines, heard = tmp_path / "notes", list[str](), list[Event]()
     two = nornir.filter(filter_func=lambda host: "wave" in host.data)
     with open_journal(journal, "0" * 64) as notes, caplog.at_level(logging.INFO, "rocefort.audit"):
-        chain = [EventProcessor([JsonLines(said.append), heard.append])]
+        chain = [EventProcessor([JsonLines(lines.append), heard.append])]
         chain += [journal_processor(notes), audit_processor()]
         with two:  # its closing is a task of Nornir, which has no listener here
             results = two.with_processors(list(chain)).run(task=napalm_get, getters=["facts"])
@@ -78,9 +78,14 @@ def test_tasks_are_events_for_progress_journal_and_audit(
         ("leaves 1 of 1", "leaf07", "task:napalm_get", Phase.INTENT),
         ("leaves 1 of 1", "leaf07", "task:napalm_get", Phase.DONE),
     ]
-    assert [json.loads(line)["device"] for line in said] == ["leaf08", "leaf08", "leaf07", "leaf07"]
-    told = status(journal)
-    assert (told.damage, [entry.event for entry in told.entries]) == ("", heard)
+    assert [json.loads(line)["device"] for line in lines] == [
+        "leaf08",
+        "leaf08",
+        "leaf07",
+        "leaf07",
+    ]
+    reading = status(journal)
+    assert (reading.damage, [entry.event for entry in reading.entries]) == ("", heard)
     audited = [json.loads(record.message) for record in caplog.records]
     assert [(a["host"], a["task"], a["phase"]) for a in audited] == [
         ("leaf08", "napalm_get", "intent"), ("leaf08", "napalm_get", "done"),

@@ -65,11 +65,11 @@ def site(
     tmp_path: Path,
 ) -> Iterator[Site]:
     plan = plan_of(edit_hall((PORT, f"{PORT}    description: detector 4\n")))
-    made = Site(lab, tmp_path, plan)
-    write_plan(plan, made.file)
-    made.connections.write_text(lab.file.read_text())
-    with made.held:
-        yield made
+    prepared = Site(lab, tmp_path, plan)
+    write_plan(plan, prepared.file)
+    prepared.connections.write_text(lab.file.read_text())
+    with prepared.held:
+        yield prepared
 
 
 # --- what is done to the site ---------------------------------------------------------------------
@@ -102,22 +102,22 @@ def open_password(site: Site) -> None:
 
 
 def changed_host_key(site: Site) -> None:
-    known = Path(site.lab.connections.known_hosts).read_text().splitlines()
+    lines = Path(site.lab.connections.known_hosts).read_text().splitlines()
     port = site.address.split(":")[1]
-    mine = [line for line in known if f":{port} " in line]
-    (other,) = [line for line in known if "leaf07" in line or _port_of(site, "leaf07") in line][:1]
+    mine = [line for line in lines if f":{port} " in line]
+    (other,) = [line for line in lines if "leaf07" in line or _port_of(site, "leaf07") in line][:1]
     key = other.split(" ", 1)[1]
-    rest = [line for line in known if line not in mine]
+    rest = [line for line in lines if line not in mine]
     record = site.directory / "known_hosts"
     record.write_text("\n".join([*rest, *(f"{m.split(' ', 1)[0]} {key}" for m in mine)]) + "\n")
     site.edit(lambda content, _: content.update(known_hosts=str(record)))
 
 
 def unknown_host_key(site: Site) -> None:
-    known = Path(site.lab.connections.known_hosts).read_text().splitlines()
+    lines = Path(site.lab.connections.known_hosts).read_text().splitlines()
     port = site.address.split(":")[1]
     record = site.directory / "short_known_hosts"
-    record.write_text("\n".join(line for line in known if f":{port} " not in line) + "\n")
+    record.write_text("\n".join(line for line in lines if f":{port} " not in line) + "\n")
     site.edit(lambda content, _: content.update(known_hosts=str(record)))
 
 
@@ -278,10 +278,10 @@ def test_one_line_and_its_exit_code_and_nothing_changed(
     spoil(site)
     before = {name: (s.running, s.saved) for name, s in site.lab.switches.items()}
     ran = command("apply", site.file, "--connections", site.connections)
-    said = " ".join((ran.err or ran.out.split("\njournal ")[0]).split())
-    said = re.sub(r"SHA256:[^,;]+", "SHA256:KEY", said)
-    said = re.sub(r"since \S+ \S+ UTC", "since TIME", said)
-    wanted = sentence.format(
+    output = " ".join((ran.err or ran.out.split("\njournal ")[0]).split())
+    output = re.sub(r"SHA256:[^,;]+", "SHA256:KEY", output)
+    output = re.sub(r"since \S+ \S+ UTC", "since TIME", output)
+    expected = sentence.format(
         address=site.address,
         closed=site.closed,
         directory=site.directory,
@@ -290,7 +290,7 @@ def test_one_line_and_its_exit_code_and_nothing_changed(
         user=user(),
         host=platform.node(),
     )
-    assert wanted in said
+    assert expected in output
     assert ran.code == code
     assert {n: (s.running, s.saved) for n, s in site.lab.switches.items()} == before
     assert all(switch.trial is None for switch in site.lab.switches.values())

@@ -109,10 +109,10 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     assert (ran.words.count("resume 20"), first_line(digest, lab) in ran.out) == (3, True)
     assert "canary leaf08 confirm" in ran.words and "its chain holds" in ran.words
     assert max(map(len, ran.out.splitlines())) <= 80 or str(plan) in ran.out
-    told = json.loads(command("history", plan, "--format", "json").out)
-    (run,) = told["runs"]
+    history = json.loads(command("history", plan, "--format", "json").out)
+    (run,) = history["runs"]
     assert (run["ended"], {life["user"] for life in run["lives"]}) == ("finished", {user()})
-    assert told["journal"]["damage"] == ""
+    assert history["journal"]["damage"] == ""
 
     ran = command("rollback", plan)
     back = tmp_path / "plan.back.json"
@@ -217,18 +217,18 @@ def test_status_on_a_read_only_file_system(
     lab: Rehearsal, plan: Path, command: Command, tmp_path: Path
 ) -> None:
     unshare = shutil.which("unshare")
-    place = tmp_path / "kept"
-    place.mkdir()
-    shutil.copy(plan, place)
-    tried = [str(unshare), "-m", "sh", "-c", READ_ONLY.format(place, "true")]
+    directory = tmp_path / "kept"
+    directory.mkdir()
+    shutil.copy(plan, directory)
+    tried = [str(unshare), "-m", "sh", "-c", READ_ONLY.format(directory, "true")]
     if unshare is None or subprocess.run(tried, capture_output=True, check=False).returncode:
         pytest.skip("no mounts of one's own here: needs root and unshare(1)")
     command("apply", plan, "--connections", lab.file)
     for file in tmp_path.glob("plan.json*"):
         if file.is_file():
-            shutil.copy(file, place)
+            shutil.copy(file, directory)
     rocefort = Path(sys.executable).with_name("rocefort")
-    words = [unshare, "-m", "sh", "-c", READ_ONLY.format(place, rocefort)]
+    words = [unshare, "-m", "sh", "-c", READ_ONLY.format(directory, rocefort)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "state: finished" in done.stdout
@@ -282,8 +282,8 @@ def test_a_fabric_may_ask_for_approvals(
         f"rocefort: canary: the approval is by {user()}, who made the plan; another person has to "
         "approve it\n"
     )
-    told = json.loads(command("history", file, "--format", "json").out)
-    assert told["runs"][0]["rules"] == {
+    history = json.loads(command("history", file, "--format", "json").out)
+    assert history["runs"][0]["rules"] == {
         "max_unavailable": 1,
         "approve": ["canary", "leaves 1 of 1"],
         "not_author": True,

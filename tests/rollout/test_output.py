@@ -65,10 +65,10 @@ def test_it_comes_to_its_end_without_its_output(
     (sentence,) = done.stderr.splitlines()
     assert sentence.startswith(f"rocefort: output cannot be written: {why}")
     assert sentence.endswith(f"; the rollout continues: `rocefort status {plan}` shows it")
-    found = status(Path(f"{plan}.journal"))
-    assert not found.damage
-    assert not found.history(read_plan(plan).digest).running
-    ended = found.entries[-1].event
+    reading = status(Path(f"{plan}.journal"))
+    assert not reading.damage
+    assert not reading.history(read_plan(plan).digest).running
+    ended = reading.entries[-1].event
     assert isinstance(ended, RunEnded) and ended.ended == "finished"
     for name in ("leaf07", "leaf08"):
         switch = lab.switches[name]

@@ -33,8 +33,8 @@ def test_all_promises_are_there_in_order() -> None:
 def test_a_promise_names_tests_that_exist_or_says_that_it_is_not_shown(
     title: str, text: str
 ) -> None:
-    named = [(found["file"], found["test"]) for found in NAMED.finditer(text)]
-    assert named or "\nNot shown: " in text, title
-    assert text.count("\n- ") == len(named), "a line that names no test"
-    missing = [f"{file}::{test}" for file, test in named if test not in collected(file)]
+    tests = [(match["file"], match["test"]) for match in NAMED.finditer(text)]
+    assert tests or "\nNot shown: " in text, title
+    assert text.count("\n- ") == len(tests), "a line that names no test"
+    missing = [f"{file}::{test}" for file, test in tests if test not in collected(file)]
     assert missing == []

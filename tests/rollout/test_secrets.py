@@ -63,10 +63,10 @@ def test_a_password_of_a_pair_reaches_both_ends_and_nothing_else(
 
     applied, events = apply_to(plan)
     assert (applied.failure, applied.confirmed) == ("", ("leaf08", "spine01"))
-    kept = passwords(lab)
-    assert kept.keys() == {"leaf08", "spine01"}
-    assert all("cipher %^%#" in line for line in kept.values())
-    seen = [plan.model_dump_json(), str(events), str(applied), *kept.values()]
+    lines = passwords(lab)
+    assert lines.keys() == {"leaf08", "spine01"}
+    assert all("cipher %^%#" in line for line in lines.values())
+    seen = [plan.model_dump_json(), str(events), str(applied), *lines.values()]
     seen += [
         path.read_bytes().decode(errors="replace") for path in tmp_path.glob("*") if path.is_file()
     ]
@@ -95,7 +95,7 @@ def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
     monkeypatch.setenv(NAME, SECRET)
     fabric = edit_hall(PAIR)
     assert apply_to(plan_of(fabric))[0].confirmed == ("leaf08", "spine01")
-    kept = passwords(lab)["spine01"]
+    lines = passwords(lab)["spine01"]
     typed("leaf08", "bgp 65108", "undo peer 10.1.0.112", "quit")  # so that no session is cut
     running = running_of(fabric, lab.connections, None)
     plan = make_plan(fabric, lab.connections, running, PlanOptions(rotate=[REFERENCE]))
@@ -109,7 +109,7 @@ def test_a_secret_alone_is_set_anew_inside_a_drain_and_by_who_goes_on(
     spine, journal = lab.switches["spine01"], tmp_path / "rotated"
     text = [line for line in tree_text(spine.running).splitlines() if " password " not in line]
     kill(plan, journal, "confirm", Phase.DONE, "spine01", "change while drained")
-    assert passwords(lab)["spine01"] != kept
+    assert passwords(lab)["spine01"] != lines
     applied = apply_plan(
         plan, lab.connections, RunDirectory.of_journal(journal), [], ApplyOptions(resume=True)
     )

@@ -30,10 +30,10 @@ class ApplyOptions:
     `REV:`; empty for the one before the change. rules: of a new run, if they do not follow from
     policy and options.
 
-    patience_s: the longest wait for an approval. break_glass: reason for skipping approvals. gate:
-    runs the gate of a wave instead of the one that the connections define. derives: whether a new
-    run derives its plan again; not on a twin, which has other connections. again: instruction
-    shown when the rollout is interrupted.
+    approval_timeout_s: the longest wait for an approval. break_glass: reason for skipping
+    approvals. gate: runs the gate of a wave instead of the default one. derives: whether a
+    new run derives its plan again; not on a twin, which has other connections. resume_hint:
+    instruction shown when the rollout is interrupted.
     """
 
     resume: bool = False
@@ -44,11 +44,11 @@ class ApplyOptions:
     allow_sick: bool = False
     base: str = ""
     rules: ApplyRules | None = None
-    patience_s: float = 0.0
+    approval_timeout_s: float = 0.0
     break_glass: str = ""
     gate: Callable[[Nornir, Gate], GateVerdict] | None = None
     derives: bool = True
-    again: str = APPLY_AGAIN
+    resume_hint: str = APPLY_AGAIN
 
     def __post_init__(self) -> None:
         if not self.break_glass.isprintable():  # a line break would forge a row of the history

@@ -22,7 +22,7 @@ from rocefort.rollout.planning.signing import signer_of_text, signers_file
 
 NAMESPACE = "rocefort-approval"  # of a signature: a signature of a plan approves nothing
 SKEW = timedelta(minutes=5)  # largest difference between the clocks of two machines
-RAN_OUT = "no approval came in that time"
+NO_APPROVAL = "no approval came in that time"
 
 
 def rules_for(

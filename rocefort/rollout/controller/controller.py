@@ -49,7 +49,7 @@ from rocefort.rollout.controller.protocols import GateVerdict, Outcome
 from rocefort.rollout.controller.timeout import result_within
 from rocefort.rollout.journal.journal import JournalFailed
 
-Kept = Mapping[str, Mapping[str, Any]]  # by device, the results of its precheck
+BaselineData = Mapping[str, Mapping[str, Any]]  # by device, the results of its precheck
 SLICE_S = 2.0  # the longest delay before a wait notices a request to stop
 ROUNDED_S = 1.0  # a switch shows whole seconds
 
@@ -65,11 +65,11 @@ class RolloutLoop:
         self.observed: dict[str, SwitchState] = {}
         self.history = RunHistory()
         self._listeners = config.listeners
-        self._patience_s = config.options.patience_s
-        self._raised: BaseException | None = None  # a defect, or the end of this process
+        self._approval_timeout_s = config.options.approval_timeout_s
+        self._exception: BaseException | None = None  # a defect, or the end of this process
         self._defect = ""  # as one sentence, reported after the wave is rolled back
-        self._spoilt = False  # the journal failed once
-        self._late = frozenset[int]()  # requests made to an earlier run
+        self._journal_failed = False  # the journal failed once
+        self._stale_requests = frozenset[int]()  # requests made to an earlier run
         self._awaited = ""  # the wave whose approval the journal reports as awaited
 
     def run(self) -> RolloutOutcome:
@@ -77,13 +77,13 @@ class RolloutLoop:
         self.history = self._begin()
         try:
             if self.config.options.resume:
-                self._take_up()
+                self._record_resume()
             self._observe(self.plan.waves)
             if not self.config.options.resume:
                 self.config.check_plan(self.observed)
             if self.config.options.break_glass:
                 detail = f"by {operator.user()}: {self.config.options.break_glass}"
-                self._say(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))
+                self._record(StepEvent(act="break-glass", phase=Phase.DONE, detail=detail))
             applied = self._loop()
         except JournalFailed as error:
             applied = self._with_defect(outcome.cut_short(self._table, error))
@@ -91,14 +91,16 @@ class RolloutLoop:
             if not self.history.failure:
                 raise
             applied = self._with_defect(outcome.cut_short(self._table, _sentence_of(error)))
-        if self._raised and not self._defect:
-            raise self._raised
+        if self._exception and not self._defect:
+            raise self._exception
         return applied
 
     def _begin(self) -> RunHistory:
         if self.config.options.resume:
             return history_of(self.config.journal.events())
-        self._late = frozenset(request.number for request in self.config.journal.requests())
+        self._stale_requests = frozenset(
+            request.number for request in self.config.journal.requests()
+        )
         sizes = (len(wave.devices) for wave in self.plan.waves)
         rules = self.config.rules or ApplyRules(max(sizes, default=0))
         return RunHistory(rules=replace(rules, live=self.config.live is not None))
@@ -106,54 +108,56 @@ class RolloutLoop:
     def _loop(self) -> RolloutOutcome:
         while True:
             try:
-                self._hear()
+                self._take_requests()
                 action = next_action(self.plan, self.history, self.observed)
-                if applied := self._carried_out(action):
+                if applied := self._carry_out(action):
                     return applied
             except JournalFailed as error:
-                if self._spoilt:
+                if self._journal_failed:
                     raise
-                self._spoilt = True  # no act without a record, but a rollback may still work
+                self._journal_failed = (
+                    True  # no act without a record, but a rollback may still work
+                )
                 self._fail(str(error), error.exit_code)
             except RocefortError as error:
                 if self.history.failure:  # the rollback would fail for ever
                     raise
                 self._fail(str(error), error.exit_code)
             except BaseException as error:  # a defect: trials must not wait for it
-                if self._raised:
+                if self._exception:
                     raise
-                self._raised, self._listeners = error, ()  # one of them may be the cause
+                self._exception, self._listeners = error, ()  # one of them may be the cause
                 if isinstance(error, Exception):
                     self._defect = str(_sentence_of(error))
                 text = f"wave {self._wave}: {self._defect or 'the controller ends'}"
                 self._fail(text, internal_errors.EXIT_CODE)
 
-    def _hear(self) -> None:
+    def _take_requests(self) -> None:
         """Record requests of other processes, expired approvals, and an interruption."""
         for request in self.config.journal.requests():
-            self._take(request)
+            self._take_request(request)
         for event in approvals.expired(self.history, self.config.now()):
-            self._say(event)
+            self._record(event)
         if self.config.stop() and not self.history.failure and (wave := self._wave):
-            again = self.config.options.again
-            self._say(_failure_event("stop", wave, f"wave {wave}: interrupted; {again}"))
+            hint = self.config.options.resume_hint
+            self._record(_failure_event("stop", wave, f"wave {wave}: interrupted; {hint}"))
 
-    def _take(self, request: OperatorRequest) -> None:
-        told_by = f"by {request.by}"
-        if request.number in self._late:
-            late = f"{request.kind} {told_by}, meant for an earlier run"
+    def _take_request(self, request: OperatorRequest) -> None:
+        author = f"by {request.by}"
+        if request.number in self._stale_requests:
+            late = f"{request.kind} {author}, meant for an earlier run"
             ignored = StepEvent(act="ignored", wave=request.wave, phase=Phase.DONE, detail=late)
-            self._say(ignored, request)
+            self._record(ignored, request)
         elif request.kind == "pause":
             paused = StepEvent(act="pause", phase=Phase.DONE, detail=request.by)
-            self._say(paused, request)
+            self._record(paused, request)
         elif request.kind == "approve":
             now = self.config.now()
-            self._say(approvals.approval_event(request, self.plan, self.history, now), request)
+            self._record(approvals.approval_event(request, self.plan, self.history, now), request)
         elif not self.history.failure and (wave := self._wave):
-            self._say(_failure_event("stop", wave, f"wave {wave}: aborted {told_by}"), request)
+            self._record(_failure_event("stop", wave, f"wave {wave}: aborted {author}"), request)
 
-    def _carried_out(self, action: Action) -> RolloutOutcome | None:
+    def _carry_out(self, action: Action) -> RolloutOutcome | None:
         """Carry out an action; returns the outcome of the rollout if the action ends it."""
         match action:
             case RunActs():
@@ -166,7 +170,7 @@ class RolloutLoop:
                 self._wait(action)
             case FailWave(wave, troubles):
                 for device, trouble in troubles:
-                    self._say(_failure_event("fault", wave, trouble.text, trouble.code, device))
+                    self._record(_failure_event("fault", wave, trouble.text, trouble.code, device))
             case AwaitApproval(wave) if self._patient(wave):
                 pass
             case _:
@@ -176,20 +180,20 @@ class RolloutLoop:
     # --- acts -------------------------------------------------------------------------------------
 
     def _do(self, action: RunActs) -> None:
-        known = {device.name: device for device in self._table.of(action.wave)}
-        devices = [known[name] for name in action.devices]
+        states = {device.name: device for device in self._table.of(action.wave)}
+        devices = [states[name] for name in action.devices]
         for each in devices:
-            self._say(each.event(action.act, devices))
-        outcome, kept = self._call(action.act, devices)
+            self._record(each.event(action.act, devices))
+        outcome, baselines = self._call(action.act, devices)
         self._observe([self._wave_of(action.wave)])
         for each in devices:
-            event = each.event(action.act).like(**kept.get(each.name, {}), phase=Phase.DONE)
-            self._say(self._result(event, each, outcome.get(each.name)))
+            event = each.event(action.act).like(**baselines.get(each.name, {}), phase=Phase.DONE)
+            self._record(self._result(event, each, outcome.get(each.name)))
 
-    def _call(self, act: Act, devices: Sequence[DeviceState]) -> tuple[Outcome, Kept]:
+    def _call(self, act: Act, devices: Sequence[DeviceState]) -> tuple[Outcome, BaselineData]:
         changes = [each.change for each in devices]
         words = {each.name: each.word for each in devices}
-        before = {each.name: each.course.before for each in devices}
+        before = {each.name: each.progress.before for each in devices}
         calls: dict[Act, Callable[[], Outcome]] = {
             Act.LOAD: lambda: self.switches.load(changes),
             Act.TRIAL: lambda: self.switches.trial(changes, self.plan.trial_s, words),
@@ -203,16 +207,19 @@ class RolloutLoop:
             return self._precheck(devices)
         return calls[act](), {}
 
-    def _precheck(self, devices: Sequence[DeviceState]) -> tuple[Outcome, Kept]:
+    def _precheck(self, devices: Sequence[DeviceState]) -> tuple[Outcome, BaselineData]:
         """Store the running configuration and the sessions before the first change."""
-        outcome, kept = {}, {}
-        for device, found in self.switches.precheck([each.change for each in devices]).items():
-            if isinstance(found, RocefortError):
-                outcome[device] = found
+        outcome, baselines = {}, {}
+        for device, baseline in self.switches.precheck([each.change for each in devices]).items():
+            if isinstance(baseline, RocefortError):
+                outcome[device] = baseline
                 continue
-            running, sessions = self.config.texts.keep(found.text), tuple(sorted(found.established))
-            kept[device] = {"running": running, "established": sessions}
-        return outcome, kept
+            running, sessions = (
+                self.config.texts.keep(baseline.text),
+                tuple(sorted(baseline.established)),
+            )
+            baselines[device] = {"running": running, "established": sessions}
+        return outcome, baselines
 
     def _soak(self, devices: Sequence[DeviceState]) -> Outcome:
         """Wait until the trials have run for their soak time.
@@ -224,21 +231,24 @@ class RolloutLoop:
         begun = {each.name: self.observed[each.name].left_s or 0 for each in devices}
         outcome: dict[str, RocefortError] = {}
         for each in devices:
-            left = begun[each.name]
-            if left < each.rest_s:
-                what = f"only {left} s are left of its trial, and {each.rest_s:.0f} s are needed"
-                outcome[each.name] = DeviceFailed(f"{what} to soak", where=each.name)
+            remaining_s = begun[each.name]
+            if remaining_s < each.rest_s:
+                what = f"only {remaining_s} s are left of its trial"
+                what += f", and {each.rest_s:.0f} s are needed to soak"
+                outcome[each.name] = DeviceFailed(what, where=each.name)
         seconds = longest_soak_s(each.change for each in devices)
         left_s = 0.0 if outcome else float(seconds)
         while left_s > 0:
             until = self.config.monotonic() + left_s
             while (wait := until - self.config.monotonic()) > 0:
                 self.config.sleep(min(SLICE_S, wait))
-                self._hear()
-                if self.history.failure and not devices[0].leg.back:  # stopped meanwhile
+                self._take_requests()
+                if self.history.failure and not devices[0].step.back:  # stopped meanwhile
                     return {d.name: DeviceFailed("did not soak", where=d.name) for d in devices}
             self._observe([wave])
-            left_s = max(seconds - self._ran_s(name, left) for name, left in begun.items())
+            left_s = max(
+                seconds - self._ran_s(name, remaining_s) for name, remaining_s in begun.items()
+            )
         return outcome
 
     def _ran_s(self, device: str, left_s: int) -> float:
@@ -262,83 +272,85 @@ class RolloutLoop:
 
     def _measure(self, wave: Wave) -> None:
         """Run the gate of a wave; skip it if the plan lists only pairs that cannot be measured."""
-        gate, passed, said = wave.gate, True, []
+        gate, passed, messages = wave.gate, True, []
         begun = StepEvent(act="gate", wave=wave.name, phase=Phase.INTENT)
-        self._say(begun)
+        self._record(begun)
         if gate.pairs or not gate.unmeasured:
             verdict = self._in_time(wave, "the RDMA gate", lambda: self.config.run_gate(gate))
-            passed, said = verdict.passed, [verdict.summary]
+            passed, messages = verdict.passed, [verdict.summary]
         if gate.unmeasured:
-            said.append(f"not measured: {', '.join(gate.unmeasured)}")
+            messages.append(f"not measured: {', '.join(gate.unmeasured)}")
         self._observe([wave])
-        summary = "; ".join(said)
+        summary = "; ".join(messages)
         if passed:
-            self._say(begun.like(phase=Phase.DONE, detail=summary))
+            self._record(begun.like(phase=Phase.DONE, detail=summary))
             return
         failed = f"wave {wave.name}: the RDMA gate failed: {summary}"
-        self._say(begun.like(phase=Phase.FAILED, detail=failed, code=3))
+        self._record(begun.like(phase=Phase.FAILED, detail=failed, code=3))
 
     def _watch(self, action: RunChecks) -> None:
         """Run the live checks; the journal has their results before the wave's trials expire."""
         wave, when = self._wave_of(action.wave), action.when
-        asked, rules = self.config.live, self.history.rules
-        if asked is None:
+        live_checks, rules = self.config.live, self.history.rules
+        if live_checks is None:
             raise Refused("its live checks are not available", where=f"wave {wave.name}")
         begun = HealthEvent(wave=wave.name, phase=Phase.INTENT, when=when)
-        self._say(begun)
+        self._record(begun)
         sick = rules is not None and rules.allow_sick
         verdict = self._in_time(
-            wave, "the live check", lambda: asked(wave.devices, when, allow_sick=sick)
+            wave, "the live check", lambda: live_checks(wave.devices, when, allow_sick=sick)
         )
         self._observe([wave])
         passed = Phase.DONE if verdict.passed else Phase.FAILED
-        said = f"{when}: {verdict.summary}"
+        message = f"{when}: {verdict.summary}"
         if not verdict.passed:
             stays = "; it stays confirmed" if when == AFTER else ""
-            said = f"wave {wave.name}: the live checks {when} it failed: {verdict.summary}{stays}"
+            message = (
+                f"wave {wave.name}: the live checks {when} it failed: {verdict.summary}{stays}"
+            )
         code = 0 if verdict.passed else 4 if when == BEFORE else 3
-        self._say(begun.like(phase=passed, detail=said, code=code))
+        self._record(begun.like(phase=passed, detail=message, code=code))
 
     def _in_time(self, wave: Wave, what: str, ask: Callable[[], GateVerdict]) -> GateVerdict:
         """Return a verdict in time to act on it; a later one is stopped and its sessions end."""
-        left, config = self._left_s(wave), self.config
-        seconds = None if left is None else left / config.scale
+        left_s, config = self._left_s(wave), self.config
+        seconds = None if left_s is None else left_s / config.scale
         return result_within(seconds, what, ask, config.end_checks)
 
     def _left_s(self, wave: Wave) -> float | None:
         """Seconds left of a wave's trials by the switches' clocks; None if no trial runs."""
         seen = [self.observed[name] for name in wave.devices]
-        left = [each.left_s or 0 for each in seen if each.trial is TrialOwner.THIS_RUN]
-        return min(left) - self.plan.margin_s if left else None
+        seconds = [each.left_s or 0 for each in seen if each.trial is TrialOwner.THIS_RUN]
+        return min(seconds) - self.plan.margin_s if seconds else None
 
     def _wait(self, action: AwaitTrials) -> None:
         for device in action.devices:
             detail = f"its trial ends in {action.seconds} s"
-            self._say(_wait(action, device).like(detail=detail))
-        left = float(action.seconds + 1)
-        while left > 0 and (self.history.failure or not self.config.stop()):
-            self.config.sleep(min(SLICE_S, left))
-            left -= SLICE_S
+            self._record(_wait(action, device).like(detail=detail))
+        left_s = float(action.seconds + 1)
+        while left_s > 0 and (self.history.failure or not self.config.stop()):
+            self.config.sleep(min(SLICE_S, left_s))
+            left_s -= SLICE_S
         self._observe([self._wave_of(action.wave)])
         for device in action.devices:
-            self._say(_wait(action, device).like(phase=Phase.DONE))
+            self._record(_wait(action, device).like(phase=Phase.DONE))
 
     def _patient(self, wave: str) -> bool:
         """Wait briefly for a wave's approval; the wave then begins with a new observation."""
         self._open()  # an approval is for a run, so there must be one
         request = ApprovalEvent(wave=wave, phase=Phase.INTENT)
-        if self._patience_s <= 0:
+        if self._approval_timeout_s <= 0:
             if self._awaited == wave:
-                self._say(request.like(phase=Phase.FAILED, detail=approvals.RAN_OUT, code=4))
+                self._record(request.like(phase=Phase.FAILED, detail=approvals.NO_APPROVAL, code=4))
             return False
         if self._awaited != wave:
             rules = self.history.rules or ApplyRules(0)
             text = approvals.approval_prompt(
-                rules, wave, self._patience_s, self.config.approve_with
+                rules, wave, self._approval_timeout_s, self.config.approve_with
             )
-            self._say(request.like(detail=text))
+            self._record(request.like(detail=text))
             self._awaited = wave
-        self._patience_s -= SLICE_S
+        self._approval_timeout_s -= SLICE_S
         self.config.sleep(SLICE_S * self.config.scale)
         self._observe([self._wave_of(wave)])
         return True
@@ -359,14 +371,14 @@ class RolloutLoop:
 
     def _observe(self, waves: Sequence[Wave]) -> None:
         """Observe waves again, and the next wave too when they are complete."""
-        ways = [self.plan.parts(wave, d) for wave in waves for d in wave.devices]
-        self.observed.update(self.switches.observe(ways))
+        changes = [self.plan.parts(wave, d) for wave in waves for d in wave.devices]
+        self.observed.update(self.switches.observe(changes))
         names = {wave.name for wave in waves}
         if (focus := self._table.focus) and focus[0].name not in names:
-            ways = [self.plan.parts(focus[0], d) for d in focus[0].devices]
-            self.observed.update(self.switches.observe(ways))
+            changes = [self.plan.parts(focus[0], d) for d in focus[0].devices]
+            self.observed.update(self.switches.observe(changes))
 
-    def _take_up(self) -> None:
+    def _record_resume(self) -> None:
         """Record in the journal that another controller resumes, and the state of the switches."""
         self._mark(RunResumed(phase=Phase.INTENT, **self._process))
         self._observe(self.plan.waves)
@@ -374,13 +386,13 @@ class RolloutLoop:
             if device.touched:
                 text = outcome.state_message(self.observed[device.name])
                 name, wave = device.name, device.wave
-                self._say(
+                self._record(
                     StepEvent(act="found", wave=wave, device=name, phase=Phase.DONE, detail=text)
                 )
 
     # --- events -----------------------------------------------------------------------------------
 
-    def _say(self, event: Event, request: OperatorRequest | None = None) -> None:
+    def _record(self, event: Event, request: OperatorRequest | None = None) -> None:
         """Write an event to the journal, then to the history, then pass it to listeners."""
         self._open()
         event = event.like(detail=masked(event.detail))
@@ -409,7 +421,7 @@ class RolloutLoop:
     def _fail(self, text: str, code: int) -> None:
         if self.history.failure:
             return  # it is being rolled back already
-        self._say(_failure_event("fault", self._wave, text, code))
+        self._record(_failure_event("fault", self._wave, text, code))
         self._observe([self._wave_of(self._wave)] if self._wave else [])
 
     # --- outcome ----------------------------------------------------------------------------------

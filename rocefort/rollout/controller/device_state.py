@@ -24,7 +24,7 @@ from rocefort.models.rollout.events import (
 from rocefort.models.rollout.history import RunHistory, StepProgress
 from rocefort.models.rollout.plan import Change, Plan, Soak
 
-LEGS = ("drain", "change while drained", "end of the drain")  # also of a commit's description
+STEP_NAMES = ("drain", "change while drained", "end of the drain")  # also of a commit's description
 UNDONE = " undone"
 CHANGED = frozenset({Act.LOAD, Act.TRIAL, Act.CHECK, Act.SOAK, Act.CONFIRM})
 
@@ -46,26 +46,26 @@ class DeviceState:
     """One device of the plan in its current drain step.
 
     seen: state relative to this step, BASELINE before it and TARGET after it. touched: changed in
-    any step. `amid`: the device is drained, or may be.
+    any step. `mid_drain`: the device is drained, or may be.
     """
 
     name: str
     wave: str
     parts: tuple[Change, ...]
-    leg: DrainStep
-    course: StepProgress
+    step: DrainStep
+    progress: StepProgress
     seen: SwitchState
     trial_s: int
     margin_s: float  # seconds that a trial must have left to be confirmed
     rest_s: float  # seconds a trial must have left to soak with its wave, then be confirmed
     touched: bool
-    amid: bool
+    mid_drain: bool
 
     @property
     def change(self) -> Change:
         """Change of this drain step."""
-        part = self.parts[self.leg.part]
-        return part.undone if self.leg.back else part
+        part = self.parts[self.step.part]
+        return part.undone if self.step.back else part
 
     @property
     def soak(self) -> Soak | None:
@@ -77,7 +77,7 @@ class DeviceState:
         """Name of this drain step; empty for a change without a drain."""
         if len(self.parts) == 1:
             return ""
-        return LEGS[self.leg.part] + (UNDONE if self.leg.back else "")
+        return STEP_NAMES[self.step.part] + (UNDONE if self.step.back else "")
 
     def event(self, act: Act, at_once: Sequence[DeviceState] = ()) -> ActEvent:
         """Event of an act that begins. at_once: all devices that the act is for.
@@ -92,11 +92,11 @@ class DeviceState:
             detail = ", ".join(filter(None, (detail, f"{soak.seconds} s: {whose}{soak.why}")))
         if len(self.parts) == 1:
             return event.like(detail=detail)
-        part, back = self.leg
+        part, back = self.step
         return event.like(detail=detail, part=part, of=len(self.parts), back=back)
 
     @property
-    def stand(self) -> DeviceStatus:
+    def status(self) -> DeviceStatus:
         """Status of the device."""
         seen = self.seen
         if self.trouble:
@@ -108,7 +108,7 @@ class DeviceState:
         if seen.runs is RunningConfig.TARGET:
             return (
                 DeviceStatus.TARGET
-                if _is_saved(self.change, self.course, seen)
+                if _is_saved(self.change, self.progress, seen)
                 else DeviceStatus.UNSAVED
             )
         return DeviceStatus.LOADED if seen.loaded else DeviceStatus.BASELINE
@@ -128,13 +128,13 @@ class DeviceState:
     @property
     def is_own_trial(self) -> bool:
         """Whether this controller process began its trial, or resumed and checked it."""
-        begun = self.course.done & {Act.TRIAL, Act.CHECK, Act.SOAK}
-        return not self.course.confirmed and bool(begun)
+        begun = self.progress.done & {Act.TRIAL, Act.CHECK, Act.SOAK}
+        return not self.progress.confirmed and bool(begun)
 
     @property
     def begun(self) -> bool:
         """Whether its change has begun and is not complete."""
-        return self.amid or bool(self.course.done & CHANGED)
+        return self.mid_drain or bool(self.progress.done & CHANGED)
 
     @property
     def trouble(self) -> RolloutProblem | None:
@@ -171,17 +171,17 @@ class DeviceState:
         if seen.left_s is None:
             return "its switch does not show how much time its trial has left; it may be too little"
         if seen.left_s < self.margin_s:
-            left = f"only {seen.left_s} s are left of its trial"
-            return f"{left}, too little to confirm it, which may take {self.margin_s:.0f} s"
+            time_left = f"only {seen.left_s} s are left of its trial"
+            return f"{time_left}, too little to confirm it, which may take {self.margin_s:.0f} s"
         return ""
 
     def _ended_leg(self) -> str:
-        seen, done = self.seen, self.course.done
+        seen, done = self.seen, self.progress.done
         if Act.CONFIRM in done and (
             seen.runs is not RunningConfig.TARGET or seen.trial is TrialOwner.THIS_RUN
         ):
             return "after the confirmation, the switch does not run what was planned"
-        if Act.LOAD in done and self.stand is DeviceStatus.BASELINE:
+        if Act.LOAD in done and self.status is DeviceStatus.BASELINE:
             return "the candidate no longer contains the planned change"
         return ""
 
@@ -207,46 +207,46 @@ def device_of(  # noqa: PLR0913, PLR0917 - all inputs of the state
     """State of a device in its current drain step, from its output and the acts on it."""
     if len(parts) == 1:
         between = seen.runs is RunningConfig.INTERMEDIATE
-        leg, seen, amid = (
+        step, seen, mid_drain = (
             DrainStep(),
             replace(seen, runs=RunningConfig.UNKNOWN) if between else seen,
             False,
         )
     else:
-        leg, seen, amid = _on_the_way(name, parts, history, seen)
+        step, seen, mid_drain = _current_step(name, parts, history, seen)
     return DeviceState(
         name=name,
         wave=wave,
         parts=parts,
-        leg=leg,
-        course=history.course(name, leg),
+        step=step,
+        progress=history.course(name, step),
         seen=seen,
         trial_s=plan.trial_s,
         margin_s=plan.margin_s,
         rest_s=rest_s,
         touched=history.touched(name),
-        amid=amid,
+        mid_drain=mid_drain,
     )
 
 
-def _on_the_way(
+def _current_step(
     name: str, parts: Sequence[Change], history: RunHistory, seen: SwitchState
 ) -> tuple[DrainStep, SwitchState, bool]:
     """Drain step, state of the switch relative to it, and whether the device is drained."""
     if seen.trouble or seen.runs is RunningConfig.UNKNOWN:
-        leg = history.leg(name)
-        begun = leg.part > 0 or leg.back or history.course(name).confirmed
-        return leg, seen, begun
+        step = history.leg(name)
+        begun = step.part > 0 or step.back or history.course(name).confirmed
+        return step, seen, begun
     at = min(seen.at, len(parts))
     if at == 1 and parts[1].only_secrets and history.course(name, DrainStep(1)).confirmed:
         at = 2  # a secret does not show: only the history has the difference
-    leg = _drain_step(name, parts, history, replace(seen, at=at))
-    behind = at <= leg.part if leg.back else at > leg.part
-    amid = 0 < at < len(parts)
+    step = _drain_step(name, parts, history, replace(seen, at=at))
+    behind = at <= step.part if step.back else at > step.part
+    mid_drain = 0 < at < len(parts)
     return (
-        leg,
+        step,
         replace(seen, at=at, runs=RunningConfig.TARGET if behind else RunningConfig.BASELINE),
-        amid,
+        mid_drain,
     )
 
 
@@ -275,17 +275,17 @@ def _from(name: str, history: RunHistory, seen: SwitchState) -> DrainStep:
     return DrainStep(seen.at - 1, back=True) if ended else DrainStep(seen.at)
 
 
-def to_abort(course: StepProgress) -> bool:
+def to_abort(progress: StepProgress) -> bool:
     """Whether a drain step has begun and must still be ended."""
-    return course.touched and not course.confirmed and not asked_to_end(course)
+    return progress.touched and not progress.confirmed and not end_attempted(progress)
 
 
-def asked_to_end(course: StepProgress) -> bool:
+def end_attempted(progress: StepProgress) -> bool:
     """Whether this controller process has tried to end a drain step."""
-    return Act.ABORT in course.done or bool(course.failures(Act.ABORT))
+    return Act.ABORT in progress.done or bool(progress.failures(Act.ABORT))
 
 
-def _is_saved(change: Change, course: StepProgress, seen: SwitchState) -> bool:
-    if change.only_secrets and course.touched:
-        return course.saved  # its saved text shows no secret
+def _is_saved(change: Change, progress: StepProgress, seen: SwitchState) -> bool:
+    if change.only_secrets and progress.touched:
+        return progress.saved  # its saved text shows no secret
     return seen.saved

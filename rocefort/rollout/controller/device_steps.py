@@ -22,9 +22,9 @@ from rocefort.models.fabric.trial_time import SETTLE_S
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.rollout.events import RolloutProblem, RunningConfig, SwitchState, TrialOwner
 from rocefort.models.rollout.plan import Change
-from rocefort.rollout.controller.device_state import LEGS, UNDONE
+from rocefort.rollout.controller.device_state import STEP_NAMES, UNDONE
 from rocefort.rollout.controller.protocols import Baseline
-from rocefort.rollout.controller.trial_label import TrialLabel, run_told
+from rocefort.rollout.controller.trial_label import TrialLabel, run_on_switch
 from rocefort.rollout.controller.trial_owner import (
     Commit,
     OwnTrial,
@@ -59,7 +59,7 @@ def pending_trial(driver: RolloutDriver) -> PendingTrial | None:
     trial = driver.trial_status()
     if trial.state == "INACTIVE":
         return None
-    plan, run = run_told(trial.persist_id, described(driver.newest_commit()))
+    plan, run = run_on_switch(trial.persist_id, described(driver.newest_commit()))
     return PendingTrial(trial.seconds_left, plan, run)
 
 
@@ -91,7 +91,7 @@ class DeviceSteps:
     _began: dict[str, OwnTrial] = field(default_factory=dict)  # the newest trial
     running: dict[str, str] = field(default_factory=dict)  # by device, the newest text
     _words: dict[str, str] = field(default_factory=dict)  # words of the newest trial
-    _known: dict[tuple[str, str], ConfigIdentity] = field(
+    _identities: dict[tuple[str, str], ConfigIdentity] = field(
         default_factory=dict
     )  # by device and text
 
@@ -101,15 +101,15 @@ class DeviceSteps:
         """State of the switch from its own output. parts: its change, or the three of a drain."""
         change = parts[0]
         running = driver.get_config("running")["running"]
-        said = self._config_identity(running, change, "running")
-        if said.name != change.device:
-            what = f"the switch reports the name {said.name!r}"
+        identity = self._config_identity(running, change, "running")
+        if identity.name != change.device:
+            what = f"the switch reports the name {identity.name!r}"
             how = "check its management address; nothing was changed on it"
             return SwitchState(trouble=RolloutProblem(f"{change.device}: {what}; {how}", 4))
         self.running[change.device] = running
         trial, newest = driver.trial_status(), driver.newest_commit()
-        at = _state(said.digest, parts, self._words_of(driver, change, newest))
-        owner = self._owner(driver, trial, newest, parts, lambda: said.digest)
+        at = _state(identity.digest, parts, self._words_of(driver, change, newest))
+        owner = self._owner(driver, trial, newest, parts, lambda: identity.digest)
         whose = owner.whose
         loaded = self._loaded.get(change.device) is driver
         if whose is TrialOwner.NONE and not loaded and driver.compare_config():
@@ -118,13 +118,13 @@ class DeviceSteps:
             return SwitchState(trouble=RolloutProblem(f"{change.device}: {what}; {how}", 4))
         pending = whose is not TrialOwner.NONE
         runs = _runs(at, len(parts))
-        told = runs is RunningConfig.TARGET or (
+        is_planned = runs is RunningConfig.TARGET or (
             len(parts) > 1 and runs is not RunningConfig.UNKNOWN
         )
         return SwitchState(
             runs=runs,
             at=max(at, 0),
-            saved=told and not pending and self._saved(driver, change, said.digest),
+            saved=is_planned and not pending and self._saved(driver, change, identity.digest),
             trial=whose,
             held=whose is TrialOwner.THIS_RUN and self._held(driver, change, trial),
             left_s=self._left_s(driver, change, trial) if pending else 0,
@@ -226,9 +226,9 @@ class DeviceSteps:
 
     def load(self, driver: RolloutDriver, change: Change) -> None:
         """Load the patch; the comparison and the candidate of the switch must match the plan."""
-        known = {name: secret.reveal() for name, secret in self.secrets.items()}
+        passwords = {name: secret.reveal() for name, secret in self.secrets.items()}
         driver.load_merge_candidate(
-            config="\n".join(filled_line(line, known) for line in change.patch)
+            config="\n".join(filled_line(line, passwords) for line in change.patch)
         )
         self._loaded[change.device] = driver
         self._expect_planned(driver, change)
@@ -239,9 +239,9 @@ class DeviceSteps:
 
     def _expect_planned(self, driver: RolloutDriver, change: Change) -> None:
         """Compare the loaded patch with the plan by meaning; discard a patch that differs."""
-        text, said = driver.get_config("running")["running"], driver.compare_config()
+        text, comparison = driver.get_config("running")["running"], driver.compare_config()
         family = self._family(change)
-        differs = dialect_of(family).same_change(change, said, text, family)
+        differs = dialect_of(family).same_change(change, comparison, text, family)
         if differs:
             del self._loaded[change.device]
             driver.discard_config()
@@ -271,9 +271,9 @@ class DeviceSteps:
         """Check that the switch runs the target, and that BGP sessions are up as before."""
         self._expect_running(driver, change, "after the trial commit")
         removed = {edit.path for edit in change.edits if edit.after is None}
-        wanted = {peer for peer in before if f"bgp.peers[{peer}]" not in removed}
+        expected = {peer for peer in before if f"bgp.peers[{peer}]" not in removed}
         deadline = self.clock() + self.settle_s
-        while missing := wanted - established(driver):
+        while missing := expected - established(driver):
             if self.clock() > deadline:
                 raise DeviceFailed(
                     f"BGP sessions did not come back: {', '.join(sorted(missing))}",
@@ -281,7 +281,7 @@ class DeviceSteps:
                 )
             self.sleep(min(1.0, self.settle_s / 5))
 
-    def check_anew(self, driver: RolloutDriver, change: Change) -> None:
+    def check_in_new_session(self, driver: RolloutDriver, change: Change) -> None:
         """Read the target from a new session: the change may have caused a lockout."""
         self._expect_running(driver, change, "seen from a new session")
 
@@ -312,20 +312,20 @@ class DeviceSteps:
         self._expect(self._config_identity(text, change, "running"), change, when)
 
     @staticmethod
-    def _expect(said: ConfigIdentity, change: Change, when: str) -> None:
-        if said.digest != change.intended_digest:
+    def _expect(identity: ConfigIdentity, change: Change, when: str) -> None:
+        if identity.digest != change.intended_digest:
             what = f"{when}, the switch does not run what was planned"
             raise DeviceFailed(what, where=change.device)
 
     def _config_identity(self, text: str, change: Change, kind: str) -> ConfigIdentity:
         """Identity of a text, cached: an unchanged switch shows the same text many times."""
         key = (change.device, text)
-        if key not in self._known:
+        if key not in self._identities:
             family = self._family(change)
             parsed = dialect_of(family).parse(text, f"{change.device} ({kind})")
             digest = running_digest(parsed, family)
-            self._known[key] = ConfigIdentity(parsed.device.name, digest)
-        return self._known[key]
+            self._identities[key] = ConfigIdentity(parsed.device.name, digest)
+        return self._identities[key]
 
     def _family(self, change: Change) -> Family:
         family = self.families[change.device]
@@ -341,11 +341,11 @@ def _state(digest: str, parts: Sequence[Change], newest: str | None) -> int:
     decide.
     """
     states = _states(parts)
-    found = [at for at, state in enumerate(states) if state == digest]
-    if len(found) > 1 and newest is not None:
+    matches = [at for at, state in enumerate(states) if state == digest]
+    if len(matches) > 1 and newest is not None:
         came = _led_to(newest, parts)
-        return came if came in found else found[0]
-    return found[0] if found else -1
+        return came if came in matches else matches[0]
+    return matches[0] if matches else -1
 
 
 def _states(parts: Sequence[Change]) -> tuple[str, ...]:
@@ -358,7 +358,7 @@ def _led_to(newest: str, parts: Sequence[Change]) -> int:
     if len(parts) == 1:
         return 1
     name, back = newest.removesuffix(UNDONE), newest.endswith(UNDONE)
-    return LEGS.index(name) + (not back) if name in LEGS else -1
+    return STEP_NAMES.index(name) + (not back) if name in STEP_NAMES else -1
 
 
 def _runs(at: int, parts: int) -> RunningConfig:

@@ -80,10 +80,10 @@ class NapalmSwitches:
         def look(driver: RolloutDriver, change: Change) -> SwitchState:
             return self._steps.observe(driver, by_device[change.device])
 
-        found = self._each(changes, look)
-        again = [c for c in changes if isinstance(found[c.device], _SessionLost)]
-        found |= self._each(again, look) if again else {}
-        return {name: _switch_state(value) for name, value in found.items()}
+        states = self._each(changes, look)
+        again = [c for c in changes if isinstance(states[c.device], _SessionLost)]
+        states |= self._each(again, look) if again else {}
+        return {name: _switch_state(value) for name, value in states.items()}
 
     def precheck(self, changes: Sequence[Change]) -> dict[str, Baseline | RocefortError]:
         """State before the first act."""
@@ -109,8 +109,11 @@ class NapalmSwitches:
         )
         # The session that made the change stays open beside the new one: on some releases a trial
         # ends with the session that it began in.
-        left = [change for change in changes if change.device not in outcome]
-        return {**outcome, **_errors(self._each(left, self._steps.check_anew, NEW_SESSION))}
+        passed = [change for change in changes if change.device not in outcome]
+        return {
+            **outcome,
+            **_errors(self._each(passed, self._steps.check_in_new_session, NEW_SESSION)),
+        }
 
     def confirm(self, changes: Sequence[Change], before: Mapping[str, frozenset[str]]) -> Outcome:
         """Check again, confirm, and read the configuration back."""

@@ -27,8 +27,8 @@ from rocefort.rollout.controller.device_state import (
     CHANGED,
     DeviceState,
     DeviceStatus,
-    asked_to_end,
     device_of,
+    end_attempted,
     to_abort,
 )
 
@@ -153,7 +153,7 @@ class RolloutState:
     def focus(self) -> tuple[Wave, tuple[DeviceState, ...]] | None:
         """First wave with a device that does not run and save its target configuration."""
         for wave, devices in self.waves:
-            if any(device.stand is not DeviceStatus.TARGET for device in devices):
+            if any(device.status is not DeviceStatus.TARGET for device in devices):
                 return wave, devices
         return None
 
@@ -164,11 +164,11 @@ def table(plan: Plan, history: RunHistory, observed: Observed) -> RolloutState:
     waves = []
     for wave in plan.waves:
         drained = {each.device: each.parts for each in wave.drained}
-        ways = {name: drained.get(name) or (changes[name],) for name in wave.devices}
-        rest_s = plan.rest_s(longest_soak_s(chain.from_iterable(ways.values())))
+        parts_by_device = {name: drained.get(name) or (changes[name],) for name in wave.devices}
+        rest_s = plan.rest_s(longest_soak_s(chain.from_iterable(parts_by_device.values())))
         devices = tuple(
             device_of(plan, wave.name, name, parts, history, observed.get(name, UNSEEN), rest_s)
-            for name, parts in ways.items()
+            for name, parts in parts_by_device.items()
         )
         waves.append((wave, devices))
     return RolloutState(plan, history, tuple(waves))
@@ -181,14 +181,16 @@ def next_action(plan: Plan, history: RunHistory, observed: Observed) -> Action:
     """
     now = table(plan, history, observed)
     if history.failure:
-        return _way_back(now, history.failure)
-    if watch := _afterwards(now):
+        return _rollback_action(now, history.failure)
+    if watch := _final_check(now):
         return watch
     if now.focus is None:
         return FinishRollout()
     wave, devices = now.focus
     return (
-        _surprise_action(now, wave, devices) or _settle_orphans(now) or _onward(now, wave, devices)
+        _surprise_action(now, wave, devices)
+        or _settle_orphans(now)
+        or _forward_action(now, wave, devices)
     )
 
 
@@ -196,12 +198,12 @@ def _live(history: RunHistory) -> bool:
     return history.rules is not None and history.rules.live
 
 
-def _afterwards(now: RolloutState) -> RunChecks | None:
+def _final_check(now: RolloutState) -> RunChecks | None:
     """Return the live checks that follow a wave completed by this run."""
     if not _live(now.history):
         return None
     for wave, devices in now.waves:
-        if any(device.stand is not DeviceStatus.TARGET for device in devices):
+        if any(device.status is not DeviceStatus.TARGET for device in devices):
             return None
         if any(d.touched for d in devices) and (wave.name, AFTER) not in now.history.healthy:
             return RunChecks(wave.name, AFTER)
@@ -212,13 +214,13 @@ def _surprise_action(
     now: RolloutState, wave: Wave, devices: Sequence[DeviceState]
 ) -> Action | None:
     """Action for a problem: roll back the current wave, or begin none."""
-    here = [(device.name, found) for device in devices if (found := device.surprise)]
-    if here and any(device.stand in UNDER_WAY or device.begun for device in devices):
+    here = [(device.name, surprise) for device in devices if (surprise := device.surprise)]
+    if here and any(device.status in UNDER_WAY or device.begun for device in devices):
         return FailWave(wave.name, tuple(here))
     troubles = tuple(device.trouble for device in now.devices if device.trouble)
     if troubles:
         return StopRollout(troubles)
-    todo = sum(device.stand is not DeviceStatus.TARGET for device in devices)
+    todo = sum(device.status is not DeviceStatus.TARGET for device in devices)
     limit = now.history.rules.max_unavailable if now.history.rules else len(devices)
     if todo > limit:
         what = f"wave {wave.name}: {todo} switches change at once, {limit} may; plan again"
@@ -232,8 +234,8 @@ def _settle_orphans(now: RolloutState) -> Action | None:
     strays = [
         device
         for device in now.devices
-        if device.stand is DeviceStatus.ORPHANED_TRIAL
-        or (device.wave != focus and device.stand is DeviceStatus.ON_TRIAL)
+        if device.status is DeviceStatus.ORPHANED_TRIAL
+        or (device.wave != focus and device.status is DeviceStatus.ON_TRIAL)
     ]
     return _abort_orphans(strays) if strays else None
 
@@ -243,15 +245,19 @@ def _abort_orphans(strays: Sequence[DeviceState]) -> Action:
     wave = strays[-1].wave  # the wave that began last
     here = [device for device in strays if device.wave == wave]
     if todo := [
-        d for d in here if d.seen.trial is TrialOwner.THIS_RUN and not d.course.failures(Act.ABORT)
+        d
+        for d in here
+        if d.seen.trial is TrialOwner.THIS_RUN and not d.progress.failures(Act.ABORT)
     ]:
-        return RunActs(Act.ABORT, wave, _backwards(todo))
-    if todo := [device for device in here if device.course.waits < MOST_WAITS]:
+        return RunActs(Act.ABORT, wave, _reversed_names(todo))
+    if todo := [device for device in here if device.progress.waits < MOST_WAITS]:
         return AwaitTrials(wave, _names(todo), max(device.wait_s for device in todo))
-    return StopRollout(tuple(RolloutProblem(f"{d.name}: {_endless(d)}, then resume") for d in here))
+    return StopRollout(
+        tuple(RolloutProblem(f"{d.name}: {_pending_trial_text(d)}, then resume") for d in here)
+    )
 
 
-def _endless(device: DeviceState) -> str:
+def _pending_trial_text(device: DeviceState) -> str:
     """Message for a trial that did not end, or that this rollout may not touch."""
     if device.seen.trial is TrialOwner.UNKNOWN:
         what = "a trial is pending, and the switch does not show whose"
@@ -259,13 +265,13 @@ def _endless(device: DeviceState) -> str:
     return "the trial commit of this rollout is still pending; abort it on the switch"
 
 
-def _onward(now: RolloutState, wave: Wave, devices: Sequence[DeviceState]) -> Action:
+def _forward_action(now: RolloutState, wave: Wave, devices: Sequence[DeviceState]) -> Action:
     """Next act of a wave: save what is confirmed, then continue with all devices together."""
-    if unsaved := tuple(device.name for device in devices if device.stand is DeviceStatus.UNSAVED):
+    if unsaved := tuple(device.name for device in devices if device.status is DeviceStatus.UNSAVED):
         return RunActs(Act.SAVE, wave.name, unsaved)
-    todo = [device for device in devices if device.stand is not DeviceStatus.TARGET]
-    under_way = any(device.stand in UNDER_WAY or device.amid for device in todo)
-    if not under_way and (waits := _not_yet(now.history, wave)):
+    todo = [device for device in devices if device.status is not DeviceStatus.TARGET]
+    under_way = any(device.status in UNDER_WAY or device.mid_drain for device in todo)
+    if not under_way and (waits := _precondition(now.history, wave)):
         return waits
     if step := _step(todo, wave) or _pending_check(now.history, wave):
         return step
@@ -280,7 +286,7 @@ def _to_soak(devices: Sequence[DeviceState]) -> list[DeviceState]:
     A change may break sessions of another device, so all are checked again after the soak.
     """
     soaks = any(each.soak for each in devices)
-    return [each for each in devices if soaks and Act.SOAK not in each.course.done]
+    return [each for each in devices if soaks and Act.SOAK not in each.progress.done]
 
 
 def _step(todo: Sequence[DeviceState], wave: Wave) -> RunActs | None:
@@ -297,7 +303,9 @@ def _pending_check(history: RunHistory, wave: Wave) -> RunChecks | RunGate | Non
     return RunGate(wave.name) if wave.name not in history.measured else None
 
 
-def _not_yet(history: RunHistory, wave: Wave) -> PauseRollout | AwaitApproval | RunChecks | None:
+def _precondition(
+    history: RunHistory, wave: Wave
+) -> PauseRollout | AwaitApproval | RunChecks | None:
     """Pause, approval or check that a wave needs before it begins."""
     if history.paused:
         return PauseRollout(wave.name, history.paused)
@@ -310,48 +318,51 @@ def _not_yet(history: RunHistory, wave: Wave) -> PauseRollout | AwaitApproval | 
 def _needs_approval(history: RunHistory, wave: Wave) -> bool:
     if history.unbound:
         return False
-    wanted = history.rules.approve if history.rules else ()
-    return wave.name in wanted and wave.name not in history.approved
+    waves = history.rules.approve if history.rules else ()
+    return wave.name in waves and wave.name not in history.approved
 
 
 # Acts of a wave before its gate, in order, each with a test for the devices that still need it.
 STEPS: tuple[tuple[Act, Callable[[DeviceState], bool]], ...] = (
     (
         Act.PRECHECK,
-        lambda d: d.stand is DeviceStatus.BASELINE and Act.PRECHECK not in d.course.done,
+        lambda d: d.status is DeviceStatus.BASELINE and Act.PRECHECK not in d.progress.done,
     ),
-    (Act.LOAD, lambda d: d.stand is DeviceStatus.BASELINE),
-    (Act.TRIAL, lambda d: d.stand is DeviceStatus.LOADED),
-    (Act.CHECK, lambda d: Act.CHECK not in d.course.done),
+    (Act.LOAD, lambda d: d.status is DeviceStatus.BASELINE),
+    (Act.TRIAL, lambda d: d.status is DeviceStatus.LOADED),
+    (Act.CHECK, lambda d: Act.CHECK not in d.progress.done),
 )
 
 
-def _way_back(now: RolloutState, failure: WaveFailure) -> Action:
+def _rollback_action(now: RolloutState, failure: WaveFailure) -> Action:
     """Abort the wave's trials in reverse, save what is confirmed, lift drains, then report."""
     touched = [device for device in now.of(failure.wave) if device.touched]
     if todo := [device for device in touched if _to_abort(device)]:
-        return RunActs(Act.ABORT, failure.wave, _backwards(todo))
+        return RunActs(Act.ABORT, failure.wave, _reversed_names(todo))
     pending = [
-        d for d in now.devices if d.seen.maybe_ours and not d.seen.trouble and not _going_back(d)
+        d for d in now.devices if d.seen.maybe_ours and not d.seen.trouble and not _is_undraining(d)
     ]
-    if todo := [d for d in pending if d.course.waits < MOST_WAITS]:
+    if todo := [d for d in pending if d.progress.waits < MOST_WAITS]:
         ours = [d for d in todo if d.seen.trial is TrialOwner.THIS_RUN]
-        strays = [d for d in ours if not asked_to_end(d.course)]
+        strays = [d for d in ours if not end_attempted(d.progress)]
         if strays:
             return RunActs(Act.ABORT, strays[-1].wave, _of_one_wave(strays))
         return AwaitTrials(todo[-1].wave, _of_one_wave(todo), max(1, *(d.wait_s for d in todo)))
     for device in touched:
-        if device.stand is DeviceStatus.UNSAVED and device.course.failures(Act.SAVE) < MOST_SAVES:
+        if (
+            device.status is DeviceStatus.UNSAVED
+            and device.progress.failures(Act.SAVE) < MOST_SAVES
+        ):
             return RunActs(Act.SAVE, failure.wave, (device.name,))
-    if lifted := _taken_back(failure.wave, touched):
+    if lifted := _undrain_action(failure.wave, touched):
         return lifted
     lost = [
-        text for device in (*touched, *_elsewhere(now, failure)) if (text := _loss_reason(device))
+        text for device in (*touched, *_other_waves(now, failure)) if (text := _loss_reason(device))
     ]
     return EndRollback(failure, tuple(dict.fromkeys(lost)))
 
 
-def _elsewhere(now: RolloutState, failure: WaveFailure) -> list[DeviceState]:
+def _other_waves(now: RolloutState, failure: WaveFailure) -> list[DeviceState]:
     """Devices of other waves with a pending trial that may be ours."""
     return [d for d in now.devices if d.wave != failure.wave and d.seen.maybe_ours]
 
@@ -359,54 +370,57 @@ def _elsewhere(now: RolloutState, failure: WaveFailure) -> list[DeviceState]:
 def _to_abort(device: DeviceState) -> bool:
     """Whether the device must be aborted; one that is confirmed and saved needs no abort."""
     if len(device.parts) > 1:
-        return not device.leg.back and to_abort(device.course)
+        return not device.step.back and to_abort(device.progress)
     return not (
-        asked_to_end(device.course) or (device.stand is DeviceStatus.TARGET and device.course.saved)
+        end_attempted(device.progress)
+        or (device.status is DeviceStatus.TARGET and device.progress.saved)
     )
 
 
-def _going_back(device: DeviceState) -> bool:
+def _is_undraining(device: DeviceState) -> bool:
     """Whether the device is being undrained without a failure."""
-    failed = any(device.course.failures(act) for act in (Act.PRECHECK, *CHANGED))
-    return device.leg.back and not failed and not device.surprise
+    failed = any(device.progress.failures(act) for act in (Act.PRECHECK, *CHANGED))
+    return device.step.back and not failed and not device.surprise
 
 
-def _taken_back(wave: str, touched: Sequence[DeviceState]) -> RunActs | None:
+def _undrain_action(wave: str, touched: Sequence[DeviceState]) -> RunActs | None:
     """Undo the confirmed steps of a drained switch one by one, each with its own trial commit.
 
     No gate and no live check decides here. They may fail because of other devices, and the switch
     would stay drained for ever. The switch soaks, and its own sessions are checked again.
     """
-    on_the_way = [d for d in touched if d.leg.back and d.stand is not DeviceStatus.UNSAVED]
+    on_the_way = [d for d in touched if d.step.back and d.status is not DeviceStatus.UNSAVED]
     stuck = [
-        d for d in on_the_way if not (_going_back(d) or d.seen.trouble or asked_to_end(d.course))
+        d
+        for d in on_the_way
+        if not (_is_undraining(d) or d.seen.trouble or end_attempted(d.progress))
     ]
     if loaded := [d for d in stuck if d.seen.loaded]:
-        return RunActs(Act.ABORT, wave, _backwards(loaded))
-    todo = [d for d in on_the_way if _going_back(d)]
+        return RunActs(Act.ABORT, wave, _reversed_names(loaded))
+    todo = [d for d in on_the_way if _is_undraining(d)]
     for act, lacks in STEPS:
         if lacking := [device for device in todo if lacks(device)]:
-            return RunActs(act, wave, _backwards(lacking))
+            return RunActs(act, wave, _reversed_names(lacking))
     if soaks := _to_soak(todo):
-        return RunActs(Act.SOAK, wave, _backwards(soaks))
-    return RunActs(Act.CONFIRM, wave, _backwards(todo)) if todo else None
+        return RunActs(Act.SOAK, wave, _reversed_names(soaks))
+    return RunActs(Act.CONFIRM, wave, _reversed_names(todo)) if todo else None
 
 
 def _loss_reason(device: DeviceState) -> str:  # noqa: PLR0911 - a sentence for each case
     """Reason why a device of a failed wave runs neither baseline nor target; else empty."""
     seen = device.seen
-    if came_back(device) or device.stand is DeviceStatus.TARGET:
+    if came_back(device) or device.status is DeviceStatus.TARGET:
         return ""
-    if device.amid and device.stand in (DeviceStatus.BASELINE, DeviceStatus.LOADED):
+    if device.mid_drain and device.status in (DeviceStatus.BASELINE, DeviceStatus.LOADED):
         changed = " and changed" if device.seen.at > 1 else ""
-        why = f": {device.course.why}" if device.course.why else ""
+        why = f": {device.progress.why}" if device.progress.why else ""
         how = "remove the drain on the switch by hand; the plan lists the commands"
         return f"{device.name}: is still drained{changed}, its rollback failed{why}; {how}"
     if seen.trouble:
         timer = f"a trial that runs there reverts automatically within {device.trial_s} s"
         return f"{seen.trouble.text}; {timer}"
     if seen.maybe_ours:
-        return f"{device.name}: {_endless(device)}"
+        return f"{device.name}: {_pending_trial_text(device)}"
     if seen.trial is TrialOwner.OTHER:
         return device.trouble.text if device.trouble else ""
     if seen.runs is RunningConfig.UNKNOWN:
@@ -418,16 +432,16 @@ def _loss_reason(device: DeviceState) -> str:  # noqa: PLR0911 - a sentence for 
 
 def came_back(device: DeviceState) -> bool:
     """Whether a device runs its baseline configuration with nothing pending."""
-    return device.stand in (DeviceStatus.BASELINE, DeviceStatus.LOADED) and not device.amid
+    return device.status in (DeviceStatus.BASELINE, DeviceStatus.LOADED) and not device.mid_drain
 
 
 def _names(devices: Iterable[DeviceState]) -> tuple[str, ...]:
     return tuple(device.name for device in devices)
 
 
-def _backwards(devices: Sequence[DeviceState]) -> tuple[str, ...]:
+def _reversed_names(devices: Sequence[DeviceState]) -> tuple[str, ...]:
     return _names(reversed(devices))
 
 
 def _of_one_wave(devices: Sequence[DeviceState]) -> tuple[str, ...]:
-    return _backwards([device for device in devices if device.wave == devices[-1].wave])
+    return _reversed_names([device for device in devices if device.wave == devices[-1].wave])

@@ -73,9 +73,9 @@ def audit_processor(logger: logging.Logger = AUDIT) -> EventProcessor:
     """Return a processor for the audit log: user, task, host and result, one JSON line each."""
 
     def note(event: Event) -> None:
-        told = {"host": event.device, "wave": event.wave, "task": event.act.removeprefix(PREFIX)}
-        told |= {"phase": event.phase.value, "detail": event.detail, "user": operator.user()}
-        logger.info("%s", json.dumps(told))
+        record = {"host": event.device, "wave": event.wave, "task": event.act.removeprefix(PREFIX)}
+        record |= {"phase": event.phase.value, "detail": event.detail, "user": operator.user()}
+        logger.info("%s", json.dumps(record))
 
     return EventProcessor([note])
 

@@ -60,7 +60,7 @@ def device_outcomes(now: RolloutState) -> RolloutOutcome:
     ends: dict[str, list[str]] = {"confirmed": [], "already": [], "rolled_back": []}
     unknown: list[str] = []
     for device in now.devices:
-        if device.stand is DeviceStatus.TARGET:
+        if device.status is DeviceStatus.TARGET:
             ends["confirmed" if device.touched else "already"].append(device.name)
         elif device.touched:
             back = came_back(device)
@@ -79,23 +79,23 @@ def cut_short(now: RolloutState, error: RocefortError) -> RolloutOutcome:
     error: the cause. After a failure of the journal there is no further act, because no act is
     allowed without a record: not even an abort.
     """
-    known, running = device_outcomes(now), now.history.running
+    reached, running = device_outcomes(now), now.history.running
     begun = tuple(
         device.name
         for device in now.devices
-        if device.touched and device.name not in known.confirmed
+        if device.touched and device.name not in reached.confirmed
     )
     how = "nothing further is done"
     if begun:
         how += f"; what is on trial reverts automatically within {now.plan.trial_s} s"
     if not running:
         how += "; correct it, then apply the plan again"
-    said = error.problem.what if isinstance(error, JournalFailed) else str(error)
+    message = error.problem.what if isinstance(error, JournalFailed) else str(error)
     return replace(
-        known,
+        reached,
         rolled_back=(),
         unknown=begun,
-        failure=f"{said}; {how}",
+        failure=f"{message}; {how}",
         exit_code=error.exit_code,
         unfinished=running,
     )
@@ -113,7 +113,7 @@ def after_abort(
     if seen.runs is RunningConfig.UNKNOWN or seen.trial is TrialOwner.OTHER:
         return RolloutProblem(f"{name}: does not run its configuration from before the change")
     if len(device.parts) > 1:
-        behind = seen.at <= device.leg.part if device.leg.back else seen.at > device.leg.part
+        behind = seen.at <= device.step.part if device.step.back else seen.at > device.step.part
         return RolloutProblem("was confirmed" if behind else "", 0)
     return RolloutProblem("" if seen.runs is RunningConfig.BASELINE else "was confirmed", 0)
 
@@ -123,8 +123,8 @@ def state_message(seen: SwitchState) -> str:
     if seen.trouble:
         return seen.trouble.text
     if seen.trial is TrialOwner.THIS_RUN:
-        left = "an unknown time" if seen.left_s is None else f"{seen.left_s} s"
-        return f"on trial, {left} left"
+        time_left = "an unknown time" if seen.left_s is None else f"{seen.left_s} s"
+        return f"on trial, {time_left} left"
     if seen.trial is TrialOwner.UNKNOWN:
         return "a trial is pending, and the switch does not show its owner"
     if seen.trial is TrialOwner.OTHER:

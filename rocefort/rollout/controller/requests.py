@@ -68,10 +68,10 @@ def running_history(journal: Path, plan: Plan, *, sound: bool = True) -> RunHist
 
     sound: refuse a damaged journal. A request to abort a working controller does not need this.
     """
-    found = status(journal)
-    if found.damage and sound:
-        raise damaged(journal, found.damage)
-    history = found.history(plan.digest)
+    reading = status(journal)
+    if reading.damage and sound:
+        raise damaged(journal, reading.damage)
+    history = reading.history(plan.digest)
     if not history.running:
         raise Refused(
             "has no unfinished run of this plan",
@@ -87,9 +87,9 @@ def _ask(path: Path, digest: str, kind: str, by: str, approval: Approval | None 
         raise BadInput("no such journal", where=str(path), how="`rocefort apply` creates it")
     with closing(connected(path, create=False)) as connection:
         try:
-            (found,) = connection.execute("pragma user_version").fetchone()
-            if found != FORMAT:
-                what = f"is a journal of format {found}, this Rocefort writes {FORMAT}"
+            (version,) = connection.execute("pragma user_version").fetchone()
+            if version != FORMAT:
+                what = f"is a journal of format {version}, this Rocefort writes {FORMAT}"
                 raise Refused(what, where=str(path), how="use the version that runs this rollout")
             at = utc_now().isoformat(timespec="milliseconds")
             with transaction(connection):

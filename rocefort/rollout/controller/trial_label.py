@@ -12,7 +12,7 @@ from rocefort.models.rollout.events import Event, RunStarted
 SHOWN = 12  # characters of a plan's digest; a description has room for 60 in all
 RUN_SHOWN = 8  # of a run's id
 NAME = "rocefort"
-RUN_STANDS_FOR = "RUN"  # placeholder while no run exists, as on paper
+RUN_PLACEHOLDER = "RUN"  # placeholder while no run exists, as on paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,38 +41,38 @@ class TrialLabel:
 
     def description(self, word: str = "") -> str:
         """Description of its commits in a switch's commit list. word: of a drain step."""
-        told = f"{NAME} {self.plan[:SHOWN]}/{self.run[:RUN_SHOWN]}"
-        return f"{told}, {word}" if word else told
+        text = f"{NAME} {self.plan[:SHOWN]}/{self.run[:RUN_SHOWN]}"
+        return f"{text}, {word}" if word else text
 
     def read(self, description: str) -> tuple[str, str] | None:
         """Run and word from a commit's description; None for a commit of another plan."""
-        found = re.fullmatch(rf"{NAME} {self.plan[:SHOWN]}/(\w+)(?:, (.*))?", description)
-        return (found[1], found[2] or "") if found else None
+        match = re.fullmatch(rf"{NAME} {self.plan[:SHOWN]}/(\w+)(?:, (.*))?", description)
+        return (match[1], match[2] or "") if match else None
 
     def run_of(self, trial: str) -> str:
         """Run of a trial from its persist id; empty for a trial of another plan."""
-        found = re.fullmatch(rf"{NAME}-{self.plan[:SHOWN]}-(\w+)", trial)
-        return found[1] if found else ""
+        match = re.fullmatch(rf"{NAME}-{self.plan[:SHOWN]}-(\w+)", trial)
+        return match[1] if match else ""
 
     def owns(self, run: str) -> bool:
         """Whether a run is this one or an earlier one of the journal, by its full or short id."""
         return run[:RUN_SHOWN] in {each[:RUN_SHOWN] for each in (self.run, *self.earlier)}
 
 
-def persist_id(plan: str, run: str = RUN_STANDS_FOR) -> str:
+def persist_id(plan: str, run: str = RUN_PLACEHOLDER) -> str:
     """Persist id of a run's trials."""
     return f"{NAME}-{plan[:SHOWN]}-{run[:RUN_SHOWN]}"
 
 
-def run_told(persist: str, description: str) -> tuple[str, str]:
+def run_on_switch(persist: str, description: str) -> tuple[str, str]:
     """Plan and run of a trial, as far as a switch has them; empty if not begun by Rocefort.
 
     persist: its persist id, if the release has one; description: of the newest commit.
     """
-    found = re.fullmatch(rf"{NAME}-(\w+)-(\w+)", persist)
+    match = re.fullmatch(rf"{NAME}-(\w+)-(\w+)", persist)
     if not persist:
-        found = re.fullmatch(rf"{NAME} (\w+)/(\w+)(?:, .*)?", description)
-    return (found[1], found[2]) if found else ("", "")
+        match = re.fullmatch(rf"{NAME} (\w+)/(\w+)(?:, .*)?", description)
+    return (match[1], match[2]) if match else ("", "")
 
 
 def label_of(plan: str, events: Iterable[Event], *, resume: bool) -> TrialLabel:

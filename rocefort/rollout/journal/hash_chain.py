@@ -49,12 +49,12 @@ def damage(rows: Sequence[Row], head: tuple[int, str]) -> str:
         if link != before:
             return f"row {number} was changed"
         links.append(before)
-    known, link = head
+    head_number, link = head
     if head == FIRST and number > 1:
         return HEADLESS
-    if known > number:
-        return f"its last rows are missing: {known} were written, {number} remain"
-    if links[known] != link or number - known > 1:
+    if head_number > number:
+        return f"its last rows are missing: {head_number} were written, {number} remain"
+    if links[head_number] != link or number - head_number > 1:
         return "its head file belongs to another journal"
     return ""
 

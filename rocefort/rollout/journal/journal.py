@@ -228,15 +228,15 @@ def connected(path: Path, *, create: bool = True) -> sqlite3.Connection:
 def _prepared(connection: sqlite3.Connection, path: Path, head: ChainHead) -> None:
     """Create the tables of a new journal; check those of an old one."""
     try:
-        (found,) = connection.execute("pragma user_version").fetchone()
+        (version,) = connection.execute("pragma user_version").fetchone()
         (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
         if not tables and head.fresh:
             with transaction(connection):
                 for statement in (*SCHEMA.split(";\n"), f"pragma user_version = {FORMAT}"):
                     connection.execute(statement)
             return
-        if found != FORMAT:
-            raise _of_another_format(path, found)
+        if version != FORMAT:
+            raise _of_another_format(path, version)
         rows, sound = _rows(connection)
     except sqlite3.Error as error:
         raise damaged(path, str(error)) from None
@@ -249,8 +249,8 @@ def _prepared(connection: sqlite3.Connection, path: Path, head: ChainHead) -> No
 def _rows(connection: sqlite3.Connection) -> tuple[list[Row], str]:
     """All rows with their links, and the damage that SQLite reports; empty if none."""
     rows = connection.execute(f"select {COLUMNS}, hash from entry order by id").fetchall()  # noqa: S608
-    (found,) = connection.execute("pragma integrity_check(1)").fetchone()
-    return rows, "" if found == "ok" else str(found)
+    (report,) = connection.execute("pragma integrity_check(1)").fetchone()
+    return rows, "" if report == "ok" else str(report)
 
 
 def _newest(rows: Sequence[Row]) -> tuple[int, str]:
@@ -278,9 +278,9 @@ def restore_head(path: Path, link: str) -> int:
         closing(ChainHead(run.head)) as head,
     ):
         try:
-            (found,) = connection.execute("pragma user_version").fetchone()
-            if found != FORMAT:
-                raise _of_another_format(path, found)
+            (version,) = connection.execute("pragma user_version").fetchone()
+            if version != FORMAT:
+                raise _of_another_format(path, version)
             rows, sound = _rows(connection)
         except sqlite3.Error as error:
             raise damaged(path, str(error)) from None
@@ -311,10 +311,10 @@ def _check_link(path: Path, rows: Sequence[Row], link: str) -> None:
     )
 
 
-def _of_another_format(path: Path, found: int) -> Refused:
-    age = "a newer" if found > FORMAT else "an older"
+def _of_another_format(path: Path, version: int) -> Refused:
+    age = "a newer" if version > FORMAT else "an older"
     return Refused(
-        f"was written by {age} Rocefort (format {found}, this one writes {FORMAT})",
+        f"was written by {age} Rocefort (format {version}, this one writes {FORMAT})",
         where=str(path),
         how="continue with that version, or begin a new journal when no trial is pending",
     )

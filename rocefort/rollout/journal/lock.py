@@ -23,7 +23,7 @@ HOLDER = re.compile(
     r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
 )
 LOCKS = Path("/proc/locks")  # of Linux
-MOST_TOLD = 400  # bytes that are read of a lock file: every user may write there
+MAX_HOLDER_BYTES = 400  # bytes that are read of a lock file: every user may write there
 # Directories in which every user may create files and remove only their own. The choice depends on
 # neither TMPDIR nor the user: the first suitable one serves all users of a machine.
 SHARED = (Path("/run/lock"), Path("/var/lock"), Path("/tmp"))  # noqa: S108 - made with care below
@@ -40,12 +40,12 @@ def one_controller(switches: Iterable[str]) -> Iterator[None]:
     There, as between machines, the switch decides: it accepts one trial at a time. Raises Refused
     with a switch and its holder, and ServiceFailed.
     """
-    wanted = {_lock_of(switch): switch for switch in switches}
+    switch_by_lock = {_lock_of(switch): switch for switch in switches}
     directory = shared_directory()
-    make_room(len(wanted))
+    make_room(len(switch_by_lock))
     with ExitStack() as held:
-        for name in sorted(wanted):  # one order for all
-            held.enter_context(locked(directory / name, FOR_ALL, wanted[name]))
+        for name in sorted(switch_by_lock):  # one order for all
+            held.enter_context(locked(directory / name, FOR_ALL, switch_by_lock[name]))
         yield
 
 
@@ -53,11 +53,11 @@ def shared_directory() -> Path:
     """Directory of the switches' locks; raises ServiceFailed on a machine without one."""
     for directory in SHARED:
         try:
-            found = directory.stat()
+            attributes = directory.stat()
         except OSError:
             continue
-        everybody = stat.S_IMODE(found.st_mode) & 0o1777 == 0o1777  # sticky
-        if stat.S_ISDIR(found.st_mode) and everybody and found.st_uid == 0:
+        everybody = stat.S_IMODE(attributes.st_mode) & 0o1777 == 0o1777  # sticky
+        if stat.S_ISDIR(attributes.st_mode) and everybody and attributes.st_uid == 0:
             return directory
     raise ServiceFailed(
         "none belongs to root with mode 1777, so controllers could not exclude each other",
@@ -130,11 +130,11 @@ def _lock_file(path: Path, mode: int) -> IO[str]:
             number = os.open(path, flags)
         except FileNotFoundError:
             number = _created_file(path, flags, mode)
-        found = os.fstat(number)
+        attributes = os.fstat(number)
     except OSError as error:
-        what, how = f"cannot be opened: {error.strerror}", _way_out(error, path)
+        what, how = f"cannot be opened: {error.strerror}", _cure(error, path)
         raise ServiceFailed(what, where=str(path), how=how) from None
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    if not stat.S_ISREG(attributes.st_mode) or attributes.st_nlink > 1:
         os.close(number)
         raise ServiceFailed(
             "is not a lock file: another process put something else there",
@@ -144,7 +144,7 @@ def _lock_file(path: Path, mode: int) -> IO[str]:
     return os.fdopen(number, "r+", encoding="utf-8", errors="replace")
 
 
-def _way_out(error: OSError, path: Path) -> str:
+def _cure(error: OSError, path: Path) -> str:
     """Cure for a lock file of another user's controller, which may be dead."""
     try:
         owner = operator.name_of(path.lstat().st_uid)
@@ -168,9 +168,11 @@ def _created_file(path: Path, flags: int, mode: int) -> int:
 
 
 def _refuse(handle: IO[str], what: str) -> NoReturn:
-    found = HOLDER.match(handle.read(MOST_TOLD))
-    told = f" ({found[0]})" if found else ""
-    raise Refused(f"another controller{told} applies a plan", where=what, how="wait for it to end")
+    match = HOLDER.match(handle.read(MAX_HOLDER_BYTES))
+    holder_text = f" ({match[0]})" if match else ""
+    raise Refused(
+        f"another controller{holder_text} applies a plan", where=what, how="wait for it to end"
+    )
 
 
 def holder(path: Path) -> str:
@@ -180,33 +182,36 @@ def holder(path: Path) -> str:
     file that this user may not read, the text has only the process and its user.
     """
     try:
-        said = path.read_text(encoding="utf-8", errors="replace")[:MOST_TOLD]
+        text = path.read_text(encoding="utf-8", errors="replace")[:MAX_HOLDER_BYTES]
     except PermissionError:
-        return _unread(path)
+        return _holder_by_kernel(path)
     except OSError:
         return ""
-    found = HOLDER.match(said)
-    if found is None:
+    match = HOLDER.match(text)
+    if match is None:
         return ""
-    if found["host"] == operator.host():
+    if match["host"] == operator.host():
         try:
-            os.kill(int(found["process"]), 0)
+            os.kill(int(match["process"]), 0)
         except ProcessLookupError:
             return ""
         except PermissionError:  # it runs, as another user
             pass
-        return found[0] if _locks(found["process"]) else ""
-    return found[0]
+        return match[0] if _locks(match["process"]) else ""
+    return match[0]
 
 
-def _unread(path: Path) -> str:
+def _holder_by_kernel(path: Path) -> str:
     """Holder of a lock file that this user may not read, from the kernel's list."""
     with suppress(OSError):
-        found = path.stat()
+        attributes = path.stat()
         for process, inode in _flocks():
-            ours = inode == found.st_ino and Path("/proc", process).stat().st_uid == found.st_uid
+            ours = (
+                inode == attributes.st_ino
+                and Path("/proc", process).stat().st_uid == attributes.st_uid
+            )
             if ours:
-                return f"process {process} of {operator.name_of(found.st_uid)}"
+                return f"process {process} of {operator.name_of(attributes.st_uid)}"
     return ""
 
 

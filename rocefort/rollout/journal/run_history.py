@@ -18,30 +18,30 @@ from rocefort.rollout.journal.status import JournalEntry, status
 
 def contents_of(journal: Path, plan: str = "") -> JournalContents:
     """Contents of a journal, also of a damaged one. plan: digest, to select one plan's runs."""
-    found = status(journal)
-    runs = tuple(run for run in runs_of(found.entries) if plan in ("", run.plan))
-    return JournalContents(str(journal), runs, len(found.entries), found.head, found.damage)
+    reading = status(journal)
+    runs = tuple(run for run in runs_of(reading.entries) if plan in ("", run.plan))
+    return JournalContents(str(journal), runs, len(reading.entries), reading.head, reading.damage)
 
 
 def runs_of(entries: Iterable[JournalEntry]) -> list[Run]:
     """All runs of a journal in the order in which they began."""
-    found: list[Run] = []
+    runs: list[Run] = []
     at_work: dict[str, int] = {}  # by plan, the index of its unfinished run
     for entry in entries:
         if isinstance(entry.event, RunStarted):
-            at_work[entry.plan] = len(found)
-            found.append(Run(entry.plan))
+            at_work[entry.plan] = len(runs)
+            runs.append(Run(entry.plan))
         if (number := at_work.get(entry.plan)) is None:
             continue
-        found[number] = found[number].after(entry.at, entry.event)
+        runs[number] = runs[number].after(entry.at, entry.event)
         if isinstance(entry.event, RunEnded):
             del at_work[entry.plan]
-    return found
+    return runs
 
 
-def confirmed_of(found: JournalContents) -> frozenset[str]:
+def confirmed_of(contents: JournalContents) -> frozenset[str]:
     """Devices confirmed by any run of a plan."""
-    events = (each.event for run in found.runs for each in run.events)
+    events = (each.event for run in contents.runs for each in run.events)
     return frozenset(
         event.device
         for event in events
@@ -62,12 +62,12 @@ def rollout_status(plan: Plan, journal: Path, now: datetime) -> RolloutStatus:
     """Status of the last run of a plan, without a lock and without writing a file."""
     there = journal.is_file()
     at_work = holder(RunDirectory.of_journal(journal).lock) if there else ""
-    found = contents_of(journal, plan.digest) if there else JournalContents(str(journal))
-    last = found.runs[-1] if found.runs else None
+    contents = contents_of(journal, plan.digest) if there else JournalContents(str(journal))
+    last = contents.runs[-1] if contents.runs else None
     state, code = _state(plan, last, at_work)
     progress = RunProgress(plan, last.history, last.history.scale) if last else RunProgress(plan)
     return RolloutStatus(
-        plan.digest, plan.fabric, state, at_work, progress, last, found, now, code=code
+        plan.digest, plan.fabric, state, at_work, progress, last, contents, now, code=code
     )
 
 

@@ -70,10 +70,10 @@ def status(path: Path) -> JournalReading:
     if not path.is_file():
         raise BadInput("no such journal", where=str(path), how="`rocefort apply` creates it")
     for _ in range(TRIES):
-        found = _journal_reading(path)
-        if not found.damage:
+        reading = _journal_reading(path)
+        if not reading.damage:
             break
-    return found
+    return reading
 
 
 def _journal_reading(path: Path) -> JournalReading:
@@ -101,21 +101,21 @@ def _rows(path: Path) -> list[Row]:
     with suppress(FileNotFoundError):
         log = path.with_name(path.name + "-wal").read_bytes()
     troubles = []
-    for place in PLACES:
+    for parent in PLACES:
         try:
-            with tempfile.TemporaryDirectory(prefix="rocefort-status-", dir=place) as directory:
-                copy = Path(directory) / "journal"
+            with tempfile.TemporaryDirectory(prefix="rocefort-status-", dir=parent) as folder:
+                copy = Path(folder) / "journal"
                 copy.write_bytes(content)
                 if log:
                     copy.with_name("journal-wal").write_bytes(log)
                 return _rows_of(copy)
         except OSError as error:  # read-only, full, or missing
-            troubles.append(f"{place or 'the temporary directory'} ({error.strerror})")
+            troubles.append(f"{parent or 'the temporary directory'} ({error.strerror})")
         except sqlite3.OperationalError as error:
             code = getattr(error, "sqlite_errorcode", 0)  # an error of Python's own has none
             if code & 0xFF not in OF_THE_DISK:
                 raise
-            troubles.append(f"{place or 'the temporary directory'} ({error})")
+            troubles.append(f"{parent or 'the temporary directory'} ({error})")
     how = "set TMPDIR to a directory in which you may write"
     what = f"is read from a copy, which can be written neither to {' nor to '.join(troubles)}"
     raise ServiceFailed(what, where=str(path), how=how)
@@ -123,13 +123,13 @@ def _rows(path: Path) -> list[Row]:
 
 def _rows_of(copy: Path) -> list[Row]:
     with closing(sqlite3.connect(copy, factory=Connection)) as connection:
-        (found,) = connection.execute("pragma user_version").fetchone()
-        if found != FORMAT:
-            raise sqlite3.DatabaseError(f"format {found}, this Rocefort reads {FORMAT}")
+        (version,) = connection.execute("pragma user_version").fetchone()
+        if version != FORMAT:
+            raise sqlite3.DatabaseError(f"format {version}, this Rocefort reads {FORMAT}")
         order = f"select {COLUMNS}, hash from entry order by id"  # noqa: S608
         return connection.execute(order).fetchall()
 
 
 def _entry(row: Row) -> JournalEntry:
-    number, at, plan, *told, _ = row
-    return JournalEntry(int(str(number)), str(at), str(plan), event_of_row(told))
+    number, at, plan, *columns, _ = row
+    return JournalEntry(int(str(number)), str(at), str(plan), event_of_row(columns))

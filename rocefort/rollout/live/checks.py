@@ -111,20 +111,20 @@ class LiveChecks:
         deadline = self.monotonic() + (self.settle_s if late else 0.0)
         while True:
             observed = self._read(network, devices, beside)
-            found = self._live_result(network, observed, before, late=late)
-            if not found.new or self.monotonic() >= deadline:
-                return found
+            result = self._live_result(network, observed, before, late=late)
+            if not result.new or self.monotonic() >= deadline:
+                return result
             self.sleep(self.pause_s)
 
     def _read(
         self, network: Network, devices: Sequence[str], beside: Mapping[str, DeviceSeen]
     ) -> Observed:
-        wanted = with_neighbours(network, devices)
-        known = {name: beside[name] for name in wanted if name in beside and name not in devices}
-        asked = [name for name in wanted if name not in known]
-        observed = self.observe(asked, [name for name in asked if name not in devices])
-        seen = {**observed.by_name, **known}
-        return observed.model_copy(update={"devices": tuple(seen[name] for name in wanted)})
+        names = with_neighbours(network, devices)
+        recent = {name: beside[name] for name in names if name in beside and name not in devices}
+        unread = [name for name in names if name not in recent]
+        observed = self.observe(unread, [name for name in unread if name not in devices])
+        seen = {**observed.by_name, **recent}
+        return observed.model_copy(update={"devices": tuple(seen[name] for name in names)})
 
     def _live_result(
         self, network: Network, observed: Observed, before: LiveResult | None, *, late: bool
@@ -149,9 +149,9 @@ def new_errors(report: Report, baseline: Report) -> tuple[tuple[Finding, ...], t
 
     Two findings are the same error if rule, subject and position are equal; numbers may differ.
     """
-    known = {_identity(finding) for finding in errors_of(baseline)}
+    old_identities = {_identity(finding) for finding in errors_of(baseline)}
     errors = errors_of(report)
-    new = tuple(finding for finding in errors if _identity(finding) not in known)
+    new = tuple(finding for finding in errors if _identity(finding) not in old_identities)
     return new, tuple(finding for finding in errors if finding not in new)
 
 
@@ -164,11 +164,11 @@ def _identity(finding: Finding) -> tuple[str, ...]:
 
 def with_neighbours(network: Network, devices: Sequence[str]) -> tuple[str, ...]:
     """Devices, and the switches at the other ends of their cables, in the network's order."""
-    wanted = set(devices)
+    selected = set(devices)
     for link in network.links or ():
         ends = {link.a.device, link.b.device}
-        wanted |= ends if ends & set(devices) else set()
-    return tuple(node.name for node in network.nodes if node.name in wanted)
+        selected |= ends if ends & set(devices) else set()
+    return tuple(node.name for node in network.nodes if node.name in selected)
 
 
 @dataclass
@@ -196,9 +196,9 @@ class IntendedFabric:
         return now
 
     def _running(self, node: Node, text: str) -> Node:
-        known = self._nodes.get(node.name)
-        if known is None or known[0] != text:
+        cached = self._nodes.get(node.name)
+        if cached is None or cached[0] != text:
             dialect = dialect_of(node)
             device = dialect.parse(text, f"{node.name} (running)").device
-            known = self._nodes[node.name] = text, node.model_copy(update={"device": device})
-        return known[1]
+            cached = self._nodes[node.name] = text, node.model_copy(update={"device": device})
+        return cached[1]

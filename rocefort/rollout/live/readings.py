@@ -78,11 +78,11 @@ def observe(  # noqa: PLR0913 - topics, switches and options
 
 def _in_session(host: Host, read: Callable[[], DeviceSeen]) -> DeviceSeen:
     """Read in an open session, or in a new one if the open session was lost."""
-    kept = LIVE_SESSION in host.connections
+    was_open = LIVE_SESSION in host.connections
     try:
         return read()
     except ConnectionException:
-        if not kept:
+        if not was_open:
             raise
     close_sessions([host])
     return read()
@@ -122,7 +122,7 @@ def _device_reading(
     now: Callable[[], datetime],
 ) -> DeviceSeen:
     """Topics of one switch; a lost session ends the reading, other errors are recorded."""
-    found: dict[str, Any] = {"name": name, "at": now()}
+    values: dict[str, Any] = {"name": name, "at": now()}
     failed: list[str] = []
     missing: dict[StateTopic, str] = {}
     dialect = dialect_of(network.by_name[name])
@@ -132,7 +132,7 @@ def _device_reading(
             missing[topic] = NOT_BESIDE
             continue
         try:
-            found[topic.value] = dialect.read_topic(driver, topic, name, ports, now)
+            values[topic.value] = dialect.read_topic(driver, topic, name, ports, now)
         except ConnectionException:
             raise
         except (CommandErrorException, NotImplementedError) as error:
@@ -140,7 +140,7 @@ def _device_reading(
         except DeviceFailed as error:
             failed.append(_error_text(name, error))
             missing[topic] = UNREADABLE
-    return DeviceSeen(**found, failed=tuple(failed), missing=missing)
+    return DeviceSeen(**values, failed=tuple(failed), missing=missing)
 
 
 def _refusal_text(name: str, error: Exception) -> str:

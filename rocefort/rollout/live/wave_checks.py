@@ -78,16 +78,18 @@ class WaveChecks:
         baseline = None if when == BEFORE else self._before.get(wave)
         beside = self._just_read(began) if when == BEFORE else {}
         self.leave(with_neighbours(network, devices))
-        found = self.checks(network, devices, baseline, on_trial=when != BEFORE, beside=beside)
-        self._last = (began, found.observed) if when == AFTER else None
+        result = self.checks(network, devices, baseline, on_trial=when != BEFORE, beside=beside)
+        self._last = (began, result.observed) if when == AFTER else None
         if when == BEFORE:
-            self._before[wave] = found
+            self._before[wave] = result
         if when == AFTER:
             self._before.pop(wave, None)
-        said = count_of(len(found.observed.devices), "switch") + " read"
+        summary = count_of(len(result.observed.devices), "switch") + " read"
         alone = NOTHING_BEFORE if when != BEFORE and baseline is None else ""
-        if refusal := found.refusal(allow_sick=allow_sick):
+        if refusal := result.refusal(allow_sick=allow_sick):
             return WaveVerdict(passed=False, summary=f"{refusal}{alone}")
-        known = count_of(len(found.old or found.new), "error")
-        sick = f", {known} that {'were' if known[:2] != '1 ' else 'was'} there before"
-        return WaveVerdict(passed=True, summary=said + (sick if found.old or found.new else ""))
+        old_errors = count_of(len(result.old or result.new), "error")
+        sick = f", {old_errors} that {'were' if old_errors[:2] != '1 ' else 'was'} there before"
+        return WaveVerdict(
+            passed=True, summary=summary + (sick if result.old or result.new else "")
+        )

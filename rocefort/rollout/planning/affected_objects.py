@@ -40,7 +40,7 @@ class AffectedObjects:
     down: AffectedPart
 
 
-def touch_of(
+def affected_objects_of(
     device: Device, edits: Iterable[Edit], lossless: Iterable[str], disrupts: Mapping[str, str]
 ) -> AffectedObjects:
     """Return the objects that edits affect. device: before; lossless: its lossless port names.
@@ -78,16 +78,16 @@ def timed(
 
     For a changed filter these are the routed ports that apply a filter: it may drop BGP packets.
     """
-    found: dict[FaultDelay, AffectedPart] = {}
+    parts: dict[FaultDelay, AffectedPart] = {}
     for edit in _felt_edits(edits, disrupts):
         effect = effect_of(edit)
         if effect.timer in (None, FaultDelay.NONE) or gateway_vlan(edit.port_and_rest[0]):
             continue
-        touched = found.setdefault(effect.timer, AffectedPart())
+        touched = parts.setdefault(effect.timer, AffectedPart())
         _add(touched, device, edit, ())
         if effect.touches is TouchedObject.EVERY_VLAN:
             touched.ports |= {i.name for i in device.interfaces if i.filter_in or i.filter_out}
-    return found
+    return parts
 
 
 def _add(to: AffectedPart, device: Device, edit: Edit, lossless: tuple[str, ...]) -> None:

@@ -18,8 +18,8 @@ from rocefort.models.network.network import Network, Node
 from rocefort.models.rollout.plan import Change, Plan
 from rocefort.rollout.planning.plan import running_digest
 
-UNTOLD = "its baseline configuration does not follow from the plan"
-ANOTHER = "its running text differs from the one that the plan was made against"
+NO_BASELINE = "its baseline configuration does not follow from the plan"
+OTHER_TEXT = "its running text differs from the one that the plan was made against"
 HOW = "name a directory with its running configuration: --running DIR"
 
 
@@ -47,12 +47,12 @@ def both_sides(
     problems, backwards = [], False
     for node in network.nodes:
         change, family = plan.change(node.name), _family(node)
-        kept = [line.split(" / ") for line in change.kept]
-        intended = dialect_of(family).with_kept(render_node(node), kept, family)
-        named = None if running is None else running.get(node.name, "")
-        old = _baseline_text(intended, change, family) if named is None else named
+        unowned = [line.split(" / ") for line in change.kept]
+        intended = dialect_of(family).with_kept(render_node(node), unowned, family)
+        stored = None if running is None else running.get(node.name, "")
+        old = _baseline_text(intended, change, family) if stored is None else stored
         if old is None or not _ran(old, change, family):
-            problems.append(Problem(node.name, UNTOLD if named is None else ANOTHER, HOW))
+            problems.append(Problem(node.name, NO_BASELINE if stored is None else OTHER_TEXT, HOW))
             continue
         before[node.name] = old
         after[node.name] = dialect_of(family).applied(old, change.patch, family)

@@ -19,8 +19,8 @@ from rocefort.rollout.planning.affected_objects import (
     EVERY_SESSION,
     AffectedObjects,
     AffectedPart,
+    affected_objects_of,
     replaced,
-    touch_of,
 )
 
 Intents = Mapping[str, ServerIntent]
@@ -47,7 +47,7 @@ def blast_radius(
 
 
 def _touch(node: Node, change: Change, lossless: Iterable[str]) -> AffectedObjects:
-    return touch_of(node.device, change.edits, lossless, dialect_of(node).disrupts)
+    return affected_objects_of(node.device, change.edits, lossless, dialect_of(node).disrupts)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class _BlastRadiusStudy:
     @cached_property
     def _peers_at(self) -> dict[End, tuple[IPv4Address, ...]]:
         """BGP peers by the port of their subnet, on switches that change."""
-        found: dict[End, list[IPv4Address]] = defaultdict(list)
+        peers_by_port: dict[End, list[IPv4Address]] = defaultdict(list)
         for name in self.touches:
             device = self.before.by_name[name].device
             at: dict[int, dict[int, str]] = defaultdict(dict)  # by length and bits of the subnet
@@ -117,8 +117,8 @@ class _BlastRadiusStudy:
                 bits = int(peer.address)
                 ports = (at[length].get(bits >> (32 - length)) for length in lengths)
                 if (port := next(filter(None, ports), None)) is not None:
-                    found[End(device=name, interface=port)].append(peer.address)
-        return {end: tuple(peers) for end, peers in found.items()}
+                    peers_by_port[End(device=name, interface=port)].append(peer.address)
+        return {end: tuple(peers) for end, peers in peers_by_port.items()}
 
     def _sessions(self) -> Iterator[str]:
         owners = {  # by number: Python's library is slow to hash an address
@@ -128,7 +128,7 @@ class _BlastRadiusStudy:
             if interface.addresses and interface.routed
             for address in interface.addresses
         } if self._peers_at else {}  # fmt: skip
-        named: dict[frozenset[object], str] = {}
+        names: dict[frozenset[object], str] = {}
         for end, peers in self._peers_at.items():
             if not self._port_in(end, self.touches[end.device].felt):
                 continue
@@ -137,8 +137,8 @@ class _BlastRadiusStudy:
                 ends = sorted((end.device, far), key=natural)
                 port = self.before.interface(end)
                 subnet = port.addresses[0].network if port and port.addresses else peer
-                named.setdefault(frozenset((*ends, subnet)), f"{ends[0]} - {ends[1]} ({subnet})")
-        yield from named.values()
+                names.setdefault(frozenset((*ends, subnet)), f"{ends[0]} - {ends[1]} ({subnet})")
+        yield from names.values()
 
     def _server_felt(self, server: Server) -> bool:
         touch = self.touches.get(server.port.device)
@@ -202,17 +202,17 @@ class _BlastRadiusStudy:
 
     @cached_property
     def _links_of(self) -> dict[str, list[Link]]:
-        found: dict[str, list[Link]] = {name: [] for name in self.touches}
+        links: dict[str, list[Link]] = {name: [] for name in self.touches}
         for link in self._links:
             for end in _ends(link):
-                if end.device in found:
-                    found[end.device].append(link)
-        return found
+                if end.device in links:
+                    links[end.device].append(link)
+        return links
 
     def _lost(self) -> Iterator[LostServer]:
-        known = {server.name for server in self.before.servers or ()}
+        old_names = {server.name for server in self.before.servers or ()}
         later = {server.name: server for server in self.after.servers or ()}
-        at = {s.ports: s for s in later.values() if s.name not in known}  # maybe renamed
+        at = {s.ports: s for s in later.values() if s.name not in old_names}  # maybe renamed
         alone = {r.leaf for r in self._redundancy() if r.changing == r.leaf and not r.left}
         for server in self.before.servers or ():
             why = self._why_lost(server, later.get(server.name), at.get(server.ports), alone)

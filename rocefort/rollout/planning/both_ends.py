@@ -42,11 +42,11 @@ class _CableSession:
 
 def refuse_two_sided(network: Network, sides: Mapping[str, SwitchConfigs]) -> None:
     """Raise Refused if an active session would be down between the waves of its ends."""
-    found = list(_disagreements(network, sides))
-    if not found:
+    disagreements = list(_disagreements(network, sides))
+    if not disagreements:
         return
-    leaf, spine, why, hold_s = found[0]
-    more = f" ({count_of(len(found), 'session')} in all)" if len(found) > 1 else ""
+    leaf, spine, why, hold_s = disagreements[0]
+    more = f" ({count_of(len(disagreements), 'session')} in all)" if len(disagreements) > 1 else ""
     raise Refused(
         f"its BGP session with {spine} ends within the hold time of {hold_s} s after its change, "
         f"because {spine} changes in a later wave: {why}{more}",
@@ -69,15 +69,17 @@ def _disagreements(
         leaf, spine = _leaf_first(network, link)
         if not {leaf[0], spine[0]} <= ends:
             continue
-        one, other = sides[leaf[0]], sides[spine[0]]
-        before = _cable_session(one.running, leaf[1], other.running, spine[1])
-        if before and any(_closed(s, p) for s, p in zip((one, other), before.peers, strict=True)):
+        leaf_sides, spine_sides = sides[leaf[0]], sides[spine[0]]
+        before = _cable_session(leaf_sides.running, leaf[1], spine_sides.running, spine[1])
+        if before and any(
+            _closed(s, p) for s, p in zip((leaf_sides, spine_sides), before.peers, strict=True)
+        ):
             continue
-        after = _cable_session(one.intended, leaf[1], other.intended, spine[1])
+        after = _cable_session(leaf_sides.intended, leaf[1], spine_sides.intended, spine[1])
         if (
             before
             and after
-            and _cable_session(one.intended, leaf[1], other.running, spine[1]) is None
+            and _cable_session(leaf_sides.intended, leaf[1], spine_sides.running, spine[1]) is None
         ):
             same = before.authentication == after.authentication
             why = "an address or an AS number" if same else "the authentication"
@@ -86,10 +88,10 @@ def _disagreements(
 
 def _closed(sides: SwitchConfigs, peer: IPv4Address) -> bool:
     """Whether a switch keeps a session closed, in its peer or its peer group."""
-    found = set(map(dialect_of(sides.family).closed_peer, sides.kept)) - {None}
+    states = set(map(dialect_of(sides.family).closed_peer, sides.kept)) - {None}
     bgp = sides.running.bgp
     row = bgp.by_address.get(peer) if bgp else None
-    return bool(found & {str(peer), row.group if row else None})
+    return bool(states & {str(peer), row.group if row else None})
 
 
 def _leaf_first(network: Network, link: Link) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -98,19 +100,21 @@ def _leaf_first(network: Network, link: Link) -> tuple[tuple[str, str], tuple[st
     return (b, a) if network.by_name[a[0]].role is Role.SPINE else (a, b)
 
 
-def _cable_session(one: Device, port: str, other: Device, far_port: str) -> _CableSession | None:
+def _cable_session(
+    device: Device, port: str, far_device: Device, far_port: str
+) -> _CableSession | None:
     """Session over a cable; None if the settings of the two ends do not match."""
-    near, far = one.by_interface.get(port), other.by_interface.get(far_port)
+    near, far = device.by_interface.get(port), far_device.by_interface.get(far_port)
     if near is None or far is None or not (near.enabled and far.enabled):
         return None
-    if one.bgp is None or other.bgp is None:
+    if device.bgp is None or far_device.bgp is None:
         return None
     for here in near.addresses:
         for there in far.addresses:
-            mine, theirs = one.bgp.settings_at(there.ip), other.bgp.settings_at(here.ip)
+            mine, theirs = device.bgp.settings_at(there.ip), far_device.bgp.settings_at(here.ip)
             if here.network != there.network or mine is None or theirs is None:
                 continue
-            fits = (mine.asn, theirs.asn) == (other.bgp.asn, one.bgp.asn)
+            fits = (mine.asn, theirs.asn) == (far_device.bgp.asn, device.bgp.asn)
             if fits and _authentication(mine) == _authentication(theirs):
                 holds = (HOLD_S if s.hold_s is None else s.hold_s for s in (mine, theirs))
                 return _CableSession((there.ip, here.ip), _authentication(mine), min(holds))

@@ -90,12 +90,12 @@ def difference(before: ComparedSide, after: ComparedSide, families: Families) ->
     An encrypted secret of a switch counts as the one that the other side refers to.
     """
     both = [name for name in after.switches if name in before.switches]
-    found = (_switch(name, before, after, families) for name in both)
+    switches = (_switch(name, before, after, families) for name in both)
     return FabricDifference(
         before=before.name,
         after=after.name,
         compared=len(both),
-        switches=tuple(switch for switch in found if switch is not None),
+        switches=tuple(switch for switch in switches if switch is not None),
         only_before=tuple(_one_sided(before, after, families)),
         only_after=tuple(_one_sided(after, before, families)),
     )
@@ -125,7 +125,7 @@ def _switch(
     change, no_patch = _change(old, running, new, intended, family)
     return SwitchDifference(
         change=change,
-        places=tuple(_places(name, edit, before, after) for edit in change.edits),
+        places=tuple(_positions(name, edit, before, after) for edit in change.edits),
         facts=facts,
         notes=tuple(_notes(old, new)),
         no_patch=no_patch,
@@ -185,10 +185,10 @@ def _change(
             conditions = conditions_of(change.patch, family)
             return change.model_copy(update={"conditions": conditions}), ""
     disrupts = dialect_of(family).disrupts if old.dialect == new.dialect else {}
-    told = _change_of_edits(intended.name, compare(running, intended), disrupts)
-    if told.kind is ChangeKind.ADDITIVE:  # the change replaces existing values
-        told = told.model_copy(update={"kind": ChangeKind.MODIFYING})
-    return told, no_patch
+    without_patch = _change_of_edits(intended.name, compare(running, intended), disrupts)
+    if without_patch.kind is ChangeKind.ADDITIVE:  # the change replaces existing values
+        without_patch = without_patch.model_copy(update={"kind": ChangeKind.MODIFYING})
+    return without_patch, no_patch
 
 
 def _other_syntax(old: ComparedSwitch, new: ComparedSwitch) -> str:
@@ -226,9 +226,9 @@ def _facts(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[str]:
 def _notes(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[str]:
     for switch in (old, new):
         if switch.cut_off_at is not None:
-            place = f"{switch.file}:{switch.cut_off_at}"
+            position = f"{switch.file}:{switch.cut_off_at}"
             what = "no «end of a text» ends this text, so it may have been cut off"
-            yield f"{place}: {in_words(what, switch)}"
+            yield f"{position}: {in_words(what, switch)}"
 
 
 def _unowned(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[Unowned]:
@@ -243,23 +243,23 @@ def _unowned(old: ComparedSwitch, new: ComparedSwitch) -> Iterator[Unowned]:
             yield Unowned(text=text, ownership=Ownership.COMES, where=where)
 
 
-def _places(name: str, edit: Edit, before: ComparedSide, after: ComparedSide) -> Places:
+def _positions(name: str, edit: Edit, before: ComparedSide, after: ComparedSide) -> Places:
     return Places(
-        before="" if edit.before is None else _edit_place(name, edit, before),
-        after="" if edit.after is None else _edit_place(name, edit, after),
+        before="" if edit.before is None else _edit_position(name, edit, before),
+        after="" if edit.after is None else _edit_position(name, edit, after),
     )
 
 
-def _edit_place(name: str, edit: Edit, side: ComparedSide) -> str:
+def _edit_position(name: str, edit: Edit, side: ComparedSide) -> str:
     position = side.sources.find(name, edit.path)
     return side.shown(f"{position.file}:{position.line}") if position else ""
 
 
 def _family(old: ComparedSwitch, new: ComparedSwitch, families: Families) -> Family:
     """Family of a switch: from its fabric, else the one that renders most of its lines."""
-    known = new.family or old.family
-    if known:
-        return known
+    stated = new.family or old.family
+    if stated:
+        return stated
     released = [name for name in families if _may_be(old, name) and _may_be(new, name)]
     likely = released or families  # of two equally likely ones, the first of the file
     return max(

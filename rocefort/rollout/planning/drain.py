@@ -57,7 +57,7 @@ def silent(device: Device) -> Device:
     return device.model_copy(update={"route_policies": policies})
 
 
-def kept_from_traffic(network: Network, names: Collection[str]) -> Network:
+def with_drained(network: Network, names: Collection[str]) -> Network:
     """Return the network with some switches drained."""
     nodes = (
         node.model_copy(update={"device": silent(node.device)}) if node.name in names else node
@@ -112,13 +112,13 @@ class RemainingCapacity:
         return self.widths[0] if self.widths else 1
 
     def __str__(self) -> str:
-        found = "-".join(map(str, dict.fromkeys(self.widths or ())))
-        width = f"ECMP width {found}" if found else "no path between leaves to count"
+        widths = "-".join(map(str, dict.fromkeys(self.widths or ())))
+        width = f"ECMP width {widths}" if widths else "no path between leaves to count"
         pairs = count_of(self.lost, "server pair") if self.lost else "no server pair"
         return f"{width}, {pairs} lost"
 
 
-def left_of(
+def remaining_capacity(
     solution: Solution, start: Reachability, among: Set[str] | None = None
 ) -> RemainingCapacity:
     """Remaining capacity in a state. start: reachability before; among: leaves to compare."""
@@ -138,8 +138,8 @@ class Uplinks(NamedTuple):
 
     def exceeds(self, limit: float | None) -> bool:
         """Whether the remaining uplinks exceed an oversubscription ratio; None allows any."""
-        left = self.gbps_left
-        return bool(limit) and left is not None and self.load_gbps > (limit or 0) * left
+        left_gbps = self.gbps_left
+        return bool(limit) and left_gbps is not None and self.load_gbps > (limit or 0) * left_gbps
 
 
 def uplinks_without(network: Network, spine: str, gone: Collection[str] = ()) -> dict[str, Uplinks]:
@@ -203,5 +203,5 @@ class ServiceDuringRollout:
 
     def without(self, spine: str, done: frozenset[str]) -> RemainingCapacity:
         """Remaining capacity while a spine is drained; raises Refused as `analyse` does."""
-        drained = kept_from_traffic(self.at(done), [spine])
-        return left_of(analyse(drained), self._delivered)
+        drained = with_drained(self.at(done), [spine])
+        return remaining_capacity(analyse(drained), self._delivered)

@@ -16,7 +16,7 @@ from rocefort.models.results.growth import GrowthStage, StagedGrowth
 from rocefort.models.results.reachability import Reachability
 from rocefort.models.results.routing import SessionStatus
 from rocefort.models.wording import count_of
-from rocefort.rollout.planning.drain import drain_commands, kept_from_traffic, left_of
+from rocefort.rollout.planning.drain import drain_commands, remaining_capacity, with_drained
 from rocefort.validators.routing.engine import analyse
 from rocefort.validators.routing.reachability_classes import reachability_of
 
@@ -44,19 +44,19 @@ class _StageJudge:
     ) -> GrowthStage:
         """Solve a state. spines, serving: spines and leaves that take traffic."""
         solution = analyse(network)
-        left = left_of(solution, self.start, {leaf.name for leaf in serving})
+        capacity = remaining_capacity(solution, self.start, {leaf.name for leaf in serving})
         up = sum(session.status is SessionStatus.ESTABLISHED for session in solution.sessions)
         least = spines * min((leaf.links_per_pair or 1 for leaf in serving), default=1)
-        wrong = [f"{count_of(left.lost, 'server pair')} lost"] if left.lost else []
-        if left.widths and left.least < least:
-            wrong.append(f"ECMP width {left.least} instead of {least}")
+        wrong = [f"{count_of(capacity.lost, 'server pair')} lost"] if capacity.lost else []
+        if capacity.widths and capacity.least < least:
+            wrong.append(f"ECMP width {capacity.least} instead of {least}")
         return GrowthStage(
             title=title,
             sessions=(up, len(solution.sessions)),
             in_service=(spines, len(serving)),
-            widths=left.widths,
-            pairs=(left.now.delivered, left.now.pairs),
-            lost=left.lost,
+            widths=capacity.widths,
+            pairs=(capacity.now.delivered, capacity.now.pairs),
+            lost=capacity.lost,
             wrong=tuple(wrong),
         )
 
@@ -76,7 +76,7 @@ def staged(steps: Sequence[GrowthStep]) -> StagedGrowth:
 
 def _states(judge: _StageJudge, step: GrowthStep) -> Iterator[GrowthStage]:
     old, final = step.before, _from_text(step.after)
-    drained = _from_text(kept_from_traffic(step.after, step.new))
+    drained = _from_text(with_drained(step.after, step.new))
     old_devices = {node.name: node.device for node in old.nodes}
     waiting = drained.model_copy(
         update={

@@ -30,7 +30,7 @@ class ManagementRoute(Frozen):
     users: tuple[str, ...]
 
 
-def refuse_cut_off(sides: Iterable[SwitchConfigs], users: Mapping[str, str]) -> None:
+def refuse_lockout(sides: Iterable[SwitchConfigs], users: Mapping[str, str]) -> None:
     """Raise Refused for every change that could end the sessions of a rollout.
 
     users: the login user by switch; without an entry all users of the switch count.
@@ -63,20 +63,22 @@ def cuts(sides: SwitchConfigs, user: str | None) -> Iterator[str]:
 
 def _ports(node: Node, running: Device) -> tuple[str, ...]:
     """Interfaces with the management address; all out-of-band ports where none has it."""
-    found = [i for i in running.interfaces if node.management and node.management in i.addresses]
-    found = found or [i for i in running.interfaces if i.name.startswith("MEth")]
-    return tuple(interface.name for interface in found)
+    interfaces = [
+        i for i in running.interfaces if node.management and node.management in i.addresses
+    ]
+    interfaces = interfaces or [i for i in running.interfaces if i.name.startswith("MEth")]
+    return tuple(interface.name for interface in interfaces)
 
 
 def _path(device: Device, ports: Iterable[str], user: str | None) -> ManagementRoute:
-    known = [device.by_interface.get(name) or Interface(name=name) for name in ports]
-    vrfs = {interface.vrf for interface in known}
+    interfaces = [device.by_interface.get(name) or Interface(name=name) for name in ports]
+    vrfs = {interface.vrf for interface in interfaces}
     people = [u.model_dump_json() for u in device.users if user in (None, u.name)]
     people += [u.model_dump_json() for u in device.ssh.users if user in (None, u.name)]
     groups = {u.group for u in device.users if user in (None, u.name)}
     people += [g.model_dump_json() for g in device.user_groups if g.name in groups]
     return ManagementRoute(
-        ports=tuple((i.name, i.enabled, i.vrf, tuple(map(str, i.addresses))) for i in known),
+        ports=tuple((i.name, i.enabled, i.vrf, tuple(map(str, i.addresses))) for i in interfaces),
         routes=tuple((r.key, r.preference) for r in device.static_routes if r.vrf in vrfs),
         ssh=(device.ssh.stelnet, device.ssh.source_interface),
         lines=tuple((v.first, v.last, v.authentication, v.protocol) for v in device.vty),

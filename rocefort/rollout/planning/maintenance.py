@@ -61,13 +61,13 @@ def refuse_beyond_trial(network: Network, sides: Mapping[str, SwitchConfigs]) ->
     A line that needs an idle port is allowed. A switch that refuses it on a congested port ends the
     trial itself, and a spine is drained; the plan has a warning.
     """
-    found = [
+    procedures = [
         procedure(network, each)
         for each in sides.values()
         if any(BEYOND_A_TRIAL & {*line.needs} for line in each.whole.conditions)
     ]
-    if found:
-        raise NeedsMaintenance(found)
+    if procedures:
+        raise NeedsMaintenance(procedures)
 
 
 def procedure(network: Network, sides: SwitchConfigs) -> Procedure:
@@ -88,11 +88,11 @@ def _steps(
     lines: Iterable[ConditionedLine],
     needs: Iterable[Requirement],
 ) -> Iterator[ProcedureStep]:
-    node, wanted = sides.node, frozenset(needs)
+    node, conditions = sides.node, frozenset(needs)
     yield _save_step(node)
     yield _out_of_use(network, sides)
     ports = list(dict.fromkeys(port for line in lines if (port := _port(line))))
-    if Requirement.IDLE_PORT in wanted and ports:
+    if Requirement.IDLE_PORT in conditions and ports:
         down = _in_views(node, ports, "a port out of use")
         yield ProcedureStep(
             what=f"Shut down {names_text(ports)}, and check that the ports carry no traffic.",
@@ -104,17 +104,17 @@ def _steps(
         + in_words("A commit here has no timer: read «changes of the candidate» before it.", node),
         commands=_entered(node, sides.whole.patch),
     )
-    if Requirement.IDLE_PORT in wanted and ports:
-        left = [p for p in ports if p in sides.intended.by_interface]
-        up = _in_views(node, left, "an enabled port")
+    if Requirement.IDLE_PORT in conditions and ports:
+        remaining = [p for p in ports if p in sides.intended.by_interface]
+        up = _in_views(node, remaining, "an enabled port")
         if up:
             yield ProcedureStep(
                 what="Enable the ports that the change keeps.",
                 commands=_entered(node, up),
             )
-    if wanted & {Requirement.SAVE, Requirement.REBOOT}:
+    if conditions & {Requirement.SAVE, Requirement.REBOOT}:
         yield ProcedureStep(what="Save the configuration, and answer y.", commands=_save(node))
-    if Requirement.REBOOT in wanted:
+    if Requirement.REBOOT in conditions:
         yield ProcedureStep(
             what=f"Restart {node.name}, and answer y. Servers connected only to it are down "
             "meanwhile.",
@@ -187,5 +187,5 @@ def _out_of_use(network: Network, sides: SwitchConfigs) -> ProcedureStep:
 
 def _port(line: ConditionedLine) -> str:
     """Port whose view has a line, or that the line splits; empty for a line of no port."""
-    found = PORT.search(line.view or line.line)
-    return found[0] if found else ""
+    match = PORT.search(line.view or line.line)
+    return match[0] if match else ""

@@ -22,28 +22,28 @@ class PendingTrial:
     run: str = ""
 
 
-def trial_notes(found: Mapping[str, PendingTrial | RocefortError | None]) -> Iterator[str]:
+def trial_notes(trials: Mapping[str, PendingTrial | RocefortError | None]) -> Iterator[str]:
     """A sentence for each run with switches on trial, and for each switch with an error.
 
-    found: by switch, None if it runs no trial.
+    trials: by switch, None if it runs no trial.
     """
-    told: dict[tuple[str, str], dict[str, int | None]] = {}
-    for name, one in found.items():
-        if isinstance(one, PendingTrial):
-            told.setdefault((one.plan, one.run), {})[name] = one.left_s
-    for (plan, run), left in told.items():
+    runs: dict[tuple[str, str], dict[str, int | None]] = {}
+    for name, trial in trials.items():
+        if isinstance(trial, PendingTrial):
+            runs.setdefault((trial.plan, trial.run), {})[name] = trial.left_s
+    for (plan, run), seconds_left in runs.items():
         whose = f"for plan {plan}, run {run}" if run else "that shows no run of Rocefort"
-        known = [seconds for seconds in left.values() if seconds is not None]
-        time = f"at most {max(known)} s" if len(known) == len(left) else "an unknown time"
+        shown = [seconds for seconds in seconds_left.values() if seconds is not None]
+        time = f"at most {max(shown)} s" if len(shown) == len(seconds_left) else "an unknown time"
         yield (
-            f"{', '.join(left)}: {count_of(len(left), 'switch')} on a trial {whose}, {time} "
-            "left, so the running configuration may change; "
-            f"{_way_out(run)}, then plan again"
+            f"{', '.join(seconds_left)}: {count_of(len(seconds_left), 'switch')} on a trial "
+            f"{whose}, {time} left, so the running configuration may change; "
+            f"{_cure(run)}, then plan again"
         )
-    yield from (str(one) for one in found.values() if isinstance(one, RocefortError))
+    yield from (str(trial) for trial in trials.values() if isinstance(trial, RocefortError))
 
 
-def _way_out(run: str) -> str:
+def _cure(run: str) -> str:
     if run:
         return (
             "`rocefort resume` with that plan continues it, `rocefort abort` and then "

@@ -19,10 +19,10 @@ UNDONE = {
 
 def applied_of(plan: Plan, confirmed: Collection[str]) -> frozenset[str]:
     """Confirmed devices of a plan; raises Refused without any."""
-    found = frozenset(change.device for change in plan.changes if change.device in confirmed)
-    if not found:
+    applied = frozenset(change.device for change in plan.changes if change.device in confirmed)
+    if not applied:
         raise Refused("nothing of this plan was applied", where=plan.digest[:12])
-    return found
+    return applied
 
 
 def plan_back(plan: Plan, applied: Collection[str], families: Mapping[str, Family]) -> Plan:

@@ -45,8 +45,10 @@ def check_tool(plan: Plan) -> None:
 def check_files(plan: Plan) -> None:
     """Raise Refused if Rocefort or a file has changed since the plan was made."""
     check_tool(plan)
-    known = {name for name, _ in _named_files(())}
-    own = (Path(file.name) for file in plan.files if file.name not in known and _is_own(file))
+    shipped_names = {name for name, _ in _named_files(())}
+    own = (
+        Path(file.name) for file in plan.files if file.name not in shipped_names and _is_own(file)
+    )
     now = {file.name: file.sha256 for file in sealed_files(own)}
     sealed = {file.name: file.sha256 for file in plan.files}
     for name in sorted({*now, *sealed}):

@@ -31,14 +31,14 @@ def with_known_secrets(running: Device, intended: Device, rotate: Collection[str
     bgp = intended.bgp
     meant = {row.key: row.password for row in _rows(bgp)} if bgp else {}
 
-    def known(row: BgpGroup | BgpPeer) -> str | None:
-        wanted = meant.get(row.key)
-        again = wanted is not None and reference_of(wanted) in rotate
-        if row.password == CIPHER and is_reference(wanted) and not again:
-            return wanted
+    def password_of(row: BgpGroup | BgpPeer) -> str | None:
+        reference = meant.get(row.key)
+        again = reference is not None and reference_of(reference) in rotate
+        if row.password == CIPHER and is_reference(reference) and not again:
+            return reference
         return row.password
 
-    return _restated(running, known)
+    return _restated(running, password_of)
 
 
 def _rows(bgp: Bgp) -> Iterator[BgpGroup | BgpPeer]:
@@ -72,11 +72,13 @@ def stated_references(network: Network) -> tuple[str, ...]:
 
 def check_rotation(network: Network, rotate: Collection[str]) -> None:
     """Raise BadInput for references to rotate that no switch of the fabric uses."""
-    known = stated_references(network)
+    references = stated_references(network)
     problems = [
-        Problem(reference, "no switch has a secret by this reference", nearest(reference, known))
+        Problem(
+            reference, "no switch has a secret by this reference", nearest(reference, references)
+        )
         for reference in rotate
-        if reference not in known
+        if reference not in references
     ]
     if problems:
         raise BadInput(problems=problems)

@@ -48,8 +48,8 @@ def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
     if not signature.is_file():
         how = f"sign it: rocefort plan .. --sign KEY, or ssh-keygen -Y sign -n {NAMESPACE}"
         raise Refused("is not signed, and needs a signature", where=str(plan), how=how)
-    known = ("-f", str(allowed), "-s", str(signature))
-    done = _run(("-Y", "find-principals", *known))
+    arguments = ("-f", str(allowed), "-s", str(signature))
+    done = _run(("-Y", "find-principals", *arguments))
     names = done.stdout.decode("utf-8", "replace").replace(",", " ").split()
     if done.returncode or not names:
         what = f"has no valid SSH signature by a signer of {allowed}"
@@ -59,7 +59,7 @@ def signer_of(plan: Path, allowed: Path, digest: str = "") -> str:
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", where=str(plan)) from None
     for name in names:
-        words = ("-Y", "verify", *known, "-I", name, "-n", NAMESPACE)
+        words = ("-Y", "verify", *arguments, "-I", name, "-n", NAMESPACE)
         if _run(words, content).returncode == 0:
             _refuse_other(plan, content, digest)
             return name

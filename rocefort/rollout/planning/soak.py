@@ -33,15 +33,15 @@ LONGEST_INTERVAL_MS = 1000  # of V300 G2; the unit of V200 is unknown
 def soak_of(old: Device, new: Device, edits: Iterable[Edit], family: Family) -> Soak | None:
     """Soak time of a change from one Device to another, with the reason; None without a soak."""
     touched = timed(old, edits, dialect_of(family).disrupts)
-    found = [
+    timers = [
         *_sessions(old, new, touched.get(FaultDelay.HOLD)),
         *([(ADVERTISE_S, "BGP sends routes again")] if FaultDelay.ADVERTISE in touched else []),
         *([(LACP_S, "LACP of its bonds times out")] if FaultDelay.LACP in touched else []),
         *(_deadlock(each, family) for each in (old, new) if FaultDelay.DEADLOCK in touched),
     ]
-    if not found:
+    if not timers:
         return None
-    seconds, why = max(found, key=lambda each: each[0])
+    seconds, why = max(timers, key=lambda each: each[0])
     return Soak(seconds=seconds + MARGIN_S, why=f"{why} ({seconds} s), and {MARGIN_S} s more")
 
 
@@ -88,8 +88,8 @@ def _deadlock(device: Device, family: Family) -> tuple[int, str]:
     if family.deadlock_detect_ms is not None:
         both = [DEADLOCK_MS if ms is None else ms for ms in (pfc.detect_ms, pfc.recovery_ms)]
         return ceil(sum(both) / 1000), why
-    known = family.deadlock_interval_ms
-    unit_ms = LONGEST_INTERVAL_MS if known is None else pfc.interval_ms or known.value
+    interval_ms = family.deadlock_interval_ms
+    unit_ms = LONGEST_INTERVAL_MS if interval_ms is None else pfc.interval_ms or interval_ms.value
     times = [
         sum(DEADLOCK_TIME if t is None else t for t in (timer.detect_time, timer.recovery_time))
         for profile in pfc.profiles

@@ -49,16 +49,16 @@ def adopted_drift(
     adopt: `leaf01` for all of a switch, or `leaf01:PATTERN` with `*` for any part of a path.
     Raises BadInput for one that names nothing.
     """
-    found = [
+    drift = [
         (each.node.name, edit) for each in sides for edit in drift_edits(each, _last(each, last))
     ]
-    idle = [word for word in adopt if not any(_names(word, n, e.path) for n, e in found)]
+    idle = [word for word in adopt if not any(_names(word, n, e.path) for n, e in drift)]
     if idle:
         raise BadInput(
             problems=[Problem(f"--adopt {word}", "names no drift", "leave it out") for word in idle]
         )
-    owned = [(n, e) for n, e in found if any(_names(word, n, e.path) for word in adopt)]
-    problems = list(_problems((n, e) for n, e in found if (n, e) not in owned))
+    owned = [(n, e) for n, e in drift if any(_names(word, n, e.path) for word in adopt)]
+    problems = list(_problems((n, e) for n, e in drift if (n, e) not in owned))
     if problems:
         raise Refused(problems=problems)
     return tuple(f"{name}: {edit.path}" for name, edit in owned)

@@ -34,20 +34,20 @@ class WaveImpact:
     sides: Mapping[str, SwitchConfigs]
     policy: Rollout
     capacity: CapacityReport | None = None
-    passage: ServiceDuringRollout = field(init=False)
+    service: ServiceDuringRollout = field(init=False)
 
     def __post_init__(self) -> None:
         running = {name: sides.running for name, sides in self.sides.items()}
-        object.__setattr__(self, "passage", ServiceDuringRollout(self.network, running))
+        object.__setattr__(self, "service", ServiceDuringRollout(self.network, running))
 
     def assess(self, waves: Sequence[Wave]) -> tuple[Wave, ...]:
         """Return the waves with their impact on servers and traffic; raises Refused."""
         done: set[str] = set()
-        found = []
+        assessed = []
         for wave in waves:
-            found.append(self._wave(wave, frozenset(done)))
+            assessed.append(self._wave(wave, frozenset(done)))
             done.update(wave.devices)
-        return tuple(found)
+        return tuple(assessed)
 
     def _wave(self, wave: Wave, done: frozenset[str]) -> Wave:
         felt = [name for name in wave.devices if self.sides[name].whole.service_affecting]
@@ -64,15 +64,15 @@ class WaveImpact:
         self, wave: Wave, spine: str, done: frozenset[str], warnings: tuple[str, ...]
     ) -> Wave:
         try:
-            left = self.passage.without(spine, done)
+            remaining = self.service.without(spine, done)
         except Refused as error:
             how = f"not drained: routing without {spine} is not judged: {error}"
             return wave.model_copy(update={"warnings": (*warnings, how)})
-        self._refuse_loss(spine, left)
-        kept, narrow = self._uplinks(spine)
-        meanwhile = f"without {spine}: {left}" + (f"; {kept}" if kept else "")
+        self._refuse_loss(spine, remaining)
+        uplinks, narrow = self._uplinks(spine)
+        meanwhile = f"without {spine}: {remaining}" + (f"; {uplinks}" if uplinks else "")
         warnings = (*warnings, *narrow, *self._demand(spine))
-        why_not = self._why_not_drained(spine, left)
+        why_not = self._why_not_drained(spine, remaining)
         if why_not:
             return wave.model_copy(
                 update={
@@ -85,29 +85,29 @@ class WaveImpact:
             update={"drained": (drained,), "unavailable": (meanwhile,), "warnings": warnings}
         )
 
-    def _refuse_loss(self, spine: str, left: RemainingCapacity) -> None:
+    def _refuse_loss(self, spine: str, remaining: RemainingCapacity) -> None:
         least = self.policy.least_ecmp_width
-        if left.least < least:
+        if remaining.least < least:
             raise Refused(
-                f"its change is service-affecting; without it ECMP between leaves is {left.least} "
-                f"paths wide, but rollout.least_ecmp_width is {least}",
+                "its change is service-affecting; without it ECMP between leaves is "
+                f"{remaining.least} paths wide, but rollout.least_ecmp_width is {least}",
                 where=spine,
                 how="add links or spines first, or lower rollout.least_ecmp_width",
             )
-        if left.lost and least:
+        if remaining.lost and least:
             raise Refused(
-                f"its change is service-affecting: {left} while it is down",
+                f"its change is service-affecting: {remaining} while it is down",
                 where=spine,
                 how="fix the routing of the other spines first, or accept the loss by "
                 "rollout.least_ecmp_width: 0",
             )
 
-    def _why_not_drained(self, spine: str, left: RemainingCapacity) -> str:
+    def _why_not_drained(self, spine: str, remaining: RemainingCapacity) -> str:
         sides = self.sides[spine]
         if not self.policy.drain:
             return "rollout.drain is false"
-        if left.lost or not left.least:
-            return f"it would lose traffic that it must keep: {left}"
+        if remaining.lost or not remaining.least:
+            return f"it would lose traffic that it must keep: {remaining}"
         if not (can_drain(sides.running) and can_drain(sides.intended)):
             return "not every peer has an export policy of its own that could deny, or one denies"
         return ""
@@ -115,18 +115,18 @@ class WaveImpact:
     def _uplinks(self, spine: str) -> tuple[str, tuple[str, ...]]:
         """Remaining uplinks of leaves, with a warning if they are below the policy."""
         uplinks = uplinks_without(self.network, spine)
-        known = [(each.gbps_left or 0, each.gbps) for each in uplinks.values() if each.gbps]
-        if not known:
+        speeds = [(each.gbps_left or 0, each.gbps) for each in uplinks.values() if each.gbps]
+        if not speeds:
             return "", ()
-        now, was = min(known, key=lambda row: row[0] / row[1])
-        kept = f"leaves keep at least {now:,} of {was:,} Gb/s of uplinks"
+        now, was = min(speeds, key=lambda row: row[0] / row[1])
+        text = f"leaves keep at least {now:,} of {was:,} Gb/s of uplinks"
         limit = self.network.oversubscription
         over = [name for name, each in uplinks.items() if each.gbps and each.exceeds(limit)]
         if not over:
-            return kept, ()
+            return text, ()
         verb = "is" if len(over) == 1 else "are"
         above = f"above the {limit:g} to 1 of policy.oversubscription"
-        return kept, (f"without {spine}, {names_text(over)} {verb} oversubscribed {above}",)
+        return text, (f"without {spine}, {names_text(over)} {verb} oversubscribed {above}",)
 
     def _demand(self, spine: str) -> Iterator[str]:
         """Warning if the whole fabric lacks capacity; raises Refused if only the spine is missing.
@@ -139,18 +139,18 @@ class WaveImpact:
             return
         share = self.policy.peak_share
         whole, rest = self.capacity.utilisation * share, after * share
-        asked = self.capacity.asked
-        gbps = f"{asked.peak_gbps * share:,.0f} Gb/s of demand {asked.name}"
-        told = f"{gbps} fill the fullest cable to {whole:.0%}, without {spine} to {rest:.0%}"
+        demand = self.capacity.asked
+        gbps = f"{demand.peak_gbps * share:,.0f} Gb/s of demand {demand.name}"
+        text = f"{gbps} fill the fullest cable to {whole:.0%}, without {spine} to {rest:.0%}"
         if rest <= 1:
             return
         if whole <= 1:
             raise Refused(
-                f"its change is service-affecting; the other spines cannot carry its load: {told}",
+                f"its change is service-affecting; the other spines cannot carry its load: {text}",
                 where=spine,
                 how="add capacity, or change it at lower load and state that in rollout.peak_share",
             )
-        yield f"{told}: the whole fabric cannot carry that either; make the change at lower load"
+        yield f"{text}: the whole fabric cannot carry that either; make the change at lower load"
 
     def _busy(self, wave: Wave, spines: Collection[str]) -> Iterator[str]:
         """Warnings for lines that a switch may refuse on a busy port; the wave then rolls back."""
@@ -164,11 +164,11 @@ class WaveImpact:
 def away_with(network: Network, devices: Collection[str]) -> Iterator[str]:
     """Sentences on the servers and exits that a change of leaves affects."""
     gone = set(devices)
-    found: dict[str, list[str]] = {}
+    servers_by_leaf: dict[str, list[str]] = {}
     for server in network.servers or ():
         if {port.device for port in server.ports} <= set(gone):
-            found.setdefault(server.port.device, []).append(server.name)
-    for server_leaf, names in found.items():
+            servers_by_leaf.setdefault(server.port.device, []).append(server.name)
+    for server_leaf, names in servers_by_leaf.items():
         yield f"servers of {server_leaf}: {names_text(names)} (single-homed, so it is not drained)"
     exits = [exit_.name for exit_ in network.exits or () if exit_.leaf in gone]
     if exits:

@@ -19,9 +19,9 @@ from rocefort.rollout.planning.drain import (
     RemainingCapacity,
     Uplinks,
     drain_commands,
-    kept_from_traffic,
-    left_of,
+    remaining_capacity,
     uplinks_without,
+    with_drained,
 )
 from rocefort.validators.routing.engine import Solution, analyse
 
@@ -62,7 +62,7 @@ class DrainStudy:
         if self._solved >= MOST_JUDGED:
             return None
         self._solved += 1
-        return left_of(analyse(kept_from_traffic(self.before, names)), self.start)
+        return remaining_capacity(analyse(with_drained(self.before, names)), self.start)
 
 
 def names_of(names: Iterable[str]) -> str:

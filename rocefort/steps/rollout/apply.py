@@ -41,9 +41,9 @@ from rocefort.steps.lab.queue_gate import QueueGate
 from rocefort.steps.rollout.base_policy import policy_of_base
 from rocefort.steps.rollout.fabric_of_run import (
     SealedFabric,
-    ground_of_plan,
-    ground_of_run,
     keep_fabric,
+    load_fabric_of_plan,
+    load_fabric_of_run,
 )
 from rocefort.steps.rollout.rederive import refuse_forged
 from rocefort.steps.rollout.site_lock import holding
@@ -70,7 +70,7 @@ def apply_plan(
         opened.enter_context(holding(access))
         stop = opened.enter_context(stop_on_signals())
         secrets = read_secrets(references_of(plan))  # before any change
-        ground = None if run.journal.is_file() else ground_of_plan(plan)
+        ground = None if run.journal.is_file() else load_fabric_of_plan(plan)
         journal = opened.enter_context(open_journal(run.journal, plan.digest))
         ground = ground or _sealed_fabric(plan, run, journal, resume=options.resume)
         rules = None if options.resume else _rules(plan, run, ground.fabric, options)
@@ -145,14 +145,14 @@ def _sealed_fabric(
         if history.running:
             how = "`rocefort resume` continues it"
             raise Refused("its run of this plan is unfinished", where=where, how=how)
-        return ground_of_plan(plan)
+        return load_fabric_of_plan(plan)
     if not history.running:
         how = "`rocefort apply` begins one"
         raise Refused("has no unfinished run of this plan", where=where, how=how)
     aborted = any(request.kind == "abort" for request in journal.requests())
     if history.rules and not (history.failure or aborted):
         _check_signer(plan, run, history.rules)
-    return ground_of_run(plan, run, history.fabric)
+    return load_fabric_of_run(plan, run, history.fabric)
 
 
 def _check_signer(plan: Plan, run: RunDirectory, rules: ApplyRules) -> None:
@@ -207,8 +207,8 @@ def _texts(nornir: Nornir, names: Sequence[str]) -> dict[str, str]:
     try:
         return collect_running(nornir, names)
     except DeviceFailed:
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name in names:
             with suppress(DeviceFailed):
-                found |= collect_running(nornir, [name])
-        return found
+                texts |= collect_running(nornir, [name])
+        return texts

@@ -39,12 +39,12 @@ def policy_of_base(plan: Plan, base: str = "") -> Approvals | None:
         with suppress(RocefortError):
             return _policy_of(newest(source))
         return None
-    before = _policy_of(last_but_one(source))
-    named = _policy_at(plan.base, source) if plan.base else None
-    if before is None or named is None:
-        return before or named
+    before = _policy_of(version_before_last_change(source))
+    base_policy = _policy_at(plan.base, source) if plan.base else None
+    if before is None or base_policy is None:
+        return before or base_policy
     try:
-        return before.joined(named)
+        return before.joined(base_policy)
     except ValueError as error:
         raise Refused(
             f"{error}: that before its last change, and that of the plan's base {plan.base}",
@@ -69,20 +69,20 @@ def _policy_of(revision: Revision | None) -> Approvals | None:
         return load_fabric(checkout.source).fabric.rollout.approvals
 
 
-def last_but_one(source: Path) -> Revision | None:
+def version_before_last_change(source: Path) -> Revision | None:
     """Return the fabric's file before its last change, along first parents: a merge is one change.
 
     An uncommitted change counts. None if the file is in no repository, or has no earlier version.
     Raises BadInput for a shallow clone that may lack that version.
     """
-    known = _commits(source)
-    if not known:
+    revisions = _commits(source)
+    if not revisions:
         return None
-    top = known[0].repository
-    if git(top, "status", "--porcelain", "--", known[0].path):
-        return known[0]
-    if known[1:]:
-        return known[1]  # the newest one has the change
+    top = revisions[0].repository
+    if git(top, "status", "--porcelain", "--", revisions[0].path):
+        return revisions[0]
+    if revisions[1:]:
+        return revisions[1]  # the newest one has the change
     if git(top, "rev-parse", "--is-shallow-repository") == "true":
         what = "this clone is shallow and lacks the version before its last change"
         how = "git fetch --unshallow, or name that version: --base REV:"
@@ -98,7 +98,7 @@ def newest(source: Path) -> Revision | None:
 def _commits(source: Path) -> list[Revision]:
     """Last two committed versions of a file, the newest first."""
     folder = source.parent
-    if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+    if not any((directory / ".git").exists() for directory in (folder, *folder.parents)):
         return []
     try:
         top = Path(git(folder, "rev-parse", "--show-toplevel"))

@@ -17,10 +17,10 @@ def console_report(plan: Plan, device: str, persist: str) -> Iterator[Block]:
     persist: persist id of the plan's trials, with RUN in place of the run's part.
     """
     title = f"rollback of {device}, plan {plan.digest[:12]} of {plan.fabric}"
-    return instructions_report(title, list(_ways_back(plan, device, persist)))
+    return instructions_report(title, list(_rollback_steps(plan, device, persist)))
 
 
-def _ways_back(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
+def _rollback_steps(plan: Plan, device: str, persist: str) -> Iterator[Instruction]:
     change = plan.change(device)
     if change.empty:
         yield Instruction("The plan does not change this switch.")

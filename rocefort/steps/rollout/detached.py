@@ -49,8 +49,8 @@ def detach(words: Sequence[str], run: RunDirectory) -> DetachedController:
         while mine not in _live_controllers(run.journal, plan.digest)[earlier:]:
             ended, state = os.waitpid(process, os.WNOHANG)
             if ended:
-                said = run.log.read_bytes()[begin:].decode("utf-8", "replace")
-                return DetachedController(said, os.waitstatus_to_exitcode(state))
+                text = run.log.read_bytes()[begin:].decode("utf-8", "replace")
+                return DetachedController(text, os.waitstatus_to_exitcode(state))
             time.sleep(LOOK_S)
     except KeyboardInterrupt:
         os.kill(process, signal.SIGTERM)

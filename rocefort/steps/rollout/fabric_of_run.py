@@ -51,16 +51,16 @@ def keep_fabric(run: RunDirectory, fabric: KeptFabric) -> str:
     return KeptTexts(run.fabrics, "the fabric").keep(fabric.model_dump_json())
 
 
-def read_fabric(place: Path) -> KeptFabric:
+def read_fabric(path: Path) -> KeptFabric:
     """Read a stored fabric; raises BadInput if missing or changed, Refused for another version."""
     try:
-        return KeptFabric.model_validate_json(KeptTexts(place.parent).read(place.name))
+        return KeptFabric.model_validate_json(KeptTexts(path.parent).read(path.name))
     except ValidationError:
         how = "continue with the version that stored it"
-        raise Refused("is not a fabric of this version", where=str(place), how=how) from None
+        raise Refused("is not a fabric of this version", where=str(path), how=how) from None
 
 
-def ground_of_plan(plan: Plan) -> SealedFabric:
+def load_fabric_of_plan(plan: Plan) -> SealedFabric:
     """Load the fabric of a new run; raises Refused if an input of the plan has changed.
 
     A rollback plan comes from the copy of the run that it undoes, and not from the files.
@@ -76,28 +76,28 @@ def ground_of_plan(plan: Plan) -> SealedFabric:
     return SealedFabric(fabric, derived.sources)
 
 
-def ground_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabric:
+def load_fabric_of_run(plan: Plan, run: RunDirectory, digest: str) -> SealedFabric:
     """Load the fabric of a begun run, even if the fabric's files have changed.
 
     digest: of the run's copy. If that file is lost, the unchanged files of the plan replace it;
     raises Refused if they have changed too. Nothing is derived, so another version of Rocefort than
     the plan's can also complete the run.
     """
-    place = run.fabrics / digest
+    path = run.fabrics / digest
     try:
-        return SealedFabric(read_fabric(place))
+        return SealedFabric(read_fabric(path))
     except BadInput as lost:
         try:
-            return ground_of_plan(plan)
+            return load_fabric_of_plan(plan)
         except (BadInput, Refused) as changed:
             raise Refused(
                 f"{lost.problem.what}, and {changed.problem.where}: {changed.problem.what}",
-                where=str(place),
+                where=str(path),
                 how="restore one of the two",
             ) from None
 
 
-def back_stands_on(plan: Plan, run: RunDirectory, ground: SealedFabric) -> Plan:
+def with_stored_fabric(plan: Plan, run: RunDirectory, ground: SealedFabric) -> Plan:
     """Return a plan with the fabric stored by its run, for making its rollback plan."""
     digest = keep_fabric(run, ground.fabric)
     return plan.model_copy(update={"kept": str((run.fabrics / digest).resolve())})

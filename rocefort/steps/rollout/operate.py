@@ -34,8 +34,8 @@ Say = Callable[[str], None]
 def plan_and_connections(sealed: Path, connections: Path) -> tuple[Plan, Connections]:
     """Read plan and connections; raises Refused for a changed plan, or one of another fabric."""
     plan, access = read_plan(sealed), load_connections(connections)
-    known = {device.name for device in access.devices}
-    if not known.intersection(change.device for change in plan.changes):
+    names = {device.name for device in access.devices}
+    if not names.intersection(change.device for change in plan.changes):
         raise Refused(
             f"plan is for fabric {plan.fabric}; {connections} lists none of its switches",
             where=str(sealed),
@@ -90,9 +90,9 @@ def restored_head(sealed: Path | None, journal: Path | None, link: str) -> str:
 
     Raises Refused as `journal.restore_head`, BadInput without a journal.
     """
-    place = Path(contents_at(sealed, journal).path)
-    rows = restore_head(place, link)
-    return f"{place}: its head is restored; its chain of {count_of(rows, 'row')} ends in {link}"
+    path = Path(contents_at(sealed, journal).path)
+    rows = restore_head(path, link)
+    return f"{path}: its head is restored; its chain of {count_of(rows, 'row')} ends in {link}"
 
 
 def ask_to_end(sealed: Path, journal: Path | None, *, back: bool) -> str:
@@ -154,9 +154,9 @@ def _owner_of(key: Path, rules: ApplyRules | None) -> str:
         with allowed_by(rules) as allowed:
             names = principals_of(key, allowed)
     if not names or not names[0]:
-        known = rules.who_signs if rules else ""
-        known = known or "the rollout, which began without --allowed-signers"
-        raise Refused("is not a key that may approve", where=str(key), how=f"see {known}")
+        signers = rules.who_signs if rules else ""
+        signers = signers or "the rollout, which began without --allowed-signers"
+        raise Refused("is not a key that may approve", where=str(key), how=f"see {signers}")
     return names[0]
 
 

@@ -22,7 +22,7 @@ from rocefort.rollout.controller.napalm_switches import collect_running, collect
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.operator import user
 from rocefort.rollout.planning.both_ends import refuse_two_sided
-from rocefort.rollout.planning.lockout import refuse_cut_off
+from rocefort.rollout.planning.lockout import refuse_lockout
 from rocefort.rollout.planning.maintenance import refuse_beyond_trial
 from rocefort.rollout.planning.pending_trials import trial_notes
 from rocefort.rollout.planning.plan import SwitchConfigs, sides_of
@@ -119,7 +119,7 @@ def make_plan(
     owned = adopted_drift(sides.values(), _last(wishes.base, fabric, sides), wishes.adopt)
     refuse_beyond_trial(subject.network, sides)
     refuse_two_sided(subject.network, sides)
-    refuse_cut_off(sides.values(), {device.name: device.user for device in access.devices})
+    refuse_lockout(sides.values(), {device.name: device.user for device in access.devices})
     demand = demand_of(fabric, None, subject.network)
     capacity = capacity_of(subject, demand, solution) if _asks(subject, sides) else None
     policy = derived.fabric.rollout
@@ -200,14 +200,14 @@ def signed(plan: Path, key: Path | None) -> str:
     return f", signed in {sign(plan, key)}"
 
 
-def devices_of(plan: Plan, named: Sequence[str]) -> tuple[str, ...]:
+def devices_of(plan: Plan, names: Sequence[str]) -> tuple[str, ...]:
     """Switches of a plan by name; without names, all changed switches."""
-    known = [change.device for change in plan.changes]
+    changed = [change.device for change in plan.changes]
     problems = [
-        Problem(name, "is not in the plan", nearest(name, known))
-        for name in named
-        if name not in known
+        Problem(name, "is not in the plan", nearest(name, changed))
+        for name in names
+        if name not in changed
     ]
     if problems:
         raise BadInput(problems=problems)
-    return tuple(named) or tuple(change.device for change in plan.changes if not change.empty)
+    return tuple(names) or tuple(change.device for change in plan.changes if not change.empty)

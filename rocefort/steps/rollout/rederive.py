@@ -64,8 +64,8 @@ def refuse_forged(
     texts |= {
         n: running[n] for n, each in seen.items() if each.runs is not RunningConfig.INTERMEDIATE
     }
-    made = make_plan(Path(plan.source), access, texts, PlanOptions(plan.rotated), changed=seen)
-    for difference in _differences(plan, made, seen, old):
+    derived = make_plan(Path(plan.source), access, texts, PlanOptions(plan.rotated), changed=seen)
+    for difference in _differences(plan, derived, seen, old):
         raise Refused(difference, where=f"plan {plan.digest[:12]}", how=HOW)
 
 
@@ -77,12 +77,12 @@ def _stops(seen: SwitchState) -> bool:
 
 
 def _differences(
-    plan: Plan, made: Plan, seen: Mapping[str, SwitchState], old: set[str]
+    plan: Plan, derived: Plan, seen: Mapping[str, SwitchState], old: set[str]
 ) -> Iterator[str]:
     """Sentences on the differences, in order."""
-    derived = {change.device: change for change in made.changes}
+    derived_changes = {change.device: change for change in derived.changes}
     for change in plan.changes:
-        other = derived.get(change.device)
+        other = derived_changes.get(change.device)
         if other is None:
             yield f"{change.device}: is not a switch of the fabric"
         elif change.device in old:
@@ -92,10 +92,10 @@ def _differences(
         elif seen_new(seen, change) and change.intended_digest != other.intended_digest:
             yield f"{change.device}: its intended digest does not follow from the fabric"
     for times in ("trial_s", "settle_s"):
-        if getattr(plan, times) != getattr(made, times):
-            yield f"{times} is {getattr(plan, times)}, but {getattr(made, times)} in the fabric"
-    for sealed, again in zip_longest(plan.waves, made.waves):
-        yield from _of_wave(sealed, again, old)
+        if getattr(plan, times) != getattr(derived, times):
+            yield f"{times} is {getattr(plan, times)}, but {getattr(derived, times)} in the fabric"
+    for sealed, other_wave in zip_longest(plan.waves, derived.waves):
+        yield from _of_wave(sealed, other_wave, old)
 
 
 def seen_new(seen: Mapping[str, SwitchState], change: Change) -> bool:
@@ -133,13 +133,13 @@ def _of_wave(sealed: Wave | None, derived: Wave | None, old: set[str]) -> Iterat
     if parts:
         what = f"its gate ({', '.join(parts)})"
         yield f"wave {sealed.name}: {what} does not follow from fabric and connections"
-    for one in sealed.devices:
-        drained, other = sealed.drained_change(one), derived.drained_change(one)
-        if one not in old or drained == other:
+    for device in sealed.devices:
+        drained, other = sealed.drained_change(device), derived.drained_change(device)
+        if device not in old or drained == other:
             continue
         if drained is None or other is None:
-            yield f"{one}: is drained by {'the plan' if drained else 'the fabric'} alone"
+            yield f"{device}: is drained by {'the plan' if drained else 'the fabric'} alone"
             continue
         for part, again in zip(drained.parts, other.parts, strict=True):
             yield from _of_change(part, again)
-        yield f"{one}: its drain does not follow from fabric and running configuration"
+        yield f"{device}: its drain does not follow from fabric and running configuration"

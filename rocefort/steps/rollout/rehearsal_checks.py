@@ -38,17 +38,17 @@ def speakers_of(network: Network, twin: Twin, without: Collection[str] = ()) -> 
 
 
 def delivered_pairs(
-    found: RoceProbes, twin: Twin, pairs: Sequence[Pair], patience_s: float
+    probes: RoceProbes, twin: Twin, pairs: Sequence[Pair], patience_s: float
 ) -> set[Pair]:
     """Pairs that deliver RoCE packets, small and of full size, from every source port."""
-    lost = set(not_delivered(found, pairs, SMALL, patience_s))
-    left = [pair for pair in pairs if pair not in lost]
-    lengths = {pair: pair_length(twin, pair) for pair in left}
-    return set(left) - set(not_delivered(found, left, lengths, patience_s))
+    lost = set(not_delivered(probes, pairs, SMALL, patience_s))
+    remaining = [pair for pair in pairs if pair not in lost]
+    lengths = {pair: pair_length(twin, pair) for pair in remaining}
+    return set(remaining) - set(not_delivered(probes, remaining, lengths, patience_s))
 
 
 def checks_after(
-    network: Network, twin: Twin, found: RoceProbes, before: Collection[Pair]
+    network: Network, twin: Twin, probes: RoceProbes, before: Collection[Pair]
 ) -> Iterator[RehearsedCheck]:
     """All checks of a twin against an intended network.
 
@@ -57,7 +57,7 @@ def checks_after(
     yield _rehearsed_check("command lines", lambda: _sync_message(twin))
     yield _rehearsed_check("BGP sessions", lambda: _sessions(twin))
     yield _rehearsed_check("kernel routes", lambda: _routes(network, twin))
-    yield _rehearsed_check("server pairs", lambda: _pairs(network, twin, found, before))
+    yield _rehearsed_check("server pairs", lambda: _pairs(network, twin, probes, before))
 
 
 class _CheckFailed(Exception):  # noqa: N818 - what a check found, in a sentence
@@ -83,8 +83,8 @@ def _sessions(twin: Twin) -> str:
         twin.converge(CONVERGED_S)
     except ServiceFailed as error:
         raise _CheckFailed(error.problem.what) from None
-    wanted = twin.topology.sessions if twin.choice.expected is None else twin.choice.expected
-    return f"all {sum(map(len, wanted.values()))} intended sessions are up"
+    expected = twin.topology.sessions if twin.choice.expected is None else twin.choice.expected
+    return f"all {sum(map(len, expected.values()))} intended sessions are up"
 
 
 def _routes(network: Network, twin: Twin) -> str:
@@ -98,16 +98,16 @@ def _routes(network: Network, twin: Twin) -> str:
     return f"{opinions.compared} as the embedded engine has them"
 
 
-def _pairs(network: Network, twin: Twin, found: RoceProbes, before: Collection[Pair]) -> str:
-    names = list(found.senders)
-    pairs = [(one, other) for one in names for other in names if one != other]
+def _pairs(network: Network, twin: Twin, probes: RoceProbes, before: Collection[Pair]) -> str:
+    names = list(probes.senders)
+    pairs = [(source, target) for source in names for target in names if source != target]
     meant = _expected_pairs(network, pairs, before)
-    now = delivered_pairs(found, twin, pairs, PATIENCE_S)
+    now = delivered_pairs(probes, twin, pairs, PATIENCE_S)
     if lost := [pair for pair in pairs if pair in meant and pair not in now]:
-        one, other = lost[0]
+        source, target = lost[0]
         was = "as it did before the plan" if lost[0] in before else "as intended"
         count = count_of(len(lost), "pair")
-        raise _CheckFailed(f"{count} lost, the first: {one} does not deliver to {other} {was}")
+        raise _CheckFailed(f"{count} lost, the first: {source} does not deliver to {target} {was}")
     size = "small and of full size"
     return f"{len(now)} of {len(pairs)} deliver RoCE packets, {size}, from {FLOWS} ports each"
 

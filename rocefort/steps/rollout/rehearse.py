@@ -49,7 +49,7 @@ from rocefort.steps.lab.twin import expected_sessions, notes_of
 from rocefort.steps.lab.twin_cli import start_lines
 from rocefort.steps.lab.twin_gate import TwinGate
 from rocefort.steps.rollout.apply import apply_plan
-from rocefort.steps.rollout.fabric_of_run import SealedFabric, ground_of_plan
+from rocefort.steps.rollout.fabric_of_run import SealedFabric, load_fabric_of_plan
 from rocefort.steps.rollout.rehearsal_checks import checks_after, delivered_pairs, speakers_of
 from rocefort.validators.routing.external_peers import with_outside
 
@@ -142,7 +142,7 @@ def rehearse_plan(
     with raise_on_signals("the rehearsal"):
         plan = read_plan(sealed)
         require_host(other_frr=wishes.choice.other_frr)
-        ground = ground_of_plan(plan)
+        ground = load_fabric_of_plan(plan)
         read_secrets(references_of(plan))
         running = running_texts(wishes.running) if wishes.running else None
         sides = both_sides(plan, ground.fabric.network, running)
@@ -246,17 +246,17 @@ def _carried_out(
     """Apply the plan under load, then check the twin."""
     network = ground.fabric.network
     speakers = speakers_of(network, twin, twin.record.guests)
-    pairs = [(one, other) for one in speakers for other in speakers if one != other]
+    pairs = [(source, target) for source in speakers for target in speakers if source != target]
     lossless = network.lossless
     tclass = traffic_class(lossless.roce_dscp) if lossless else 0
     watch = _RehearsalListener(RunProgress(plan))
-    with wires(twin, speakers, tclass) as found:
-        before = delivered_pairs(found, twin, pairs, BEGINNING_S)
+    with wires(twin, speakers, tclass) as probes:
+        before = delivered_pairs(probes, twin, pairs, BEGINNING_S)
         with _streams(twin, loaded_pairs(speakers, before, twin.record.guests)) as load:
             applied = _apply_on_twin(plan, ground, twin, [watch, *([listener] if listener else [])])
         if watch.interrupted:
             raise ServiceFailed("was interrupted", how=ANEW)
-        checks = () if applied.failure else tuple(_checks(ground, sides, twin, found, before))
+        checks = () if applied.failure else tuple(_checks(ground, sides, twin, probes, before))
     return _RehearsalRun(applied, watch, _loss(load, twin), checks)
 
 
@@ -269,8 +269,8 @@ def loaded_pairs(
     """
     if guests:
         return []
-    pairs = [(one, speakers[(n + 1) % len(speakers)]) for n, one in enumerate(speakers)]
-    both = dict.fromkeys((*pairs, *((other, one) for one, other in pairs)))
+    pairs = [(source, speakers[(n + 1) % len(speakers)]) for n, source in enumerate(speakers)]
+    both = dict.fromkeys((*pairs, *((target, source) for source, target in pairs)))
     return [pair for pair in both if pair in delivered]
 
 
@@ -316,7 +316,7 @@ def _apply_on_twin(
     gate = TwinGate(ground.fabric.network, twin, access.speed_note)
     with tempfile.TemporaryDirectory(prefix="rocefort-rehearsal-") as directory:
         run = RunDirectory.of_journal(Path(directory) / "journal")
-        options = ApplyOptions(rules=rules, gate=gate, derives=False, again=ANEW)
+        options = ApplyOptions(rules=rules, gate=gate, derives=False, resume_hint=ANEW)
         return apply_plan(plan, access, run, listeners, options)
 
 
@@ -324,7 +324,7 @@ def _checks(
     ground: SealedFabric,
     sides: PlannedTexts,
     twin: Twin,
-    found: RoceProbes,
+    probes: RoceProbes,
     before: Collection[Pair],
 ) -> Iterator[RehearsedCheck]:
     """Checks of the twin after the last wave against the intended network."""
@@ -333,4 +333,4 @@ def _checks(
     network = with_outside(network_of_texts(plain, texts))
     now = Twin.find(twin.record.name, twin.registry)
     now.choice = replace(twin.choice, expected=expected_sessions(network))
-    return checks_after(network, now, found, before)
+    return checks_after(network, now, probes, before)

@@ -10,7 +10,7 @@ from rocefort.rollout.journal import run_history
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.plan import read_plan
 from rocefort.rollout.planning.rollback import applied_of, plan_back
-from rocefort.steps.rollout.fabric_of_run import back_stands_on, ground_of_run
+from rocefort.steps.rollout.fabric_of_run import load_fabric_of_run, with_stored_fabric
 
 ANEW = "make the rollback plan again: `rocefort rollback`"
 
@@ -22,21 +22,21 @@ def back_of(run: RunDirectory, author: str) -> Plan:
     Raises Refused if nothing was confirmed, a run is unfinished, or the journal is damaged.
     """
     plan = read_plan(run.plan)
-    found = run_history.contents_of(run.journal, plan.digest)
-    if found.damage:
+    contents = run_history.contents_of(run.journal, plan.digest)
+    if contents.damage:
         how = "undo the change in the fabric's files, then `rocefort plan` plans the rollback"
-        raise Refused(f"is damaged: {found.damage}", where=found.path, how=how)
-    if found.runs and not found.runs[-1].ended:
+        raise Refused(f"is damaged: {contents.damage}", where=contents.path, how=how)
+    if contents.runs and not contents.runs[-1].ended:
         raise Refused(
             "has an unfinished run of this plan",
-            where=found.path,
+            where=contents.path,
             how="`rocefort resume` or `rocefort abort` first",
         )
-    applied = applied_of(plan, run_history.confirmed_of(found))
-    ground = ground_of_run(plan, run, found.runs[-1].history.fabric)
+    applied = applied_of(plan, run_history.confirmed_of(contents))
+    ground = load_fabric_of_run(plan, run, contents.runs[-1].history.fabric)
     families = {n.name: n.family for n in ground.fabric.network.nodes if n.family}
     mine = plan.model_copy(update={"author": author, "undoes": str(run.plan.resolve())})
-    return plan_back(back_stands_on(mine, run, ground), applied, families)
+    return plan_back(with_stored_fabric(mine, run, ground), applied, families)
 
 
 def refuse_forged_back(plan: Plan) -> None:
@@ -49,10 +49,10 @@ def refuse_forged_back(plan: Plan) -> None:
         raise Refused("does not name the plan that it rolls back", where=where, how=ANEW)
     try:
         journal = RunDirectory.of_kept_fabric(Path(plan.kept)).journal
-        made = back_of(RunDirectory(Path(plan.undoes), journal), plan.author)
+        derived = back_of(RunDirectory(Path(plan.undoes), journal), plan.author)
     except (BadInput, Refused) as error:
         what = f"rolls {plan.undoes} back, but {error.problem.where}: {error.problem.what}"
         raise Refused(what, where=where, how=ANEW) from None
-    if made.digest != plan.digest:
+    if derived.digest != plan.digest:
         what = f"does not follow from its journal and {plan.undoes}"
         raise Refused(what, where=where, how=f"do not apply it: {ANEW}")

@@ -68,13 +68,13 @@ def test_an_approval_by_another_person_holds_for_its_time() -> None:
     event = approval_event(request, PLAN, HISTORY, NOW)
     until = "2026-05-05T12:00:00+00:00"
     assert event == ApprovalEvent(wave="one", phase=Phase.DONE, detail="by bob", until=until)
-    known = HISTORY.after(event)
-    assert set(known.approved) == {"one"}
-    assert list(expired(known, NOW + timedelta(hours=23))) == []
-    (over,) = expired(known, NOW + timedelta(hours=24))
+    history = HISTORY.after(event)
+    assert set(history.approved) == {"one"}
+    assert list(expired(history, NOW + timedelta(hours=23))) == []
+    (over,) = expired(history, NOW + timedelta(hours=24))
     assert (over.wave, over.phase, over.detail) == ("one", Phase.FAILED, "has expired")
-    assert not known.after(over).approved
-    assert not known.after(over).failure  # it keeps a wave from beginning, and takes none back
+    assert not history.after(over).approved
+    assert not history.after(over).failure  # it keeps a wave from beginning, and takes none back
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def test_an_approval_signed_by_a_key_is_its_owners_and_cannot_be_altered(tmp_pat
     for name in ("bob", "eve"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
         subprocess.run(words, check=True)
-    known = (tmp_path / "bob.pub").read_text().split()
+    public_key = (tmp_path / "bob.pub").read_text().split()
     signers = tmp_path / "signers"
-    signers.write_text(f"bob {known[0]} {known[1]}\n")
+    signers.write_text(f"bob {public_key[0]} {public_key[1]}\n")
     history = replace(HISTORY, rules=replace(RULES, signers=str(signers)))
 
     def signed(approval: Approval, key: str, namespace: str = NAMESPACE) -> Approval:
@@ -208,8 +208,8 @@ def test_a_team_signs_its_plans_and_its_approvals(
     for name in ("ada", "bob", "eve"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
         subprocess.run(words, check=True)
-    known = {n: (tmp_path / f"{n}.pub").read_text().split() for n in ("ada", "bob")}
-    signers.write_text("".join(f"{n} {key[0]} {key[1]}\n" for n, key in known.items()))
+    public_keys = {n: (tmp_path / f"{n}.pub").read_text().split() for n in ("ada", "bob")}
+    signers.write_text("".join(f"{n} {key[0]} {key[1]}\n" for n, key in public_keys.items()))
     assert command("plan", described, *at, "--out", file, "--sign", tmp_path / "ada").code == 0
 
     ran = command("apply", file, *at, "--require-approval", "--allowed-signers", signers)
@@ -229,10 +229,10 @@ def test_a_team_signs_its_plans_and_its_approvals(
     assert (ran.code, ran.out.splitlines()[0].endswith(" approved by bob")) == (0, True)
 
     signature = file.with_name("plan.json.sig")
-    kept = signature.read_bytes()
+    content = signature.read_bytes()
     signature.unlink()
     assert "plan.json: is not signed, and needs a signature" in command("resume", file, *at).err
-    signature.write_bytes(kept)
+    signature.write_bytes(content)
     ran = command("resume", file, *at)
     assert "1 switch confirmed, read back and saved: leaf08" in ran.words
     assert "stopped: wave leaves 1 of 1 waits for its approval" in ran.words
@@ -287,8 +287,8 @@ def test_an_approval_is_used_once_and_replayed_in_no_other_run(
         ).failure
         == waits
     )
-    told = [e.event for e in status(journal).entries if e.event.act in ("approve", "ignored")]
-    assert [event.detail for event in told] == [
+    approvals = [e.event for e in status(journal).entries if e.event.act in ("approve", "ignored")]
+    assert [event.detail for event in approvals] == [
         "by bob",
         "approve by bob, meant for an earlier run",
         "the approval by bob is for another run of this plan",

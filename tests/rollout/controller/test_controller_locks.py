@@ -33,10 +33,10 @@ ALONE = pytest.mark.skipif(os.getuid() != 0, reason="needs root, to be two users
 def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Directory for the locks of all users; those of pytest are for one user alone."""
     with tempfile.TemporaryDirectory(prefix="rocefort-locks-", dir="/var/tmp") as name:
-        made = Path(name)
-        made.chmod(0o1777)
-        monkeypatch.setattr(lock, "SHARED", (made,))
-        yield made
+        directory = Path(name)
+        directory.chmod(0o1777)
+        monkeypatch.setattr(lock, "SHARED", (directory,))
+        yield directory
 
 
 def as_nobody(do: Callable[[], None]) -> str:
@@ -44,24 +44,24 @@ def as_nobody(do: Callable[[], None]) -> str:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        said = "it did not come to its end"
+        message = "it did not come to its end"
         try:
             os.setgroups([])
             os.setgid(NOBODY)
             os.setuid(NOBODY)
             os.environ["TMPDIR"] = "/var/tmp"
             do()
-            said = ""
+            message = ""
         except RocefortError as error:
-            said = f"{type(error).__name__} {error}"
+            message = f"{type(error).__name__} {error}"
         finally:
-            os.write(writing, said.encode())
+            os.write(writing, message.encode())
             os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as told:
-        said = told.read()
+    with os.fdopen(reading) as pipe:
+        message = pipe.read()
     os.waitpid(child, 0)
-    return said
+    return message
 
 
 def hold(*switches: str) -> None:

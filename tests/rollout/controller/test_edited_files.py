@@ -72,8 +72,8 @@ def test_resume_goes_on_and_apply_is_told_to(
     derived = derive(raised)
     (file,) = Path(f"{journal}.fabric").iterdir()
     assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
-    kept = KeptFabric.model_validate_json(file.read_text(encoding="utf-8"))
-    assert kept == KeptFabric(network=derived.network, policy=derived.fabric.rollout)  # all of it
+    stored = KeptFabric.model_validate_json(file.read_text(encoding="utf-8"))
+    assert stored == KeptFabric(network=derived.network, policy=derived.fabric.rollout)  # all of it
     edit(raised)
     with pytest.raises(Refused) as caught:
         apply_plan(
@@ -143,8 +143,8 @@ def test_rollback_stands_on_what_the_run_has_kept(
     ran = command("rollback", tmp_path / "plan.json")
     assert (ran.code, f"sealed in {back}" in ran.words) == (0, True)
     raised.unlink()
-    kept = Path(read_plan(back).kept)
-    assert kept.parent == Path(f"{journal}.fabric")
+    stored = Path(read_plan(back).kept)
+    assert stored.parent == Path(f"{journal}.fabric")
     key, signers = tmp_path / "ada", tmp_path / "signers"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     signers.write_text(f"ada {key.with_suffix('.pub').read_text()}")
@@ -161,11 +161,11 @@ def test_rollback_stands_on_what_the_run_has_kept(
     ran = command(*words, "--allow-sick")
     assert (ran.code, ran.err) == (0, "")
     assert lab.switches["spine01"].running != new
-    kept.chmod(0o600)
-    kept.write_text("{}")
+    stored.chmod(0o600)
+    stored.write_text("{}")
     ran = command("apply", back, "--connections", lab.file)
     assert (ran.code, ran.err) == (
         2,
-        f"rocefort: {kept}: was changed after it was stored; restore it, or make the rollback "
+        f"rocefort: {stored}: was changed after it was stored; restore it, or make the rollback "
         "plan again: `rocefort rollback`\n",
     )

@@ -182,19 +182,19 @@ def test_one_clear_error_and_every_switch_is_old_or_new(
     connections.write_text(yaml.safe_dump(content))
     words = ("--connections", connections, "--journal", tmp_path / "journal")
     ran = command("apply", sealed, *words, "--progress", "plain")
-    said = re.sub(r"SHA256:[^,; ]+", "SHA256:KEY", " ".join((ran.err + ran.out).split()))
-    said = re.sub(r"(?<=[0-9a-f]{12})([-/])[0-9a-f]{8}\b", r"\1RUN", said)
+    output = re.sub(r"SHA256:[^,; ]+", "SHA256:KEY", " ".join((ran.err + ran.out).split()))
+    output = re.sub(r"(?<=[0-9a-f]{12})([-/])[0-9a-f]{8}\b", r"\1RUN", output)
     (access,) = [device for device in met.connections.devices if device.name == CANARY]
     plan = read_plan(sealed)
-    wanted = f"stopped: {case.before}{case.says}".format(
+    expected = f"stopped: {case.before}{case.says}".format(
         canary=CANARY,
         fabric=plan.source,
         plan=plan.digest[:12],
         address=f"{access.host}:{access.port}",
         known=met.connections.known_hosts,
     )
-    assert "".join(wanted.split()) in "".join(said.split())  # a long path may be broken
-    assert said.count("stopped: ") == 1
+    assert "".join(expected.split()) in "".join(output.split())  # a long path may be broken
+    assert output.count("stopped: ") == 1
     assert ran.code == case.code
     for name, switch in met.switches.items():
         switch.tick()

@@ -140,8 +140,8 @@ def test_a_journal_that_cannot_be_opened(tmp_path: Path) -> None:
 def test_a_lock_file_goes_with_its_holder(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with locked(path):
-        told = f"process {os.getpid()} of {user()} on {platform.node()}, since 20"
-        assert path.read_text().startswith(told)
+        holder_text = f"process {os.getpid()} of {user()} on {platform.node()}, since 20"
+        assert path.read_text().startswith(holder_text)
         assert holder(path) == path.read_text()
     assert not path.exists()
 
@@ -330,24 +330,24 @@ def test_no_head_is_written_while_a_controller_is_at_work(tmp_path: Path) -> Non
             restore_head(path, newest)
 
 
-def killed(path: Path, place: Path) -> Path:
+def killed(path: Path, directory: Path) -> Path:
     """Files that a killed controller leaves behind: copies made while it runs."""
-    place.mkdir()
+    directory.mkdir()
     with open_journal(path, "one") as journal:
         for _ in range(3):
             journal.append(EVENT)
         for name in ("journal", "journal-wal", "journal.head"):
-            shutil.copyfile(path.with_name(name), place / name)
-    return place / "journal"
+            shutil.copyfile(path.with_name(name), directory / name)
+    return directory / "journal"
 
 
 def test_a_lost_log_of_a_killed_controller_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     written(path)
-    left = killed(path, tmp_path / "left")
-    assert len(status(left).entries) == 7
-    left.with_name("journal-wal").unlink()
-    assert "its last rows are missing: 7 were written, 4 remain" in refused(left)
+    copy = killed(path, tmp_path / "left")
+    assert len(status(copy).entries) == 7
+    copy.with_name("journal-wal").unlink()
+    assert "its last rows are missing: 7 were written, 4 remain" in refused(copy)
 
 
 def test_every_byte_of_a_row_counts(tmp_path: Path) -> None:

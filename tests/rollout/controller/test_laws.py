@@ -90,8 +90,8 @@ def test_laws_of_a_rollout(
     plan, book = plan_of(sizes), Book(full_at)
     model = switches_of(plan)
     model.faults = faults
-    asked = iter(range(10_000))
-    applied = rollout(plan, model, book, stop=lambda: stops is not None and next(asked) >= stops)
+    calls = iter(range(10_000))
+    applied = rollout(plan, model, book, stop=lambda: stops is not None and next(calls) >= stops)
     # never more unconfirmed than a wave holds
     assert model.most_unconfirmed <= max(sizes)
     # waves are barriers: who is in a later wave than one that is not wholly new was not touched
@@ -117,8 +117,8 @@ def test_laws_of_a_rollout(
         assert unsaved or (switch.running, switch.saved) in {(OLD, OLD), (NEW, NEW)}
         refused = (name, "save") in faults
         assert not unsaved or full_at is not None or switch.silent or refused
-    told = (*applied.confirmed, *applied.already, *applied.rolled_back, *applied.unknown)
-    assert len(set(told)) == len(told)
+    reported = (*applied.confirmed, *applied.already, *applied.rolled_back, *applied.unknown)
+    assert len(set(reported)) == len(reported)
     assert (applied.exit_code == 0) == (applied.failure == "")
     assert bool(applied.failure) or len(applied.confirmed) == sum(sizes)
 
@@ -313,8 +313,8 @@ def test_an_empty_gate_without_a_reason_is_asked_and_blocks() -> None:
 def test_an_interrupted_wave_goes_back() -> None:
     plan = plan_of([1, 1])
     model = switches_of(plan)
-    asked = iter(range(100))
-    applied = rollout(plan, model, Book(), stop=lambda: next(asked) >= 5)
+    calls = iter(range(100))
+    applied = rollout(plan, model, Book(), stop=lambda: next(calls) >= 5)
     assert applied.rolled_back == ("leaf01",)
     assert applied.failure == "wave wave 1: interrupted; apply the plan again to go on"
     assert ("leaf01", "check") in model.log and ("leaf01", "confirm") not in model.log

@@ -58,10 +58,10 @@ def test_a_gate_that_hangs_rolls_back(
     family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is the time left on the switch, minus the time of a confirmation: settle, act."""
-    asked: list[float | None] = []
+    limits: list[float | None] = []
 
     def hangs(seconds: float | None, what: str, _act: Any, _end: Any) -> Any:
-        asked.append(seconds)
+        limits.append(seconds)
         raise DeviceFailed(f"{what} did not end within the {seconds:.0f} s that its trial leaves")
 
     monkeypatch.setattr("rocefort.rollout.controller.controller.result_within", hangs)
@@ -69,7 +69,7 @@ def test_a_gate_that_hangs_rolls_back(
         Case((1,), Personality("survives", "absent"), fails="wave 1"), family, tmp_path / "it"
     )
     applied, _ = trials.life()
-    assert asked == [600 - (5 + 15)]
+    assert limits == [600 - (5 + 15)]
     assert (applied.failure, applied.rolled_back) == (
         "the RDMA gate did not end within the 580 s that its trial leaves",
         ("leaf01",),

@@ -76,15 +76,15 @@ seen = st.builds(
 def events(draw: st.DrawFn, plan: Plan) -> list[Event]:
     """Any events of a run, also such as no controller would write."""
     acts = st.sampled_from([*Act, "gate", "wait", "found", "fault", "stop", "pause", "approve"])
-    one = st.tuples(st.sampled_from(names(plan)), acts, st.sampled_from(Phase))
-    found = [begun(limit=draw(st.integers(1, 3)), approve=draw(st.sampled_from([(), ("wave 2",)])))]
-    for device, act, phase in draw(st.lists(one, max_size=25)):
+    event = st.tuples(st.sampled_from(names(plan)), acts, st.sampled_from(Phase))
+    drawn = [begun(limit=draw(st.integers(1, 3)), approve=draw(st.sampled_from([(), ("wave 2",)])))]
+    for device, act, phase in draw(st.lists(event, max_size=25)):
         of_wave = act in ("gate", "stop", "pause", "approve")
         wave = wave_of(plan, device)
-        found.append(make_event(wave, "" if of_wave else device, act, phase, "said", 3))
+        drawn.append(make_event(wave, "" if of_wave else device, act, phase, "said", 3))
         if draw(st.integers(0, 9)) == 0:
-            found.append(begun("resume"))
-    return found
+            drawn.append(begun("resume"))
+    return drawn
 
 
 plans = st.lists(st.integers(1, 3), min_size=1, max_size=3).map(plan_of)
@@ -93,10 +93,10 @@ plans = st.lists(st.integers(1, 3), min_size=1, max_size=3).map(plan_of)
 @st.composite
 def situations(draw: st.DrawFn) -> tuple[Plan, RunHistory, dict[str, SwitchState]]:
     plan = draw(plans)
-    found = {device: draw(seen) for device in names(plan)}
+    states = {device: draw(seen) for device in names(plan)}
     if draw(st.booleans()):
-        found = {device: draw(st.sampled_from([AT_REST, DONE, ON_TRIAL])) for device in found}
-    return plan, history_of(draw(events(plan))), found
+        states = {device: draw(st.sampled_from([AT_REST, DONE, ON_TRIAL])) for device in states}
+    return plan, history_of(draw(events(plan))), states
 
 
 @settings(max_examples=settings().max_examples * 5)
@@ -104,53 +104,58 @@ def situations(draw: st.DrawFn) -> tuple[Plan, RunHistory, dict[str, SwitchState
 def test_every_situation_has_an_answer_that_the_switches_bear_out(
     situation: tuple[Plan, RunHistory, dict[str, SwitchState]],
 ) -> None:
-    plan, history, found = situation
-    action = next_action(plan, history, found)
-    assert action == next_action(plan, history, dict(reversed(found.items())))  # pure
+    plan, history, states = situation
+    action = next_action(plan, history, states)
+    assert action == next_action(plan, history, dict(reversed(states.items())))  # pure
     if isinstance(action, RunActs | AwaitTrials):
         assert action.devices
         assert {wave_of(plan, device) for device in action.devices} == {action.wave}
-        sound_acts(plan, history, found, action)
+        sound_acts(plan, history, states, action)
     if isinstance(action, FinishRollout):
-        assert all(found[d].runs is RunningConfig.TARGET and not found[d].trouble for d in found)
-        assert all(found[d].trial is TrialOwner.NONE for d in found)
+        assert all(states[d].runs is RunningConfig.TARGET and not states[d].trouble for d in states)
+        assert all(states[d].trial is TrialOwner.NONE for d in states)
     if isinstance(action, PauseRollout | AwaitApproval | RunGate | FailWave):
         assert not history.failure
 
 
 def sound_acts(
-    plan: Plan, history: RunHistory, found: Mapping[str, SwitchState], action: RunActs | AwaitTrials
+    plan: Plan,
+    history: RunHistory,
+    states: Mapping[str, SwitchState],
+    action: RunActs | AwaitTrials,
 ) -> None:
     """Check the conditions of a single act."""
     for device in action.devices:
-        said, course = found[device], history.course(device)
+        state, progress = states[device], history.course(device)
         if isinstance(action, AwaitTrials):
-            assert said.maybe_ours
+            assert state.maybe_ours
         elif action.act is Act.CONFIRM:
-            assert Act.CHECK in course.done
+            assert Act.CHECK in progress.done
             assert action.wave in history.measured
             assert (
-                said.trial is TrialOwner.THIS_RUN
-                and said.held
-                and said.runs is RunningConfig.TARGET
+                state.trial is TrialOwner.THIS_RUN
+                and state.held
+                and state.runs is RunningConfig.TARGET
             )
-            assert said.left_s is not None and said.left_s >= plan.margin_s == MARGIN_S
+            assert state.left_s is not None and state.left_s >= plan.margin_s == MARGIN_S
         elif action.act is Act.TRIAL:
-            assert said.trial is TrialOwner.NONE and said.loaded
+            assert state.trial is TrialOwner.NONE and state.loaded
         elif action.act in (Act.PRECHECK, Act.LOAD):
             assert (
-                said.trial is TrialOwner.NONE
-                and said.runs is RunningConfig.BASELINE
-                and not said.trouble
+                state.trial is TrialOwner.NONE
+                and state.runs is RunningConfig.BASELINE
+                and not state.trouble
             )
     if (
         isinstance(action, RunActs) and action.act is Act.CONFIRM
     ):  # all that are left of a wave at once
         here = next(wave.devices for wave in plan.waves if wave.name == action.wave)
-        assert all(d in action.devices or found[d].runs is RunningConfig.TARGET for d in here)
+        assert all(d in action.devices or states[d].runs is RunningConfig.TARGET for d in here)
     if isinstance(action, RunActs) and action.act is Act.TRIAL:
         assert history.rules
-        pending = {d for d in found if found[d].trial is TrialOwner.THIS_RUN} | set(action.devices)
+        pending = {d for d in states if states[d].trial is TrialOwner.THIS_RUN} | set(
+            action.devices
+        )
         assert len(pending) <= history.rules.max_unavailable
         assert not history.failure
 
@@ -160,8 +165,8 @@ def sound_acts(
 def test_who_failed_only_goes_back(
     situation: tuple[Plan, RunHistory, dict[str, SwitchState]],
 ) -> None:
-    plan, history, found = situation
-    action = next_action(plan, history, found)
+    plan, history, states = situation
+    action = next_action(plan, history, states)
     if history.failure:
         assert isinstance(action, EndRollback | AwaitTrials) or (
             isinstance(action, RunActs) and action.act in (Act.ABORT, Act.SAVE)
@@ -171,12 +176,12 @@ def test_who_failed_only_goes_back(
 @given(plans, st.data())
 def test_what_is_finished_stays_so_and_asks_for_no_act(plan: Plan, data: st.DataObject) -> None:
     """P21: also for a plan that is applied again, with any history."""
-    told = data.draw(events(plan))
-    history = history_of(told)
-    found = dict.fromkeys(names(plan), DONE)
-    assert next_action(plan, RunHistory(rules=ApplyRules(3)), found) == FinishRollout()
-    if not history.failure and not any(history.course(d).done for d in found):
-        assert next_action(plan, history, found) == FinishRollout()
+    drawn = data.draw(events(plan))
+    history = history_of(drawn)
+    states = dict.fromkeys(names(plan), DONE)
+    assert next_action(plan, RunHistory(rules=ApplyRules(3)), states) == FinishRollout()
+    if not history.failure and not any(history.course(d).done for d in states):
+        assert next_action(plan, history, states) == FinishRollout()
 
 
 @given(situations())
@@ -184,9 +189,9 @@ def test_it_comes_to_an_end_whatever_the_switches_answer(
     situation: tuple[Plan, RunHistory, dict[str, SwitchState]],
 ) -> None:
     """Every act fails and no switch ever changes: the controller ends nevertheless."""
-    plan, history, found = situation
+    plan, history, states = situation
     for _ in range(200):
-        action = next_action(plan, history, found)
+        action = next_action(plan, history, states)
         if isinstance(action, END):
             return
         history = failed(history, action)
@@ -216,12 +221,12 @@ PLAN = plan_of([2, 1])
 START = history_of([begun(limit=2)])
 
 
-def observed(*said: SwitchState) -> dict[str, SwitchState]:
-    return dict(zip(names(PLAN), said, strict=True))
+def observed(*states: SwitchState) -> dict[str, SwitchState]:
+    return dict(zip(names(PLAN), states, strict=True))
 
 
 def test_the_way_of_a_wave() -> None:
-    history, said = START, [AT_REST, AT_REST, AT_REST]
+    history, states = START, [AT_REST, AT_REST, AT_REST]
     both = ("leaf01", "leaf02")
     loaded = SwitchState(runs=RunningConfig.BASELINE, loaded=True)
     unsaved = SwitchState(runs=RunningConfig.TARGET)
@@ -234,14 +239,14 @@ def test_the_way_of_a_wave() -> None:
         (Act.CONFIRM, unsaved),
         (Act.SAVE, DONE),
     ):
-        wanted = RunActs(act, "wave 1", both) if act else RunGate("wave 1")
-        assert next_action(PLAN, history, observed(*said)) == wanted
+        expected = RunActs(act, "wave 1", both) if act else RunGate("wave 1")
+        assert next_action(PLAN, history, observed(*states)) == expected
         for device in both if act else ("",):
             for phase in (Phase.INTENT, Phase.DONE):
                 event = make_event("wave 1", device, act or "gate", phase)
                 history = history.after(event)
-        said = [then, then, AT_REST]
-    assert next_action(PLAN, history, observed(*said)) == RunActs(
+        states = [then, then, AT_REST]
+    assert next_action(PLAN, history, observed(*states)) == RunActs(
         Act.PRECHECK, "wave 2", ("leaf03",)
     )
 
@@ -261,12 +266,12 @@ LIFE = ("precheck", "load", "trial", "check")
 
 
 def test_who_goes_on_checks_anew_what_it_takes_up() -> None:
-    said = observed(ON_TRIAL, ON_TRIAL, AT_REST)
+    states = observed(ON_TRIAL, ON_TRIAL, AT_REST)
     history = tried(*LIFE)
-    assert next_action(PLAN, history, said) == RunActs(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
+    assert next_action(PLAN, history, states) == RunActs(Act.CHECK, "wave 1", ("leaf01", "leaf02"))
     for device in ("leaf01", "leaf02"):
         history = history.after(make_event("wave 1", device, "check", Phase.DONE))
-    assert next_action(PLAN, history, said) == RunGate("wave 1")
+    assert next_action(PLAN, history, states) == RunGate("wave 1")
 
 
 def test_a_trial_whose_session_died_is_aborted_and_done_again() -> None:
@@ -274,13 +279,13 @@ def test_a_trial_whose_session_died_is_aborted_and_done_again() -> None:
         runs=RunningConfig.TARGET, trial=TrialOwner.THIS_RUN, held=False, left_s=500
     )
     late = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.THIS_RUN, held=True, left_s=299)
-    for said in (stray, late):
+    for state in (stray, late):
         history = tried(*LIFE)
-        action = next_action(PLAN, history, observed(said, AT_REST, AT_REST))
+        action = next_action(PLAN, history, observed(state, AT_REST, AT_REST))
         assert action == RunActs(Act.ABORT, "wave 1", ("leaf01",))
         refused = make_event("wave 1", "leaf01", "abort", Phase.FAILED, "not here", 3)
-        action = next_action(PLAN, history.after(refused), observed(said, AT_REST, AT_REST))
-        assert action == AwaitTrials("wave 1", ("leaf01",), said.left_s or 0)
+        action = next_action(PLAN, history.after(refused), observed(state, AT_REST, AT_REST))
+        assert action == AwaitTrials("wave 1", ("leaf01",), state.left_s or 0)
         again = next_action(PLAN, history, observed(AT_REST, AT_REST, AT_REST))
         assert again == RunActs(Act.PRECHECK, "wave 1", ("leaf01", "leaf02"))
 
@@ -299,14 +304,14 @@ def test_a_trial_that_cannot_outlast_the_soak_of_its_wave_is_aborted_and_done_ag
 
 
 def test_a_trial_whose_owner_is_not_shown_is_waited_for_and_never_aborted() -> None:
-    for left, wait in ((None, PLAN.trial_s), (70, 70)):
-        said = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.UNKNOWN, left_s=left)
-        found = observed(said, AT_REST, AT_REST)
-        assert next_action(PLAN, tried(*LIFE), found) == AwaitTrials("wave 1", ("leaf01",), wait)
+    for left_s, wait in ((None, PLAN.trial_s), (70, 70)):
+        state = SwitchState(runs=RunningConfig.TARGET, trial=TrialOwner.UNKNOWN, left_s=left_s)
+        states = observed(state, AT_REST, AT_REST)
+        assert next_action(PLAN, tried(*LIFE), states) == AwaitTrials("wave 1", ("leaf01",), wait)
         history = tried(*LIFE)
         for _ in range(MOST_WAITS):
             history = history.after(make_event("wave 1", "leaf01", "wait", Phase.INTENT))
-        assert next_action(PLAN, history, found) == StopRollout(
+        assert next_action(PLAN, history, states) == StopRollout(
             (
                 RolloutProblem(
                     "leaf01: a trial is pending, and the switch does not show whose; a trial of this "
@@ -390,10 +395,10 @@ def test_a_pause_lets_the_wave_under_way_end_and_begins_none() -> None:
 
 def test_a_wave_that_needs_an_approval_waits_for_it() -> None:
     history = history_of([begun(limit=2, approve=("wave 2",))])
-    said = observed(DONE, DONE, AT_REST)
-    assert next_action(PLAN, history, said) == AwaitApproval("wave 2")
+    states = observed(DONE, DONE, AT_REST)
+    assert next_action(PLAN, history, states) == AwaitApproval("wave 2")
     approved = history.after(make_event("wave 2", "", "approve", Phase.DONE, "by ann"))
-    assert next_action(PLAN, approved, said) == RunActs(Act.PRECHECK, "wave 2", ("leaf03",))
+    assert next_action(PLAN, approved, states) == RunActs(Act.PRECHECK, "wave 2", ("leaf03",))
 
 
 def test_more_at_once_than_may_be_is_refused() -> None:

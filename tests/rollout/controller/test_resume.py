@@ -193,10 +193,10 @@ def test_status_reads_a_running_journal_and_writes_nothing(
         assert {f: f.read_bytes() for f in tmp_path.glob("journal*") if f.is_file()} == before
 
     apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [when("trial", look)])
-    (found,) = seen
-    assert found.damage == ""
-    assert found.history(plan.digest).running
-    assert found.entries[-1].event == make_event("canary", "leaf08", "trial", Phase.DONE)
+    (reading,) = seen
+    assert reading.damage == ""
+    assert reading.history(plan.digest).running
+    assert reading.entries[-1].event == make_event("canary", "leaf08", "trial", Phase.DONE)
     ended = status(journal)
     assert not ended.history(plan.digest).running
     with open_journal(journal, plan.digest) as opened:
@@ -231,19 +231,22 @@ def test_what_ran_before_is_kept_as_the_switch_showed_it(
     plan, journal = plan_of(described), tmp_path / "journal"
     apply_plan(plan, lab.connections, RunDirectory.of_journal(journal), [])
     texts = KeptTexts(RunDirectory.of_journal(journal).texts)
-    kept = sorted(texts.directory.iterdir())
-    assert len(kept) == 2
-    assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
+    files = sorted(texts.directory.iterdir())
+    assert len(files) == 2
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
     assert texts.directory.stat().st_mode & 0o777 == 0o700
     assert {"sysname leaf07", "sysname leaf08"} == {
-        line for f in kept for line in texts.read(f.name).splitlines() if line.startswith("sysname")
+        line
+        for f in files
+        for line in texts.read(f.name).splitlines()
+        if line.startswith("sysname")
     }
-    shown = kept[0].read_text(encoding="utf-8")
-    kept[0].write_text("something else")
+    shown = files[0].read_text(encoding="utf-8")
+    files[0].write_text("something else")
     with pytest.raises(BadInput, match="was changed after it was stored"):
-        texts.read(kept[0].name)
-    assert texts.keep(shown) == kept[0].name  # a damaged text is stored again
-    assert texts.read(kept[0].name) == shown
+        texts.read(files[0].name)
+    assert texts.keep(shown) == files[0].name  # a damaged text is stored again
+    assert texts.read(files[0].name) == shown
     with pytest.raises(BadInput, match="is not stored, or cannot be read"):
         KeptTexts(tmp_path).read("0" * 64)
 

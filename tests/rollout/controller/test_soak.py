@@ -74,18 +74,18 @@ def test_a_password_at_one_end_is_never_confirmed(
     What `status` shows of its trial behind the soak is what the switch shows, in the lab's seconds.
     """
     canary, journal = lab.switches["leaf08"], tmp_path / "journal"
-    before, events, left = canary.running, list[Event](), list[tuple[int, int | None]]()
+    before, events, seconds_left = canary.running, list[Event](), list[tuple[int, int | None]]()
 
     def look(event: Event) -> None:
         if (event.act, event.phase) == (Act.SOAK, Phase.DONE):
             standing = status_of_plan(one_sided, journal)
             shown = standing.progress.left_s("leaf08", standing.now.timestamp())
-            left.append((canary.trial_left(), shown))
+            seconds_left.append((canary.trial_left(), shown))
 
     applied = apply_plan(
         one_sided, lab.connections, RunDirectory.of_journal(journal), [events.append, look]
     )
-    ((own, shown),) = left
+    ((own, shown),) = seconds_left
     assert shown is not None and abs(own - shown) < HOLD / 2 < one_sided.trial_s - own
     assert "leaf08: BGP sessions did not come back: 10.1.0.112" in applied.failure
     assert (applied.exit_code, applied.confirmed, applied.rolled_back) == (3, (), ("leaf08",))
@@ -191,8 +191,8 @@ def test_the_plan_shows_it_and_all_checks_are_made_again_behind_it(
     edit_hall: EditHeps, plan_of: PlanOf, apply_to: ApplyTo
 ) -> None:
     plan = only(plan_of(edit_hall(("xoff_kbytes: 600", "xoff_kbytes: 640"))), "canary")
-    said = "soaks on trial: leaf08 6 s, a PFC deadlock is found and ended (1 s), and 5 s more"
-    assert said in " ".join(text_of(*plan_report(plan), width=80).split())
+    sentence = "soaks on trial: leaf08 6 s, a PFC deadlock is found and ended (1 s), and 5 s more"
+    assert sentence in " ".join(text_of(*plan_report(plan), width=80).split())
     applied, events = apply_to(plan)
     assert applied.confirmed == ("leaf08",)
     done = [str(event.act) for event in events if event.phase is Phase.DONE]

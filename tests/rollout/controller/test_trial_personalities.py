@@ -149,8 +149,8 @@ def commit(run: str, plan: str = PLAN) -> CommitEntry:
 def test_session_then_persist_id_then_description_decide_and_silence_is_unknown(
     trial: Status, newest: CommitEntry | None, began: OwnTrial | None, fits: bool, owner: TrialClaim
 ) -> None:
-    found = owner_of(LABEL, trial, newest, began, led_to=lambda _: fits, may_be_ours=lambda: fits)
-    assert found == owner
+    claim = owner_of(LABEL, trial, newest, began, led_to=lambda _: fits, may_be_ours=lambda: fits)
+    assert claim == owner
 
 
 def test_a_run_is_known_whole_and_as_a_switch_shows_it() -> None:

@@ -47,7 +47,7 @@ def waited(
     rules: ApplyRules, *, given: Sequence[str] = (), runs: str = "7f"
 ) -> tuple[RolloutOutcome, str]:
     """Run of one wave that waits 5 s. given: approvers, one at each reading."""
-    model, book, said = switches_of(PLAN), Asked(), list[str]()
+    model, book, messages = switches_of(PLAN), Asked(), list[str]()
     model.each = book.holds_intent
     to_come = list(given)
 
@@ -61,35 +61,37 @@ def waited(
         lambda _: Says(True),
         book,
         NoTexts(),
-        [WaveLines(said.append)],
+        [WaveLines(messages.append)],
         rules=rules,
         run_id="7f",
         sleep=sleep,
-        options=ApplyOptions(patience_s=5),
+        options=ApplyOptions(approval_timeout_s=5),
         approve_with="rocefort approve p.json",
     )
     applied = RolloutLoop(config).run()
-    return applied, "\n".join(said)
+    return applied, "\n".join(messages)
 
 
 def test_it_says_for_what_it_waits_once_and_who_approved() -> None:
-    applied, said = waited(ApplyRules(1, (WAVE,)), given=["bob"])
+    applied, messages = waited(ApplyRules(1, (WAVE,)), given=["bob"])
     assert applied.confirmed == ("leaf01",)
-    assert said.startswith(f"{WAITS}\nwave 1         approve  by bob\nwave 1         precheck ok\n")
-    assert said.count("waits up to") == 1
+    assert messages.startswith(
+        f"{WAITS}\nwave 1         approve  by bob\nwave 1         precheck ok\n"
+    )
+    assert messages.count("waits up to") == 1
 
 
 def test_it_says_that_nobody_came() -> None:
-    applied, said = waited(ApplyRules(1, (WAVE,)))
+    applied, messages = waited(ApplyRules(1, (WAVE,)))
     assert (applied.exit_code, applied.unfinished) == (4, True)
-    assert said == (f"{WAITS}\nwave 1         approve  FAILED no approval came in that time")
+    assert messages == (f"{WAITS}\nwave 1         approve  FAILED no approval came in that time")
 
 
 def test_one_that_does_not_hold_is_said_and_another_is_still_heard() -> None:
     rules = ApplyRules(1, (WAVE,), not_author=True, author="ada")
-    applied, said = waited(rules, given=["ada", "bob"])
+    applied, messages = waited(rules, given=["ada", "bob"])
     assert applied.confirmed == ("leaf01",)
-    waits, refused, approved, *_ = said.splitlines()
+    waits, refused, approved, *_ = messages.splitlines()
     assert waits == WAITS.replace("anybody", "another person than ada")
     assert refused == (
         "wave 1         approve  FAILED the approval by ada is by ada, who made the plan; "
@@ -99,14 +101,14 @@ def test_one_that_does_not_hold_is_said_and_another_is_still_heard() -> None:
 
 
 def test_who_has_to_sign_is_told_so() -> None:
-    _, said = waited(ApplyRules(1, (WAVE,), signers="/site/signers"))
-    assert said.splitlines()[0] == (
+    _, messages = waited(ApplyRules(1, (WAVE,), signers="/site/signers"))
+    assert messages.splitlines()[0] == (
         "wave 1         approve  waits up to 5 s for an approval by anybody with a key of "
         "/site/signers: `rocefort approve p.json --wave 'wave 1' --key FILE`"
     )
 
 
 def test_a_wave_that_is_approved_already_waits_for_nobody() -> None:
-    _, said = waited(ApplyRules(1, ()))
-    assert "waits" not in said
-    assert Phase.FAILED.value.upper() not in said
+    _, messages = waited(ApplyRules(1, ()))
+    assert "waits" not in messages
+    assert Phase.FAILED.value.upper() not in messages

@@ -84,12 +84,12 @@ def test_a_quick_run_takes_up_every_kind_of_point(
         for number, case in enumerate(tried):
             trials = new_trials(case, family, directory / str(number))
             deaths[case] = deaths_of(trials, trials.filmed()[1])
-    left = {death.kind for each in deaths.values() for death in each}
-    assert len(left) > 30
+    remaining = {death.kind for each in deaths.values() for death in each}
+    assert len(remaining) > 30
     for turn in range(len(PERSONALITIES)):
         met = [death for case in some(tried, turn) for death in deaths[case]]
-        left -= {death.kind for death in taken_up(met, turn)}
-    assert not left
+        remaining -= {death.kind for death in taken_up(met, turn)}
+    assert not remaining
 
 
 @of_each
@@ -200,10 +200,10 @@ def test_a_snapshot_of_a_point_is_what_a_death_there_leaves(
                 assert killed.killed(snapshot.number) is None
                 dead = trials.after(snapshot)
                 snapshot.files.write(dead.site.journal.parent)
-                left = site_state(dead.site)
-                assert left.keys() == site_state(killed.site).keys()
+                remains = site_state(dead.site)
+                assert remains.keys() == site_state(killed.site).keys()
                 for attribute, value in site_state(killed.site).items():
-                    assert left[attribute] == value, (case, snapshot.point, attribute)
+                    assert remains[attribute] == value, (case, snapshot.point, attribute)
 
 
 @of_each

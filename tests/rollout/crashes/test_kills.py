@@ -96,17 +96,17 @@ def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     as_a_command = LabOptions(time_scale=killing.TIME_SCALE, keep=True)
     with rehearse(subject.network, subject.texts, directory / "lab", as_a_command) as lab:
         plan = make_plan(new, lab.connections, running_of(new, lab.connections, None))
-        ways = ways_of(plan, subject, lab)
+        texts = ways_of(plan, subject, lab)
     write_plan(plan, out)
     with running(subject_of(new, None), directory / "new") as lab:
-        assert {name: way[-1] for name, way in ways.items()} == {
+        assert {name: states[-1] for name, states in texts.items()} == {
             name: digest_of(switch.running) for name, switch in lab.switches.items()
         }
     waves = [wave.devices for wave in plan.waves]
     assert [d.device for w in plan.waves for d in w.drained] == (
         ["spine01", "spine02"] if drain else []
     )
-    judge = Judge(ways, waves, plan.trial_s, killing.MAX_UNAVAILABLE)
+    judge = Judge(texts, waves, plan.trial_s, killing.MAX_UNAVAILABLE)
     return Begun(old, out, judge, drain)
 
 
@@ -117,15 +117,15 @@ def ways_of(plan: Plan, subject: ReadNetwork, lab: Rehearsal) -> dict[str, list[
     """
     changes: dict[str, tuple[Change, ...]] = {c.device: (c,) for c in plan.changes}
     changes |= {each.device: each.parts for wave in plan.waves for each in wave.drained}
-    ways = {}
+    digests = {}
     for name, switch in lab.switches.items():
-        way = [digest_of(switch.running)]
+        states = [digest_of(switch.running)]
         for number, part in enumerate(changes[name], 1):
             text = commit(lab.connections, name, "\n".join(part.patch))
-            way.append(digest_of(switch.running))
+            states.append(digest_of(switch.running))
             assert silent(subject.network, name, text) == (0 < number < len(changes[name]))
-        ways[name] = way
-    return ways
+        digests[name] = states
+    return digests
 
 
 def running(subject: ReadNetwork, state: Path) -> AbstractContextManager[Rehearsal]:

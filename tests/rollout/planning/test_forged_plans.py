@@ -52,8 +52,8 @@ def with_change(plan: Plan, device: str, **update: object) -> Plan:
 def swapped(change: Change, old: str, new: str) -> dict[str, object]:
     """Other commands in both directions."""
     return {
-        way: tuple(line.replace(old, new) for line in getattr(change, way))
-        for way in ("patch", "reverse")
+        field: tuple(line.replace(old, new) for line in getattr(change, field))
+        for field in ("patch", "reverse")
     }
 
 
@@ -120,8 +120,8 @@ def test_commands_of_another_fabric_under_the_reviewed_ones_name_are_refused(
     text = described.read_text(encoding="utf-8")
     other = plan_of(edit_hall(RAISED))
     described.write_text(text, encoding="utf-8")
-    kept = honest.model_dump(include={"source", "intent_digest", "files"})
-    forged = other.model_copy(update={name: getattr(honest, name) for name in kept}).seal()
+    identity = honest.model_dump(include={"source", "intent_digest", "files"})
+    forged = other.model_copy(update={name: getattr(honest, name) for name in identity}).seal()
     with pytest.raises(Refused, match="nothing follows from fabric and running text") as caught:
         apply_plan(forged, lab.connections, RunDirectory.of_journal(tmp_path / "journal"), [])
     assert caught.value.exit_code == 4
@@ -286,8 +286,8 @@ def test_the_fabric_says_who_signs_and_how_many_approve(
     policy = (
         f"  approvals:\n    required: true\n    count: 2\n    signed: true\n    signers:\n{lines}"
     )
-    named = ("  - name: readout04\n", "  - name: readout04\n    description: detector 4\n")
-    fabric = edit_hall((REQUIRED[0], REQUIRED[0] + policy), named)
+    described_port = ("  - name: readout04\n", "  - name: readout04\n    description: detector 4\n")
+    fabric = edit_hall((REQUIRED[0], REQUIRED[0] + policy), described_port)
     file, at = tmp_path / "plan.json", ("--connections", lab.file)
 
     def planned(*sign: object) -> None:
@@ -319,8 +319,8 @@ def test_the_fabric_says_who_signs_and_how_many_approve(
 
 
 def git(where: Path, *words: str) -> None:
-    known = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", "-C", str(where), *known, *words], check=True, capture_output=True)
+    settings = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", str(where), *settings, *words], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -347,25 +347,30 @@ def test_where_the_policy_of_the_base_is_read(
     site: Path, edit_hall: EditHeps, lab: Rehearsal, tmp_path: Path
 ) -> None:
     def plan(base: str = "") -> Plan:
-        return made.model_copy(update={"source": str(site), "base": base})
+        return sealed.model_copy(update={"source": str(site), "base": base})
 
-    made = make_plan(site, lab.connections, running_of(site, lab.connections, None))
-    asked, none = Approvals(required=True), Approvals()
-    assert policy_of_base(plan()) == asked  # before the last commit that touched it
-    assert policy_of_base(plan("HEAD:")) == asked  # a base chosen by its author requires no less
+    sealed = make_plan(site, lab.connections, running_of(site, lab.connections, None))
+    strict, none = Approvals(required=True), Approvals()
+    assert policy_of_base(plan()) == strict  # before the last commit that touched it
+    assert policy_of_base(plan("HEAD:")) == strict  # a base chosen by its author requires no less
     lax = tmp_path / "lax.yaml"
     lax.write_text(site.read_text(encoding="utf-8"), encoding="utf-8")
-    assert policy_of_base(plan(str(lax))) == asked
+    assert policy_of_base(plan(str(lax))) == strict
     assert policy_of_base(plan(), str(lax)) == none
-    assert policy_of_base(plan("HEAD:"), "HEAD~1:") == asked  # the option of `apply` has precedence
+    assert (
+        policy_of_base(plan("HEAD:"), "HEAD~1:") == strict
+    )  # the option of `apply` has precedence
     back = plan().model_copy(update={"kept": "journal.fabric/0"})
     assert policy_of_base(back) == none  # what it leads back from is committed
     git(tmp_path, "reset", "--quiet", "--hard", "HEAD~1")
-    assert (policy_of_base(back), policy_of_base(plan())) == (asked, None)  # there is no other form
+    assert (policy_of_base(back), policy_of_base(plan())) == (
+        strict,
+        None,
+    )  # there is no other form
     git(tmp_path, "reset", "--quiet", "--hard", "ORIG_HEAD")
     edit_hall()  # a change that is not committed
     assert policy_of_base(plan()) == none
-    assert policy_of_base(plan("HEAD~1:")) == asked  # and may ask for more
+    assert policy_of_base(plan("HEAD~1:")) == strict  # and may ask for more
     git(tmp_path, "checkout", "--quiet", "-b", "topic")
     for words in ((RAISED, REQUIRED), (RAISED, ("trial_s: 600", "trial_s: 660"))):
         git(tmp_path, "add", str(edit_hall(*words)))
@@ -382,10 +387,10 @@ def test_where_the_policy_of_the_base_is_read(
 def test_a_repository_that_lacks_the_earlier_form_is_told_apart_from_one_that_has_none(
     site: Path, lab: Rehearsal, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    made = make_plan(site, lab.connections, running_of(site, lab.connections, None))
+    sealed = make_plan(site, lab.connections, running_of(site, lab.connections, None))
 
     def policy(fabric: Path, base: str = "") -> Approvals | None:
-        return policy_of_base(made.model_copy(update={"source": str(fabric)}), base)
+        return policy_of_base(sealed.model_copy(update={"source": str(fabric)}), base)
 
     shallow = tmp_path / "shallow"
     git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{tmp_path}", str(shallow))
@@ -399,9 +404,9 @@ def test_a_repository_that_lacks_the_earlier_form_is_told_apart_from_one_that_ha
     fresh, broken = (tmp_path_factory.mktemp(name) for name in ("fresh", "broken"))
     git(fresh, "init", "--quiet")
     (broken / ".git").mkdir()
-    for place in (fresh, broken):
-        shutil.copy(site, place)
-        assert policy(place / "fabric.yaml") is None
+    for clone in (fresh, broken):
+        shutil.copy(site, clone)
+        assert policy(clone / "fabric.yaml") is None
 
 
 ADA, BOB, EVE = (f"{name} ssh-ed25519 {name.upper()}" for name in ("ada", "bob", "eve"))
@@ -423,12 +428,12 @@ def test_two_policies_ask_together_for_all_that_each_asks_for() -> None:
 def test_a_base_with_other_signers_is_refused(
     site: Path, edit_hall: EditHeps, lab: Rehearsal
 ) -> None:
-    made = make_plan(site, lab.connections, running_of(site, lab.connections, None))
+    sealed = make_plan(site, lab.connections, running_of(site, lab.connections, None))
     for signer in (ADA, BOB):
         words = f"  max_unavailable: 1\n  approvals: {{signers: ['{signer}']}}\n"
         git(site.parent, "add", str(edit_hall((REQUIRED[0], words))))
         git(site.parent, "commit", "--quiet", "-m", "signers")
-    plan = made.model_copy(update={"source": str(site), "base": "HEAD:"})
+    plan = sealed.model_copy(update={"source": str(site), "base": "HEAD:"})
     with pytest.raises(Refused) as caught:
         policy_of_base(plan)
     assert str(caught.value) == (

@@ -11,7 +11,7 @@ import pytest
 from rocefort.errors import DeviceFailed
 from rocefort.models.rollout.events import Phase
 from rocefort.models.rollout.plan import Plan
-from rocefort.rollout.controller.trial_label import run_told
+from rocefort.rollout.controller.trial_label import run_on_switch
 from rocefort.rollout.journal.status import status
 from rocefort.rollout.planning.pending_trials import PendingTrial, trial_notes
 from rocefort.steps.lab.emulated_site import Rehearsal
@@ -40,18 +40,18 @@ WAY_OUT = (
 def test_a_trial_is_told_by_its_id_or_by_its_commit(
     persist: str, description: str, told: tuple[str, str]
 ) -> None:
-    assert run_told(persist, description) == told
+    assert run_on_switch(persist, description) == told
 
 
 def test_one_sentence_for_each_run() -> None:
-    found = {
+    trials = {
         "leaf01": PendingTrial(300, "0123456789ab", "7f7f7f7f"),
         "leaf02": None,
         "leaf03": PendingTrial(310, "0123456789ab", "7f7f7f7f"),
         "leaf04": PendingTrial(60),
         "leaf05": DeviceFailed("does not show whether a trial runs", where="leaf05"),
     }
-    assert list(trial_notes(found)) == [
+    assert list(trial_notes(trials)) == [
         "leaf01, leaf03: 2 switches on a trial for plan 0123456789ab, run 7f7f7f7f, at most "
         f"310 s left, {WAY_OUT}",
         "leaf04: 1 switch on a trial that shows no run of Rocefort, at most 60 s left, so the "

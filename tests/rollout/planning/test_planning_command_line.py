@@ -62,33 +62,33 @@ def test_a_plan_is_signed_and_an_unsigned_or_changed_one_is_not_applied(
     key, plan = site / "ada", site / "x.plan.json"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     (site / "signers").write_text(f"ada {key.with_suffix('.pub').read_text()}")
-    code, said = type_(*words(site, edit_heps(DESCRIBED)), "--sign", key)
-    assert (code, " ".join(said.split()).endswith(f"sealed in {plan}, signed in {plan}.sig")) == (
+    code, output = type_(*words(site, edit_heps(DESCRIBED)), "--sign", key)
+    assert (code, " ".join(output.split()).endswith(f"sealed in {plan}, signed in {plan}.sig")) == (
         0,
         True,
     )
     apply = ("apply", plan, "--connections", site / "connections.yaml")
     plan.write_text(plan.read_text() + "\n")  # means the same, and is not what was signed
-    code, said = type_(*apply, "--allowed-signers", site / "signers")
+    code, output = type_(*apply, "--allowed-signers", site / "signers")
     assert code == 4
-    assert "the signature of ada is invalid" in said
+    assert "the signature of ada is invalid" in output
     (site / "x.plan.json.sig").unlink()
-    code, said = type_(*apply, "--allowed-signers", site / "signers")
+    code, output = type_(*apply, "--allowed-signers", site / "signers")
     assert code == 4
-    assert "is not signed, and needs a signature" in said
+    assert "is not signed, and needs a signature" in output
 
 
 def test_the_way_back_is_printed_for_what_changes_or_for_one_that_is_named(
     type_: Type, site: Path, edit_heps: EditHeps
 ) -> None:
     assert type_(*words(site, edit_heps(DESCRIBED)))[0] == 0
-    code, said = type_("plan-console", site / "x.plan.json")
+    code, output = type_("plan-console", site / "x.plan.json")
     assert code == 0
-    assert said.startswith("rollback of leaf08, plan ")
-    assert said.count("rollback of") == 1
-    assert "abort trial persist rocefort-" in said
-    code, said = type_("plan-console", site / "x.plan.json", "--device", "leaf80")
-    assert (code, "leaf80: is not in the plan; did you mean 'leaf08'?" in said) == (2, True)
+    assert output.startswith("rollback of leaf08, plan ")
+    assert output.count("rollback of") == 1
+    assert "abort trial persist rocefort-" in output
+    code, output = type_("plan-console", site / "x.plan.json", "--device", "leaf80")
+    assert (code, "leaf80: is not in the plan; did you mean 'leaf08'?" in output) == (2, True)
 
 
 def test_a_procedure_is_printed_before_the_refusal(
@@ -97,10 +97,10 @@ def test_a_procedure_is_printed_before_the_refusal(
     leaf = site / "running" / "leaf01.cfg"
     split = "port split dimension interface 100GE1/0/40 split-type 4*25GE\n#\nlldp enable"
     leaf.write_text(leaf.read_text().replace("lldp enable", split))
-    code, said = type_(*words(site, edit_heps(DESCRIBED)))
+    code, output = type_(*words(site, edit_heps(DESCRIBED)))
     assert code == 4
-    assert said.startswith("maintenance of leaf01: ")
-    assert said.index("1. Store the configuration of leaf01") < said.index(
+    assert output.startswith("maintenance of leaf01: ")
+    assert output.index("1. Store the configuration of leaf01") < output.index(
         "no trial can make its change"
     )
     assert not (site / "x.plan.json").exists()

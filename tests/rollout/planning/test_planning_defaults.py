@@ -210,10 +210,10 @@ def typed(running: str, patch: Iterable[str], family: SyntaxFamily) -> tuple[str
     """Candidate comparison of a switch, and the text that it would run."""
     session = CliSession(EmulatedSwitch("leaf01", running, family), "netops")
     for line in ("system-view", *patch):
-        said = session.handle(line.strip()).text
+        text = session.handle(line.strip()).text
         if session.question:
-            said = session.handle("y").text
-        assert "Error:" not in said, (line, said)
+            text = session.handle("y").text
+        assert "Error:" not in text, (line, text)
     commands = ("display configuration candidate changes", "display configuration candidate merge")
     changes, candidate = (session.handle(command).text for command in commands)
     return changes, candidate
@@ -235,8 +235,8 @@ def test_a_default_that_is_planned_is_what_a_switch_without_its_line_runs(
     change = planned(heps, running, will, family)
     assert [f"{e.path}: {e.before_text} -> {e.after_text}" for e in change.edits] == list(case.said)
     assert change.empty is (not case.said)
-    said, then = typed(running, change.patch, name)
-    assert same_change(change, said, running, family) == ()
+    comparison, then = typed(running, change.patch, name)
+    assert same_change(change, comparison, running, family) == ()
     assert running_digest(parse(then, "leaf01"), family) == change.intended_digest
     assert planned(heps, then, will, family).empty
     _, back = typed(then, change.reverse, name)

@@ -135,6 +135,6 @@ def test_views_of_changed_lines_are_those_they_stand_in() -> None:
 def test_what_differs_is_said_without_any_secret(
     new: Device, diff: str, expected: tuple[str, ...]
 ) -> None:
-    found = differences(new, diff)
-    assert found == expected
-    assert not [sentence for sentence in found if "hunter2" in sentence or "neWoNe" in sentence]
+    sentences = differences(new, diff)
+    assert sentences == expected
+    assert not [sentence for sentence in sentences if "hunter2" in sentence or "neWoNe" in sentence]

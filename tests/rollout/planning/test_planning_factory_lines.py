@@ -183,8 +183,10 @@ def test_the_source_of_a_session_stays_for_no_intent_names_it(
     texts = render_all(heps.network)
     peer = " peer 10.1.0.0 group SPINE\n"
     assert peer in texts["leaf01"]
-    told = texts["leaf01"].replace(peer, f"{peer} peer 10.1.0.0 connect-interface {source}\n", 1)
-    changes = make_changes(heps.network, texts | {"leaf01": told})
+    with_source = texts["leaf01"].replace(
+        peer, f"{peer} peer 10.1.0.0 connect-interface {source}\n", 1
+    )
+    changes = make_changes(heps.network, texts | {"leaf01": with_source})
     assert [change.patch for change in changes] == [()] * 10
 
 
@@ -193,8 +195,8 @@ def test_the_vpn_instance_of_the_factory_stays_and_the_port_leaves_it(heps: Deri
     port = "interface MEth0/0/0\n"
     assert port in texts["leaf03"]
     bound = texts["leaf03"].replace(port, f"{port} ip binding vpn-instance _management_vpn_\n")
-    made = "ip vpn-instance _management_vpn_\n ipv4-family\n#\n"
-    running = texts | {"leaf03": bound.replace("interface MEth", f"{made}interface MEth", 1)}
+    instance = "ip vpn-instance _management_vpn_\n ipv4-family\n#\n"
+    running = texts | {"leaf03": bound.replace("interface MEth", f"{instance}interface MEth", 1)}
     changes = {change.device: change for change in make_changes(heps.network, running)}
     patch = [line.strip() for line in changes["leaf03"].patch]
     assert "undo ip binding vpn-instance _management_vpn_" in patch

@@ -26,14 +26,14 @@ GATE = Gate(
 
 def waves(network: Network, most: int, *changed: str) -> list[tuple[str, ...]]:
     names = changed or [node.name for node in network.nodes]
-    made = make_waves(network, names, "leaf08", most, lambda _: GATE)
-    return [wave.devices for wave in made]
+    plan_waves = make_waves(network, names, "leaf08", most, lambda _: GATE)
+    return [wave.devices for wave in plan_waves]
 
 
 def with_racks(network: Network, *racks: str | None) -> Network:
-    named = {f"leaf{i:02}": rack for i, rack in enumerate(racks, 1)}
+    rack_of = {f"leaf{i:02}": rack for i, rack in enumerate(racks, 1)}
     nodes = (
-        node.model_copy(update={"rack": named.get(node.name)}) if node.role is Role.LEAF else node
+        node.model_copy(update={"rack": rack_of.get(node.name)}) if node.role is Role.LEAF else node
         for node in network.nodes
     )
     return network.model_copy(update={"nodes": tuple(nodes), "segments": ()})
@@ -41,10 +41,10 @@ def with_racks(network: Network, *racks: str | None) -> Network:
 
 def test_heps_in_waves_of_two_keeps_half_of_every_segment(heps: DerivedNetwork) -> None:
     assert waves(heps.network, 1)[:3] == [("leaf08",), ("leaf01",), ("leaf02",)]
-    made = waves(heps.network, 3)
-    assert made[-2:] == [("spine01",), ("spine02",)]
+    plan_waves = waves(heps.network, 3)
+    assert plan_waves[-2:] == [("spine01",), ("spine02",)]
     for group in groups_of(heps.network):
-        assert all(group.allows(devices) for devices in made)
+        assert all(group.allows(devices) for devices in plan_waves)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_heps_in_waves_of_two_keeps_half_of_every_segment(heps: DerivedNetwork) 
 def test_a_wave_takes_whole_racks_as_far_as_the_limit_allows(
     heps: DerivedNetwork, racks: Sequence[str | None], most: int, expected: list[list[int]]
 ) -> None:
-    made = waves(with_racks(heps.network, *racks), most)[1:-2]
-    assert made == [tuple(f"leaf{i:02}" for i in wave) for wave in expected]
+    plan_waves = waves(with_racks(heps.network, *racks), most)[1:-2]
+    assert plan_waves == [tuple(f"leaf{i:02}" for i in wave) for wave in expected]
 
 
 def test_the_leaves_of_a_server_and_the_border_leaves_are_never_together(
@@ -85,8 +85,8 @@ def test_the_leaves_of_a_server_and_the_border_leaves_are_never_together(
         RedundancyGroup(f"server {first.name}", frozenset({"leaf01", "leaf02"})),
         RedundancyGroup("the exits", frozenset({"leaf03", "leaf04"})),
     )
-    made = waves(network, 7)
-    assert made[1:-2] == [
+    plan_waves = waves(network, 7)
+    assert plan_waves[1:-2] == [
         ("leaf01",),
         ("leaf02", "leaf03"),
         ("leaf04", "leaf05", "leaf06", "leaf07"),
@@ -105,11 +105,11 @@ def test_every_switch_is_in_one_wave_and_no_wave_is_more_than_may_be_away(
         update={"segments": heps.network.segments}
     )
     changed = [network.nodes[i].name for i in sorted(picked)]
-    made = make_waves(network, changed, "leaf08", most, lambda _: GATE)
-    assert sorted(d for wave in made for d in wave.devices) == sorted(changed)
+    plan_waves = make_waves(network, changed, "leaf08", most, lambda _: GATE)
+    assert sorted(d for wave in plan_waves for d in wave.devices) == sorted(changed)
     spines = {node.name for node in network.role(Role.SPINE)}
-    for wave in made:
+    for wave in plan_waves:
         assert len(wave.devices) <= most
         assert all(group.allows(wave.devices) for group in groups_of(network))
         assert len(wave.devices) == 1 or not spines & set(wave.devices)
-    assert all(len(wave.devices) == 1 for wave in made[:1])
+    assert all(len(wave.devices) == 1 for wave in plan_waves[:1])

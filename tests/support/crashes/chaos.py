@@ -186,15 +186,15 @@ def live(call: Call, counts: Path) -> None:
         os.close(opened)
     instant = Instant(call, counts)
     instant.install()
-    kept = os.open(counts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    saved_output = os.open(counts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     sys.argv = ["rocefort", *call.words]
     code: object = 0
     try:
         tasks.app()
     except SystemExit as ended:
         code = ended.code
-    told = json.dumps([instant.seen[ROW], instant.seen[LINE], instant.struck])
-    os.write(kept, told.encode())
+    summary = json.dumps([instant.seen[ROW], instant.seen[LINE], instant.struck])
+    os.write(saved_output, summary.encode())
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()

@@ -184,9 +184,9 @@ class Wire:
             theirs = trial is not None and trial is self.site.foreign.get(self.device)
             if theirs or not self.site.meant(self.device, command):
                 self.site.not_meant.append((self.device, command))
-        said, refused, reply = "", None, self.session.handle(command)
+        output, refused, reply = "", None, self.session.handle(command)
         while reply.asks:
-            said += reply.text + "\n"
+            output += reply.text + "\n"
             question = parse.find_question(reply.text)
             assert question
             echo = answer_to(question, command, answers)
@@ -204,7 +204,7 @@ class Wire:
             raise SessionBrokenError("session lost")
         self.prompt = parse.find_prompt(self.session.prompt)
         assert self.prompt
-        return SwitchReply((said + reply.text).strip("\n"), self.prompt, refused)
+        return SwitchReply((output + reply.text).strip("\n"), self.prompt, refused)
 
     enter = exchange
 
@@ -257,29 +257,29 @@ class WiredSwitches:
     def _each(
         self, changes: Sequence[Change], step: Callable[[Any, Change], Any]
     ) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        results: dict[str, Any] = {}
         for change in reversed(changes) if self.backwards else changes:
             try:
-                found[change.device] = step(self._driver(change.device), change)
+                results[change.device] = step(self._driver(change.device), change)
             except RocefortError as error:
-                found[change.device] = error
+                results[change.device] = error
             except Exception as error:  # noqa: BLE001 - as Nornir, which gives any as a result
-                found[change.device] = DeviceFailed(str(error), where=change.device)
-        return found
+                results[change.device] = DeviceFailed(str(error), where=change.device)
+        return results
 
     def _outcome(self, changes: Sequence[Change], step: Callable[[Any, Change], Any]) -> Outcome:
-        found = self._each(changes, step)
-        return {name: value for name, value in found.items() if isinstance(value, RocefortError)}
+        results = self._each(changes, step)
+        return {name: value for name, value in results.items() if isinstance(value, RocefortError)}
 
     def observe(self, ways: Sequence[Sequence[Change]]) -> Mapping[str, SwitchState]:
         by_device = {parts[0].device: parts for parts in ways}
         changes = [parts[0] for parts in ways]
-        found = self._each(changes, lambda d, c: self.steps.observe(d, by_device[c.device]))
+        states = self._each(changes, lambda d, c: self.steps.observe(d, by_device[c.device]))
         return {
             name: SwitchState(trouble=RolloutProblem(str(value)))
             if isinstance(value, RocefortError)
             else value
-            for name, value in found.items()
+            for name, value in states.items()
         }
 
     def precheck(self, changes: Sequence[Change]) -> Mapping[str, Baseline | RocefortError]:

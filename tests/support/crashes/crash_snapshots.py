@@ -104,15 +104,15 @@ def site_state(site: Site) -> dict[str, object]:
     Left out: when a row was written, which nothing but a person reads, and so the link, which
     covers it; that the links are sound is judged. The lock's file: the kernel frees the lock.
     """
-    told = {f.name: getattr(site, f.name) for f in fields(site) if f.name[0] != "_"}
-    found = status(site.journal)
+    values = {f.name: getattr(site, f.name) for f in fields(site) if f.name[0] != "_"}
+    reading = status(site.journal)
     texts = KeptTexts(RunDirectory.of_journal(site.journal).texts).directory
     head, _ = head_content(RunDirectory.of_journal(site.journal).head.read_bytes())
-    return told | {
+    return values | {
         "switches": {name: switch_state(switch) for name, switch in site.switches.items()},
         "clocks": {name: switch.clock() for name, switch in site.switches.items()},
-        "journal": [(each.number, each.plan, each.event) for each in found.entries],
-        "damage": found.damage,
+        "journal": [(each.number, each.plan, each.event) for each in reading.entries],
+        "damage": reading.damage,
         "head": head,
         "texts": files_of(texts),
     }

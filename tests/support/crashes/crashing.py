@@ -153,8 +153,8 @@ class Trials:
     def state(self) -> str:
         """Digest of the state that determines the next controller, except the journal's files."""
         switches = {name: switch_state(switch) for name, switch in self.site.switches.items()}
-        told = (self.case, switches, self.site.cut, sorted(self.site.foreign))
-        return hashlib.sha256(repr(told).encode()).hexdigest()
+        values = (self.case, switches, self.site.cut, sorted(self.site.foreign))
+        return hashlib.sha256(repr(values).encode()).hexdigest()
 
     def _gate(self, _gate: Gate) -> Says:
         self.site.now += 20
@@ -173,11 +173,11 @@ class Trials:
         drained = {each.device for wave in self.plan.waves for each in wave.drained}
         for switch in self.site.switches.values():
             switch.tick()
-            trial, way = switch.trial, STATES if switch.name in drained else STATES[::3]
-            at = way.index(lines_of(switch))
+            trial, states = switch.trial, STATES if switch.name in drained else STATES[::3]
+            at = states.index(lines_of(switch))
             if trial is not None:
                 assert trial.deadline > self.site.now
-                assert abs(way.index(words_of(trial.before)) - at) == 1
+                assert abs(states.index(words_of(trial.before)) - at) == 1
 
     def _judge_confirmations(self) -> None:
         """Check that each controller confirms only trials that it observed and measured itself.

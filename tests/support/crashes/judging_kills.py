@@ -52,13 +52,13 @@ class Judge:
 
     def _whole(self, deed: AuditRecord) -> None:
         """P1: a planned state at rest, or a trial one step from it, which reverts to it."""
-        way = self.ways[deed.switch]
-        assert deed.running in way and deed.saved in way, deed
+        states = self.ways[deed.switch]
+        assert deed.running in states and deed.saved in states, deed
         if deed.left_s is None:
             return
-        assert 0 <= deed.left_s <= self.trial_s and deed.before in way, deed
-        step = way.index(deed.running) - way.index(deed.before)
-        assert step == 1 or (step == -1 and len(way) > 2 and deed.before != way[-1]), deed
+        assert 0 <= deed.left_s <= self.trial_s and deed.before in states, deed
+        step = states.index(deed.running) - states.index(deed.before)
+        assert step == 1 or (step == -1 and len(states) > 2 and deed.before != states[-1]), deed
 
     def _barrier(self, deed: AuditRecord, now: Mapping[str, AuditRecord]) -> None:
         """P2: no wave begins before all earlier ones run and saved their target."""
@@ -76,8 +76,8 @@ class Judge:
         assert not spines or len(away) == 1, away
 
     def _at_an_end(self, deed: AuditRecord) -> bool:
-        way = self.ways[deed.switch]
-        return deed.running in {way[0], way[-1]}
+        states = self.ways[deed.switch]
+        return deed.running in {states[0], states[-1]}
 
     def drained(self, deeds: Sequence[AuditRecord]) -> bool:
         """Whether a spine is drained now, confirmed or on trial."""
