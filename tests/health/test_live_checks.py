@@ -84,7 +84,7 @@ def test_a_sick_neighbour_refuses_a_wave_unless_it_is_allowed(
     assert isinstance(refusal, Refused)
     assert str(refusal) == (
         "spine01 100GE1/1/3: 1 error of the live checks, the first: LIV009 MTU: 1500 bytes, "
-        "intended 9000; fix it first (`rocefort health` lists all), or use `--allow-sick`"
+        "intended 9000; fix it first (`rocefort health` lists all), or use `--allow-unhealthy`"
     )
     assert before.refusal(allow_sick=True) is None
     after = checks(subject.network, ["leaf03"], before)

@@ -62,10 +62,10 @@ def test_the_whole_way_with_approvals_a_pause_and_back(
     ran = command("status", plan)
     assert f"state: {WAITS.format('canary')}" in ran.words
     assert "canary needs approval leaf08" in ran.words
-    ran = command("approve", plan, "--wave", "canary", "--by", "somebody")
+    ran = command("approve", plan, "--wave", "canary", "--by", "eve")
     assert (ran.code, ran.err) == (
         4,
-        f"rocefort: --by somebody: you are {user()}; an approval as somebody needs a key; "
+        f"rocefort: --by eve: you are {user()}; an approval as eve needs a key; "
         "sign the approval: --key FILE\n",
     )
     ran = command("approve", plan, "--wave", "canary")
@@ -222,7 +222,7 @@ def test_status_on_a_read_only_file_system(
     shutil.copy(plan, directory)
     tried = [str(unshare), "-m", "sh", "-c", READ_ONLY.format(directory, "true")]
     if unshare is None or subprocess.run(tried, capture_output=True, check=False).returncode:
-        pytest.skip("no mounts of one's own here: needs root and unshare(1)")
+        pytest.skip("no private mounts here: needs root and unshare(1)")
     command("apply", plan, "--connections", lab.file)
     for file in tmp_path.glob("plan.json*"):
         if file.is_file():

@@ -157,8 +157,8 @@ def test_rollback_stands_on_what_the_run_has_kept(
     words += ["--sign", key]
     lab.model.inject("spine01", read_state_fault("ai-ecn-abnormal", "100GE1/1/8"))
     ran = command(*words)
-    assert (ran.code, "or use `--allow-sick`" in ran.words) == (4, True)
-    ran = command(*words, "--allow-sick")
+    assert (ran.code, "or use `--allow-unhealthy`" in ran.words) == (4, True)
+    ran = command(*words, "--allow-unhealthy")
     assert (ran.code, ran.err) == (0, "")
     assert lab.switches["spine01"].running != new
     stored.chmod(0o600)

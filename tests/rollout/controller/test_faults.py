@@ -109,7 +109,7 @@ CASES = [
     Case(
         LineFault("full-flash"),  # the live checks before the wave find it
         "1 error of the live checks, the first: LIV019 flash: 0 MB are free, limit 100 MB; fix it "
-        "first (`rocefort health` lists all), or use `--allow-sick`",
+        "first (`rocefort health` lists all), or use `--allow-unhealthy`",
         code=4,
         before="wave canary: the live checks before it failed: {canary} ({fabric}:118): ",
     ),

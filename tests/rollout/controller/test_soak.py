@@ -113,7 +113,7 @@ def test_what_changes_at_both_ends_in_two_waves_is_refused(
     assert str(caught.value) == (
         "leaf08: its BGP session with spine01 ends within the hold time of 30 s after its "
         "change, because spine01 changes in a later wave: the authentication differs meanwhile; close the "
-        "session first (drain the spine, `peer .. ignore`), then plan, apply with `--allow-sick` and "
+        "session first (drain the spine, `peer .. ignore`), then plan, apply with `--allow-unhealthy` and "
         "open it: `rocefort review` lists the steps"
     )
 

@@ -46,7 +46,7 @@ ROUTED, SWITCHED, TRUNK = "100GE1/0/1", "100GE1/0/2", "Eth-Trunk1"
 
 @dataclass(frozen=True)
 class Case:
-    """Running and intended configuration of a switch. said: the plan's edits."""
+    """Running and intended configuration of a switch. `said`: the plan's edits."""
 
     name: str
     was: Mapping[str, Any]
