@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-INVENTORY = (Path(__file__).parent / "inventory").resolve()
+PACKAGE = Path(__file__).resolve().parent
+INVENTORY = (PACKAGE / "inventory").resolve()
 ROOT = INVENTORY.parent
 TEMPLATES = ROOT / "templates"
 HARDWARE = INVENTORY / "hardware"

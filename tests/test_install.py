@@ -16,6 +16,12 @@ import pytest
 from rocefort.paths import ROOT
 
 TRACKED = ("inventory", "templates", "models", "validators", "rocefort", "napalm_cloudengine")
+LABELS = (  # names of the files that a plan seals
+    sys.executable,
+    "-c",
+    "from rocefort.rollout.planning.sealed_files import sealed_files\n"
+    "print(*(f'{file.name} {file.sha256}' for file in sealed_files(())), sep='\\n')",
+)
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 
@@ -44,6 +50,11 @@ def names(wheel: Path) -> set[str]:
     return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
 
 
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in names(wheel)}
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(ROOT, "wheel", tmp_path_factory.mktemp("wheel"))
@@ -65,7 +76,7 @@ def test_a_wheel_built_from_the_sdist_is_the_same(wheel: Path, tmp_path: Path) -
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     again = build(tmp_path / sdist.name.removesuffix(".tar.gz"), "wheel", tmp_path / "wheel")
-    assert names(again) == names(wheel)
+    assert contents(again) == contents(wheel)
 
 
 def test_the_driver_is_a_distribution_of_its_own(wheel: Path, tmp_path: Path) -> None:
@@ -86,6 +97,7 @@ def test_a_wheel_runs_with_the_locked_versions(wheel: Path, tmp_path: Path) -> N
     checked = run(*rocefort, "check", "heps", cwd=tmp_path / "work", env=env)
     assert "heps: 68 rules, 0 errors" in checked
     assert run(*rocefort, "--version", cwd=tmp_path / "work", env=env) == f"rocefort {VERSION}\n"
+    assert run(*LABELS, cwd=tmp_path / "work", env=env) == run(*LABELS, cwd=ROOT)
 
 
 @pytest.mark.thorough

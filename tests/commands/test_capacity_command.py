@@ -52,7 +52,7 @@ def test_json_reads_back(rocefort: Rocefort) -> None:
 def test_without_a_demand_it_says_so_and_shows_the_supply(rocefort: Rocefort, fabric: Path) -> None:
     done = rocefort("capacity", fabric)
     assert done.code == 0
-    assert "no demand: no --demand and no demand.yaml beside the fabric" in done.words
+    assert "no demand: no --demand and no demand.yaml next to the fabric" in done.words
 
 
 def test_the_demand_beside_the_fabric_is_taken_and_another_wins(

@@ -18,7 +18,7 @@ import yaml
 from rocefort.dialects.vrp.text.config_tree import parse_tree
 from rocefort.models.rollout.plan import Plan
 from rocefort.rollout.journal.lock import one_controller
-from rocefort.rollout.operator import user
+from rocefort.rollout.operator import release, user
 from rocefort.rollout.planning.plan import read_plan, write_plan
 from rocefort.steps.lab.emulated_site import Rehearsal
 
@@ -240,8 +240,8 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         by_another_version,
         4,
-        "was made by rocefort 9.9, and this is rocefort 0.1.0; apply it with that version, or plan "
-        "again",
+        f"was made by rocefort 9.9, and this is rocefort {release()}; apply it with that version, "
+        "or plan again",
     ),
     (
         older_than_running,
@@ -252,7 +252,7 @@ CASES: list[tuple[Callable[[Site], None], int, str]] = [
     (
         running_not_saved,
         4,
-        "LIV020 startup: what runs is not saved; fix it first (`rocefort health` lists all), or "
+        "LIV020 startup: the running configuration is not saved; fix it first (`rocefort health` lists all), or "
         "use `--allow-unhealthy`",
     ),
     (

@@ -13,7 +13,14 @@ from rocefort.design.derive.check_overlaps import check_fit
 from rocefort.design.derive.context import Context
 from rocefort.design.derive.links import LeafSpineLink, joints_of
 from rocefort.design.derive.switches import switches
-from rocefort.design.load.load import Catalogue, LoadedFabric, load_catalogue, load_fabric
+from rocefort.design.load.load import (
+    Catalogue,
+    LoadedFabric,
+    find_fabric,
+    load_catalogue,
+    load_fabric,
+    refuse_site_data,
+)
 from rocefort.design.load.profiles import Library, shipped_profiles
 from rocefort.documents.read import Document
 from rocefort.models.fabric.fabric import Fabric
@@ -35,6 +42,7 @@ class DerivedNetwork:
 
 def derive(name: Path) -> DerivedNetwork:
     """Read a fabric and derive its Network; raises BadInput stage by stage."""
+    refuse_site_data(find_fabric(name))
     return derive_loaded(load_fabric(name), load_catalogue())
 
 

@@ -10,7 +10,7 @@ from rocefort.documents.read import Document, YamlPath, path_text, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.paths import INVENTORY
+from rocefort.paths import HARDWARE, INVENTORY, PROFILES
 
 __all__ = ["Catalogue", "LoadedFabric", "find_fabric", "load_catalogue", "load_fabric", "shortest"]
 FABRIC_FILE = "fabric.yaml"
@@ -47,6 +47,24 @@ def find_fabric(name: Path) -> Path:
         where=str(name),
         how=f"name a {FABRIC_FILE}, its directory, or one of: {', '.join(names)}",
     )
+
+
+def refuse_site_data(fabric: Path) -> None:
+    """Raise BadInput for hardware or profiles next to a fabric that differ from the installed ones.
+
+    Only the installed ones are read, so a change of others would never reach a switch.
+    """
+    inventory = fabric.absolute().parent.parent
+    for installed in (HARDWARE, PROFILES):
+        for path in sorted((inventory / installed.name).glob("*.yaml")):
+            own = installed / path.name
+            if not own.is_file() or own.read_bytes() != path.read_bytes():
+                raise BadInput(
+                    "is not read: hardware and profiles are those of the installed Rocefort",
+                    where=str(shortest(path)),
+                    how="put a profile into `profiles:` of the fabric; add a switch model to "
+                    "inventory/hardware of Rocefort",
+                )
 
 
 def shortest(path: Path) -> Path:

@@ -39,7 +39,7 @@ class KeptTexts:
             raise ServiceFailed(
                 f"{self.what} cannot be stored: {error.strerror}",
                 where=str(self.directory),
-                how="check its disk; nothing is changed without it",
+                how="check its disk and its permissions; nothing is changed without it",
             ) from None
         return digest
 

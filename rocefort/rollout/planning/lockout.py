@@ -97,7 +97,7 @@ def _acls(running: Device, intended: Device) -> Iterator[str]:
         if before.acl is None:
             yield f"ACL {line.acl} is new on VTY lines that admitted every address"
         elif not _as_wide(old.get(before.acl), new.get(line.acl)):
-            yield f"ACL {line.acl} of the VTY lines may admit fewer addresses"
+            yield f"ACL {line.acl} of the VTY lines may admit fewer addresses, or others"
 
 
 def _as_wide(old: Acl | None, new: Acl | None) -> bool:

@@ -9,17 +9,18 @@ from pathlib import Path
 from rocefort.dialects.choose import dialects, load_dialect
 from rocefort.errors import BadInput, Refused
 from rocefort.models.rollout.plan import Plan, SealedFile
-from rocefort.paths import HARDWARE, PROFILES, ROOT
+from rocefort.paths import HARDWARE, INVENTORY, PACKAGE, PROFILES, TEMPLATES
 from rocefort.rollout import operator
 
 # Files that determine lines, besides the files of each dialect.
+DATA_OWNER = "data"
 DATA = ((HARDWARE, "*.yaml"), (PROFILES, "*.yaml"))
 
 
 def shipped() -> tuple[tuple[str, Path, str], ...]:
     """Owners, directories and patterns of all files besides the fabric's that determine lines."""
     own = ((name, *files) for name in dialects() for files in load_dialect(name).files)
-    return (*(("data", *files) for files in DATA), *own)
+    return (*((DATA_OWNER, *files) for files in DATA), *own)
 
 
 def tool() -> str:
@@ -72,8 +73,12 @@ def _named_files(own: Iterable[Path]) -> Iterator[tuple[str, Path]]:
 
 def _name(path: Path, owner: str, directory: Path) -> str:
     """File name that does not depend on where Rocefort or an external dialect is installed."""
-    if path.is_relative_to(ROOT):
-        return path.relative_to(ROOT).as_posix()
+    if owner == DATA_OWNER:
+        return f"{INVENTORY.name}/{directory.name}/{path.relative_to(directory).as_posix()}"
+    if path.is_relative_to(TEMPLATES):
+        return path.relative_to(TEMPLATES.parent).as_posix()
+    if path.is_relative_to(PACKAGE):
+        return path.relative_to(PACKAGE.parent).as_posix()
     return f"{owner}:{directory.name}/{path.relative_to(directory).as_posix()}"
 
 

@@ -164,7 +164,7 @@ class ChaosRun:
             self._add(stopped="asked to")
         verdict = await_law(self.twin, self.network, (), self.chaos.deadline_s)
         if not verdict.holds and not self.chaos.failed:
-            what = f"is fixed and not whole: {verdict.opinions.differences[0]}"
+            what = f"still differs after the repair: {verdict.opinions.differences[0]}"
             raise ServiceFailed(what, where=self.twin.record.name)
 
 

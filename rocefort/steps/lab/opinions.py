@@ -171,7 +171,7 @@ def after(
         mend_lab(twin.registry, twin.record.name)
     whole = await_law(twin, network, (), deadline_s)
     if not whole.holds:
-        what = f"is fixed and not whole: {whole.opinions.differences[0]}"
+        what = f"still differs after the repair: {whole.opinions.differences[0]}"
         raise ServiceFailed(what, where=twin.record.name)
     return row
 

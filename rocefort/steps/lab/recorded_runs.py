@@ -17,7 +17,7 @@ from rocefort.lab.twin.twin import Twin
 from rocefort.steps.lab.emulated_site import BANDWIDTH, LATENCY
 
 TWIN_NOTE = (
-    "packets of RoCE cross the twin, and their result selects the recorded run:"
+    "packets of RoCE cross the twin, and their result selects the recorded run: "
     "correctness is judged, speed is not"
 )
 BLOCKED = {BANDWIDTH: "fail.udp4791_blocked", LATENCY: "fail.udp4791_blocked_lat"}

@@ -95,7 +95,7 @@ CASES = [
     Case(LineFault("drop-session-on-commit"), f"session lost after {TRIAL} was sent: {UNKNOWN}"),
     Case(
         LineFault("lie-ok", LINE),
-        "the switch would not change what was planned: planned, and the switch does not say so: "
+        "the switch would not change what was planned: planned, but not in the switch's diff: "
         "interfaces[25GE1/0/1].description: to readout04 -> detector 4; plan again, or inspect the "
         "switch",
     ),

@@ -263,7 +263,7 @@ def test_a_change_that_could_cut_the_way_in_is_refused_and_a_wider_one_is_not(
     assert caught.value.exit_code == 4
     assert str(caught.value).splitlines()[0] == (
         "spine01: the change could cause a lockout: ACL 2000 of the VTY lines may admit fewer "
-        "addresses; make it at the console, which cannot be locked out "
+        "addresses, or others; make it at the console, which cannot be locked out "
         "(`rocefort day0` prints it), plan again"
     )
     wider = plan(edit_heps((access, access + "    - {id: 2, prefix: 10.254.0.0/24}\n")))
@@ -331,7 +331,7 @@ def test_one_byte_of_anything_that_a_plan_was_made_from_is_refused(
     facts, template = ship / "inventory/hardware/x.yaml", ship / "templates/vrp/x.j2"
     facts.write_text("a: 1\n")
     template.write_text("x\n")
-    monkeypatch.setattr(files, "ROOT", ship)
+    monkeypatch.setattr(files, "TEMPLATES", ship / "templates")
     elsewhere = tmp_path / "site-packages" / "tables"
     elsewhere.mkdir(parents=True)
     table = elsewhere / "commands.py"
