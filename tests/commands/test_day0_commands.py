@@ -240,7 +240,7 @@ def test_the_host_key_is_read_compared_and_only_then_kept(run: Run) -> None:
         "ssh-keyscan 10.255.0.16 > leaf08.hostkey",
         "ssh-keygen -l -f leaf08.hostkey",
     ]
-    assert "Which command shows them there is not confirmed" in " ".join(out.split())
+    assert "The command that shows them is not confirmed" in " ".join(out.split())
     assert typed(out, 4) == [
         "cat leaf08.hostkey >> known_hosts",
         "ssh -o StrictHostKeyChecking=yes -o UserKnownHostsFile=known_hosts netops@10.255.0.16",

@@ -150,9 +150,9 @@ def test_out_of_the_fabric_and_into_it_by_its_exits(border: ReadNetwork) -> None
         (
             ("readout01", "10.64.9.9"),
             (),
-            "nobody has 10.64.9.9, and no exit leads out of the fabric",
+            "no device has 10.64.9.9, and no exit leads out of the fabric",
         ),
-        (("readout01", "10.66.3.99"), (), "nobody has 10.66.3.99, which is in segment storage"),
+        (("readout01", "10.66.3.99"), (), "no device has 10.66.3.99, which is in segment storage"),
         (("readout01", "readout01"), (), "readout01 and readout01 are one; name two ends"),
         (("readout01", "storage01"), ("spin01",), "--down: no switch 'spin01'; did you mean"),
         (("readout01", "storage01"), ("leaf01:100GE9/0/1",), "leaf01 has no port '100GE9/0/1'"),

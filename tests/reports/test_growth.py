@@ -103,7 +103,7 @@ def test_new_leaves_without_a_server_are_told(growth: Growth) -> None:
     idle = expand(Path("heps"), wanted_of(0, 1, 0, [], [])).growth
     assert (
         "warning: 1 new leaf without a server: a gateway is down until a port of its VLAN\n"
-        "  is up, and `verify` says so (BGP102); --servers adds some\n"
+        "  is up, and `verify` reports it (BGP102); --servers adds some\n"
     ) in text_of(*growth_report(idle, written=True), width=80)
 
 

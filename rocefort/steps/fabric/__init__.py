@@ -1,1 +1,1 @@
-"""Steps on one fabric: read it, judge it, verify it, compare it, let it grow."""
+"""Steps on one fabric: read, check, verify, compare and grow it."""

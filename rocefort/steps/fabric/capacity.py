@@ -1,4 +1,4 @@
-"""Steps of `capacity`: the demand of a facility, by the fabric's text, against what it carries."""
+"""Steps of `capacity`: compare a facility's traffic demand with the capacity of its fabric."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rocefort.validators.routing.engine import Solution
 
 @dataclass(frozen=True)
 class DemandFile:
-    """A demand, and the file that it was read from; none: neither named nor beside the fabric."""
+    """A traffic demand and its file; both empty without a named file or one beside the fabric."""
 
     demand: Demand | None = None
     file: str = ""
 
 
 def demand_of(fabric: Path | None, named: Path | None, network: Network) -> DemandFile:
-    """The demand that is named, or the one beside the fabric; raises as `load_demand` does."""
+    """Load the named demand, or the one beside the fabric; raises as `load_demand` does."""
     path = named or (demand_beside(fabric) if fabric else None)
     if path is None:
         return DemandFile()
@@ -31,7 +31,7 @@ def demand_of(fabric: Path | None, named: Path | None, network: Network) -> Dema
 
 
 def judge_capacity(fabric: Path, named: Path | None, scope: str | None = None) -> CapacityReport:
-    """Hold a demand against a fabric; what is judged is what ships. scope: of failures."""
+    """Compare a demand with a fabric as its rendered text describes it. scope: of failures."""
     subject = subject_of(fabric, None)
     return capacity_of(subject, demand_of(fabric, named, subject.network), scope=scope)
 
@@ -42,7 +42,7 @@ def capacity_of(
     solution: Solution | None = None,
     scope: str | None = None,
 ) -> CapacityReport:
-    """Hold a demand against what was read; solution: of the routing engine, if it is there."""
+    """Compare a demand with a network; solution: of the routing engine, if there is one."""
     found = capacity(subject.network, given.demand, subject.sources, solution, scope)
     if found.asked is None:
         return found

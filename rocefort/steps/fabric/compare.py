@@ -1,4 +1,4 @@
-"""Steps of a comparison: each side a fabric, a directory of configurations, or a git revision."""
+"""Steps of `diff`: compare two fabrics, directories of configurations, or git revisions."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from rocefort.steps.fabric.subject import subject_of_texts
 
 
 def compare_sides(before: str, after: str) -> FabricDifference:
-    """How two sides differ, each named as on the command line; raises BadInput for what is none."""
+    """Compare two sides given on the command line; raises BadInput for one that is not a side."""
     sides = side_of(before, after), side_of(after, before)
     return difference(*sides, load_catalogue().families)
 
 
 def drift_of(fabric: Path, configs: Path) -> FabricDifference:
-    """How what runs, as a directory of configurations says, differs from what is intended."""
+    """Drift: compare a directory of running configurations with the intended fabric."""
     intended = side_of_fabric(fabric, str(fabric))
     return difference(side_of_texts(configs, str(configs)), intended, load_catalogue().families)
 
 
 def side_of(text: str, other: str) -> ComparedSide:
-    """One side; `REV:` alone takes its path from the other. See `git_revisions.py` for what it
-    reads.
+    """Read one side; `REV:` alone takes its path from the other side.
 
-    Everything is read before the files of a revision are removed again.
+    `git_revisions.py` describes the files that a revision provides. The files of a revision are
+    temporary: everything is read before they are removed.
     """
     if looks_like_revision(text):
         return _side_of_revision(text, other)
@@ -47,7 +47,7 @@ def side_of(text: str, other: str) -> ComparedSide:
 def side_of_fabric(
     fabric: Path, name: str, hardware: Path = HARDWARE, profiles: Path = PROFILES
 ) -> ComparedSide:
-    """A fabric as a side, derived and not yet rendered."""
+    """Derive a fabric as a side, without rendering it."""
     loaded = load_fabric(fabric)
     derived = derive_loaded(loaded, load_catalogue(hardware), shipped_profiles(profiles))
     switches = dict(switches_of(derived.network, derived.sources, {}))
@@ -55,7 +55,7 @@ def side_of_fabric(
 
 
 def side_of_texts(directory: Path, name: str) -> ComparedSide:
-    """A directory of configurations as a side."""
+    """Read a directory of configurations as a side."""
     subject = subject_of_texts(directory)
     switches = dict(switches_of(subject.network, subject.sources, subject.texts))
     return ComparedSide(name, switches, subject.sources)
@@ -64,7 +64,7 @@ def side_of_texts(directory: Path, name: str) -> ComparedSide:
 def switches_of(
     network: Network, sources: Sources, texts: Mapping[str, str]
 ) -> Iterator[tuple[str, ComparedSwitch]]:
-    """Switches of a network by name; texts: where somebody wrote them."""
+    """Switches of a network by name; texts: configurations that were read from files."""
     for node in network.nodes:
         place = sources.find(node.name)
         switch = ComparedSwitch(

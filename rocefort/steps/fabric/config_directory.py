@@ -1,4 +1,4 @@
-"""Files of a directory as text: configurations, and outputs of switches beside them."""
+"""Read a directory of saved configurations and `display` outputs of switches."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ LARGEST_BYTES = (
 )  # a switch of 128 ports takes about 200 KB; displays may be saved too
 DISPLAY_ENDINGS = (".lldp",)  # of files that hold nothing but outputs
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-# What no text file holds: control characters but tab, line ends, backspace, and escape.
+# Bytes of a binary file: control characters except tab, line ends, backspace, and escape.
 CONTROL = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
-# A recorded terminal: how the pager is taken away again, and a terminal's other codes. Blanks after
-# the last way back to the left are the next line's own: they tell the view that it stands in.
+# A recorded terminal: codes that erase the pager's prompt, and a terminal's other codes. Blanks
+# after the last code that moves left belong to the next line: its indentation marks its view.
 BACK = r"(?:\x1b\[\d*D|\x08+)"
 PAGER = re.compile(rf" *-+ More -+(?: *{BACK})*|\x1b\[[\d;]*[A-Za-z]")
 
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """One switch's configuration: its file, what it says, its text."""
+    """Configuration of one switch: its file, its parsed values, its text."""
 
     path: Path
     parsed: ParsedConfig
@@ -48,7 +48,7 @@ class DisplayFile:
 
 @dataclass(frozen=True)
 class ConfigDirectory:
-    """What a directory holds; notes: what of it is of no use, in sentences."""
+    """Configurations and outputs of a directory; notes: a sentence on each unused file."""
 
     configs: tuple[ConfigFile, ...]
     displays: tuple[DisplayFile, ...] = ()
@@ -65,8 +65,8 @@ class _DirectoryFiles:
 def read_directory(directory: Path) -> ConfigDirectory:
     """Read every configuration and output of a directory, in order of names.
 
-    Raises BadInput with all problems: files that cannot be read or are no text, text of other
-    systems, one sysname twice, an output that does not tell whose it is.
+    Raises BadInput with all problems: files that cannot be read or are binary, text of other
+    systems, one sysname twice, an output without its switch.
     """
     found = _DirectoryFiles()
     for path in _files(directory):
@@ -122,7 +122,7 @@ def _read_file(path: Path, found: _DirectoryFiles) -> None:
 
 
 def read_text(path: Path) -> str:
-    """Text of a file with plain line ends; raises BadInput with its line where it is none.
+    """Text of a file with plain line ends; raises BadInput with the line that is not text.
 
     UTF-8, or UTF-16 with a byte order mark, as some terminals save it.
     """
@@ -139,7 +139,7 @@ def read_text(path: Path) -> str:
 
 
 def decoded(data: bytes, file: str) -> str:
-    """Bytes of a configuration as text; raises BadInput with the line of what is no text."""
+    """Decode the bytes of a configuration; raises BadInput with the line that is not text."""
     how = dialect_of(None).how_to_save
     if len(data) > LARGEST_BYTES:
         what = f"larger than {LARGEST_BYTES // 1024 // 1024} MB"
@@ -165,7 +165,7 @@ def _line(data: bytes, position: int) -> int:
 
 
 def _outputs_by_switch(found: _DirectoryFiles) -> tuple[tuple[DisplayFile, ...], tuple[str, ...]]:
-    """Outputs by the switch that they are of, and a note on each of a switch that is not here."""
+    """Outputs with their switches, and a note on each output of a switch without configuration."""
     stems = {config.path.stem: name for name, config in found.configs.items()}
     used: list[DisplayFile] = []
     notes: list[str] = []
@@ -182,7 +182,7 @@ def _outputs_by_switch(found: _DirectoryFiles) -> tuple[tuple[DisplayFile, ...],
 def _owner(
     path: Path, display: Display, configs: Mapping[str, ConfigFile], stems: Mapping[str, str]
 ) -> str | None:
-    """Whose output it is: by its prompt, else by the file's name, NAME.lldp or NAME.lldp.txt."""
+    """Switch of an output: by its prompt, else by the file's name, NAME.lldp or NAME.lldp.txt."""
     if display.device is not None:
         return display.device if display.device in configs else None
     name = path.name

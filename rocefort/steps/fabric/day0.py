@@ -1,4 +1,4 @@
-"""Steps of a person who installs a new switch, or puts another in the place of a failed one."""
+"""Manual steps to install a new switch (day 0), or to replace a failed one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT_KNOWN_HOSTS = Path("known_hosts")
 
 @dataclass(frozen=True)
 class Installation:
-    """One switch of a fabric, and where its SSH server and the file of host keys are."""
+    """One switch of a fabric, the address of its SSH server, and the file of host keys."""
 
     fabric: Path
     network: Network
@@ -35,13 +35,13 @@ class Installation:
 
     @property
     def title(self) -> str:
-        """The switch and what it must be."""
+        """Name of the switch, its required model and release."""
         hardware = self.node.hardware.model if self.node.hardware else "unknown hardware"
         return f"{self.node.name}, a {hardware} with {self.node.software}"
 
 
 def installation(fabric: Path, device: str, connections: Path | None) -> Installation:
-    """Find a switch of a fabric; without connections it is reached at its management address."""
+    """Find a switch of a fabric; without connections, its address is the management address."""
     network = derive(fabric).network
     if device not in network.by_name:
         raise BadInput(f"no switch {device!r}", how=nearest(device, network.by_name))
@@ -59,17 +59,17 @@ def installation(fabric: Path, device: str, connections: Path | None) -> Install
 def day0_steps(
     switch: Installation, references: Sequence[str], *, with_secrets: bool
 ) -> tuple[Instruction, ...]:
-    """How a new switch becomes one that Rocefort reaches.
+    """Steps that make a new switch reachable for Rocefort.
 
-    references: `USER=env:NAME` or `USER=file:PATH`. Only with_secrets reads them; otherwise a
-    placeholder stands where the password is typed.
+    references: `USER=env:NAME` or `USER=file:PATH`. Only with_secrets reads them; otherwise the
+    steps show a placeholder for each password.
     """
     passwords = _passwords(switch.node, references, with_secrets=with_secrets)
     dialect = dialect_of(switch.node)
     typed = tuple(dialect.day0_text(switch.node, passwords).splitlines())
-    blanks = "" if with_secrets else " Instead of what stands in <..>, type the password."
+    blanks = "" if with_secrets else " Type the password in place of each <..>."
     console = Instruction(
-        f"On the console of {switch.node.name}. Answer Y to what it asks.{blanks}", typed
+        f"On the console of {switch.node.name}. Answer Y to each prompt.{blanks}", typed
     )
     return (console, *_enrol(switch))
 
@@ -78,7 +78,7 @@ def _passwords(node: Node, references: Sequence[str], *, with_secrets: bool) -> 
     users = [user.name for user in node.device.users]
     given = _by_user(references, users)
     if not with_secrets:
-        # Its blanks are wanted: a switch refuses the line if somebody forgets to fill it in.
+        # The blanks are intended: a switch refuses the line if the placeholder is not replaced.
         return {u: f"<password of {u}{_secret_note(given.get(u))}>" for u in users}
     missing = [user for user in users if user not in given]
     if missing:
@@ -118,13 +118,13 @@ def _enrol(switch: Installation) -> Iterator[Instruction]:
     strictly = f"-o StrictHostKeyChecking=yes -o UserKnownHostsFile={known}"
     yield Instruction(
         f"Read its host key, best over a cable that leads to {interface} of {name} and nowhere "
-        "else: then nobody can be in between.",
+        "else, so that no other host can intercept the connection.",
         (f"ssh-keyscan {port}{switch.host} > {key}", f"ssh-keygen -l -f {key}"),
     )
     yield Instruction(
         "Over any other way, compare the fingerprints with the ones that the console shows, and "
-        "stop if they differ. Which command shows them there is not confirmed for this release, "
-        "nor whether it has a key pair before one is made: its reference tells."
+        "stop if they differ. The command that shows them is not confirmed for this release, nor "
+        "whether it has a key pair by default: see its command reference."
     )
     yield Instruction(
         "Only then, keep the key; log in to try it.",
@@ -133,8 +133,8 @@ def _enrol(switch: Installation) -> Iterator[Instruction]:
 
 
 def replace_steps(switch: Installation, connections: Path) -> tuple[Instruction, ...]:
-    """How another switch takes the place of a failed one: same id, so the same configuration."""
-    dialect_of(switch.node).day0_device(switch.node.device)  # refuses what day 0 would
+    """Steps that replace a failed switch; the id stays, so the configuration stays."""
+    dialect_of(switch.node).day0_device(switch.node.device)  # raises as day 0 does
     return tuple(_replacing(switch, shlex.quote(str(connections))))
 
 
@@ -169,7 +169,7 @@ def _replacing(switch: Installation, connections: str) -> Iterator[Instruction]:
 
 
 def _cables(switch: Installation) -> Iterator[str]:
-    """Port of this switch, and what its cable leads to."""
+    """Each port of this switch with the far end of its cable."""
     name = switch.node.name
     for link in switch.network.links or ():
         for own, far in ((link.a, link.b), (link.b, link.a)):

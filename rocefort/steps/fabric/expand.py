@@ -1,4 +1,4 @@
-"""Steps of a growth: edit in memory, derive, prove that nothing moved, and only then write."""
+"""Steps of `expand`: grow a fabric in memory, prove that nothing else changes, then write it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from rocefort.validators.rules.verification.growth_proof import prove
 
 @dataclass(frozen=True)
 class Expansion:
-    """A growth that is proven and not yet written; `before` is the text of the file."""
+    """A proven growth before it is written; `before` is the text of the file."""
 
     growth: Growth
     path: Path
@@ -52,10 +52,10 @@ class Expansion:
 def wanted_of(
     spines: int, leaves: int, servers: int, hardware: Sequence[str], racks: Sequence[str]
 ) -> GrowthRequest:
-    """What the options ask for; raises BadInput where they ask for nothing, or for a riddle.
+    """Growth that the options request; raises BadInput for an empty or ambiguous request.
 
-    hardware: MODEL, MODEL@RELEASE, or either behind `spines=` or `leaves=`. racks: RACK,RACK in
-    the same way.
+    hardware: MODEL, MODEL@RELEASE, or either after `spines=` or `leaves=`. racks: RACK,RACK in
+    the same form.
     """
     if spines + leaves == 0:
         how = "add --add-spines or --add-leaves"
@@ -91,7 +91,7 @@ def _by_group(
 
 
 def _racks(text: str, number: int) -> list[str]:
-    """Racks, of which each takes a switch at least."""
+    """Racks of an option; each rack gets at least one switch."""
     racks = text.split(",")
     if len(racks) > number:
         what = f"{len(racks)} racks for {count_of(number, 'new switch')}"
@@ -110,7 +110,7 @@ def _model(text: str) -> NewSwitchModel:
 
 
 def expand(name: Path, wanted: GrowthRequest) -> Expansion:
-    """Grow a fabric in memory; raises before anything is written, with the numbers."""
+    """Grow a fabric in memory; a refusal gives the numbers, and no file is written."""
     path = find_fabric(name)
     text = read_text(path)
     document = document_of(text, str(path))
@@ -181,8 +181,7 @@ def _idle(network: Network, leaves: Sequence[str]) -> Iterator[str]:
     if idle:
         yield (
             f"{count_of(len(idle), 'new leaf')} without a server: a gateway is down until a port "
-            f"of "
-            "its VLAN is up, and `verify` says so (BGP102); --servers adds some"
+            "of its VLAN is up, and `verify` reports it (BGP102); --servers adds some"
         )
 
 
@@ -202,7 +201,7 @@ def _places(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _check_ways(growth: Growth, path: Path) -> None:
-    """No pair of servers and no path may be lost, as far as the routing engine tells."""
+    """Refuse a growth that loses a server pair or a path, by the routing engine."""
     was, will = growth.before, growth.after
     problems = []
     if was.pairs and will.pairs and will.pairs[1] - will.pairs[0] > was.pairs[1] - was.pairs[0]:
@@ -258,7 +257,7 @@ def _new_cables(before: Network, after: Network) -> Iterator[NewCable]:
 
 
 def _by_place(cable: NewCable) -> tuple[object, ...]:
-    """Links by spine and port, then servers by leaf and port."""
+    """Sort key: links by spine and port, then servers by leaf and port."""
     near = natural(cable.near.device), natural(cable.near.interface)
     return (not isinstance(cable.far, End), *near)
 
@@ -268,12 +267,12 @@ def _fits(node: Node, end: End) -> str | None:
 
 
 def write(expansion: Expansion) -> None:
-    """Put the grown text in the place of the file, whole or not at all."""
+    """Replace the file by the grown text, atomically."""
     replace_file(expansion.path, expansion.before, expansion.grown.text)
 
 
 def stages_of(expansion: Expansion) -> StagedGrowth:
-    """The states on the way: one new spine after the other, then all new leaves."""
+    """Intermediate states: one new spine after the other, then all new leaves."""
     return staged(list(_steps(expansion)))
 
 

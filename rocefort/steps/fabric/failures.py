@@ -1,4 +1,4 @@
-"""Failures as `verify` studies them: which ones, where nobody says, and what comes of them."""
+"""Failure study of `verify`: choose the failures, simulate them, report the findings."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rocefort.validators.routing.engine import Solution
 from rocefort.validators.rules.verification.failures import verify_failures
 
 NONE = "none"
-QUICK = 2_000  # single failures that are studied unasked: some seconds with 8 spines
+QUICK = 2_000  # single failures studied by default: some seconds with 8 spines
 
 
 @dataclass(frozen=True)
 class FailureReport:
-    """A study with what is judged of it; or a note on why there is none."""
+    """A failure study with its findings, or a note why there is none."""
 
     study: FailureStudy | None = None
     report: Report | None = None
@@ -27,9 +27,9 @@ class FailureReport:
 def study_failures(
     subject: ReadNetwork, scope: str | None, solution: Solution | None
 ) -> FailureReport:
-    """Study what is asked for; unasked, every single failure where the engine has a solution.
+    """Study a scope of failures; by default every single failure, if there is a solution.
 
-    solution: of the embedded engine, None where it was not asked. Raises as `study` does.
+    solution: of the embedded engine, None if that engine did not run. Raises as `study` does.
     """
     if scope == NONE or (scope is None and solution is None):
         return FailureReport()

@@ -1,10 +1,10 @@
-"""What stood at a git revision: a fabric, or a directory of configurations, as `REV:path`.
+"""Read a fabric or a directory of configurations at a git revision, given as `REV:path`.
 
-Only files are taken from the past, never code or templates: today's Rocefort derives and renders
-both sides, so that a difference is one of what was described. With a fabric come the hardware facts
-and the profiles that its repository had at that revision, in `inventory/hardware` and
-`inventory/profiles`; where it had none, those that ship with Rocefort serve. Blobs are read
-straight, as `git archive` would leave out what `export-ignore` names; no symbolic link is followed.
+A revision provides files only, never code or templates. The installed Rocefort derives and renders
+both sides, so each difference comes from the described fabric. A fabric comes with the hardware
+facts and the profiles of its repository at that revision, in `inventory/hardware` and
+`inventory/profiles`. A repository without them gets those that ship with Rocefort. Blobs are read
+directly, because `git archive` omits the files of `export-ignore`. Symbolic links are not followed.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from rocefort.syntax_families import FAMILY_FILE
 DATA = "inventory"
 HARDWARE, PROFILES = f"{DATA}/hardware", f"{DATA}/profiles"
 LONGEST_S = 60.0  # git reads a few files of the local repository; a hang is a lock or a dead disk
-BLOB = re.compile(rb"[0-9a-f]+ blob (\d+)\n")  # what `git cat-file --batch` says before each
-# Set while git runs a hook; with them a repository would not be found by its place.
+BLOB = re.compile(rb"[0-9a-f]+ blob (\d+)\n")  # header in `git cat-file --batch`
+# Set while git runs a hook; with them git does not search the repository from the directory.
 OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
-NO_WORK_TREE = "must be run in a work tree"  # git says so of a bare repository and inside .git
+NO_WORK_TREE = "must be run in a work tree"  # git's error in a bare repository and inside .git
 SYMLINK, SUBMODULE = "120000", "160000"
 
 
 class NotInGit(BadInput):
-    """A place that no git repository holds."""
+    """A path outside of every git repository."""
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A place in a repository: `HEAD~1:inventory/heps`, its path from the top of the work tree."""
+    """A path at a revision: `HEAD~1:inventory/heps`, from the top of the work tree."""
 
     repository: Path
     name: str
@@ -57,20 +57,20 @@ class Checkout:
 
     source: Path  # a fabric's file, or a directory of configurations
     is_fabric: bool
-    hardware: Path | None  # None: the repository has none, so those that ship serve
+    hardware: Path | None  # None: the repository has none; use the shipped ones
     profiles: Path | None
-    shown: Callable[[str], str]  # a text with `REV:path` in the place of a temporary file
+    shown: Callable[[str], str]  # replaces a temporary file in a text by `REV:path`
 
 
 def looks_like_revision(text: str) -> bool:
-    """Whether an argument names a revision; a file of that name goes before."""
+    """Whether an argument names a revision; an existing file of that name has precedence."""
     return ":" in text and not Path(text).exists()
 
 
 def revision_of(text: str, other: str) -> Revision:
-    """The revision that an argument names; `REV:` means the path of the other side.
+    """Parse the revision of an argument; `REV:` means the path of the other side.
 
-    Raises BadInput where there is no repository, no such revision, or no path to take.
+    Raises BadInput without a repository, such a revision, or a path.
     """
     name, _, path = text.partition(":")
     beside = _repository_path(other) if not path else Path()
@@ -80,13 +80,13 @@ def revision_of(text: str, other: str) -> Revision:
     commit = commit_of(top, name)
     if not path:
         path = _path_of_other(top, text, other)
-    elif path.startswith(("./", "../", "/")):  # as in git: from here, not from the top
+    elif path.startswith(("./", "../", "/")):  # as in git: from the current directory, not the top
         path = _below(top, Path(path))
     return Revision(top, name, commit, str(PurePosixPath(path)))
 
 
 def _repository_path(other: str) -> Path:
-    """Where the other side lies, to find the repository of `REV:`."""
+    """Path of the other side, to find the repository of `REV:`."""
     if looks_like_revision(other):
         return Path()
     return next((p for p in (Path(other), Path(DATA) / other) if p.exists()), Path())
@@ -111,7 +111,7 @@ def _below(top: Path, path: Path) -> str:
 
 
 def commit_of(top: Path, name: str) -> str:
-    """Id of the commit that a name means; raises BadInput where there is none."""
+    """Id of the commit of a name; raises BadInput for an unknown name."""
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     done = _run(top, *words)
     if done.returncode == 0:
@@ -129,7 +129,7 @@ def commit_of(top: Path, name: str) -> str:
 
 @contextmanager
 def checked_out(revision: Revision) -> Iterator[Checkout]:
-    """The files of a revision; errors inside name `REV:path` instead of the temporary files."""
+    """Extract the files of a revision; errors name `REV:path` instead of the temporary files."""
     with tempfile.TemporaryDirectory(prefix="rocefort-") as name:
         temporary = re.compile(rf"[^\s:'\"]*{re.escape(Path(name).name)}/")
 
@@ -176,7 +176,7 @@ def _files(revision: Revision, paths: Iterable[str]) -> dict[str, str]:
 
 
 def _required_paths(revision: Revision, found: Iterable[str]) -> tuple[str, list[str], bool]:
-    """What to take: the path of a fabric's file or of a directory, and the files it needs."""
+    """Path of a fabric's file or a directory, the files to extract, and whether it is a fabric."""
     known = set(found)
     for path in (revision.path, f"{DATA}/{revision.path}"):
         prefix = "" if path == "." else f"{path}/"
@@ -219,11 +219,11 @@ def _write(repository: Path, blobs: Mapping[str, str], directory: Path) -> None:
         file = directory / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(answer[match.end() : start])
-        start += 1  # the line end behind each
+        start += 1  # the line end after each blob
 
 
 def git(where: Path, *words: str) -> str:
-    """What git prints for some words, in a directory; raises BadInput or ServiceFailed."""
+    """Run git with some arguments in a directory; raises BadInput or ServiceFailed."""
     done = _run(where, *words)
     if done.returncode == 0:
         return done.stdout.decode("utf-8", "surrogateescape").strip("\n")
@@ -235,7 +235,7 @@ def git(where: Path, *words: str) -> str:
         bare = _run(where, "rev-parse", "--is-bare-repository").stdout.strip() == b"true"
         what = "this is a bare repository" if bare else "this is inside a .git directory"
         raise BadInput(what, where=place, how="run it in a work tree")
-    raise ServiceFailed(said[0].removeprefix("fatal: "), where="git", how="mend the repository")
+    raise ServiceFailed(said[0].removeprefix("fatal: "), where="git", how="fix the repository")
 
 
 def _run(where: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -243,7 +243,7 @@ def _run(where: Path, *words: str, given: bytes = b"") -> subprocess.CompletedPr
     inherited = {name: value for name, value in environment().items() if name not in OF_A_HOOK}
     quiet = {**inherited, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        return subprocess.run(  # noqa: S603 - words of ours; a name of the user's is one argument
+        return subprocess.run(  # noqa: S603 - fixed words; a name from the user is one argument
             command, input=given, capture_output=True, env=quiet, check=False, timeout=LONGEST_S
         )
     except FileNotFoundError:

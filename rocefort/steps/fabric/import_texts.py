@@ -1,4 +1,4 @@
-"""Import a fabric from configurations: what they say as YAML, and what no YAML could say."""
+"""Import a fabric from configurations, and list what the YAML does not represent."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from rocefort.steps.fabric.subject import board_of
 
 @dataclass(frozen=True)
 class ImportResult:
-    """A fabric that was written, and everything that a person must know of it.
+    """An imported fabric, and the points that its author must review.
 
-    assumed: values that no text says, with their YAML paths. differences: what switches say
-    differently. left: lines that the fabric does not derive, or derives otherwise, by file and
-    line. added: what the fabric would add to the switches.
+    assumed: values that no text contains, with their YAML paths. differences: values in which
+    switches differ. left: lines that the fabric does not derive, or derives differently, by file
+    and line. added: values that the fabric would add to the switches.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class ImportResult:
 
 
 def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | None) -> SwitchInputs:
-    """What a person tells of switches: options, then the rows of a CSV file."""
+    """Switch facts from the user: options, then the rows of a CSV file."""
     told = SwitchInputs(
         option_values("--hardware", hardware), option_values("--software", software)
     )
@@ -62,9 +62,9 @@ def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | Non
 
 
 def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResult:
-    """Write out/fabric.yaml from a directory of configurations, whole or not at all.
+    """Write out/fabric.yaml from a directory of configurations, atomically.
 
-    Raises Refused where there is one already, and BadInput where the texts are none of a fabric.
+    Raises Refused if the file exists, and BadInput if the texts do not describe a fabric.
     """
     if (out / FABRIC_FILE).exists():
         how = "choose another name, or remove it first"
@@ -81,7 +81,7 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResu
 
 
 def _source(config: ConfigFile, found: ConfigDirectory) -> SwitchText:
-    """A switch by its text, and by outputs beside it that name model and release."""
+    """A switch from its text, with model and release from its outputs."""
     parsed = config.parsed
     own = [file.display for file in found.displays if file.device == parsed.device.name]
     model = next((display.model for display in own if display.model), board_of(parsed))
@@ -90,7 +90,7 @@ def _source(config: ConfigFile, found: ConfigDirectory) -> SwitchText:
 
 
 def _derived_import(text: str, out: Path) -> DerivedNetwork:
-    """The fabric of a text that is not written yet; its problems name the file that it would be."""
+    """Derive the fabric of a text before it is written; problems name the file to be written."""
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / FABRIC_FILE
         path.write_text(text, encoding="utf-8")
@@ -109,7 +109,7 @@ def _derived_import(text: str, out: Path) -> DerivedNetwork:
 def _not_carried(
     derived: DerivedNetwork, configs: Sequence[ConfigFile]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(lines that the fabric does not say, what it says beside them), switch by switch."""
+    """(lines that the fabric does not contain, values that it adds), switch by switch."""
     found = {c.parsed.device.name: (c.path, c.parsed) for c in configs}
     left: list[str] = []
     added: list[str] = []
@@ -126,13 +126,13 @@ def _not_carried(
 
 
 def _unmodelled(line: TextLine, dialect: Dialect) -> str:
-    """Why a line is not in the fabric; a command that is known is not one that nobody knows."""
+    """A line that is not in the fabric, and the reason: command known or not understood."""
     why = "is known, but no fabric sets it" if dialect.command_of(line) else "is not understood"
     return f"{' / '.join((*line.path, line.text))} {why}"
 
 
 def _edits(node: Node, parsed: ParsedConfig) -> Iterator[Edit]:
-    """How the fabric's switch differs from the text."""
+    """Differences between the text and the fabric's switch."""
     if node.family is None:
         return
     running = dialect_of(node).normal_form(parsed.device, node.family)
@@ -152,7 +152,7 @@ def _edit_text(edit: Edit) -> str:
 
 
 def _comments(left: Sequence[str], added: Sequence[str]) -> str:
-    """The end of the YAML: what it does not say of the texts."""
+    """Comments at the end of the YAML: lines that it does not contain, values that it adds."""
     lines: list[str] = []
     for head, rows in (
         ("Lines of the configurations that this fabric does not have:", left),
@@ -164,7 +164,7 @@ def _comments(left: Sequence[str], added: Sequence[str]) -> str:
 
 
 def imported_report(done: ImportResult) -> Iterator[Block]:
-    """Values that an import assumed, what it left and what it added."""
+    """Report of an import: values assumed, lines not carried over, values added."""
     for noun, what, rows in (
         ("value", " assumed", done.assumed),
         ("difference", " between switches", done.differences),

@@ -1,4 +1,4 @@
-"""The acceptance list for a first real switch: what no source confirms of a fabric's switches."""
+"""Acceptance list for a first real switch: the unconfirmed facts on a fabric's switches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANY_RELEASE = "any release"
 
 
 def open_facts(fabric: Path) -> OpenFacts:
-    """What is open of the switches of a fabric, as far as their configurations use it."""
+    """Unconfirmed facts on a fabric's switches, limited to those that their configurations use."""
     network = subject_of(fabric, None).network
     families = {node.family.name: node.family for node in network.nodes if node.family}
     models = {node.hardware.model: node.hardware for node in network.nodes if node.hardware}
@@ -34,7 +34,7 @@ def open_facts(fabric: Path) -> OpenFacts:
 
 
 def every_open_fact() -> OpenFacts:
-    """What is open of all syntax families and switch models of the hardware data."""
+    """Unconfirmed facts on all syntax families and switch models of the hardware data."""
     catalogue = load_catalogue()
     models = {each.model: each for each in catalogue.hardware.values()}
     facts = [*_of_trials(())]
@@ -68,7 +68,7 @@ def _matters(concern: Concern, node: Node) -> bool:
 
 
 def _of_model(hardware: Hardware, nodes: Sequence[Node]) -> Iterator[OpenFact]:
-    """What is open of a model; ways to split a port matter where one is split."""
+    """Unconfirmed facts on a model; those on port splits apply only where a port is split."""
     own = [node for node in nodes if node.hardware == hardware]
     split = tuple(node.name for node in own if node.device.splits)
     for fact in of_hardware(hardware):

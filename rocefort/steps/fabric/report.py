@@ -1,4 +1,4 @@
-"""Steps of reporting: a Report in every format, and the page that shows a whole fabric."""
+"""Write findings in every format, and the HTML page of a whole fabric."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAGE = "index.html"
 def write_findings(report: Report, form: str, subject: str) -> None:
     """Write a report to standard output in a format by name: text, json, sarif, junit, markdown.
 
-    subject: the file that a finding without a line is about.
+    subject: the file named for a finding without a line.
     """
     if form == "text":
         write_blocks(*findings_report(report, titles()))
@@ -56,9 +56,9 @@ def _for_programs(report: Report, form: str, subject: str) -> str:
 
 
 def fabric_page(subject: ReadNetwork, given: DemandFile | None = None) -> str:
-    """The page of a fabric: drawn, judged, verified by the embedded engine, with every text.
+    """HTML page of a fabric: topology, findings, embedded verification, and every text.
 
-    given: a demand, which is held against it.
+    given: a traffic demand to compare with its capacity.
     """
     network = subject.network
     solution = analyse(network, subject.sources)
@@ -91,7 +91,7 @@ def fabric_page(subject: ReadNetwork, given: DemandFile | None = None) -> str:
 
 
 def write_page(text: str, directory: Path) -> Path:
-    """Write the page, whole or not at all."""
+    """Write the page atomically."""
     (path,) = write_files({PAGE: text}, directory)
     return path
 

@@ -1,4 +1,4 @@
-"""What each rule asks for, why, and how to mend it: for `explain`, docs/rules.md and SARIF."""
+"""Texts of the rules (requirement, reason, fix) for `explain`, docs/rules.md and SARIF."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocefort.validators.rules.registry import SubjectKind, registered
 
 
 def rule_texts(*judges: type[SubjectKind]) -> tuple[RuleText, ...]:
-    """Words of the rules that judge one of these, by default of all, by family and number."""
+    """Texts of the rules for these kinds of subject, by default all, by family and number."""
     return tuple(
         RuleText(
             id=rule.id,

@@ -1,4 +1,4 @@
-"""Subjects of judgement: a fabric by way of its text, or a directory of text."""
+"""Read the network to check: a fabric through its rendered text, or a directory of texts."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ BOARD = re.compile(r"device board \d+ board-type (CE\S+)", re.ASCII)
 
 @dataclass(frozen=True)
 class ReadNetwork:
-    """What is judged: a Network whose Devices were read from text, and where values stand."""
+    """Network to check, with Devices read from text and the source position of each value."""
 
     network: Network
     sources: Sources
     texts: Mapping[str, str]
-    notes: tuple[str, ...] = ()  # on the files: how much of each is understood, which are not used
+    notes: tuple[str, ...] = ()  # on the files: lines understood in each, files not used
 
 
 def subject_of(fabric: Path | None, configs: Path | None) -> ReadNetwork:
-    """A fabric by way of its rendered text, or a directory of text."""
+    """Read a fabric through its rendered text, or a directory of texts."""
     if (fabric is None) == (configs is None):
         raise BadInput(
             "name either a fabric or --configs DIR", how="for example: rocefort check heps"
@@ -54,13 +54,13 @@ def subject_of(fabric: Path | None, configs: Path | None) -> ReadNetwork:
 
 
 def subject_of_derived(derived: DerivedNetwork) -> ReadNetwork:
-    """Render, read back, and judge what was read: what is verified is what ships."""
+    """Render a fabric and read the text back, so that checks cover the delivered text."""
     texts = render_all(derived.network)
     return ReadNetwork(read_back(derived.network, texts), derived.sources, texts)
 
 
 def subject_of_texts(directory: Path) -> ReadNetwork:
-    """Infer a Network from a directory of configurations, and outputs of switches beside them."""
+    """Infer a Network from a directory of configurations and outputs of switches."""
     found = read_directory(directory)
     table: dict[str, Position] = {}
     for config in found.configs:
@@ -78,7 +78,7 @@ def subject_of_texts(directory: Path) -> ReadNetwork:
 
 
 def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
-    """A switch with all that its text and its outputs tell of it."""
+    """A switch from its text and its outputs."""
     parsed = config.parsed
     own = [file.display for file in displays if file.device == parsed.device.name]
     model = next((display.model for display in own if display.model), board_of(parsed))
@@ -95,17 +95,17 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
 
 
 def with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:
-    """The lines, each with the known command that it is."""
+    """The lines, each with its command if that is known."""
     return tuple(replace(line, command=dialect.command_of(line)) for line in lines)
 
 
 def _is_campus(parsed: ParsedConfig) -> bool:
-    """Whether ports are named as no CloudEngine does: campus switches have V200 releases, too."""
+    """Whether the port names are those of a campus switch, which also has V200 releases."""
     return any("GigabitEthernet" in interface.name for interface in parsed.device.interfaces)
 
 
 def board_of(parsed: ParsedConfig) -> str | None:
-    """Model that a fixed switch saves as the type of its one board; a chassis has several."""
+    """Model of a fixed switch, saved as the type of its only board; a chassis has several."""
     found = [match for line in parsed.unmodelled if (match := BOARD.fullmatch(line.text))]
     return found[0][1] if len(found) == 1 else None
 
@@ -119,7 +119,7 @@ def _lldp_neighbours(found: ConfigDirectory) -> list[LldpNeighbour]:
 
 
 def _coverage_notes(found: ConfigDirectory, nodes: Sequence[Node]) -> tuple[str, ...]:
-    """A sentence on each file of which not every line lands in a Device."""
+    """A sentence on each file with lines that are not in its Device."""
     pairs = zip(found.configs, nodes, strict=True)
     return tuple(
         coverage_note(node.name, config.parsed.total_lines, node.unmodelled)
@@ -129,7 +129,7 @@ def _coverage_notes(found: ConfigDirectory, nodes: Sequence[Node]) -> tuple[str,
 
 
 def coverage_note(name: str, total: int, unmodelled: Sequence[TextLine]) -> str:
-    """How many lines of a text land in its Device, and what is known of the others."""
+    """Number of lines of a text that its Device contains, and of known and unknown others."""
     count = total - len(unmodelled)
     share = count * 100 // total  # never 100 % where a line is missing
     known = sum(1 for line in unmodelled if line.command)
@@ -139,22 +139,22 @@ def coverage_note(name: str, total: int, unmodelled: Sequence[TextLine]) -> str:
 
 
 def parse_directory(directory: Path) -> list[tuple[Path, ParsedConfig, str]]:
-    """Every configuration of a directory with its file and text; raises BadInput, all problems."""
+    """Read all configurations with file and text; raises BadInput with all problems."""
     found = read_directory(directory)
     return [(config.path, config.parsed, config.text) for config in found.configs]
 
 
 def running_texts(source: Path) -> dict[str, str]:
-    """Texts by sysname: of a directory of configurations, or rendered from a fabric."""
+    """Texts by sysname, read from a directory of configurations or rendered from a fabric."""
     if source.is_dir() and not (source / "fabric.yaml").exists():
         return {parsed.device.name: text for _, parsed, text in parse_directory(source)}
     return render_all(derive(source).network)
 
 
 def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
-    """Texts with every secret in the place of its reference: for files of their owner alone.
+    """Replace every reference by its secret, for files that only their owner may read.
 
-    Raises one error with every reference that gives none, or one that cannot be typed.
+    Raises one error for all references without a secret, or with one that cannot be typed.
     """
     wanted = takers((network.by_name[name], text.splitlines()) for name, text in texts.items())
     known = {name: secret.reveal() for name, secret in read_secrets(wanted).items()}
@@ -162,7 +162,7 @@ def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
 
 
 def read_secrets(wanted: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:
-    """Secrets by reference; raises one error for all that are missing or cannot be typed.
+    """Read secrets by reference; raises one error for all that are missing or cannot be typed.
 
     wanted: each reference with the dialects in which it is typed.
     """
@@ -180,13 +180,13 @@ def read_secrets(wanted: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:
 
 
 def write_texts(texts: Mapping[str, str], directory: Path, *, private: bool = False) -> list[Path]:
-    """Write NAME.cfg a switch, each whole or not at all; private: for their owner alone."""
+    """Write NAME.cfg for each switch, atomically; private: readable by the owner only."""
     files = {f"{name}.cfg": text for name, text in texts.items()}
     return write_files(files, directory, private=private)
 
 
 def write_files(files: Mapping[str, str], directory: Path, *, private: bool = False) -> list[Path]:
-    """Write files by name into a directory, each whole or not at all; private: with mode 0600."""
+    """Write files by name into a directory, each atomically; private: with mode 0600."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

@@ -1,4 +1,4 @@
-"""Steps of tracing: who is meant by two names, what is down, and the paths between them."""
+"""Steps of `trace`: resolve two endpoints and the failed parts, and follow the paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rocefort.validators.routing.trace import trace
 
 
 def flow_of(protocol: str, port: int | None) -> Flow:
-    """A flow as the command line says it: rdma, or tcp, udp or icmp. Raises BadInput."""
+    """Flow of the command line: rdma, tcp, udp or icmp. Raises BadInput."""
     if protocol in ("rdma", "icmp"):
         if port is not None:
             raise BadInput(f"--port with {protocol}", how="give a port with tcp or udp")
@@ -36,9 +36,9 @@ def flow_of(protocol: str, port: int | None) -> Flow:
 def trace_between(
     subject: ReadNetwork, ends: tuple[str, str], flow: Flow, down: Sequence[str] = ()
 ) -> Trace:
-    """Follow a flow between two ends, after what is `down` has failed.
+    """Follow a flow between two ends, after the parts in `down` have failed.
 
-    Raises BadInput for names and addresses that nobody has, all together; Refused as `analyse`.
+    Raises BadInput for all unknown names and addresses together; Refused as `analyse`.
     """
     solution = analyse(subject.network, subject.sources)
     problems: list[Problem] = []
@@ -57,7 +57,7 @@ def trace_between(
 
 
 def _endpoint(text: str, solution: Solution, problems: list[Problem]) -> Endpoint | None:
-    """Who a server's name, a segment's, a switch's, or an address stands for."""
+    """Endpoint for the name of a server, segment or switch, or for an address."""
     network = solution.underlay.network
     servers = sorted(network.servers or (), key=lambda server: server.name)
     try:
@@ -93,18 +93,18 @@ def _address(address: IPv4Address, solution: Solution, problems: list[Problem]) 
         return Endpoint(name=str(address), address=address, devices=(owners[0][0],))
     for segment in under.network.segments or ():
         if address in segment.prefix:
-            what = f"nobody has {address}, which is in segment {segment.name} of {segment.leaf}"
+            what = f"no device has {address}, which is in segment {segment.name} of {segment.leaf}"
             problems.append(Problem("", what, "name a server, or its address"))
             return None
     if not under.network.exits:
-        what = f"nobody has {address}, and no exit leads out of the fabric"
+        what = f"no device has {address}, and no exit leads out of the fabric"
         problems.append(Problem("", what, "name a server, or its address"))
         return None
     return Endpoint(name=str(address), address=address)
 
 
 def _failure(down: Sequence[str], solution: Solution, problems: list[Problem]) -> Failure:
-    """What `--down` names: switches, and cables by one of their ports."""
+    """Failure given by `--down`: switches, and cables by one of their ports."""
     network, nodes = solution.underlay.network, list[str]()
     links: list[tuple[End, End]] = []
     for text in down:

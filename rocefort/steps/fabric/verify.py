@@ -1,4 +1,4 @@
-"""Steps of `verify`: who is asked, about which failures, and against which earlier version."""
+"""Steps of `verify`: choose engine, failures, and the earlier version to compare with."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOKEN = "ROCEFORT_BATFISH_TOKEN"  # noqa: S105 - the name of a variable
 
 @dataclass(frozen=True)
 class VerifyRequest:
-    """As it was asked for on the command line."""
+    """Options of `verify` on the command line."""
 
     engine: Engine
     batfish: str | None
@@ -39,7 +39,7 @@ class VerifyRequest:
 
 @dataclass(frozen=True)
 class VerifyResult:
-    """All that came of it."""
+    """Results of `verify`: engine results, findings, failure studies and notes."""
 
     verified: VerificationResult
     report: Report
@@ -48,17 +48,17 @@ class VerifyResult:
 
 
 def service_of(address: str | None, limit_s: float = LIMIT_S) -> Service | None:
-    """Service of an address, with the token of the environment; None where none is named."""
+    """Service at an address, with the token of the environment; None without an address."""
     return None if address is None else service_at(address, os.environ.get(TOKEN, ""), limit_s)
 
 
 def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> VerifyResult:
-    """Verify; name: of the subject on the command line, for `--against REV:`."""
+    """Verify a network; name: of the subject on the command line, for `--against REV:`."""
     service = service_of(asked.batfish, asked.limit_s)
     before = None
     if asked.against is not None:
         before = subject_of_side(asked.against, name).network
-        # Text that tells of no servers is asked about those of the other side.
+        # A configuration text has no servers: it gets those of the other side.
         subject = replace(subject, network=with_servers_of(before, subject.network))
         before = with_servers_of(subject.network, before)
     wishes = StudyOptions(_forks(asked), before)
@@ -67,14 +67,14 @@ def verify_subject(subject: ReadNetwork, name: str, asked: VerifyRequest) -> Ver
 
 
 def _forks(asked: VerifyRequest) -> str | None:
-    """Failures that Batfish is asked about: unasked a sample, and none where it is one of many."""
+    """Failures for Batfish: by default a sample, but none with the engine `auto`."""
     if asked.failures == NONE or asked.engine is Engine.EMBEDDED:
         return None
     return asked.failures or (None if asked.engine is Engine.AUTO else DEFAULT)
 
 
 def subject_of_side(text: str, other: str) -> ReadNetwork:
-    """A fabric, a directory of configurations, or either at a git revision, from its text."""
+    """Read the text of a fabric or a directory of configurations, or of either at a revision."""
     if looks_like_revision(text):
         with checked_out(revision_of(text, other)) as files:
             if not files.is_fabric:
@@ -118,7 +118,7 @@ def _with_failures(
 def _compared_studies(
     subject: ReadNetwork, done: VerifyResult, theirs: FailureStudy
 ) -> VerifyResult:
-    """Both engines' effects of the same failures, held against each other."""
+    """Compare the effects of the same failures between both engines."""
     names = (done.verified.engines[0], done.verified.engines[-1])
     both, findings = disagreeing(done.studies[0], theirs, names, subject.sources)
     asked = len(theirs.effects)
