@@ -129,7 +129,7 @@ def read_text(path: Path) -> str:
     try:
         if not path.is_file():
             what = "not a file" if path.exists() else "leads nowhere"
-            raise BadInput(what, where=str(path), how="take it away, or put a configuration there")
+            raise BadInput(what, where=str(path), how="remove it, or put a configuration there")
         with path.open("rb") as file:
             data = file.read(LARGEST_BYTES + 1)
     except OSError as error:  # a loop of links, no right to read

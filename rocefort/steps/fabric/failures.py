@@ -36,7 +36,7 @@ def study_failures(
     if scope is None and solution is not None:
         count = count_singles(subject.network, solution)
         if count > QUICK:
-            note = f"{count:,} single failures not studied: ask `rocefort verify --failures single`"
+            note = f"{count:,} single failures not studied: run `rocefort verify --failures single`"
             return FailureReport(note=note)
     done = study(subject.network, scope or SINGLE, subject.sources, solution)
     return FailureReport(done, verify_failures(subject.network, done, subject.sources))

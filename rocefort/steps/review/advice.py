@@ -1,4 +1,4 @@
-"""What each part of a change that is no growth does to traffic, and how to make it."""
+"""Traffic impact and procedure for each part of a change, except growth."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from rocefort.steps.review.drain import (
 from rocefort.steps.review.lossless_changes import values
 from rocefort.steps.review.server_moves import moves
 
-# A fact of SwitchDifference begins so -> what a switch gets.
+# Prefix of a fact of SwitchDifference -> the replacement that a switch gets.
 ANOTHER_BOX = {"hardware": "another model", "system": "another system"}
 NO_LIVE_PATCH = "{}: its whole configuration is loaded, see `rocefort replace`"
 PORTS_NAMED = 16
 
 
 def advice_on(sight: DrainStudy, intent: Sequence[IntentChange]) -> tuple[Advice, ...]:
-    """Advice on every part of a change that is no growth; places are taken from the intent."""
+    """Advice on every part of a change except growth, each with its line of the intent."""
     found = (
         *_removals(sight),
         *_renames(sight),
@@ -50,7 +50,7 @@ def advice_on(sight: DrainStudy, intent: Sequence[IntentChange]) -> tuple[Advice
 
 
 def without_live_patches(change: FabricDifference) -> FabricDifference:
-    """No patch for a switch that becomes another box: the new one has nothing to patch."""
+    """Drop the patch of a replaced switch: the new one has no configuration to patch."""
     switches = tuple(
         switch.model_copy(
             update={
@@ -68,13 +68,13 @@ def without_live_patches(change: FabricDifference) -> FabricDifference:
 
 
 def _another_box(facts: Iterable[str]) -> str:
-    """What a switch becomes by facts; empty: it stays the box that it is."""
+    """Replacement of a switch by its facts; empty: the same switch stays."""
     kinds = (ANOTHER_BOX.get(fact.partition(": ")[0]) for fact in facts)
     return listing(list(filter(None, kinds)))
 
 
 def _intent_place(advice: Advice, intent: Iterable[IntentChange]) -> str:
-    """Line of the first value of the intent that is about it and is there at the head."""
+    """Line of the first value at the head that names a device or server of the advice."""
     names = {*advice.devices, *advice.servers}
     return next(
         (c.after_at for c in intent if c.after_at and any(f"[{n}]" in c.path for n in names)), ""
@@ -82,7 +82,7 @@ def _intent_place(advice: Advice, intent: Iterable[IntentChange]) -> str:
 
 
 def _first(advice: Advice, intent: Iterable[IntentChange]) -> str:
-    """Line of the first value that changes, for a value of the whole fabric."""
+    """Line of the first changed value, for advice on the whole fabric."""
     whole = advice.kind in (AdviceKind.LOSSLESS, AdviceKind.PASSWORD)
     return next((c.after_at for c in intent if c.after_at), "") if whole else ""
 
@@ -144,7 +144,7 @@ def _leaf_goes(sight: DrainStudy, node: Node) -> Advice:
 
 
 def _cannot_be_drained(sight: DrainStudy, node: Node) -> Iterator[str]:
-    """Whom a leaf out of traffic cuts off: whoever has no other leaf."""
+    """Loss of service while a leaf is drained: servers without another leaf."""
     servers = sight.servers_on.get(node.name, [])
     if servers:
         names = names_of(server.name for server in servers)
@@ -153,7 +153,7 @@ def _cannot_be_drained(sight: DrainStudy, node: Node) -> Iterator[str]:
             "no other leaf leads there, so it is a loss of service."
         )
     else:
-        yield f"No server is on {node.name}: nobody loses service."
+        yield f"No server is on {node.name}: no loss of service."
     ways = [way.name for way in sight.before.exits or () if way.leaf == node.name]
     if ways:
         yield f"Its ways out of the fabric go: {names_of(ways)}."
@@ -185,7 +185,7 @@ def _shutdown_step(sight: DrainStudy, node: Node) -> AdviceStep:
 
 
 def _keep_id(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:
-    """What an author forgets: only the fabric can tell `expand` that an id had an owner."""
+    """Reminder to retire an id: `expand` reads used ids only from the fabric."""
     if node.role is None or node.id is None or (node.role, node.id) in sight.retired:
         return
     group = "spines" if node.role is Role.SPINE else "leaves"
@@ -257,7 +257,7 @@ def _only_names(path: str) -> bool:
 
 
 def _not_renames(sight: DrainStudy) -> Iterator[Advice]:
-    """A switch that goes and one that comes in its place, by another id."""
+    """A removed switch whose replacement has another id."""
     fresh = [sight.after.by_name[side.device] for side in sight.change.only_after]
     for side in sight.change.only_before:
         old = sight.before.by_name[side.device]
@@ -272,7 +272,7 @@ def _not_renames(sight: DrainStudy) -> Iterator[Advice]:
 
 
 def _in_its_place(sight: DrainStudy, old: Node, new: Node) -> bool:
-    """Whether one has the other's model and rack, or its servers."""
+    """Whether the new switch has the old one's model and rack, or its servers."""
     if old.role is not new.role:
         return False
     mine = {server.name for server in sight.servers_on.get(old.name, ())}
@@ -305,7 +305,7 @@ def _not_a_rename(old: Node, new: Node) -> Advice:
 
 
 def _other_boxes(sight: DrainStudy) -> Iterator[Advice]:
-    """Switches that become another model, or run another release."""
+    """Switches that get another model or another release."""
     changed = [switch for switch in sight.change.changed if switch.facts]
     alike = group_items(changed, lambda s: (s.facts, sight.before.by_name[s.device].role))
     for (facts, role), same in alike.items():
@@ -341,7 +341,7 @@ def _other_box(
 
 
 def _interim_lines(sight: DrainStudy, nodes: Sequence[Node], *, replaced: bool) -> Iterator[str]:
-    """What a switch has of the one before, and what it carries until it is there."""
+    """Inherited values of a replaced switch, and its traffic during the work."""
     if not replaced:
         yield "It restarts with the other release, and carries nothing meanwhile."
         return
@@ -354,12 +354,15 @@ def _interim_lines(sight: DrainStudy, nodes: Sequence[Node], *, replaced: bool) 
 
 
 def _inherited_lines(sight: DrainStudy, old: Node) -> Iterator[str]:
-    """What another box has of the one before, and what it has not."""
+    """Values that a replacement inherits, and values that change."""
     new = sight.after.by_name[old.name]
     was, will = old.device.bgp, new.device.bgp
     same = was and will and (was.asn, was.router_id) == (will.asn, will.router_id)
     stay = "so do loopback and AS number" if same else "loopback or AS number do not"
-    yield f"The id {new.id} of {new.name} stays, {stay}. Its whole configuration is written anew."
+    yield (
+        f"The id {new.id} of {new.name} stays, {stay}. Its whole configuration is loaded on the "
+        "new switch."
+    )
     moved = list(_ports_moved(sight, old.name))
     more = len(moved) - PORTS_NAMED
     if moved:
@@ -378,7 +381,7 @@ def _ports_moved(sight: DrainStudy, name: str) -> Iterator[str]:
 
 
 def _cables(network: Network, name: str) -> dict[str, list[str]]:
-    """Ports of a switch by what their cables lead to."""
+    """Ports of a switch by the far device or server of their cables."""
     found: dict[str, list[str]] = {}
     for link in network.links or ():
         for own, far in ((link.a, link.b), (link.b, link.a)):
@@ -409,4 +412,6 @@ def _upgrade(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:
     )
     if no_patch:
         yield AdviceStep(text=f"Its configuration: {no_patch}.")
-    yield apply_steps(sight, "Plan anew against what it then runs, and apply: this ends the drain.")
+    yield apply_steps(
+        sight, "Plan again against its running configuration, and apply: this ends the drain."
+    )

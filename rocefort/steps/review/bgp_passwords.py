@@ -1,4 +1,4 @@
-"""BGP passwords that change: which sessions, who is cut off meanwhile, in which order to do it."""
+"""Change of BGP passwords: affected sessions, isolated leaves, and a safe order of steps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ONE_END_FIRST = (
 
 @dataclass(frozen=True)
 class _SessionEnd:
-    """One end of a session, with what it had to authenticate by, and has now."""
+    """One end of a session, with its old and new means of authentication."""
 
     device: str
     far: str
@@ -44,7 +44,7 @@ class _SessionEnd:
 
 
 def passwords(sight: DrainStudy) -> Iterator[Advice]:
-    """One Advice for all sessions whose password or keychain goes from one to another."""
+    """One Advice for all sessions with the same change of password or keychain."""
     ends = list(_ends(sight))
     for (before, after), same in group_items(ends, lambda end: (end.before, end.after)).items():
         yield _advice(sight, before, after, same)
@@ -84,7 +84,7 @@ def _owners(network: Network) -> dict[object, str]:
 
 
 def _proof(bgp: Bgp, peer: BgpPeer) -> str:
-    """What a session proves itself by: a reference or a name, never a secret."""
+    """Means of authentication of a session: a reference or a name, never a secret."""
     settings = bgp.settings(peer)
     return settings.password or (f"keychain {settings.keychain}" if settings.keychain else "none")
 
@@ -118,7 +118,7 @@ def _advice(sight: DrainStudy, before: str, after: str, ends: Sequence[_SessionE
 
 
 def _cut_off(sight: DrainStudy, ends: Sequence[_SessionEnd]) -> Iterator[str]:
-    """Leaves of which every session changes."""
+    """Leaves whose sessions all change."""
     changed = Counter(end.device for end in ends)
     for leaf in sight.before.role(Role.LEAF):
         bgp = leaf.device.bgp
@@ -174,14 +174,15 @@ def _steps(
 
 
 def _closed(sight: DrainStudy, spine: Node, peers: Sequence[str]) -> Iterator[AdviceStep]:
-    """Change both ends while the sessions of a spine are closed on purpose."""
+    """Steps that change both ends while the sessions of a spine are closed."""
     bgp = spine.device.bgp
     view = line(spine, "BGP of AS", bgp.asn if bgp else "AS")
     groups = [group.name for group in bgp.groups] if bgp else []
     whole = bgp and len(peers) == len(bgp.peers) and groups
     closed = groups if whole else peers
     yield AdviceStep(
-        text=f"Close the sessions of {spine.name} on purpose: nobody waits for one that was down.",
+        text=f"Close the sessions of {spine.name} on purpose: a rollout does not wait for a "
+        "session that was already down.",
         on=spine.name,
         commands=typed(
             spine, [view, *(f" {line(spine, 'a closed session with', who)}" for who in closed)]
@@ -213,4 +214,4 @@ def _unconfirmed(spines: Sequence[Node]) -> Iterator[str]:
             spines[0],
         )
         yield drain_unconfirmed(spines[0])[0]
-    yield "Whether a session resets whose password moves from peer to group: no source says."
+    yield "Whether a session resets whose password moves from peer to group: no source states it."

@@ -1,4 +1,4 @@
-"""How to take a switch out of traffic before it is touched, and what is left meanwhile."""
+"""Drain a switch before a change: the steps, and the remaining capacity."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ MOST_NAMED = 12
 
 @dataclass(eq=False)
 class DrainStudy:
-    """Both sides of a change, switches by the names of the head. `renames`: see `renames.py`.
+    """Both sides of a change, switches by their names at the head. `renames`: see `renames.py`.
 
-    intents: servers as the fabric says them, for their owners. file: the fabric's, from the top.
+    intents: servers of the fabric's YAML, for their owners. file: the fabric's path from the top.
     """
 
     before: Network
@@ -44,8 +44,8 @@ class DrainStudy:
     file: str
     canary: str = ""
     solved: Solution | None = None  # the base, where it was verified
-    retired: Collection[tuple[Role, int]] = ()  # ids that no other switch gets
-    _solved: int = 0  # how often `drained` has asked the engine
+    retired: Collection[tuple[Role, int]] = ()  # ids that are never reused
+    _solved: int = 0  # number of runs of the engine by `drained`
 
     @cached_property
     def servers_on(self) -> Mapping[str, list[Server]]:
@@ -54,11 +54,11 @@ class DrainStudy:
 
     @cached_property
     def start(self) -> Reachability:
-        """Who reaches whom at the base; raises Refused where the routing engine does."""
+        """Reachability matrix of the base; raises Refused as the routing engine does."""
         return (self.solved or analyse(self.before)).state.reachability
 
     def drained(self, names: Collection[str]) -> RemainingCapacity | None:
-        """What is left with some switches drained; None where enough of them were solved."""
+        """Remaining capacity with some switches drained; None after MOST_JUDGED runs."""
         if self._solved >= MOST_JUDGED:
             return None
         self._solved += 1
@@ -66,14 +66,14 @@ class DrainStudy:
 
 
 def names_of(names: Iterable[str]) -> str:
-    """`leaf01 to leaf08 and leaf12`, the first few of a long list."""
+    """Short form of names: `leaf01 to leaf08 and leaf12`, at most MOST_NAMED items."""
     runs = list(name_ranges(names))
     more = len(runs) - MOST_NAMED
     return listing([*runs[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def left_while(sight: DrainStudy, spine: str, *, gone: Collection[str]) -> Iterator[str]:
-    """What leaves keep while a spine is drained; gone: spines that left before."""
+    """Remaining uplinks of leaves while a spine is drained; gone: spines already removed."""
     uplinks = uplinks_without(sight.before, spine, gone)
     leaves = [name for name, each in uplinks.items() if each.links != each.links_left]
     for each, same in group_items(leaves, uplinks.__getitem__).items():
@@ -101,11 +101,11 @@ def _against_policy(uplinks: Uplinks, limit: float | None) -> str:
 
 
 def _drain_impact(sight: DrainStudy, spine: str, gone: Collection[str]) -> Iterator[str]:
-    """ECMP width and lost pairs while it is drained, by the routing engine."""
+    """ECMP width and lost pairs during the drain, by the routing engine."""
     try:
         left = sight.drained([*gone, spine])
     except Refused as error:
-        yield f"What routing does meanwhile is not judged: {error}"
+        yield f"Routing during the drain is not judged: {error}"
         return
     if left is None:
         yield f"The routing engine judged {MOST_JUDGED} other drains, and not this one."
@@ -114,7 +114,7 @@ def _drain_impact(sight: DrainStudy, spine: str, gone: Collection[str]) -> Itera
 
 
 def drain_steps(node: Node) -> Iterator[AdviceStep]:
-    """Let a switch announce nothing, wait until traffic has left it."""
+    """Steps that withdraw a switch's routes and wait until its traffic has ended."""
     commands, back = drain_commands(node)
     if node.family is not None:
         commands, back = typed(node, commands), typed(node, back)
@@ -137,30 +137,30 @@ def drain_steps(node: Node) -> Iterator[AdviceStep]:
 
 
 def typed(node: Node, commands: Iterable[str]) -> tuple[str, ...]:
-    """Commands as a person types them on a switch, committed."""
+    """Commands as typed on a switch, from configuration mode to commit."""
     entered = (command.rstrip() for command in commands)
     return (line(node, "configure"), *entered, line(node, "commit"), line(node, "leave"))
 
 
 def drain_unconfirmed(node: Node) -> tuple[str, ...]:
-    """What of a drain no source says for a switch's release."""
+    """Unconfirmed behaviour of a drain for a switch's release."""
     return (
         in_words(
             f"That {node.software or 'its release'} withdraws routes as soon as a route-policy "
-            "changes: an older command reference of data centre switches says so "
+            "changes: an older command reference of data centre switches states it "
             "(«delay of new policies», 0 s by default). If PrefRcv stays above 0, type "
             f"«all routes announced again» on {node.name}.",
             node,
         ),
         (
             "Whether packets of a flow overtake each other when it moves to another spine: no "
-            "source says; take it for a short loss to RDMA."
+            "source states it; expect a short loss for RDMA."
         ),
     )
 
 
 def apply_steps(sight: DrainStudy, what: str) -> AdviceStep:
-    """Plan and apply the change."""
+    """Step that plans and applies the change."""
     fabric = sight.file
     return AdviceStep(
         text=what,
@@ -172,7 +172,7 @@ def apply_steps(sight: DrainStudy, what: str) -> AdviceStep:
 
 
 def windows(sight: DrainStudy, servers: Iterable[Server]) -> Iterator[str]:
-    """Whom to ask, one sentence for each owner and window."""
+    """Owners to ask, one sentence for each owner and maintenance window."""
     found = group_items(servers, lambda server: owner_of(sight, server.name))
     for (owner, window), same in found.items():
         names = names_of(server.name for server in same)
@@ -180,6 +180,6 @@ def windows(sight: DrainStudy, servers: Iterable[Server]) -> Iterator[str]:
 
 
 def owner_of(sight: DrainStudy, server: str) -> tuple[str | None, str | None]:
-    """A server's owner and when they allow work."""
+    """Owner and maintenance window of a server."""
     intent = sight.intents.get(server)
     return (intent.owner, intent.maintenance) if intent else (None, None)

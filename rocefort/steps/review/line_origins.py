@@ -1,7 +1,7 @@
-"""Which line of YAML each changed line of configuration comes from.
+"""Find the line of YAML that causes each changed line of configuration.
 
-A line may say several values, and a port or a peer is there for two switches: of all lines of YAML
-that it comes from, the one that the change touches is named.
+A configuration line may contain several values, and a port or a peer depends on two switches. It
+may then come from several lines of YAML: the review names the one that the change touches.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from rocefort.models.network.sources import on_lines
 from rocefort.models.results.review import IntentChange, ReviewLine, SwitchLines
 from rocefort.validators.roce_ports import ends_of
 
-OWNER = re.compile(r"(?:interfaces|bgp\.peers)\[[^]]+\]")  # what a cable brings
-PEER = re.compile(r"peer ([0-9.]+) ")  # a line that only repeats what another said
+OWNER = re.compile(r"(?:interfaces|bgp\.peers)\[[^]]+\]")  # the items that a cable causes
+PEER = re.compile(r"peer ([0-9.]+) ")  # a further line on the same peer
 SWITCH = re.compile(r"(?:spines|leaves)\[([^]]+)\]")  # a whole item of the fabric
 
 
 @dataclass(frozen=True)
 class ValueOrigins:
-    """Where the values of one side stand. changed: file:line of those that the other has not.
+    """Source lines of the values of one side. changed: file:line of values that the other lacks.
 
-    brought: place of a switch that only this side has, by its neighbour and what leads to it there.
+    brought: source line of a switch that only this side has, by neighbour and port or peer.
     """
 
     sources: Sources
@@ -35,7 +35,7 @@ class ValueOrigins:
     brought: Mapping[tuple[str, str], str]
 
     def place(self, device: str, line: ExtraLine) -> str:
-        """File and line; empty: nothing of the intent says it."""
+        """File and line; empty: the line has no source in the intent."""
         first = self._at(device, line.path)
         if first in self.changed:
             return first
@@ -53,7 +53,7 @@ class ValueOrigins:
 
     @cached_property
     def _below(self) -> Mapping[str, Sequence[str]]:
-        """Fields whose line of YAML may have changed, by device: of parts of what a line says."""
+        """Fields with a changed line of YAML, by device, for lines that contain several fields."""
         lines = {int(place.rpartition(":")[2]) for place in self.changed}
         found: defaultdict[str, list[str]] = defaultdict(list)
         for key in on_lines(self.sources.table, lines):
@@ -77,7 +77,7 @@ def _owner(line: ExtraLine) -> str:
 def origins(
     sources: Sources, network: Network, intent: Iterable[IntentChange], *, head: bool
 ) -> ValueOrigins:
-    """Of one side of a change; head: of the later."""
+    """Origins of one side of a change; head: of the later side."""
     changed: set[str] = set()
     switches: dict[str, str] = {}
     for change in intent:
@@ -107,7 +107,7 @@ def _interface_switches(
 def switch_lines(
     device: str, lines: Iterable[ExtraLine], old: ValueOrigins, new: ValueOrigins
 ) -> SwitchLines:
-    """Changed lines of one switch, each with its line of YAML."""
+    """Changed lines of one switch, each with the line of YAML that causes it."""
     return SwitchLines(
         device=device,
         lines=tuple(

@@ -1,4 +1,4 @@
-"""Values that traffic feels without a switch coming or going: lossless ones, and passwords."""
+"""Impact of changed lossless values and BGP passwords on traffic."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REFUSED = (
 
 @dataclass(frozen=True)
 class _Aspect:
-    """Some values of lossless traffic: what they are, what follows, what no source says.
+    """One group of lossless values: description, impact on traffic, unconfirmed behaviour.
 
     what: {path} within the port or switch, {name} of the field without its unit, {key} of its row.
     """
@@ -41,11 +41,11 @@ class _Aspect:
     what: str
     traffic: tuple[str, ...]
     unknown: str
-    shows: str  # the command that reads it back, by its term
+    shows: str  # term of the command that displays the value
 
 
 def _loss(what: str) -> str:
-    return f"Whether packets are lost or delayed at the moment {what}: no source says."
+    return f"Whether packets are lost or delayed at the moment {what}: no source states it."
 
 
 ASPECTS = {
@@ -108,7 +108,7 @@ ASPECTS = {
 
 @dataclass(frozen=True)
 class _LosslessEdit:
-    """One edit of a lossless value; port is empty for one of the whole switch."""
+    """One edit of a lossless value; port is empty for a value of the whole switch."""
 
     device: str
     port: str
@@ -118,10 +118,10 @@ class _LosslessEdit:
 
 
 def values(sight: DrainStudy) -> Iterator[Advice]:
-    """One Advice for each aspect of lossless traffic that changes, then those on passwords."""
+    """One Advice for each lossless topic that changes, then those on passwords."""
     found: dict[LosslessTopic, list[_LosslessEdit]] = defaultdict(list)
     for switch in sight.change.changed:
-        if not switch.facts:  # another box gets all of it anew
+        if not switch.facts:  # a replacement gets the whole configuration
             for topic, felt in _lossless_edits(switch):
                 found[topic].append(felt)
     for topic in LosslessTopic:
@@ -163,7 +163,7 @@ def _advice(sight: DrainStudy, topic: LosslessTopic, felt: Sequence[_LosslessEdi
 
 
 def _lines(felt: Iterable[_LosslessEdit]) -> Iterator[str]:
-    """`xoff of queue 4, kbytes: 600 -> 640 on 44 ports of leaf01 to leaf08`."""
+    """Lines such as `xoff of queue 4, kbytes: 600 -> 640 on 44 ports of leaf01 to leaf08`."""
     alike: dict[tuple[str, str, str], list[_LosslessEdit]] = defaultdict(list)
     for each in felt:
         before, after = (
@@ -178,7 +178,7 @@ def _lines(felt: Iterable[_LosslessEdit]) -> Iterator[str]:
 
 
 def _direction(felt: Iterable[_LosslessEdit]) -> Iterator[str]:
-    """What a higher or lower xoff means."""
+    """Effect of a higher or lower xoff."""
     ways: Counter[bool] = Counter()
     for each in felt:
         before, after = each.edit.before, each.edit.after

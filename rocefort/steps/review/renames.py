@@ -1,6 +1,6 @@
-"""Switches that only got another name: the base of a review under the names of the head.
+"""Match renamed switches: the base of a review under the names of the head.
 
-A switch is known by its role and its permanent id, so that one with another name is the same one.
+Role and permanent id identify a switch, also under another name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Renames = Mapping[str, str]  # the name at the base, by the one at the head
 
 
 def renames_of(before: Network, after: Network) -> Renames:
-    """Switches with one id on both sides, of which each side has one name only."""
+    """Switches with the same role and id on both sides, and a name that only one side has."""
     was = {(node.role, node.id): node.name for node in before.nodes}
     return {
         node.name: was[node.role, node.id]
@@ -29,7 +29,7 @@ def renames_of(before: Network, after: Network) -> Renames:
 
 
 def under_new_names(sides: ReviewSides) -> tuple[ReviewSides, Renames]:
-    """The sides, with switches of the base by the names that they have at the head."""
+    """The sides, with the switches of the base under their names at the head."""
     base, head = sides.base, sides.head
     if base is None or base.derived is None or head.derived is None:
         return sides, {}
@@ -38,7 +38,7 @@ def under_new_names(sides: ReviewSides) -> tuple[ReviewSides, Renames]:
 
 
 def with_old_sysnames(side: ComparedSide, names: Renames) -> ComparedSide:
-    """A side whose Devices say the names that the switches still have."""
+    """A side whose Devices have the switches' present names, before the rename."""
     switches = {
         name: replace(switch, device=switch.device.model_copy(update={"name": names[name]}))
         if name in names
@@ -64,7 +64,7 @@ def _key(key: str, later: Mapping[str, str]) -> str:
 
 
 def _renamed(network: Network, later: Mapping[str, str]) -> Network:
-    """A Network with other names of switches, wherever it has them but in descriptions."""
+    """A Network with its switches renamed everywhere except in descriptions."""
 
     def end(old: End) -> End:
         name = later.get(old.device)

@@ -1,4 +1,4 @@
-"""Steps of a review: what a change in git does to a fabric, whole or not at all."""
+"""Steps of `review`: assess what a change in git does to a fabric."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MARKDOWN, PAGE, JSON, SARIF = "review.md", "review.html", "review.json", "review
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """As it was asked for on the command line."""
+    """Options of `review` on the command line."""
 
     fabric: Path | None
     base: str
@@ -68,13 +68,13 @@ class ReviewRequest:
 
 
 def make_review(asked: ReviewRequest) -> Review:
-    """Review a change; raises BadInput, ServiceFailed or Refused, and then there is no review."""
+    """Review a change; raises BadInput, ServiceFailed or Refused instead of a partial review."""
     service = service_of(asked.batfish)
     sides, names = under_new_names(read_sides(asked.fabric, asked.base, asked.head))
     base, head = sides.base, sides.head
     before = base.derived if base else None
     after = head.derived
-    if after is None:  # a head that does not parse is refused where it is read
+    if after is None:  # `read_sides` refuses a head that does not parse
         raise LookupError(head.path)
     was, will = _switches(sides, names)
     changed = without_live_patches(_difference(sides, was, will))
@@ -116,9 +116,9 @@ def make_review(asked: ReviewRequest) -> Review:
 
 
 def write_review(review: Review, directory: Path, page_url: str = PAGE) -> list[Path]:
-    """Write all four forms, and put them in place together once all are written.
+    """Write all four forms, then move them into the directory together.
 
-    page_url: where the page will be. Raises BadInput where they cannot be written.
+    page_url: future address of the page. Raises BadInput if a file cannot be written.
     """
     names = titles()
     files = {
@@ -137,7 +137,7 @@ def _drain_study(
     network: Network,
     verified: ReviewVerification,
 ) -> DrainStudy | None:
-    """What the effects of a change are judged by; None where there is nothing to compare with."""
+    """Data that the effects of a change are judged by; None without a base to compare with."""
     before, after = sides.base.derived if sides.base else None, sides.head.derived
     if before is None or after is None:
         return None
@@ -161,13 +161,13 @@ def _lines(
     names: Sequence[str],
     intent: Sequence[IntentChange],
 ) -> Iterator[SwitchLines]:
-    """Changed lines of the switches that have both texts, with the YAML that each comes from."""
+    """Changed lines of switches with both texts, each with the YAML that causes it."""
     old = origins(was.sources, sight.before, intent, head=False)
     new = origins(will.sources, sight.after, intent, head=True)
     for name in names:
         now = will.switches[name]
         if now.dialect != was.switches[name].dialect:
-            continue  # two systems have no lines in common
+            continue  # texts of two systems cannot be compared
         found = dialect_of(now).changed_lines(was.switches[name].rendered, now.rendered)
         yield switch_lines(name, found, old, new)
 
@@ -178,14 +178,14 @@ def _retired(capacity: Capacity) -> Iterator[tuple[Role, int]]:
 
 
 def _switches(sides: ReviewSides, names: Renames) -> tuple[ComparedSide, ComparedSide]:
-    """The switches of both sides; each is rendered once, when its text is first asked for."""
+    """The switches of both sides; each is rendered once, when its text is first read."""
     if sides.base is None:
         return ComparedSide(sides.base_title, {}, Sources()), _side(sides.head)
     return with_old_sysnames(_side(sides.base), names), _side(sides.head)
 
 
 def _difference(sides: ReviewSides, was: ComparedSide, will: ComparedSide) -> FabricDifference:
-    """The change of every switch; none is told where the base could not be derived."""
+    """Difference of every switch; empty if the base could not be derived."""
     if sides.base is not None and sides.base.derived is None:
         return FabricDifference(before=sides.base_title, after=will.name, compared=0, switches=())
     return difference(was, will, sides.head.families)
@@ -199,14 +199,14 @@ def _side(side: ReviewSide) -> ComparedSide:
 
 
 def _read_back(network: Network, will: ComparedSide, names: Collection[str]) -> None:
-    """Read the texts of some switches; raises BadInput where one does not say what was derived.
+    """Read the texts of some switches; raises BadInput for one that differs from the derived.
 
-    So the network is also what the texts say. A switch that the base has, too, was read back when
-    that was reviewed.
+    The texts then describe the same network. A switch that the base has, too, was read back when
+    the base was reviewed.
     """
     wanted = set(names)
     problems = [
-        Problem(node.name, "its text does not say what was derived")
+        Problem(node.name, "its text differs from the derived configuration")
         for node in network.nodes
         if node.name in wanted and not _text_matches(node, will.switches[node.name])
     ]
@@ -215,7 +215,7 @@ def _read_back(network: Network, will: ComparedSide, names: Collection[str]) -> 
 
 
 def _text_matches(node: Node, now: ComparedSwitch) -> bool:
-    """Whether the text of a switch says what was derived."""
+    """Whether the text of a switch parses to the derived Device."""
     parsed = dialect_of(now).parse(now.rendered, f"{node.name}.cfg")
     return not parsed.unmodelled and parsed.device == node.device
 
@@ -223,7 +223,7 @@ def _text_matches(node: Node, now: ComparedSwitch) -> bool:
 def _findings(
     base: VerifiedSide | None, network: Network, report: Report, verified: ReviewVerification
 ) -> FindingsChange:
-    """Findings of the head against those of the base; all are new where there is no base."""
+    """Compare the findings of head and base; without a base all are new."""
     now = report.joined(verified.head).findings
     if base is None:
         return findings_change((), now)
@@ -234,9 +234,9 @@ def _findings(
 
 
 def _intent(sides: ReviewSides) -> Iterator[IntentChange]:
-    """What differs in the fabric, then in the repository's hardware and profiles."""
+    """Changes of the fabric's YAML, then of the repository's hardware and profiles."""
     base, head = sides.base, sides.head
-    if base is None:  # all of it is new, which a note says
+    if base is None:  # all of it is new: a note reports it
         return
     names = dict.fromkeys((*head.others, *base.others))
     found: list[tuple[str, Document | None, Document | None]] = [
@@ -256,9 +256,9 @@ def _intent(sides: ReviewSides) -> Iterator[IntentChange]:
 
 
 def findings_change(before: Iterable[Finding], after: Iterable[Finding]) -> FindingsChange:
-    """Compare findings: one is the same where rule, severity, place and sentence are.
+    """Compare findings: two are the same if rule, severity, place and sentence are.
 
-    What is the same but for figures stays, with both sentences; lines may move.
+    A finding that differs only in figures is changed, with both sentences. Lines are ignored.
     """
     old, new = list(before), list(after)
     known = Counter(map(_exact, old))
@@ -286,7 +286,7 @@ def findings_change(before: Iterable[Finding], after: Iterable[Finding]) -> Find
 
 
 def _rest(findings: Sequence[Finding], taken: Sequence[Finding]) -> list[Finding]:
-    """Findings without those that are taken, each as often as it is."""
+    """Findings without the taken ones, by count."""
     count = Counter(map(_exact, taken))
     left = []
     for finding in findings:

@@ -1,4 +1,4 @@
-"""Servers that get another port: what stops, what of their addresses changes, what to replug."""
+"""Servers that move to another port: interruption, new addresses, and cables to move."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ def _readdress(sight: DrainStudy, old: Server, new: Server) -> Iterator[AdviceSt
     if old.address != new.address:
         yield AdviceStep(
             text=f"On {old.name}, set address {new.address} and gateway {gateway} (MTU {new.mtu}), "
-            "and tell whoever knows it by its old address."
+            "and update all systems that use its old address."
         )

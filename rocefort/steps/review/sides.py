@@ -1,4 +1,4 @@
-"""The two sides of a review: a fabric as it was at a base, and as it is at a head, from git."""
+"""Read both sides of a review from git: the fabric at the base and at the head."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from rocefort.steps.fabric.git_revisions import (
 from rocefort.syntax_families import FAMILY_FILE
 
 WORKTREE = "worktree"
-ALIKE = 0.5  # share of lines that two files have at least to be one that was renamed
+ALIKE = 0.5  # smallest share of common lines of a renamed file
 
 
 @dataclass(frozen=True)
 class RepositoryNames:
-    """Files below a directory by their path in it, after a prefix such as `main:`."""
+    """Display names of files: the path below a directory, after a prefix such as `main:`."""
 
     directory: str
     prefix: str
     known: dict[str, str]
 
     def file(self, name: str) -> str:
-        """A file as it is shown; those that ship with Rocefort as they are."""
+        """Display name of a file; files outside of the directory keep their path."""
         if name not in self.known:
             path, top = Path(name).absolute().resolve(), Path(self.directory)
             inside = path.is_relative_to(top)
@@ -53,18 +53,18 @@ class RepositoryNames:
         return self.known[name]
 
     def position(self, position: Position) -> Position:
-        """A place with its file as it is shown."""
+        """A position with the display name of its file."""
         return Position(self.file(position.file), position.line, position.column)
 
     def place(self, text: str) -> str:
-        """`file:line` with the file as it is shown."""
+        """`file:line` with the display name of the file."""
         name, _, line = text.rpartition(":")
         return f"{self.file(name)}:{line}" if name else text
 
 
 @dataclass(frozen=True)
 class PlacedSources(Sources):
-    """A side table whose files are named as a reader of the repository knows them."""
+    """Sources whose files have their names in the repository."""
 
     names: RepositoryNames = RepositoryNames("", "", {})
 
@@ -76,7 +76,7 @@ class PlacedSources(Sources):
 
 @dataclass(frozen=True)
 class ReviewSide:
-    """One side, all of it read. `derived` is None where it does not parse: `problems` say why."""
+    """One side of a review. `derived` is None if it does not parse: `problems` has the reasons."""
 
     title: str
     names: RepositoryNames
@@ -89,14 +89,14 @@ class ReviewSide:
 
     @cached_property
     def sources(self) -> Sources:
-        """The side table, files as a reader knows them."""
+        """Sources with the files' names in the repository."""
         table = self.derived.sources.table if self.derived else {}
         return PlacedSources(table, self.names)
 
 
 @dataclass(frozen=True)
 class ReviewSides:
-    """Both sides; `base` is None where the fabric is new. `notes`: what to know of them."""
+    """Both sides; `base` is None if the fabric is new. `notes`: remarks for the reader."""
 
     top: Path
     base: ReviewSide | None
@@ -106,9 +106,9 @@ class ReviewSides:
 
 
 def read_sides(fabric: Path | None, base: str, head: str) -> ReviewSides:
-    """Read both sides; raises BadInput for what is no repository, revision, path, or head.
+    """Read both sides; raises BadInput for an unknown repository, revision, or path.
 
-    A base that does not parse is told in its side; a head that does not is refused.
+    The side of a base that does not parse holds its problems. Such a head raises BadInput.
     """
     top = _top(fabric)
     commit = commit_of(top, base)
@@ -135,7 +135,7 @@ def read_sides(fabric: Path | None, base: str, head: str) -> ReviewSides:
 
 
 def _root_of(source: Path, path: str) -> Path:
-    """The directory that a checkout begins at."""
+    """Top directory of a checkout."""
     return source.parents[len(Path(path).parts) - 1].resolve()
 
 
@@ -179,7 +179,7 @@ def _path(top: Path, fabric: Path | None, base: str, head: str | None) -> str:
 
 
 def _only_one(top: Path, known: Sequence[str], base: str, head: str | None) -> str:
-    """The fabric that is meant where none is named: the only one, or the only one that changed."""
+    """Default fabric: the only one, or the only one that changed."""
     if len(known) == 1:
         return known[0]
     changed = git(top, "diff", "--name-only", base, *([head] if head else [])).splitlines()
@@ -191,7 +191,7 @@ def _only_one(top: Path, known: Sequence[str], base: str, head: str | None) -> s
 
 
 def _state(top: Path, head: str, commit: str | None) -> Iterator[str]:
-    """What a reader must know of a worktree that is not as it was committed."""
+    """Notes on uncommitted files of the worktree."""
     dirty = git(top, "status", "--porcelain").splitlines()
     files = f"{len(dirty)} file{'s' if len(dirty) > 1 else ''}"
     if commit is None:
@@ -205,7 +205,7 @@ def _state(top: Path, head: str, commit: str | None) -> Iterator[str]:
 
 
 def _path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[str | None, str]:
-    """Where the fabric was at the base, and what to say where that is not where it is."""
+    """Path of the fabric at the base, and a note if that path is another or missing."""
     before = _fabrics(top, base)
     if path in before:
         return path, ""
@@ -225,7 +225,7 @@ def _path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[st
 
 
 def _review_side(root: Path, path: str, title: str, prefix: str, *, may_fail: bool) -> ReviewSide:
-    """One side below a directory, all of it."""
+    """Read one side from a directory."""
     names = RepositoryNames(str(root.resolve()), prefix, {})
     problems: tuple[str, ...] = ()
     document: Document | None = None
@@ -254,7 +254,7 @@ def _has_profiles(root: Path) -> bool:
 
 
 def _side_documents(root: Path) -> dict[str, Document | None]:
-    """Hardware and profiles of the repository; None for a file that is no YAML mapping."""
+    """Hardware and profiles of the repository; None for a file that is not a YAML mapping."""
     found: dict[str, Document | None] = {}
     for folder in (HARDWARE, PROFILES):
         for path in sorted((root / folder).rglob("*.yaml")):

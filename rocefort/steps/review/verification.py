@@ -1,4 +1,4 @@
-"""Verification of a review: the head, and what differs from the base; once where nothing does."""
+"""Verify the head of a review, and the base if their routing input differs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rocefort.validators.rules.verification.reachability import verify
 
 @dataclass(frozen=True)
 class VerificationOptions:
-    """Who is asked, and about which failures."""
+    """Verification engine and scope of failures."""
 
     engine: Engine
     service: Service | None
@@ -43,7 +43,7 @@ class VerificationOptions:
 
 @dataclass(frozen=True)
 class ReviewVerification:
-    """What came of it: reports of both sides, and what a review tells."""
+    """Results: the reports of both sides, and the part of the review on verification."""
 
     told: Verification
     head: Report
@@ -53,7 +53,7 @@ class ReviewVerification:
 
 @dataclass(frozen=True)
 class VerifiedSide:
-    """One side that is verified."""
+    """Network of one side, with its sources."""
 
     network: Network
     sources: Sources
@@ -65,7 +65,7 @@ def verify_both(
     difference: FabricDifference,
     asking: VerificationOptions,
 ) -> ReviewVerification:
-    """Verify the head, and the base as far as they differ in what routing reads.
+    """Verify the head; verify the base only if their routing input differs.
 
     Raises as `engines.run` does.
     """
@@ -83,7 +83,7 @@ def verify_both(
     if same:
         quiet = _same(base.network, head.network, difference, buffers=False)
         earlier = failing
-        if failing.study and not quiet:  # buffers differ, and whom they can make wait
+        if failing.study and not quiet:  # buffers differ, and so may PFC pauses
             earlier = _study(base, asking, analyse(base.network, base.sources))
         told = _review_verification(done, failing, earlier, done.state, done.solution)
         return ReviewVerification(
@@ -110,7 +110,7 @@ def _review_verification(
     before: RoutingState | None,
     solved: Solution | None = None,
 ) -> Verification:
-    """What a review tells of it, but for how routing changes."""
+    """Part of the review on verification, without changes of routing."""
     return Verification(
         engines=done.engines,
         head=_figures(done.state, done.solution),
@@ -129,7 +129,7 @@ def _study(
 
 
 def _same(base: Network, head: Network, difference: FabricDifference, *, buffers: bool) -> bool:
-    """Whether nothing that is read differs; buffers: those of lossless queues may."""
+    """Whether the verified input is equal; buffers: lossless buffers may differ."""
     if difference.only_before or difference.only_after:
         return False
     beside = ("links", "servers", "segments", "exits", "policy", "spines", "lossless")
@@ -146,11 +146,11 @@ def _same(base: Network, head: Network, difference: FabricDifference, *, buffers
 
 
 def _figures(state: RoutingState, solution: Solution | None) -> VerifiedState:
-    """solution: that the state is of, where the embedded engine gave it."""
+    """Figures of a state; solution: of the embedded engine, if the state comes from it."""
     if solution is not None and solution.state is state:
         widths = solution.width_counts
     else:
-        widths = Counter(map(len, map(itemgetter(2), state.routes)))  # a million: by C alone
+        widths = Counter(map(len, map(itemgetter(2), state.routes)))  # a million: iterate in C
     return VerifiedState(
         sessions=len(state.sessions),
         established=sum(s.status is SessionStatus.ESTABLISHED for s in state.sessions),
@@ -162,7 +162,7 @@ def _figures(state: RoutingState, solution: Solution | None) -> VerifiedState:
 
 
 def _new_pairs(before: RoutingState | None, after: RoutingState) -> int:
-    """Ordered pairs of which the base has not both servers."""
+    """Number of ordered pairs with a server that the base does not have."""
     if before is None:
         return 0
     known = len(before.reachability.servers & after.reachability.servers)
@@ -193,10 +193,10 @@ def _failures(was: FailureStudy | None, now: FailureStudy | None, note: str) -> 
 
 
 def _parts(effect: FailureEffect) -> bool:
-    """Whether a failure takes pairs of switches that stand, joined by a cable or not."""
+    """Whether a failure disconnects pairs of working switches, with or without cables."""
     return bool(effect.lost or effect.cut_off)
 
 
 def _loses(effect: FailureEffect) -> bool:
-    """Whether a failure takes a pair that cabling still joins."""
+    """Whether a failure disconnects a pair that is still cabled."""
     return any(not loss.expected for loss in effect.lost)

@@ -166,7 +166,7 @@ def test_a_secret_that_changed_is_shown_by_its_reference(
         assert "s3cret" not in done.out
     saved = tmp_path / "saved"
     assert rocefort("render", fabric, "--out", saved).code == 0
-    for file in saved.iterdir():  # as a switch saves it: encrypted, anew each time
+    for file in saved.iterdir():  # as a switch saves it: encrypted, different each time
         file.write_text(
             file.read_text().replace("<secret env:TEST_BGP version 2>", f"%^%#{file.stem}%^%#")
         )

@@ -1,4 +1,4 @@
-"""review of what is not as it should be in git or in the YAML: one sentence each, or said so."""
+"""`review` with errors in git or in the YAML: one sentence or note on each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ANCHOR = ("capacity:\n", "capacity: &all\n")
 QUICK = ("--failures", "none")
 
 
-def refused(done: Any, *said: str) -> None:
-    """It ended with 2, said so in one line, and wrote nothing."""
-    assert (done.code, done.err) == (2, f"rocefort: {''.join(said)}\n")
+def refused(done: Any, *sentences: str) -> None:
+    """Assert exit code 2, one line on standard error, and no file."""
+    assert (done.code, done.err) == (2, f"rocefort: {''.join(sentences)}\n")
     assert not done.written.exists()
 
 

@@ -44,7 +44,7 @@ ONE_WIDE = "By the routing engine, meanwhile: ECMP width 1, no server pair lost.
 
 @dataclass(frozen=True)
 class Case:
-    """A change by what goes and what is edited, and what a reader is told of it."""
+    """A change (removals and edits), and the advice that the review prints on it."""
 
     kind: str
     title: str
@@ -155,7 +155,7 @@ CASES = {
         title="leaf05 gets another model: CE6866-48S8CQ-P -> CE8851-32CQ8DQ-P",
         traffic=(
             "The id 5 of leaf05 stays, so do loopback and AS number. Its whole configuration is "
-            "written anew.",
+            "loaded on the new switch.",
             "Cables of leaf05 go to other ports: spine01: 100GE1/0/1 -> 100GE1/0/25, spine02: "
             "100GE1/0/2 -> 100GE1/0/26, readout01: 25GE1/0/1 -> 100GE1/0/1.",
             "No live patch: it is maintenance, and the switch carries nothing from power off until "
@@ -198,8 +198,8 @@ CASES = {
             "maintenance not known).",
             "Apply the change: leaf01 100GE1/0/2 no longer serves k8sgn08, leaf02 100GE1/0/3 does.",
             "Move the cable from leaf01 100GE1/0/2 to leaf02 100GE1/0/3 (5 m).",
-            "On k8sgn08, set address 10.65.1.12/24 and gateway 10.65.1.1 (MTU 9000), and tell "
-            "whoever knows it by its old address.",
+            "On k8sgn08, set address 10.65.1.12/24 and gateway 10.65.1.1 (MTU 9000), and "
+            "update all systems that use its old address.",
         ),
     ),
     "a threshold": Case(
@@ -264,7 +264,8 @@ CASES = {
             "Do not apply this as it is. Change one spine after the other, spine01 first: pin the "
             "new password to the links of that spine",
             "Drain spine01",
-            "Close the sessions of spine01 on purpose: nobody waits for one that was down.",
+            "Close the sessions of spine01 on purpose: a rollout does not wait for a session that "
+            "was already down.",
             "Then the same with spine02. At last move it to routing.authentication, and take the "
             "pins out.",
         ),

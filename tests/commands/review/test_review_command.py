@@ -1,4 +1,4 @@
-"""review: a change in git, told whole in four forms, and the script that CI runs."""
+"""`review` of a change in git: its four forms, and the script that CI runs."""
 
 from __future__ import annotations
 
