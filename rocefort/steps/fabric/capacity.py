@@ -43,7 +43,7 @@ def capacity_of(
     scope: str | None = None,
 ) -> CapacityReport:
     """Compare a demand with a network; solution: of the routing engine, if there is one."""
-    found = capacity(subject.network, given.demand, subject.sources, solution, scope)
-    if found.asked is None:
-        return found
-    return found.model_copy(update={"asked": found.asked.model_copy(update={"file": given.file})})
+    report = capacity(subject.network, given.demand, subject.sources, solution, scope)
+    if report.asked is None:
+        return report
+    return report.model_copy(update={"asked": report.asked.model_copy(update={"file": given.file})})

@@ -68,19 +68,19 @@ def read_directory(directory: Path) -> ConfigDirectory:
     Raises BadInput with all problems: files that cannot be read or are binary, text of other
     systems, one sysname twice, an output without its switch.
     """
-    found = _DirectoryFiles()
+    files = _DirectoryFiles()
     for path in _files(directory):
         try:
-            _read_file(path, found)
+            _read_file(path, files)
         except BadInput as error:
-            found.problems += error.problems
-    if found.problems:
-        raise BadInput(problems=found.problems)
-    if not found.configs:
+            files.problems += error.problems
+    if files.problems:
+        raise BadInput(problems=files.problems)
+    if not files.configs:
         how = f"put {_endings(CONFIG_ENDINGS)} there"
         raise BadInput("no configurations in it", where=str(directory), how=how)
-    displays, notes = _outputs_by_switch(found)
-    return ConfigDirectory(tuple(found.configs.values()), displays, notes)
+    displays, notes = _outputs_by_switch(files)
+    return ConfigDirectory(tuple(files.configs.values()), displays, notes)
 
 
 def _endings(endings: Sequence[str]) -> str:
@@ -101,24 +101,24 @@ def _files(directory: Path) -> list[Path]:
     return [path for path in paths if path.suffix in CONFIG_ENDINGS + DISPLAY_ENDINGS]
 
 
-def _read_file(path: Path, found: _DirectoryFiles) -> None:
+def _read_file(path: Path, files: _DirectoryFiles) -> None:
     text = read_text(path)
     read_by = reader_of(text)
     dialect = load_dialect(read_by)
     display = dialect.read_display(text)
     if display is not None and not dialect.is_config(text):
-        found.displays.append((path, display))
+        files.displays.append((path, display))
         return
     if path.suffix in DISPLAY_ENDINGS:
         how = in_words("save «neighbours of ports» there")
         raise BadInput("no output of a command that is read", where=str(path), how=how)
     parsed = dialect.parse(text, str(path))
-    known = found.configs.get(parsed.device.name)
-    if known is not None:
+    first = files.configs.get(parsed.device.name)
+    if first is not None:
         line = parsed.lines["name"]
-        what = f"sysname {parsed.device.name} is also that of {known.path}"
+        what = f"sysname {parsed.device.name} is also that of {first.path}"
         raise BadInput(what, where=f"{path}:{line}", how="keep one file a switch")
-    found.configs[parsed.device.name] = ConfigFile(path, parsed, text, read_by)
+    files.configs[parsed.device.name] = ConfigFile(path, parsed, text, read_by)
 
 
 def read_text(path: Path) -> str:
@@ -164,13 +164,13 @@ def _line(data: bytes, position: int) -> int:
     return data.count(b"\n", 0, position) + 1
 
 
-def _outputs_by_switch(found: _DirectoryFiles) -> tuple[tuple[DisplayFile, ...], tuple[str, ...]]:
+def _outputs_by_switch(files: _DirectoryFiles) -> tuple[tuple[DisplayFile, ...], tuple[str, ...]]:
     """Outputs with their switches, and a note on each output of a switch without configuration."""
-    stems = {config.path.stem: name for name, config in found.configs.items()}
+    stems = {config.path.stem: name for name, config in files.configs.items()}
     used: list[DisplayFile] = []
     notes: list[str] = []
-    for path, display in found.displays:
-        device = _owner(path, display, found.configs, stems)
+    for path, display in files.displays:
+        device = _owner(path, display, files.configs, stems)
         if device is None:
             whose = display.device or path.name.split(".")[0]
             notes.append(f"{path}: not used, for no configuration of {whose} is here")

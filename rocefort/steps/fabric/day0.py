@@ -50,10 +50,10 @@ def installation(fabric: Path, device: str, connections: Path | None) -> Install
         address = str(node.management.ip) if node.management else device
         return Installation(fabric, network, node, address, SSH_PORT, DEFAULT_KNOWN_HOSTS)
     access = load_connections(connections)
-    found = next((a for a in access.devices if a.name == device), None)
-    if found is None:
+    login = next((a for a in access.devices if a.name == device), None)
+    if login is None:
         raise BadInput(problems=[access.lacks(device)])
-    return Installation(fabric, network, node, found.host, found.port, access.known_hosts)
+    return Installation(fabric, network, node, login.host, login.port, access.known_hosts)
 
 
 def day0_steps(

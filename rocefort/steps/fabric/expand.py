@@ -121,8 +121,8 @@ def expand(name: Path, wanted: GrowthRequest) -> Expansion:
     old, new = subject_of_derived(start), subject_of_derived(end)
     proof, moved = prove(old.network, new.network, old.texts, new.texts)
     was, will = check(old.network, old.sources), check(new.network, new.sources)
-    known = {_key(finding) for finding in was.findings}
-    fresh = [finding for finding in will.findings if _key(finding) not in known]
+    earlier = {_key(finding) for finding in was.findings}
+    fresh = [finding for finding in will.findings if _key(finding) not in earlier]
     _refuse(path, [*moved, *(f for f in fresh if f.severity is Severity.ERROR)])
     growth = Growth(
         fabric=start.network.name,

@@ -146,11 +146,11 @@ def checked_out(revision: Revision) -> Iterator[Checkout]:
 
 
 def _take(revision: Revision, directory: Path, shown: Callable[[str], str]) -> Checkout:
-    found = _files(revision, (revision.path, f"{DATA}/{revision.path}", HARDWARE, PROFILES))
-    path, wanted, is_fabric = _required_paths(revision, found)
-    beside = [p for p in found if p.startswith((f"{HARDWARE}/", f"{PROFILES}/"))]
-    _write(revision.repository, {p: found[p] for p in (*wanted, *beside)}, directory)
-    has_hardware = f"{HARDWARE}/{FAMILY_FILE}" in found
+    blobs = _files(revision, (revision.path, f"{DATA}/{revision.path}", HARDWARE, PROFILES))
+    path, required, is_fabric = _required_paths(revision, blobs)
+    beside = [p for p in blobs if p.startswith((f"{HARDWARE}/", f"{PROFILES}/"))]
+    _write(revision.repository, {p: blobs[p] for p in (*required, *beside)}, directory)
+    has_hardware = f"{HARDWARE}/{FAMILY_FILE}" in blobs
     has_profiles = any(p.startswith(f"{PROFILES}/") for p in beside)
     return Checkout(
         source=directory / path,
@@ -166,28 +166,28 @@ def _files(revision: Revision, paths: Iterable[str]) -> dict[str, str]:
     top = [path for path in paths if path != "."]
     words = ("ls-tree", "-r", "-z", "--full-tree", revision.commit)
     listed = git(revision.repository, *words, *(["--", *top] if revision.path != "." else []))
-    found = {}
+    blobs = {}
     for entry in filter(None, listed.split("\0")):
         kind, _, path = entry.partition("\t")
         mode, _, blob = kind.split()
         if mode not in (SYMLINK, SUBMODULE) and ".." not in path.split("/"):
-            found[path] = blob
-    return found
+            blobs[path] = blob
+    return blobs
 
 
-def _required_paths(revision: Revision, found: Iterable[str]) -> tuple[str, list[str], bool]:
+def _required_paths(revision: Revision, paths: Iterable[str]) -> tuple[str, list[str], bool]:
     """Path of a fabric's file or a directory, the files to extract, and whether it is a fabric."""
-    known = set(found)
+    files = set(paths)
     for path in (revision.path, f"{DATA}/{revision.path}"):
         prefix = "" if path == "." else f"{path}/"
-        if path in known:
+        if path in files:
             return path, [path], True
-        if f"{prefix}{FABRIC_FILE}" in known:
+        if f"{prefix}{FABRIC_FILE}" in files:
             return f"{prefix}{FABRIC_FILE}", [f"{prefix}{FABRIC_FILE}"], True
-        configs = [p for p in known if _is_config(p, prefix)]
+        configs = [p for p in files if _is_config(p, prefix)]
         if configs:
             return path, sorted(configs), False
-    there = any(p.startswith(f"{revision.path}/") for p in known)
+    there = any(p.startswith(f"{revision.path}/") for p in files)
     what = "holds no fabric.yaml and no configurations" if there else "no such path"
     how = f"git ls-tree {revision.name} lists what is there; symbolic links are not followed"
     raise BadInput(f"{what} at that revision", where=str(revision), how=how)
@@ -206,8 +206,8 @@ def _write(repository: Path, blobs: Mapping[str, str], directory: Path) -> None:
     """Write blobs by path, all read by one process."""
     if not blobs:
         return
-    asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
-    answer = _run(repository, "cat-file", "--batch", given=asked).stdout
+    request = "".join(f"{blob}\n" for blob in blobs.values()).encode()
+    answer = _run(repository, "cat-file", "--batch", given=request).stdout
     start = 0
     for path, blob in blobs.items():
         match = BLOB.match(answer, start)
@@ -227,15 +227,15 @@ def git(where: Path, *words: str) -> str:
     done = _run(where, *words)
     if done.returncode == 0:
         return done.stdout.decode("utf-8", "surrogateescape").strip("\n")
-    said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
+    errors = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
     place = str(where.absolute())
-    if "not a git repository" in said[0]:
+    if "not a git repository" in errors[0]:
         raise NotInGit("is not in a git repository", where=place, how="name a path instead")
-    if NO_WORK_TREE in said[0]:
+    if NO_WORK_TREE in errors[0]:
         bare = _run(where, "rev-parse", "--is-bare-repository").stdout.strip() == b"true"
         what = "this is a bare repository" if bare else "this is inside a .git directory"
         raise BadInput(what, where=place, how="run it in a work tree")
-    raise ServiceFailed(said[0].removeprefix("fatal: "), where="git", how="fix the repository")
+    raise ServiceFailed(errors[0].removeprefix("fatal: "), where="git", how="fix the repository")
 
 
 def _run(where: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -47,18 +47,18 @@ class ImportResult:
 
 def facts_of(hardware: Sequence[str], software: Sequence[str], table: Path | None) -> SwitchInputs:
     """Switch facts from the user: options, then the rows of a CSV file."""
-    told = SwitchInputs(
+    options = SwitchInputs(
         option_values("--hardware", hardware), option_values("--software", software)
     )
     if table is None:
-        return told
+        return options
     try:
         text = table.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise BadInput("not UTF-8", where=str(table), how="save it as UTF-8") from None
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", where=str(table)) from None
-    return told.over(read_facts(text, str(table)))
+    return options.over(read_facts(text, str(table)))
 
 
 def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResult:
@@ -70,20 +70,20 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResu
         how = "choose another name, or remove it first"
         raise Refused("is there already", where=str(out / FABRIC_FILE), how=how)
     name = out.absolute().name
-    found = read_directory(directory)
-    sources = [_source(config, found) for config in found.configs]
+    saved = read_directory(directory)
+    sources = [_source(config, saved) for config in saved.configs]
     data, notes = draft(name, sources, facts, load_catalogue(), shipped_profiles())
     text = fabric_text(data, notes, directory.name)
     derived = _derived_import(text, out)
-    left, added = _not_carried(derived, found.configs)
+    left, added = _not_carried(derived, saved.configs)
     path = write_new(name, text + _comments(left, added), out.absolute().parent)
     return ImportResult(path, tuple(notes.sentences()), tuple(notes.differences), left, added)
 
 
-def _source(config: ConfigFile, found: ConfigDirectory) -> SwitchText:
+def _source(config: ConfigFile, saved: ConfigDirectory) -> SwitchText:
     """A switch from its text, with model and release from its outputs."""
     parsed = config.parsed
-    own = [file.display for file in found.displays if file.device == parsed.device.name]
+    own = [file.display for file in saved.displays if file.device == parsed.device.name]
     model = next((display.model for display in own if display.model), board_of(parsed))
     software = next((display.software for display in own if display.software), parsed.software)
     return SwitchText(parsed.device, str(config.path), software, model)
@@ -110,11 +110,11 @@ def _not_carried(
     derived: DerivedNetwork, configs: Sequence[ConfigFile]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(lines that the fabric does not contain, values that it adds), switch by switch."""
-    found = {c.parsed.device.name: (c.path, c.parsed) for c in configs}
+    files = {c.parsed.device.name: (c.path, c.parsed) for c in configs}
     left: list[str] = []
     added: list[str] = []
     for node in derived.network.nodes:
-        path, parsed = found[node.name]
+        path, parsed = files[node.name]
         for edit in _edits(node, parsed):
             if edit.before is None:
                 added.append(f"{node.name}: {edit.path} {edit.after_text}")

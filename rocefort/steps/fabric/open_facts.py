@@ -63,8 +63,8 @@ def _of_family(family: Family, nodes: Sequence[Node]) -> Iterator[OpenFact]:
 def _matters(concern: Concern, node: Node) -> bool:
     if not concern.command:
         return True
-    told = dialect_of(node).in_use(concern.command, node.device)
-    return not concern.surely if told is None else told
+    in_use = dialect_of(node).in_use(concern.command, node.device)
+    return not concern.surely if in_use is None else in_use
 
 
 def _of_model(hardware: Hardware, nodes: Sequence[Node]) -> Iterator[OpenFact]:

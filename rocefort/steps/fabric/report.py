@@ -120,5 +120,5 @@ def _budget(node: Node, demands: Sequence[PortDemand]) -> DeviceBudget:
 
 
 def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if len(numbers) == len(values) else None

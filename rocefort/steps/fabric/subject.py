@@ -61,19 +61,19 @@ def subject_of_derived(derived: DerivedNetwork) -> ReadNetwork:
 
 def subject_of_texts(directory: Path) -> ReadNetwork:
     """Infer a Network from a directory of configurations and outputs of switches."""
-    found = read_directory(directory)
+    saved = read_directory(directory)
     table: dict[str, Position] = {}
-    for config in found.configs:
+    for config in saved.configs:
         table |= sources_of(config.parsed, str(config.path))
-    for file in found.displays:
+    for file in saved.displays:
         for neighbour in file.display.neighbours:
             position = Position(str(file.path), neighbour.line)
             table[f"{file.device}/interfaces[{neighbour.local}].lldp"] = position
-    nodes = [_node(config, found.displays) for config in found.configs]
-    network = infer(directory.resolve().name, nodes, _lldp_neighbours(found))
-    texts = {config.parsed.device.name: config.text for config in found.configs}
+    nodes = [_node(config, saved.displays) for config in saved.configs]
+    network = infer(directory.resolve().name, nodes, _lldp_neighbours(saved))
+    texts = {config.parsed.device.name: config.text for config in saved.configs}
     return ReadNetwork(
-        network, Sources(table), texts, (*_coverage_notes(found, nodes), *found.notes)
+        network, Sources(table), texts, (*_coverage_notes(saved, nodes), *saved.notes)
     )
 
 
@@ -106,21 +106,21 @@ def _is_campus(parsed: ParsedConfig) -> bool:
 
 def board_of(parsed: ParsedConfig) -> str | None:
     """Model of a fixed switch, saved as the type of its only board; a chassis has several."""
-    found = [match for line in parsed.unmodelled if (match := BOARD.fullmatch(line.text))]
-    return found[0][1] if len(found) == 1 else None
+    boards = [match for line in parsed.unmodelled if (match := BOARD.fullmatch(line.text))]
+    return boards[0][1] if len(boards) == 1 else None
 
 
-def _lldp_neighbours(found: ConfigDirectory) -> list[LldpNeighbour]:
+def _lldp_neighbours(saved: ConfigDirectory) -> list[LldpNeighbour]:
     return [
         LldpNeighbour(file.device, neighbour.local, neighbour.device, neighbour.port or None)
-        for file in found.displays
+        for file in saved.displays
         for neighbour in file.display.neighbours
     ]
 
 
-def _coverage_notes(found: ConfigDirectory, nodes: Sequence[Node]) -> tuple[str, ...]:
+def _coverage_notes(saved: ConfigDirectory, nodes: Sequence[Node]) -> tuple[str, ...]:
     """A sentence on each file with lines that are not in its Device."""
-    pairs = zip(found.configs, nodes, strict=True)
+    pairs = zip(saved.configs, nodes, strict=True)
     return tuple(
         coverage_note(node.name, config.parsed.total_lines, node.unmodelled)
         for config, node in pairs
@@ -132,16 +132,16 @@ def coverage_note(name: str, total: int, unmodelled: Sequence[TextLine]) -> str:
     """Number of lines of a text that its Device contains, and of known and unknown others."""
     count = total - len(unmodelled)
     share = count * 100 // total  # never 100 % where a line is missing
-    known = sum(1 for line in unmodelled if line.command)
-    rest = [f"{known} known, but not modelled"] if known else []
-    rest += [f"{len(unmodelled) - known} unknown"] if known < len(unmodelled) else []
+    recognised = sum(1 for line in unmodelled if line.command)
+    rest = [f"{recognised} known, but not modelled"] if recognised else []
+    rest += [f"{len(unmodelled) - recognised} unknown"] if recognised < len(unmodelled) else []
     return f"{name}: {count} of {total} lines understood ({share} %); {', '.join(rest)}"
 
 
 def parse_directory(directory: Path) -> list[tuple[Path, ParsedConfig, str]]:
     """Read all configurations with file and text; raises BadInput with all problems."""
-    found = read_directory(directory)
-    return [(config.path, config.parsed, config.text) for config in found.configs]
+    saved = read_directory(directory)
+    return [(config.path, config.parsed, config.text) for config in saved.configs]
 
 
 def running_texts(source: Path) -> dict[str, str]:
@@ -156,20 +156,20 @@ def with_secrets(texts: Mapping[str, str], network: Network) -> dict[str, str]:
 
     Raises one error for all references without a secret, or with one that cannot be typed.
     """
-    wanted = takers((network.by_name[name], text.splitlines()) for name, text in texts.items())
-    known = {name: secret.reveal() for name, secret in read_secrets(wanted).items()}
-    return {name: filled_line(text, known) for name, text in texts.items()}
+    references = takers((network.by_name[name], text.splitlines()) for name, text in texts.items())
+    secrets = {name: secret.reveal() for name, secret in read_secrets(references).items()}
+    return {name: filled_line(text, secrets) for name, text in texts.items()}
 
 
-def read_secrets(wanted: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:
+def read_secrets(references: Mapping[str, Iterable[Dialect]]) -> dict[str, Secret]:
     """Read secrets by reference; raises one error for all that are missing or cannot be typed.
 
-    wanted: each reference with the dialects in which it is typed.
+    references: each reference with the dialects in which it is typed.
     """
-    secrets = resolve_all(list(wanted))
+    secrets = resolve_all(list(references))
     problems: list[Problem] = []
     for reference, secret in secrets.items():
-        for dialect in wanted[reference]:
+        for dialect in references[reference]:
             try:
                 dialect.check_typed(secret.reveal(), reference)
             except BadInput as error:

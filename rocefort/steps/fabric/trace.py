@@ -42,11 +42,11 @@ def trace_between(
     """
     solution = analyse(subject.network, subject.sources)
     problems: list[Problem] = []
-    found = [endpoint for text in ends if (endpoint := _endpoint(text, solution, problems))]
+    endpoints = [endpoint for text in ends if (endpoint := _endpoint(text, solution, problems))]
     failure = _failure(down, solution, problems)
     if problems:
         raise BadInput(problems=problems)
-    source, destination = found
+    source, destination = endpoints
     if source.address == destination.address:
         raise BadInput(f"{ends[0]} and {ends[1]} are one", how="name two ends")
     if not source.devices and not destination.devices:
@@ -81,9 +81,9 @@ def _endpoint(text: str, solution: Solution, problems: list[Problem]) -> Endpoin
     for interface in network.by_name[text].device.interfaces if text in network.by_name else ():
         if interface.kind == "loopback" and interface.addresses:
             return Endpoint(name=text, address=interface.addresses[0].ip, devices=(text,))
-    known = [*(s.name for s in servers), *segments, *network.by_name]
+    names = [*(s.name for s in servers), *segments, *network.by_name]
     what = f"no server, segment or switch {text!r}"
-    problems.append(Problem("", what, nearest(text, known)))
+    problems.append(Problem("", what, nearest(text, names)))
     return None
 
 

@@ -121,8 +121,8 @@ def _compared_studies(
     """Compare the effects of the same failures between both engines."""
     names = (done.verified.engines[0], done.verified.engines[-1])
     both, findings = disagreeing(done.studies[0], theirs, names, subject.sources)
-    asked = len(theirs.effects)
-    note = f"{names[1]} asked about {asked} of {theirs.population} failures of {theirs.scope!r}"
+    count = len(theirs.effects)
+    note = f"{names[1]} asked about {count} of {theirs.population} failures of {theirs.scope!r}"
     note += f", a sample with seed {theirs.seed}" if theirs.seed is not None else ""
     note += f"; {both} compared with {names[0]}: {'a difference' if findings else 'no difference'}"
     report = Report(network=done.report.network, rules=(), findings=findings)

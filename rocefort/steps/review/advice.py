@@ -33,7 +33,7 @@ PORTS_NAMED = 16
 
 def advice_on(sight: DrainStudy, intent: Sequence[IntentChange]) -> tuple[Advice, ...]:
     """Advice on every part of a change except growth, each with its line of the intent."""
-    found = (
+    items = (
         *_removals(sight),
         *_renames(sight),
         *_not_renames(sight),
@@ -45,7 +45,7 @@ def advice_on(sight: DrainStudy, intent: Sequence[IntentChange]) -> tuple[Advice
         advice
         if advice.place
         else advice.model_copy(update={"place": _intent_place(advice, intent)})
-        for advice in found
+        for advice in items
     )
 
 
@@ -164,9 +164,9 @@ def _cannot_be_drained(sight: DrainStudy, node: Node) -> Iterator[str]:
 def _agree(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:
     servers = sight.servers_on.get(node.name, [])
     if servers:
-        asked = "; ".join(windows(sight, servers))
+        owners = "; ".join(windows(sight, servers))
         yield AdviceStep(
-            text=f"Agree the time with the owners, and stop or move their work ({asked})."
+            text=f"Agree the time with the owners, and stop or move their work ({owners})."
         )
 
 
@@ -318,23 +318,27 @@ def _other_box(
 ) -> Advice:
     box = _another_box(facts)
     names = names_of(node.name for node in nodes)
-    left: list[str] = []
+    impact: list[str] = []
     steps: list[AdviceStep] = []
     if nodes[1:]:
         steps.append(AdviceStep(text=f"One after the other, each by these steps: {names}."))
     for node in nodes:
-        left += left_while(sight, node.name, gone=()) if spine else _cannot_be_drained(sight, node)
+        impact += (
+            left_while(sight, node.name, gone=()) if spine else _cannot_be_drained(sight, node)
+        )
         steps += [] if spine else _agree(sight, node)
     steps += drain_steps(nodes[0])
     steps += _swap(sight, nodes[0]) if box else _upgrade(sight, nodes[0])
     unconfirmed = drain_unconfirmed(nodes[0])
-    said = "; ".join(fact.removeprefix("hardware: ").removeprefix("system: ") for fact in facts)
+    replacement = "; ".join(
+        fact.removeprefix("hardware: ").removeprefix("system: ") for fact in facts
+    )
     return Advice(
         kind=AdviceKind.HARDWARE if box else AdviceKind.RELEASE,
-        title=f"{names} get{'' if nodes[1:] else 's'} {box or 'another release'}: {said}",
+        title=f"{names} get{'' if nodes[1:] else 's'} {box or 'another release'}: {replacement}",
         devices=tuple(node.name for node in nodes),
         servers=tuple(s.name for node in nodes for s in sight.servers_on.get(node.name, ())),
-        traffic=tuple(dict.fromkeys((*_interim_lines(sight, nodes, replaced=bool(box)), *left))),
+        traffic=tuple(dict.fromkeys((*_interim_lines(sight, nodes, replaced=bool(box)), *impact))),
         steps=tuple(steps),
         unconfirmed=unconfirmed if spine else unconfirmed[:1],
     )
@@ -382,15 +386,15 @@ def _ports_moved(sight: DrainStudy, name: str) -> Iterator[str]:
 
 def _cables(network: Network, name: str) -> dict[str, list[str]]:
     """Ports of a switch by the far device or server of their cables."""
-    found: dict[str, list[str]] = {}
+    ports: dict[str, list[str]] = {}
     for link in network.links or ():
         for own, far in ((link.a, link.b), (link.b, link.a)):
             if own.device == name:
-                found.setdefault(far.device, []).append(own.interface)
+                ports.setdefault(far.device, []).append(own.interface)
     for server in network.servers or ():
         if server.port.device == name:
-            found[server.name] = [port.interface for port in server.ports]
-    return found
+            ports[server.name] = [port.interface for port in server.ports]
+    return ports
 
 
 def _swap(sight: DrainStudy, node: Node) -> Iterator[AdviceStep]:

@@ -136,11 +136,11 @@ def _interim_lines(
             "none, and its servers reach no other leaf."
         )
     changed = Counter(end.device for end in ends)
-    kept = group_items(
+    alike = group_items(
         (n for n in sight.before.role(Role.LEAF) if changed[n.name] and n.name not in cut),
         lambda n: (changed[n.name], len(n.device.bgp.peers) if n.device.bgp else 0),
     )
-    for (gone, peers), leaves in kept.items():
+    for (gone, peers), leaves in alike.items():
         keep = "keep" if leaves[1:] else "keeps"
         names = names_of(leaf.name for leaf in leaves)
         yield f"{names} {keep} {peers - gone} of {peers} sessions meanwhile."
@@ -156,8 +156,8 @@ def _steps(
     if whole:
         leaf = next((node.name for node in sight.before.role(Role.LEAF)), "LEAF")
         reference, _, version = ends[0].after.partition(" version ")
-        said = f"password: {reference}" + (f", version: {version}" if version else "")
-        pinned = f"authentication: {{{said}}}"
+        value = f"password: {reference}" + (f", version: {version}" if version else "")
+        pinned = f"authentication: {{{value}}}"
         yield AdviceStep(
             text=f"Do not apply this as it is. Change one spine after the other, {spine.name} "
             "first: pin the new password to the links of that spine, one line for each leaf, and "

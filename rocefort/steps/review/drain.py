@@ -103,14 +103,14 @@ def _against_policy(uplinks: Uplinks, limit: float | None) -> str:
 def _drain_impact(sight: DrainStudy, spine: str, gone: Collection[str]) -> Iterator[str]:
     """ECMP width and lost pairs during the drain, by the routing engine."""
     try:
-        left = sight.drained([*gone, spine])
+        remaining = sight.drained([*gone, spine])
     except Refused as error:
         yield f"Routing during the drain is not judged: {error}"
         return
-    if left is None:
+    if remaining is None:
         yield f"The routing engine judged {MOST_JUDGED} other drains, and not this one."
     else:
-        yield f"By the routing engine, meanwhile: {left}."
+        yield f"By the routing engine, meanwhile: {remaining}."
 
 
 def drain_steps(node: Node) -> Iterator[AdviceStep]:
@@ -173,8 +173,8 @@ def apply_steps(sight: DrainStudy, what: str) -> AdviceStep:
 
 def windows(sight: DrainStudy, servers: Iterable[Server]) -> Iterator[str]:
     """Owners to ask, one sentence for each owner and maintenance window."""
-    found = group_items(servers, lambda server: owner_of(sight, server.name))
-    for (owner, window), same in found.items():
+    by_owner = group_items(servers, lambda server: owner_of(sight, server.name))
+    for (owner, window), same in by_owner.items():
         names = names_of(server.name for server in same)
         yield f"{names}: owner {owner or 'not known'}, maintenance {window or 'not known'}"
 

@@ -55,15 +55,15 @@ class ValueOrigins:
     def _below(self) -> Mapping[str, Sequence[str]]:
         """Fields with a changed line of YAML, by device, for lines that contain several fields."""
         lines = {int(place.rpartition(":")[2]) for place in self.changed}
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        fields: defaultdict[str, list[str]] = defaultdict(list)
         for key in on_lines(self.sources.table, lines):
             device, _, path = key.partition("/")
-            found[device].append(path)
-        return found
+            fields[device].append(path)
+        return fields
 
     def _at(self, device: str, path: str) -> str:
-        found = self.sources.find(device, path)
-        return f"{found.file}:{found.line}" if found else ""
+        position = self.sources.find(device, path)
+        return f"{position.file}:{position.line}" if position else ""
 
 
 def _owner(line: ExtraLine) -> str:

@@ -119,14 +119,14 @@ class _LosslessEdit:
 
 def values(sight: DrainStudy) -> Iterator[Advice]:
     """One Advice for each lossless topic that changes, then those on passwords."""
-    found: dict[LosslessTopic, list[_LosslessEdit]] = defaultdict(list)
+    edits: dict[LosslessTopic, list[_LosslessEdit]] = defaultdict(list)
     for switch in sight.change.changed:
         if not switch.facts:  # a replacement gets the whole configuration
             for topic, felt in _lossless_edits(switch):
-                found[topic].append(felt)
+                edits[topic].append(felt)
     for topic in LosslessTopic:
-        if topic in found:
-            yield _advice(sight, topic, found[topic])
+        if topic in edits:
+            yield _advice(sight, topic, edits[topic])
     yield from passwords(sight)
 
 

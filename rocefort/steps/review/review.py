@@ -87,7 +87,7 @@ def make_review(asked: ReviewRequest) -> Review:
     asking = VerificationOptions(asked.engine, service, asked.failures)
     verified = verify_both(version, VerifiedSide(network, head.sources), changed, asking)
     report = check(network, head.sources)
-    found = _findings(version, network, report, verified)
+    findings = _findings(version, network, report, verified)
     intent = tuple(_intent(sides))
     sight = _drain_study(sides, names, changed, network, verified)
     lines: tuple[SwitchLines, ...] = ()
@@ -109,7 +109,7 @@ def make_review(asked: ReviewRequest) -> Review:
         advice=advice_on(sight, intent) if sight else (),
         blast=blast,
         management=management,
-        findings=found,
+        findings=findings,
         report=report.joined(verified.head),
         verification=verified.told,
     )
@@ -168,8 +168,8 @@ def _lines(
         now = will.switches[name]
         if now.dialect != was.switches[name].dialect:
             continue  # texts of two systems cannot be compared
-        found = dialect_of(now).changed_lines(was.switches[name].rendered, now.rendered)
-        yield switch_lines(name, found, old, new)
+        changed = dialect_of(now).changed_lines(was.switches[name].rendered, now.rendered)
+        yield switch_lines(name, changed, old, new)
 
 
 def _retired(capacity: Capacity) -> Iterator[tuple[Role, int]]:
@@ -204,11 +204,11 @@ def _read_back(network: Network, will: ComparedSide, names: Collection[str]) -> 
     The texts then describe the same network. A switch that the base has, too, was read back when
     the base was reviewed.
     """
-    wanted = set(names)
+    required = set(names)
     problems = [
         Problem(node.name, "its text differs from the derived configuration")
         for node in network.nodes
-        if node.name in wanted and not _text_matches(node, will.switches[node.name])
+        if node.name in required and not _text_matches(node, will.switches[node.name])
     ]
     if problems:
         raise BadInput(problems=problems)
@@ -239,12 +239,12 @@ def _intent(sides: ReviewSides) -> Iterator[IntentChange]:
     if base is None:  # all of it is new: a note reports it
         return
     names = dict.fromkeys((*head.others, *base.others))
-    found: list[tuple[str, Document | None, Document | None]] = [
+    documents: list[tuple[str, Document | None, Document | None]] = [
         (f"{name}: ", base.others.get(name), head.others.get(name)) for name in names
     ]
     if base.document:
-        found.insert(0, ("", base.document, head.document))
-    for prefix, old, new in found:
+        documents.insert(0, ("", base.document, head.document))
+    for prefix, old, new in documents:
         for change in document_changes(old, new):
             yield change.model_copy(
                 update={
@@ -261,19 +261,19 @@ def findings_change(before: Iterable[Finding], after: Iterable[Finding]) -> Find
     A finding that differs only in figures is changed, with both sentences. Lines are ignored.
     """
     old, new = list(before), list(after)
-    known = Counter(map(_exact, old))
+    counts = Counter(map(_exact, old))
     unchanged: list[Finding] = []
-    left: list[Finding] = []
+    unmatched: list[Finding] = []
     for finding in new:
         key = _exact(finding)
-        known[key] -= 1
-        (unchanged if known[key] >= 0 else left).append(finding)
+        counts[key] -= 1
+        (unchanged if counts[key] >= 0 else unmatched).append(finding)
     gone = _rest(old, unchanged)
     by_place: dict[Hashable, list[Finding]] = defaultdict(list)
     for finding in gone:
         by_place[_but_figures(finding)].append(finding)
     changed, fresh = [], []
-    for finding in left:
+    for finding in unmatched:
         alike = by_place[_but_figures(finding)]
         if alike:
             changed.append(RewordedFinding(before=alike.pop(0), after=finding))
@@ -288,14 +288,14 @@ def findings_change(before: Iterable[Finding], after: Iterable[Finding]) -> Find
 def _rest(findings: Sequence[Finding], taken: Sequence[Finding]) -> list[Finding]:
     """Findings without the taken ones, by count."""
     count = Counter(map(_exact, taken))
-    left = []
+    rest = []
     for finding in findings:
         key = _exact(finding)
         if count[key]:
             count[key] -= 1
         else:
-            left.append(finding)
-    return left
+            rest.append(finding)
+    return rest
 
 
 def _exact(finding: Finding) -> Hashable:

@@ -23,7 +23,7 @@ def _move(sight: DrainStudy, old: Server, new: Server) -> Advice:
     was, will = _ports(old), _ports(new)
     cable = f"{new.cable_m:g} m" if new.cable_m is not None else "length not known"
     medium = f" {new.medium}" if new.medium else ""
-    asked = next(windows(sight, [old]))
+    owner = next(windows(sight, [old]))
     return Advice(
         kind=AdviceKind.MOVE,
         title=f"{old.name} moves: {was} -> {will}",
@@ -31,7 +31,7 @@ def _move(sight: DrainStudy, old: Server, new: Server) -> Advice:
         servers=(old.name,),
         traffic=tuple(_traffic(sight, old, new)),
         steps=(
-            AdviceStep(text=f"Agree the time with the owner, and stop its work ({asked})."),
+            AdviceStep(text=f"Agree the time with the owner, and stop its work ({owner})."),
             apply_steps(
                 sight, f"Apply the change: {was} no longer serves {old.name}, {will} does."
             ),
@@ -66,12 +66,12 @@ def _traffic(sight: DrainStudy, old: Server, new: Server) -> Iterator[str]:
 
 
 def _gateway(network: Network, server: Server) -> str:
-    found = (
+    gateways = (
         str(segment.gateway.ip)
         for segment in network.segments or ()
         if (segment.leaf, segment.name) == (server.port.device, server.segment)
     )
-    return next(found, "none")
+    return next(gateways, "none")
 
 
 def _readdress(sight: DrainStudy, old: Server, new: Server) -> Iterator[AdviceStep]:

@@ -70,8 +70,8 @@ class PlacedSources(Sources):
 
     def find(self, device: str, path: str = "") -> Position | None:
         """As `Sources.find`, with the file's name in the repository."""
-        found = super().find(device, path)
-        return self.names.position(found) if found else None
+        entry = super().find(device, path)
+        return self.names.position(entry) if entry else None
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ def _root_of(source: Path, path: str) -> Path:
 
 def _top(fabric: Path | None) -> Path:
     """Top of the repository: the fabric's, or the one around the current directory."""
-    named = (fabric, Path("inventory") / fabric) if fabric else ()
-    place = next((path for path in named if path.exists()), Path())
+    candidates = (fabric, Path("inventory") / fabric) if fabric else ()
+    place = next((path for path in candidates if path.exists()), Path())
     place = place if place.is_dir() else place.parent
     try:
         return Path(git(place, "rev-parse", "--show-toplevel"))
@@ -162,32 +162,32 @@ def _fabrics(top: Path, commit: str | None) -> list[str]:
 
 def _path(top: Path, fabric: Path | None, base: str, head: str | None) -> str:
     """Path of the fabric at the head, from the top of the repository."""
-    known = _fabrics(top, head)
+    fabrics = _fabrics(top, head)
     if fabric is None:
-        return _only_one(top, known, base, head)
+        return _only_one(top, fabrics, base, head)
     absolute = fabric.absolute()
-    asked = [fabric.as_posix(), f"inventory/{fabric.as_posix()}"]
+    candidates = [fabric.as_posix(), f"inventory/{fabric.as_posix()}"]
     if absolute.resolve().is_relative_to(top.resolve()):
-        asked.insert(0, absolute.resolve().relative_to(top.resolve()).as_posix())
-    for path in asked:
+        candidates.insert(0, absolute.resolve().relative_to(top.resolve()).as_posix())
+    for path in candidates:
         for candidate in (path, f"{path}/{FABRIC_FILE}".removeprefix("./")):
-            if candidate in known or (head is None and (top / candidate).is_file()):
+            if candidate in fabrics or (head is None and (top / candidate).is_file()):
                 return candidate
     where = "worktree" if head is None else "head"
-    how = f"there is {', '.join(known)}" if known else f"commit a {FABRIC_FILE} first"
+    how = f"there is {', '.join(fabrics)}" if fabrics else f"commit a {FABRIC_FILE} first"
     raise BadInput(f"no such fabric at the {where}", where=str(fabric), how=how)
 
 
-def _only_one(top: Path, known: Sequence[str], base: str, head: str | None) -> str:
+def _only_one(top: Path, fabrics: Sequence[str], base: str, head: str | None) -> str:
     """Default fabric: the only one, or the only one that changed."""
-    if len(known) == 1:
-        return known[0]
+    if len(fabrics) == 1:
+        return fabrics[0]
     changed = git(top, "diff", "--name-only", base, *([head] if head else [])).splitlines()
-    touched = [path for path in known if path in changed]
+    touched = [path for path in fabrics if path in changed]
     if len(touched) == 1:
         return touched[0]
-    what = f"{len(touched)} fabrics change" if touched else f"{len(known)} fabrics, none changed"
-    raise BadInput(what, where=str(top), how=f"name one of: {', '.join(touched or known)}")
+    what = f"{len(touched)} fabrics change" if touched else f"{len(fabrics)} fabrics, none changed"
+    raise BadInput(what, where=str(top), how=f"name one of: {', '.join(touched or fabrics)}")
 
 
 def _state(top: Path, head: str, commit: str | None) -> Iterator[str]:
@@ -255,11 +255,11 @@ def _has_profiles(root: Path) -> bool:
 
 def _side_documents(root: Path) -> dict[str, Document | None]:
     """Hardware and profiles of the repository; None for a file that is not a YAML mapping."""
-    found: dict[str, Document | None] = {}
+    documents: dict[str, Document | None] = {}
     for folder in (HARDWARE, PROFILES):
         for path in sorted((root / folder).rglob("*.yaml")):
             try:
-                found[path.relative_to(root).as_posix()] = read_document(path)
+                documents[path.relative_to(root).as_posix()] = read_document(path)
             except BadInput:
-                found[path.relative_to(root).as_posix()] = None
-    return found
+                documents[path.relative_to(root).as_posix()] = None
+    return documents

@@ -85,9 +85,9 @@ def verify_both(
         earlier = failing
         if failing.study and not quiet:  # buffers differ, and so may PFC pauses
             earlier = _study(base, asking, analyse(base.network, base.sources))
-        told = _review_verification(done, failing, earlier, done.state, done.solution)
+        verification = _review_verification(done, failing, earlier, done.state, done.solution)
         return ReviewVerification(
-            told.model_copy(update={"same": True}), report, report, done.solution
+            verification.model_copy(update={"same": True}), report, report, done.solution
         )
     solved = analyse(base.network, base.sources)
     was = verify(base.network, solved.state, base.sources, solved)
@@ -99,8 +99,10 @@ def verify_both(
         report = report.joined(judged)
     earlier = _study(base, asking, solved) if failing.study else FailureReport()
     was = was.joined(earlier.report) if earlier.report else was
-    told = _review_verification(done, failing, earlier, solved.state, solved)
-    return ReviewVerification(told.model_copy(update={"changes": changes}), report, was, solved)
+    verification = _review_verification(done, failing, earlier, solved.state, solved)
+    return ReviewVerification(
+        verification.model_copy(update={"changes": changes}), report, was, solved
+    )
 
 
 def _review_verification(
@@ -165,8 +167,8 @@ def _new_pairs(before: RoutingState | None, after: RoutingState) -> int:
     """Number of ordered pairs with a server that the base does not have."""
     if before is None:
         return 0
-    known = len(before.reachability.servers & after.reachability.servers)
-    return after.reachability.pairs - known * (known - 1)
+    common = len(before.reachability.servers & after.reachability.servers)
+    return after.reachability.pairs - common * (common - 1)
 
 
 def _failures(was: FailureStudy | None, now: FailureStudy | None, note: str) -> FailuresChange:
