@@ -19,8 +19,8 @@ from rocefort.reports.blocks import Note, Section, Table, TableColumn, columns
 
 PAIRS = ("kernel, engine", "kernel, batfish", "engine, batfish")
 ORDINAL = (
-    "Timings are ordinal: they tell which fault costs more than which other, on this machine. "
-    "A switch's own BFD and FIB have others."
+    "Timings are ordinal: they rank the faults by cost on this machine. "
+    "BFD and FIB of a switch have other timings."
 )
 
 
@@ -72,7 +72,9 @@ def chaos_sum(found: Chaos) -> str:
     """Return the outcome in a sentence."""
     bad = sum(bool(step.differing) for step in found.steps)
     why = f"; stopped: {found.stopped}" if found.stopped else ""
-    return f"{count_of(len(found.steps), 'step')}, {bad} against the law; all is mended{why}"
+    return (
+        f"{count_of(len(found.steps), 'step')}, {bad} against the law; all faults are repaired{why}"
+    )
 
 
 def spread_report(found: FlowSpread) -> Section:
@@ -125,14 +127,14 @@ def failover_report(found: Failover) -> Section:
                 row.where,
                 row.hit,
                 row.lost,
-                _ms(row.window_ms, "until mended"),
+                _ms(row.window_ms, "until repaired"),
                 f"> {found.limit_s:.0f} s" if row.settled_s is None else f"{row.settled_s:.1f} s",
                 _ms(row.mending_ms, "-"),
             )
             for row in found.rows
         ),
     )
-    legend = Note("hit: flows that lost packets; mending: the longest loss while it was mended")
+    legend = Note("hit: flows that lost packets; mending: the longest loss during the repair")
     return Section("", (*notes, table, legend, Note(ORDINAL)))
 
 

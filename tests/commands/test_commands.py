@@ -295,7 +295,9 @@ def test_a_failing_gate_ends_with_3(rocefort: Rocefort, two_leaves: Path, tmp_pa
         lab.replay("ib_write_bw", "fail.udp4791_blocked")
         done = rocefort("apply", tmp_path / "plan.json", "--connections", lab.file)
     assert done.code == 3
-    assert "1 switch rolled back to what ran before: leaf08\nto go on: find out" in done.out
+    assert (
+        "1 switch rolled back to what ran before: leaf08\nto continue: find the cause" in done.out
+    )
 
 
 def test_a_defect_of_ours_is_one_line_with_the_traceback_in_a_file(

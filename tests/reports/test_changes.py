@@ -1,4 +1,4 @@
-"""What a rollout says while it runs, for every way in which a wave can end."""
+"""Output of a rollout while it runs, for every outcome of a wave."""
 
 from __future__ import annotations
 
@@ -101,13 +101,13 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
         "2 switches ran as intended before: b, c",
         "1 switch rolled back to what ran before: d",
         "1 switch IN AN UNKNOWN STATE, look at them: e",
-        "to go on: find out what stopped it (`rocefort history PLAN` has every step),",
-        "  correct it, and plan again; what is confirmed stays",
+        "to continue: find the cause (`rocefort history PLAN` lists every step), correct",
+        "  it, and plan again; confirmed changes stay",
     ]
 
 
 @pytest.mark.parametrize(
-    ("applied", "told"),
+    ("applied", "is_hinted"),
     [
         (RolloutOutcome(confirmed=("a",)), False),
         (RolloutOutcome(failure="x: y; z", exit_code=4), False),  # no switch was touched
@@ -115,7 +115,7 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
         (RolloutOutcome(unknown=("a",), failure="x", exit_code=3, unfinished=True), True),
         (
             RolloutOutcome(
-                failure="paused; `rocefort resume` goes on", exit_code=4, unfinished=True
+                failure="paused; `rocefort resume` continues", exit_code=4, unfinished=True
             ),
             False,
         ),
@@ -126,10 +126,10 @@ def test_how_a_rollout_ended_is_said_for_every_switch() -> None:
         ),
     ],
 )
-def test_after_a_wave_went_back_it_says_once_how_to_go_on(
-    applied: RolloutOutcome, told: bool
+def test_a_failure_after_a_change_has_one_hint_to_continue(
+    applied: RolloutOutcome, is_hinted: bool
 ) -> None:
     lines = text_of(*applied_report(applied), width=80).splitlines()
-    assert any(line.startswith("to go on: ") for line in lines) == told
-    assert " ".join(lines).count("to go on") == (told or bool(applied.rolled_back))
+    assert any(line.startswith("to continue: ") for line in lines) == is_hinted
+    assert " ".join(lines).count("to continue") == (is_hinted or bool(applied.rolled_back))
     assert all(len(line) <= 80 for line in lines)

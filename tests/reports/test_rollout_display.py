@@ -1,4 +1,4 @@
-"""What a terminal shows of a rollout while it runs: every wave, and the time of trials, in 80."""
+"""Live display of a rollout: every wave and the remaining trial times, in 80 columns."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_a_status_in_80_columns_and_as_data() -> None:
     assert lines[-3:] == [
         "journal plan.json.journal: 9 rows, its newest link is",
         "    " + "ab" * 32,
-        "This is what the journal says; no switch was asked.",
+        "This is the state in the journal; no switch was read.",
     ]
     assert max(map(len, lines)) <= 80
     data = json.loads(status_json(status))

@@ -163,7 +163,7 @@ def test_break_glass_goes_on_and_stays_on_record(
     assert f"break-glass by {user()}: a fibre is cut" in ran.words
     assert f"break-glass by {user()}: a fibre is cut" in command("status", plan).words
     ran = command("history", plan)
-    assert f"WENT ON WITHOUT APPROVALS by {user()}: a fibre is cut" in ran.words
+    assert f"CONTINUED WITHOUT APPROVALS by {user()}: a fibre is cut" in ran.words
 
 
 @pytest.mark.parametrize("odd", ["\n", "\x1b[2J", "\x85", "\u2028"])

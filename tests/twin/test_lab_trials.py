@@ -198,7 +198,7 @@ def test_the_commands_journal(run: Run, twin: Twin, tmp_path: Path) -> None:
     first, timers, *lines = out.splitlines()
     assert first == "chaos on heps: seed 1, 0.01 minutes"
     assert timers == "timers: BGP keepalive 10 s, hold 30 s, no BFD"
-    assert lines[-1].endswith(" steps, 0 against the law; all is mended")
+    assert lines[-1].endswith(" steps, 0 against the law; all faults are repaired")
     hold(["lab", "chaos"], journal.read_text())
     journal_text = Chaos.model_validate_json(journal.read_bytes())
     assert len(journal_text.steps) == len(lines) - 2 >= 2

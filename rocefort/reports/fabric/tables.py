@@ -121,7 +121,7 @@ def _addresses(network: Network) -> Iterator[Row]:
 
 
 def _use(interface: Interface, cable: str | None, segment: str | None) -> str | None:
-    """What an address is for."""
+    """Return the use of an address."""
     if interface.kind == "loopback":
         return "loopback"
     if interface.kind == "management":
@@ -213,7 +213,7 @@ def _fec(interface: Interface | None, medium: CableMedium | None) -> str | None:
 
 
 def _labels(near: str, far: str) -> tuple[str, str]:
-    """What to write on each end of a cable: first the end that the label is at."""
+    """Return the labels of both ends of a cable; each begins with its own end."""
     return f"{near} / {far}", f"{far} / {near}"
 
 
@@ -249,7 +249,7 @@ def _ends(link: Link) -> tuple[str, str, str, str]:
 
 
 def _uses(network: Network) -> dict[End, str]:
-    """What each cabled port of a switch is used for."""
+    """Return the use of each cabled port of a switch."""
     links = network.links or ()
     cables = {end: f"link to {other}" for link in links for end, other in _both_ways(link)}
     servers = network.servers or ()

@@ -1,4 +1,4 @@
-"""What a report says about a rule beside its verdicts: reports know no validators."""
+"""Documentation of rules for reports, which do not import validators."""
 
 from __future__ import annotations
 

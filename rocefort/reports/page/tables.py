@@ -167,7 +167,7 @@ def _cabling(network: Network) -> PageTable:
     if network.links is None:
         notes.append("The cabling between switches is not known.")
     elif network.origin == "text":
-        notes.append("Links are inferred from the text; nobody laid them down.")
+        notes.append("Links are inferred from the configurations; no intent confirms them.")
     if network.servers is None:
         notes.append("The servers are not known.")
     return PageTable("cabling", "Cabling", columns, tuple(rows), " ".join(notes))

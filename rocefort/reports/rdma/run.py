@@ -46,16 +46,16 @@ def result_report(result: RdmaResult) -> Iterator[Block]:
         ],
         "bad": [j.sentence for j in result.judged if j.ok is False],
         "good": [j.sentence for j in result.judged if j.ok is True],
-        "told, not judged": [j.sentence for j in result.judged if j.ok is None],
+        "reported, not judged": [j.sentence for j in result.judged if j.ok is None],
         "of the plan": [*planned, *result.plan.notes],
     }
     for title, sentences in sections.items():
         counts = Counter(sentences)
-        told = [f"{said} ({many} times)" if many > 1 else said for said, many in counts.items()]
-        more = len(told) - MOST_ROWS
+        lines = [f"{text} ({many} times)" if many > 1 else text for text, many in counts.items()]
+        more = len(lines) - MOST_ROWS
         rest = [f"and {more} more; --format json has them all"] if more > 0 else []
-        if told:
-            yield Section(f"{title}:", (Items((*told[:MOST_ROWS], *rest)),))
+        if lines:
+            yield Section(f"{title}:", (Items((*lines[:MOST_ROWS], *rest)),))
 
 
 def _title(result: RdmaResult) -> str:

@@ -23,22 +23,22 @@ SERVICE, MANAGEMENT, ADVICE = "REV001", "REV002", "REV003"
 WORDS = (
     RuleText(
         id=SERVICE,
-        title="What the change does to traffic is told",
+        title="Effect of the change on traffic",
         severity=Severity.WARNING,
-        explanation="A value that changes at this line is felt by traffic while it is applied.",
+        explanation="A value that changes at this line affects traffic while it is applied.",
     ),
     RuleText(
         id=MANAGEMENT,
-        title="What the change does to the management path is told",
+        title="Effect of the change on the management path",
         severity=Severity.WARNING,
-        explanation="A switch may be cut off from who manages it, so look at it twice.",
+        explanation="The change may cut off access to a switch; review it with care.",
     ),
     RuleText(
         id=ADVICE,
-        title="How to make a change that is no growth is told",
+        title="Steps of a change that is not an expansion",
         severity=Severity.INFO,
-        explanation="A switch goes or is exchanged, a server moves, or a value changes that "
-        "traffic feels: the review has the steps.",
+        explanation="A switch is removed or replaced, a server moves, or a value that affects "
+        "traffic changes: the review has the steps.",
     ),
 )
 KEY = re.compile(r"\[([^]]+)\]")  # what a path names: its first brackets
@@ -97,7 +97,7 @@ def _grouped_results(
 class _IntentPlaces:
     """Lines of the intent that the edits of a switch come from, by what their paths name.
 
-    moved: where a value of the intent stands now, by where it stood; for what goes.
+    moved: new place of a value of the intent by its old place, for removed values.
     """
 
     def __init__(self, switch: SwitchDifference, moved: Mapping[str, str]) -> None:

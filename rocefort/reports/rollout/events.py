@@ -95,12 +95,12 @@ class WaveLines:
             self._say(line)
 
 
-SAYS_HOW = "to go on"  # the end of a failure that tells it itself: an interruption
+HAS_HINT = "to continue"  # the end of a failure message with its own hint: an interruption
 RESUME = "`rocefort resume`"
 INTERNAL = internal_errors.EXIT_CODE
-GO_ON = (
-    "to go on: find out what stopped it (`rocefort history PLAN` has every step), correct it, and "
-    "plan again; what is confirmed stays"
+CONTINUE = (
+    "to continue: find the cause (`rocefort history PLAN` lists every step), correct it, and plan "
+    "again; confirmed changes stay"
 )
 
 
@@ -173,15 +173,15 @@ def applied_report(applied: RolloutOutcome) -> Iterator[Note]:
             yield Note(f"{text}: {', '.join(devices)}", tone)
     if applied.unfinished:
         if RESUME not in applied.failure:
-            yield Note(f"to go on: mend what stopped it, then {RESUME} takes the run up")
+            yield Note(f"to continue: fix the cause, then run {RESUME}")
     elif _lacks_hint(applied):
-        yield Note(GO_ON)
+        yield Note(CONTINUE)
 
 
 def _lacks_hint(applied: RolloutOutcome) -> bool:
     """Whether a failure has no hint to continue; one that changed no switch has it."""
     touched = applied.rolled_back or applied.confirmed or applied.exit_code == INTERNAL
-    return bool(applied.failure and touched) and not applied.failure.endswith(SAYS_HOW)
+    return bool(applied.failure and touched) and not applied.failure.endswith(HAS_HINT)
 
 
 def seal_report(journal: Path | str, rows: int, head: str, damage: str = "") -> Iterator[Block]:

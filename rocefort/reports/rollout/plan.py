@@ -12,13 +12,13 @@ from rocefort.reports.blocks import Block, Items, Note, Section, Table, Tone, co
 from rocefort.reports.rollout.instructions import Instruction, instructions_report
 
 CHECKS = (
-    "checks of every switch: its own diff is the planned one, what it runs is read back, BGP "
+    "checks of every switch: its own diff is the planned one, the configuration is read back, BGP "
     "sessions come back, a new login works, and the RDMA gate of its wave; then confirmed, read "
-    "back, saved; what can break later than at once soaks on trial, then all checks are made again"
+    "back, saved; changes with delayed effects soak on trial, then all checks run again"
 )
 DRAINED = (
-    "a switch that is drained takes three changes, each under a commit trial of its own: it "
-    "announces nothing, it changes, it announces again"
+    "a drained switch takes three changes, each in its own commit trial: stop announcements, "
+    "change, start announcements"
 )
 HEADS = columns("wave", "switches", "change", "gate", wraps=("switches", "change", "gate"))
 
@@ -42,11 +42,11 @@ def plan_report(plan: Plan) -> Iterator[Block]:
 
 
 def _change(plan: Plan, wave: Wave) -> str:
-    """`modifying, felt by traffic`."""
+    """Return the change kinds of a wave: `modifying, service-affecting`."""
     changes = [plan.change(device) for device in wave.devices]
     kinds = listing(dict.fromkeys(change.kind.value for change in changes))
-    felt = any(change.service_affecting for change in changes)
-    return f"{kinds}, felt by traffic" if felt else kinds
+    is_affecting = any(change.service_affecting for change in changes)
+    return f"{kinds}, service-affecting" if is_affecting else kinds
 
 
 def _gate(gate: Gate) -> str:
@@ -84,10 +84,10 @@ def _drift_text(plan: Plan) -> str:
     if plan.adopted:
         return f"drift that is overwritten: {listing(plan.adopted)}"
     if plan.base:
-        return f"nothing runs that neither {plan.base} nor the fabric has, but lines that stay"
+        return f"no drift: every running line is in {plan.base} or the fabric, or stays"
     return (
-        "not known: whether somebody typed what is overwritten; --base names the intent that was "
-        "rolled out last"
+        "not known: whether the plan overwrites manual changes; --base names the intent of the "
+        "last rollout"
     )
 
 

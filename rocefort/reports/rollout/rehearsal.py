@@ -17,7 +17,7 @@ def rehearsal_report(report: PlanRehearsal) -> Section:
         Tone.GOOD if report.passed else Tone.ERROR,
     )
     rows = Table((TableColumn(), TableColumn(wraps=True)), tuple(_rows(report)))
-    unjudged = Section("not judged, for a twin cannot tell:", (Items(report.not_judged),))
+    unjudged = Section("not judged, because a twin cannot show it:", (Items(report.not_judged),))
     return Section("", (title, rows, unjudged))
 
 
@@ -33,7 +33,7 @@ def _rows(report: PlanRehearsal) -> Iterator[tuple[str, str]]:
     for check in report.checks:
         yield check.what, f"{'ok' if check.passed else 'FAILED'}: {check.found}"
     if report.loss is not None:
-        yield "loss meanwhile", loss_text(report.loss)
+        yield "packet loss", loss_text(report.loss)
 
 
 def loss_text(loss: Loss) -> str:

@@ -19,7 +19,7 @@ from rocefort.models.rollout.runs import (
 from rocefort.reports.blocks import Block, Note, Section, Table, TableColumn, Tone
 from rocefort.reports.rollout.events import seal_report
 
-FOOT = "This is what the journal says; no switch was asked."
+FOOT = "This is the state in the journal; no switch was read."
 
 
 def status_report(status: RolloutStatus) -> Iterator[Block]:
@@ -153,7 +153,7 @@ def history_report(contents: JournalContents) -> Iterator[Block]:
 
 def _run(run: Run) -> Section:
     steps = tuple(_step(each) for each in run.events if each.event.phase is not Phase.INTENT)
-    broken = tuple(f"WENT ON WITHOUT APPROVALS {one}" for one in run.broken_glass)
+    broken = tuple(f"CONTINUED WITHOUT APPROVALS {one}" for one in run.broken_glass)
     ended = f"ended {_moment(run.ended_at)}: {run.ended}" if run.ended else "has not ended"
     name = f"plan {run.plan[:12]}" + (f", run {run.history.run[:8]}" if run.history.run else "")
     heads = (TableColumn(), TableColumn(), TableColumn(), TableColumn(), TableColumn(wraps=True))
@@ -176,8 +176,9 @@ def _step(each: TimedEvent) -> tuple[str, ...]:
 
 
 def _process_text(life: ControllerProcess) -> str:
-    who = f"{life.user or 'somebody'} on {life.host}, process {life.process}, rocefort {life.tool}"
-    return f"{life.mode} {_moment(life.at)} by {who}"
+    user = life.user or "unknown user"
+    process = f"{user} on {life.host}, process {life.process}, rocefort {life.tool}"
+    return f"{life.mode} {_moment(life.at)} by {process}"
 
 
 def _moment(at: str) -> str:

@@ -15,7 +15,7 @@ from rocefort.rollout.controller.protocols import GateVerdict
 if TYPE_CHECKING:  # Nornir is slow to import
     from nornir.core import Nornir
 
-APPLY_AGAIN = "apply the plan again to go on"
+APPLY_AGAIN = "apply the plan again to continue"
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,5 +316,5 @@ def test_an_interrupted_wave_goes_back() -> None:
     calls = iter(range(100))
     applied = rollout(plan, model, Book(), stop=lambda: next(calls) >= 5)
     assert applied.rolled_back == ("leaf01",)
-    assert applied.failure == "wave wave 1: interrupted; apply the plan again to go on"
+    assert applied.failure == "wave wave 1: interrupted; apply the plan again to continue"
     assert ("leaf01", "check") in model.log and ("leaf01", "confirm") not in model.log

@@ -33,7 +33,7 @@ Record = Callable[[str, object], None]
 DEAR = ("standard output", "standard error", "clock")
 HARMLESS = ("standard output", "standard error", "both outputs")
 WAYS_ON = (
-    "to go on",
+    "to continue",
     "`rocefort resume",
     "apply the plan again",
     "nothing is changed",

@@ -92,8 +92,11 @@ def test_a_spine_that_traffic_feels_is_drained_and_the_table_says_it_with_number
         "`dcb pfc buffer` may be refused while a port is congested; then the wave rolls back",
     )
     text = text_of(*plan_report(sealed), width=80)
-    assert all(len(line) <= 80 for line in text.splitlines())
-    assert "spine 1 of 2   spine01   modifying, felt" in text
+    lines = text.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    (row,) = (n for n, line in enumerate(lines) if line.startswith("spine 1 of 2   spine01   "))
+    assert lines[row].split()[5] == "modifying,"
+    assert lines[row + 1].split()[0] == "service-affecting"
     assert "    drained first: without spine01: ECMP width 1, no server pair lost; leaves" in text
     assert " ".join(text.split()).count("`dcb pfc buffer` may be refused") == 1
 
@@ -246,7 +249,7 @@ def test_without_a_last_intent_what_is_overwritten_is_shown_and_the_rest_said(
     sealed = plan(edit_heps(RAISED), TYPED)
     edits = {edit.before for edit in sealed.change("leaf03").edits}
     assert edits == {620}
-    assert "not known: whether somebody typed what is overwritten" in text_of(
+    assert "not known: whether the plan overwrites manual changes" in text_of(
         *plan_report(sealed), width=80
     )
 
