@@ -1,4 +1,4 @@
-"""What tests of commands share: a command run in this process, and a review of a clone."""
+"""Fixtures for commands: a command run in this process, and a review of a clone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEPS = INVENTORY / "heps" / "fabric.yaml"
 
 
 class Ran:
-    """What a command printed and how it ended."""
+    """Exit code and output of a command."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
@@ -147,7 +147,7 @@ def clone(as_shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 class Reviewed:
-    """How a review ended, what it said, and what it wrote."""
+    """Exit code, output and written files of a review."""
 
     def __init__(self, code: int, out: str, err: str, written: Path) -> None:
         self.code, self.out, self.err, self.written = code, out, err, written

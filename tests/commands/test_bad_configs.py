@@ -1,4 +1,4 @@
-"""Whatever stands in a directory of configurations: one clear error with its place, or findings."""
+"""Directories of configurations with any content: one clear error with its place, or findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a fabric, each command says so, ends with 2, and writes nothing."""
+"""Fabrics with errors: each command reports the error, exits with 2, and writes nothing."""
 
 from __future__ import annotations
 

@@ -44,13 +44,13 @@ def run(rocefort: Callable[..., Any]) -> Run:
 
 
 def typed(text: str, step: int = 1) -> list[str]:
-    """The lines that one step of the instructions says to type."""
+    """Return the lines to type in one step of the instructions."""
     part = re.split(r"(?m)^\d+\. ", text)[step]
     return [line[4:] for line in part.splitlines() if line.startswith("    ")]
 
 
 def config_lines(lines: list[str]) -> list[str]:
-    """What is typed in the system view and below."""
+    """Return the lines typed in the system view and below."""
     assert (lines[0], lines[-3:]) == ("system-view", ["commit", "return", "save"])
     return lines[1:-3]
 

@@ -1,4 +1,4 @@
-"""`facts`: the acceptance list of a fabric, held against the data that it is read from."""
+"""`facts`: the acceptance list of a fabric, compared with its source data."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_a_fabric_does_not_use_is_not_asked(
 
 
 def test_every_mark_of_the_data_is_a_fact_with_a_command() -> None:
-    """What a family, a model or a trial leaves open is on the list, so none can be forgotten."""
+    """The list has every open fact of a family, a model and a trial."""
     listed = every_open_fact().facts
     assert all(fact.ask and fact.fact for fact in listed)
     catalogue = load_catalogue()

@@ -63,7 +63,7 @@ class Servers:
     fabric: Path
 
     def closed(self, name: str) -> None:
-        """Nobody listens at the server's port any more."""
+        """Close the port of a server: connections are refused from now on."""
         servers = tuple(
             s.model_copy(update={"port": 1}) if s.name == name else s for s in self.access.servers
         )

@@ -47,7 +47,7 @@ def test_output_that_nobody_reads_goes_silent_and_says_so_once(
 
 def test_a_closed_standard_output_is_written_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    with lasting_output("the journal tells"):
+    with lasting_output("the journal has it"):
         typer.echo("wave 1")
 
 
@@ -57,7 +57,7 @@ def test_what_the_encoding_of_the_output_lacks_is_spelled_out(
 ) -> None:
     with (tmp_path / "out").open("w", encoding="ascii") as ascii_only:
         monkeypatch.setattr(sys, "stdout", ascii_only)
-        with lasting_output("the journal tells"):
+        with lasting_output("the journal has it"):
             typer.echo(text)
             typer.echo("wave 2")
     first, second = (tmp_path / "out").read_text().splitlines()
@@ -73,7 +73,7 @@ def test_no_descriptor_and_no_standard_error_are_needed_to_go_silent(
         monkeypatch.setattr(sys, "stdout", pipe)
         monkeypatch.setattr(sys, "stderr", None)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        with lasting_output("the journal tells"):
+        with lasting_output("the journal has it"):
             free = os.dup(writer)
             os.close(free)
             resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
@@ -88,11 +88,11 @@ def test_a_stream_that_was_closed_meanwhile_is_silent(
 ) -> None:
     with (tmp_path / "out").open("w") as file:
         monkeypatch.setattr(sys, "stdout", file)
-        with lasting_output("the journal tells"):
+        with lasting_output("the journal has it"):
             file.close()
             typer.echo("wave 1")
     assert capsys.readouterr().err == (
-        "rocefort: output cannot be written: I/O operation on closed file; the journal tells\n"
+        "rocefort: output cannot be written: I/O operation on closed file; the journal has it\n"
     )
 
 

@@ -98,14 +98,14 @@ def recipe(target: str) -> str:
 
 
 def start(command: str, env: dict[str, str], cwd: Path) -> subprocess.Popen[str]:
-    """Start a command that goes on in the background, and wait until its lab is up."""
+    """Start a command in the background, and wait until its lab is up."""
     text = command.removesuffix("&").strip()
     process = subprocess.Popen(["bash", "-c", f"exec {text}"], env=env, cwd=cwd, text=True)
     until = time.monotonic() + STARTED_BY
     while "Ctrl-C ends the lab" not in (
         (cwd / "lab.log").read_text() if (cwd / "lab.log").exists() else ""
     ):
-        assert process.poll() is None, "the lab ended by itself"
+        assert process.poll() is None, "the lab ended too early"
         assert time.monotonic() < until, "the lab did not start"
         time.sleep(0.1)
     return process

@@ -1,4 +1,4 @@
-"""`rocefort trace`: every path hop by hop, where and why it ends, and what is said of bad input."""
+"""`rocefort trace`: every path hop by hop, its end with the reason, and errors for bad input."""
 
 from __future__ import annotations
 

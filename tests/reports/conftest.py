@@ -31,7 +31,6 @@ Drive = Callable[..., dict[str, Any]]
 # In a browser. The page's own security policy is kept; the probe joins it by its digest.
 PROBE = """
 window.addEventListener("load", () => {
-  const said = [];
   const visible = () => [...document.querySelectorAll(".group")].filter((g) => g.offsetParent).length;
   const set = (input, value) => {
     if (input.type === "checkbox") input.checked = value; else input.value = value;

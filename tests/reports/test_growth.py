@@ -1,4 +1,4 @@
-"""A growth as a person reads it: 80 columns, every cable in one run, what is not known said."""
+"""Text report of an expansion: 80 columns, all cables of a run together, notes on unknowns."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ LEAF = Where(device="leaf03", file="fabric.yaml", line=49)
 def _finding(
     severity: Severity = Severity.ERROR, rule: str = "PFC004", message: str = "bad"
 ) -> Finding:
-    return Finding(rule=rule, severity=severity, where=LEAF, message=message, hint="mend it")
+    return Finding(rule=rule, severity=severity, where=LEAF, message=message, hint="fix it")
 
 
 def _suite(*verdicts: Finding | NotJudged) -> ET.Element:
@@ -65,10 +65,10 @@ def test_errors_fail_and_are_all_told() -> None:
     assert (failure.tag, output.tag) == ("failure", "system-out")
     assert failure.attrib == {"message": "2 errors", "type": "PFC004"}
     assert failure.text == (
-        "error: leaf03 (fabric.yaml:49): bad; fix: mend it\n"
-        "error: leaf03 (fabric.yaml:49): worse; fix: mend it"
+        "error: leaf03 (fabric.yaml:49): bad; fix: fix it\n"
+        "error: leaf03 (fabric.yaml:49): worse; fix: fix it"
     )
-    assert output.text == "info: leaf03 (fabric.yaml:49): by the; fix: mend it"
+    assert output.text == "info: leaf03 (fabric.yaml:49): by the; fix: fix it"
 
 
 def test_one_error_is_its_own_message() -> None:
@@ -97,7 +97,7 @@ def test_warnings_pass() -> None:
 def test_any_message_gives_a_document(message: str) -> None:
     failure = _case(_suite(_finding(message=message)), "PFC004").find("failure")
     assert failure is not None
-    assert (failure.text or "").endswith("; fix: mend it")
+    assert (failure.text or "").endswith("; fix: fix it")
 
 
 def test_control_characters_become_a_sign_that_they_were_there() -> None:

@@ -28,7 +28,7 @@ def _finding(
     interface: str | None = None,
 ) -> Finding:
     where = Where(device=device, interface=interface, file=FILE, line=49)
-    return Finding(rule="PFC004", severity=severity, where=where, message=message, hint="mend it")
+    return Finding(rule="PFC004", severity=severity, where=where, message=message, hint="fix it")
 
 
 def _report(*verdicts: Finding | NotJudged) -> Report:
@@ -46,7 +46,7 @@ def test_it_is_grouped_like_the_terminal_and_folded() -> None:
         _finding("set `undo x`", interface="100GE1/0/2"),
         _finding("set `undo x`", device="leaf04"),
         _finding("odd", Severity.WARNING),
-        _finding("told", Severity.INFO),
+        _finding("note", Severity.INFO),
         NotJudged(rule="BUF002", where=Where(device="spine01"), reason="unknown"),
     )
     assert as_markdown(report, TITLES) == (
@@ -57,13 +57,13 @@ def test_it_is_grouped_like_the_terminal_and_folded() -> None:
         "- set <code>undo x</code><br>\n"
         "  at: leaf03 100GE1/0/1-2, leaf04<br>\n"
         f"  in: {FILE}:49<br>\n"
-        "  fix: mend it\n"
+        "  fix: fix it\n"
         "\n#### Warnings\n"
         "\n##### PFC004 Deadlock timers can be set\n\n"
-        f"- odd<br>\n  at: leaf03<br>\n  in: {FILE}:49<br>\n  fix: mend it\n"
+        f"- odd<br>\n  at: leaf03<br>\n  in: {FILE}:49<br>\n  fix: fix it\n"
         "\n<details><summary>1 info</summary>\n"
         "\n##### PFC004 Deadlock timers can be set\n\n"
-        f"- told<br>\n  at: leaf03<br>\n  in: {FILE}:49<br>\n  fix: mend it\n"
+        f"- note<br>\n  at: leaf03<br>\n  in: {FILE}:49<br>\n  fix: fix it\n"
         "\n</details>\n"
         "\n<details><summary>1 not judged, which is no pass</summary>\n"
         "\n##### 1 because unknown\n\n"

@@ -66,7 +66,7 @@ def _data(text: str) -> dict[str, Any]:
 
 
 def _column(packed: dict[str, list[Any]]) -> list[Any]:
-    """What the script makes of a packed column."""
+    """Unpack a column as the script does."""
     if "cells" in packed:
         return packed["cells"]
     runs = zip(packed["runs"], packed["lengths"], strict=True)
@@ -395,7 +395,7 @@ def test_tables_hold_every_address_and_cable(heps_content: PageContent) -> None:
 
 
 def test_exits_are_drawn_and_listed_and_cables_say_what_they_are(tmp_path: Path) -> None:
-    """A fabric with a way out: nobody reads the way out from the addresses alone."""
+    """Page of a fabric with an exit; addresses alone do not show an exit."""
     text = (BORDER / "fabric.yaml").read_text(encoding="utf-8")
     cables = "cables: {fabric_m: 50, server_m: 5"
     assert cables in text

@@ -385,7 +385,7 @@ def test_what_is_not_known_is_no_low_utilisation(heps: DerivedNetwork) -> None:
 
 PROBE = """
 window.addEventListener("load", () => {
-  const form = document.getElementById("trace"), said = document.getElementById("traced");
+  const form = document.getElementById("trace"), output = document.getElementById("traced");
   const option = (select, name) => [...select.options].find((one) => one.text === name).value;
   const lines = () => document.querySelectorAll("#path-lines line").length;
   const on = () => [...document.querySelectorAll(".on")].map((a) => a.dataset.switch);
@@ -394,7 +394,7 @@ window.addEventListener("load", () => {
     form.elements.source.value = option(form.elements.source, from);
     form.elements.destination.value = option(form.elements.destination, to);
     form.elements.destination.dispatchEvent(new Event("input", { bubbles: true }));
-    result.pairs.push({ said: said.textContent, lines: lines(), on: on() });
+    result.pairs.push({ text: output.textContent, lines: lines(), on: on() });
   }
   const rows = [...document.querySelectorAll("#matrix tbody tr")];
   result.matrix = rows.map((tr) => [...tr.cells].map((cell) => cell.textContent));
@@ -413,7 +413,7 @@ window.addEventListener("load", () => {
   result.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   form.reset();
   setTimeout(() => {
-    result.cleared = [said.hidden, lines(), on().length];
+    result.cleared = [output.hidden, lines(), on().length];
     document.querySelector("#matrix tbody tr:last-child td:nth-child(2)").click();
     result.clicked = [form.elements.source.selectedOptions[0].text, form.elements.destination.selectedOptions[0].text, lines()];
     parent.postMessage(JSON.stringify(result), "*");
@@ -436,16 +436,16 @@ def test_a_pair_is_traced_in_a_browser(
     text = page(_content(heps.network, state, failures=study(heps.network)))
     seen = browse(text, PROBE.replace("PAIRS", json.dumps(pairs)), width, dark=dark)
     both, one, servers, same = seen["pairs"]
-    assert both["said"].startswith(
+    assert both["text"].startswith(
         "Width 2 at leaf01 to 10.0.1.2/32 and 1 more, 2 equal paths: "
         "100GE1/0/57 to spine01 100GE1/1/1, 100GE1/0/58 to spine02 100GE1/1/1."
     )
     assert both["lines"] == 4
     assert both["on"] == ["spine01", "spine02", "leaf01", "leaf02"]
-    assert "Width 1 at leaf01" in one["said"]
+    assert "Width 1 at leaf01" in one["text"]
     assert (one["lines"], one["on"]) == (2, ["spine01", "leaf01", "leaf03"])
-    assert servers["said"].endswith("RDMA is delivered by every path.")
-    assert same["said"] == "Both are on leaf01: no link between switches is crossed."
+    assert servers["text"].endswith("RDMA is delivered by every path.")
+    assert same["text"] == "Both are on leaf01: no link between switches is crossed."
     assert seen["matrix"][2] == ["leaf03", "1", "1", "\u2013", "1", "1", "1", "1", "1"]
     assert seen["colours"] >= 3  # none, narrow, wide
     assert seen["failures"] == len(failure_rows(heps))
@@ -478,11 +478,11 @@ def test_130_leaves_are_one_row_and_traced_all_the_same(browse: Browse) -> None:
     whole, refused, none, dead = seen["pairs"]
     assert whole["lines"] == 8
     assert whole["on"] == ["s0", "s1", "s2", "s3", "l3", "l4"]
-    assert refused["said"].endswith("RDMA is not delivered by every path.")
-    assert none["said"] == "l5 has no BGP route to 10.9.0.9/32."
+    assert refused["text"].endswith("RDMA is not delivered by every path.")
+    assert none["text"] == "l5 has no BGP route to 10.9.0.9/32."
     assert none["lines"] == 0
-    assert "Width 4 at l0 to 10.9.0.8/32, 3 equal paths" in dead["said"]
-    assert dead["said"].endswith("Paths end without a route at s1.")
+    assert "Width 4 at l0 to 10.9.0.8/32, 3 equal paths" in dead["text"]
+    assert dead["text"].endswith("Paths end without a route at s1.")
     assert seen["marked"] == "rgb(184, 72, 11)"  # also where other colours are chosen
     assert len(seen["matrix"]) == 3  # l5, l9, and all others
     assert seen["overflow"] == 0

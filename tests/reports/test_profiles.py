@@ -91,7 +91,7 @@ def test_what_the_host_profile_asks_of_an_operating_system(heps: DerivedNetwork)
         ("irq/smp_affinity_list", "numa"),
     ]
     assert {row["note"] for row in own} == {"unconfirmed"}
-    assert own[0]["source"] == "host profile roce-server"  # its values are nobody's
+    assert own[0]["source"] == "host profile roce-server"  # its values have no published source
     assert own[-1]["source"] == "published tuning of transfer nodes with two 200G ports"
     assert (
         max(

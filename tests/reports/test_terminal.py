@@ -1,4 +1,4 @@
-"""The terminal report: grouped, in columns, and nothing lost but what it says it leaves out."""
+"""Terminal report: grouped, in columns, complete except for omissions that it states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = {"PFC004": "Deadlock timers can be set, and are as intended"}
 def _finding(
     message: str, where: Where, severity: Severity = Severity.ERROR, rule: str = "PFC004"
 ) -> Finding:
-    return Finding(rule=rule, severity=severity, where=where, message=message, hint="mend it")
+    return Finding(rule=rule, severity=severity, where=where, message=message, hint="fix it")
 
 
 def _report(*verdicts: Finding | NotJudged) -> Report:
@@ -41,7 +41,7 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
     file = "inventory/heps/fabric.yaml"
     long = (
         "deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms), "
-        "which is less than is meant"
+        "which is less than intended"
     )
     report = _report(
         _finding(long, Where(device="leaf03", file=file, line=49)),
@@ -50,7 +50,7 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
         _finding("other", Where(device="leaf04", interface="100GE1/0/1", file=file, line=51)),
         _finding("other", Where(device="leaf04", interface="100GE1/0/7", file=file, line=51)),
         _finding("other", Where(device="leaf05", interface="Vlanif10")),
-        _finding("told", Where(), Severity.INFO),
+        _finding("note", Where(), Severity.INFO),
         *(
             NotJudged(rule="BUF002", where=Where(device=f"leaf0{n}"), reason="no buffer is known")
             for n in range(1, 9)
@@ -59,18 +59,18 @@ def test_findings_are_grouped_by_rule_severity_and_sentence() -> None:
     assert as_text(report, TITLES) == (
         "ERROR PFC004 Deadlock timers can be set, and are as intended\n"
         "    deadlock detection time 10000 ms cannot be set on v300-g1 (10 to 1500 ms),\n"
-        "    which is less than is meant\n"
+        "    which is less than intended\n"
         "        at: leaf03, leaf04\n"
         "        in: inventory/heps/fabric.yaml:49\n"
-        "        fix: mend it\n"
+        "        fix: fix it\n"
         "    other\n"
         "        at: leaf04 100GE1/0/1-2,7, leaf05 Vlanif10\n"
         "        in: inventory/heps/fabric.yaml:50, 51\n"
-        "        fix: mend it\n"
+        "        fix: fix it\n"
         "\n"
         "INFO PFC004 Deadlock timers can be set, and are as intended\n"
-        "    told\n"
-        "        fix: mend it\n"
+        "    note\n"
+        "        fix: fix it\n"
         "\n"
         "NOT JUDGED: 8 because no buffer is known\n"
         "    BUF002\n"
@@ -182,7 +182,7 @@ def test_messages_about_the_same_places_name_them_once() -> None:
         "  - second",
         "        at: leaf01",
         "        in: fabric.yaml:7",
-        "        fix: mend it",
+        "        fix: fix it",
     ]
 
 

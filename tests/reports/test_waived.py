@@ -1,4 +1,4 @@
-"""Waived findings in the reports: still told, with the reason and the day, and no failure."""
+"""Waived findings in reports: listed with the reason and the day, and not a failure."""
 
 from __future__ import annotations
 

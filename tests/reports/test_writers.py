@@ -96,7 +96,7 @@ def test_a_document_for_a_terminal() -> None:
                 "    some words",
                 "leaf01                 -",
             ],
-            id="columns that do not fit go on below",
+            id="columns that do not fit continue below",
         ),
         pytest.param(
             None,
