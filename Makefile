@@ -41,6 +41,7 @@ lint: $(READY)
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python tests/words.py
 
 # Debian's packages for some tests; without root those tests are skipped with a message.
 system:
