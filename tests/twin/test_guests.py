@@ -47,12 +47,12 @@ UP = """
 import sys
 from pathlib import Path
 from rocefort.lab.twin.registry import Registry
-from rocefort.lab.twin.twin import Choice, Twin
+from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.network.network import Network
 
 network = Network.model_validate_json(sys.stdin.read())
 print("begins", flush=True)
-choice = Choice(bfd=False, guests=("k8sgn08",), accel="tcg")
+choice = TwinOptions(bfd=False, guests=("k8sgn08",), accel="tcg")
 Twin.up(network, "killed", choice, Registry(Path(sys.argv[1])))
 """
 

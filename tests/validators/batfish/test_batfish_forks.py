@@ -224,8 +224,8 @@ def test_a_signal_leaves_nothing_on_the_service(
     name = f"rocefort-test-{uuid.uuid4().hex}"
     words = ["verify", "heps", "--engine", "batfish", "--failures", "single"]
     command = (
-        "from rocefort.validators import batfish_service; from rocefort.tasks import app; "
-        f"batfish_service.network_name = lambda: {name!r}; app()"
+        "from rocefort.validators.batfish import client; from rocefort.tasks import app; "
+        f"client.network_name = lambda: {name!r}; app()"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", command, *words, "--batfish", str(live_service)],
