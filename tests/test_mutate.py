@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import script
 
 SOURCE = "def f(a, b, c):\n    return a < b <= c and (a == b or c in a)\n"
 
 
 @pytest.fixture(scope="module")
 def mutate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mutate", Path(__file__).with_name("mutate.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["mutate"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return script("mutate")
 
 
 def test_every_operator_is_flipped_alone(mutate: ModuleType) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import script
 
 SOURCE = '''
 """Where a switch stands."""
@@ -23,12 +22,7 @@ def said() -> str:
 
 @pytest.fixture(scope="module")
 def words() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("words", Path(__file__).with_name("words.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["words"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("words")
 
 
 def test_prose_is_checked_and_code_is_not(words: ModuleType, tmp_path: Path) -> None:
