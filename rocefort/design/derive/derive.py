@@ -42,8 +42,9 @@ class DerivedNetwork:
 
 def derive(name: Path) -> DerivedNetwork:
     """Read a fabric and derive its Network; raises BadInput stage by stage."""
-    refuse_site_data(find_fabric(name))
-    return derive_loaded(load_fabric(name), load_catalogue())
+    fabric = find_fabric(name)
+    refuse_site_data(fabric)
+    return derive_loaded(load_fabric(fabric), load_catalogue())
 
 
 def derive_loaded(

@@ -112,9 +112,9 @@ def _not_judged(
     for cause, same_cause in by_cause(entries).items():
         rules = group_items(same_cause, lambda entry: entry.rule)
         details = {rule: tuple(_reasons(same, cause)) for rule, same in rules.items()}
-        alike = group_items(details, lambda rule: details[rule])  # noqa: B023 - used at once
+        alike = group_items(details, details.__getitem__)
         items = tuple(
-            Items(tuple(_rule_titles(rules, titles)), lines) for lines, rules in alike.items()
+            Items(tuple(_rule_titles(same, titles)), lines) for lines, same in alike.items()
         )
         yield because(len(same_cause), cause), items
 

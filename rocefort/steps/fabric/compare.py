@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rocefort.design.derive.derive import derive_loaded
+from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
 from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.load.load import FABRIC_FILE, load_fabric
-from rocefort.design.load.profiles import shipped_profiles
 from rocefort.models.network.network import Network, Sources
 from rocefort.models.results.difference import FabricDifference
-from rocefort.paths import HARDWARE, PROFILES
 from rocefort.rollout.planning.difference import ComparedSide, ComparedSwitch, difference
 from rocefort.steps.fabric.git_revisions import checked_out, looks_like_revision, revision_of
 from rocefort.steps.fabric.subject import subject_of_texts
@@ -44,12 +42,12 @@ def side_of(text: str, other: str) -> ComparedSide:
     return side_of_fabric(path, text)
 
 
-def side_of_fabric(
-    fabric: Path, name: str, hardware: Path = HARDWARE, profiles: Path = PROFILES
-) -> ComparedSide:
+def side_of_fabric(fabric: Path, name: str) -> ComparedSide:
     """Derive a fabric as a side, without rendering it."""
-    loaded = load_fabric(fabric)
-    derived = derive_loaded(loaded, load_catalogue(hardware), shipped_profiles(profiles))
+    return _side_of_derived(derive_loaded(load_fabric(fabric), load_catalogue()), name)
+
+
+def _side_of_derived(derived: DerivedNetwork, name: str) -> ComparedSide:
     switches = dict(switches_of(derived.network, derived.sources, {}))
     return ComparedSide(name, switches, derived.sources)
 
@@ -87,8 +85,7 @@ def _side_of_revision(text: str, other: str) -> ComparedSide:
         if not files.is_fabric:
             side = side_of_texts(files.source, text)
         else:
-            beside = files.hardware or HARDWARE, files.profiles or PROFILES
-            side = side_of_fabric(files.source, text, *beside)
+            side = _side_of_derived(files.derive(), text)
     switches = {
         name: replace(switch, file=files.shown(switch.file))
         for name, switch in side.switches.items()

@@ -19,8 +19,13 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from rocefort.child_environment import environment
-from rocefort.design.load.load import FABRIC_FILE
+from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
+from rocefort.design.load.hardware_catalogue import load_catalogue
+from rocefort.design.load.load import FABRIC_FILE, load_fabric
+from rocefort.design.load.profiles import shipped_profiles
 from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
+from rocefort.paths import HARDWARE as SHIPPED_HARDWARE
+from rocefort.paths import PROFILES as SHIPPED_PROFILES
 from rocefort.steps.fabric.config_directory import CONFIG_ENDINGS, DISPLAY_ENDINGS
 from rocefort.syntax_families import FAMILY_FILE
 
@@ -60,6 +65,12 @@ class Checkout:
     hardware: Path | None  # None: the repository has none; use the shipped ones
     profiles: Path | None
     shown: Callable[[str], str]  # replaces a temporary file in a text by `REV:path`
+
+    def derive(self) -> DerivedNetwork:
+        """Derive the fabric with the hardware facts and profiles of its repository."""
+        catalogue = load_catalogue(self.hardware or SHIPPED_HARDWARE)
+        profiles = shipped_profiles(self.profiles or SHIPPED_PROFILES)
+        return derive_loaded(load_fabric(self.source), catalogue, profiles)
 
 
 def looks_like_revision(text: str) -> bool:

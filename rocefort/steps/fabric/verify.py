@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocefort.design.derive.derive import derive_loaded
-from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import FABRIC_FILE, load_fabric
-from rocefort.design.load.profiles import shipped_profiles
+from rocefort.design.load.load import FABRIC_FILE, load_catalogue, load_fabric
 from rocefort.models.finding import Report
 from rocefort.models.results.routing import FailureStudy
-from rocefort.paths import HARDWARE, PROFILES
 from rocefort.steps.fabric.failures import NONE, study_failures
 from rocefort.steps.fabric.git_revisions import checked_out, looks_like_revision, revision_of
 from rocefort.steps.fabric.subject import ReadNetwork, subject_of_derived, subject_of_texts
@@ -79,20 +76,11 @@ def subject_of_side(text: str, other: str) -> ReadNetwork:
         with checked_out(revision_of(text, other)) as files:
             if not files.is_fabric:
                 return subject_of_texts(files.source)
-            return _derived_subject(
-                files.source, files.hardware or HARDWARE, files.profiles or PROFILES
-            )
+            return subject_of_derived(files.derive())
     path = Path(text)
     if path.is_dir() and not (path / FABRIC_FILE).exists():
         return subject_of_texts(path)
-    return _derived_subject(path, HARDWARE, PROFILES)
-
-
-def _derived_subject(fabric: Path, hardware: Path, profiles: Path) -> ReadNetwork:
-    loaded = load_fabric(fabric)
-    return subject_of_derived(
-        derive_loaded(loaded, load_catalogue(hardware), shipped_profiles(profiles))
-    )
+    return subject_of_derived(derive_loaded(load_fabric(path), load_catalogue()))
 
 
 def _with_failures(
