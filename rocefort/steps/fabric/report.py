@@ -64,7 +64,7 @@ def fabric_page(subject: ReadNetwork, given: DemandFile | None = None) -> str:
     solution = analyse(network, subject.sources)
     failing = study_failures(subject, None, solution)
 
-    def judged(sources: Sources) -> Report:
+    def report_of(sources: Sources) -> Report:
         report = check(network, sources).joined(verify(network, solution.state, sources, solution))
         study = failing.study
         return report.joined(verify_failures(network, study, sources)) if study else report
@@ -77,9 +77,9 @@ def fabric_page(subject: ReadNetwork, given: DemandFile | None = None) -> str:
     return page(
         PageContent(
             network=network,
-            report=judged(subject.sources),
+            report=report_of(subject.sources),
             texts=subject.texts,
-            text_report=judged(Sources(texts)),
+            text_report=report_of(Sources(texts)),
             routing=solution.state,
             budgets=tuple(_budget(node, demands.get(node.name, ())) for node in network.nodes),
             titles=titles(),

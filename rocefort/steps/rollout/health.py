@@ -70,14 +70,14 @@ def health_of(  # noqa: PLR0913 - one for each option of `health`
     if save:
         save_reading(now, save)
 
-    def judged(reading: Observed, before: Observed | None) -> Report:
+    def report_of(reading: Observed, before: Observed | None) -> Report:
         readings = Readings(reading, before, limits or HealthLimits())
         return check_live(network, readings, derived.sources, run=run)
 
-    report = judged(now, earlier)
+    report = report_of(now, earlier)
     new, notes = errors_of(report), tuple[str, ...]()
     if reference is not None:
-        new, old = new_errors(report, judged(reference, None))
+        new, old = new_errors(report, report_of(reference, None))
         notes = (f"{count_of(len(new), 'error')} new, {len(old)} as in the baseline",)
     unreadable = any(finding.rule == UNREADABLE for finding in new)
     return HealthReport(now, report, notes, 3 if unreadable else int(bool(new)))
