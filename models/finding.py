@@ -96,7 +96,7 @@ class Waiver(Frozen):
         return self
 
     @property
-    def place(self) -> str:
+    def place_text(self) -> str:
         """Place as text; empty for everywhere."""
         return " ".join(part for part in (self.device, self.interface) if part)
 

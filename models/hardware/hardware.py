@@ -246,7 +246,7 @@ class Hardware(Frozen):
     def _places(self) -> Mapping[str, int]:
         return {name: index for index, name in enumerate(self.port_names())}
 
-    def place(self, port: str) -> int:
+    def port_index(self, port: str) -> int:
         """Index of a port or of a part of one, from 0: splits of other ports do not change it.
 
         Whole ports and first parts come first, then all second parts, and so on. Raises LookupError

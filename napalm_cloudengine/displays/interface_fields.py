@@ -201,7 +201,7 @@ def _counters() -> dict[str, list[_Counter]]:
                 section = section if not text else ""
                 continue
             for number, cell in enumerate(line.cells):
-                after = line.behind(number)
+                after = line.text_after(number)
                 title = "" if heading else _label(cell).rstrip(" :")
                 counter = _Counter(
                     section,
@@ -240,7 +240,7 @@ def _label_pattern(line: Layout, number: int, lines: list[Layout]) -> str:
     start = rf"\n[ \t]*{_words(line.cells[0].before.strip())}[^\n]*?"
     if label:
         return start + _words(label) + value
-    return f"{start} {value}{re.escape(line.behind(number))}"
+    return f"{start} {value}{re.escape(line.text_after(number))}"
 
 
 def _label(cell: TableCell) -> str:

@@ -61,7 +61,7 @@ class Layout:
         parts = (_blanks(cell.before) + kinds.get(cell.kind, r"(\S+?)") for cell in self.cells)
         return re.compile("".join(parts) + _blanks(self.after), re.ASCII)
 
-    def behind(self, number: int) -> str:
+    def text_after(self, number: int) -> str:
         """Return the text after a cell."""
         return self.cells[number + 1].before if number + 1 < len(self.cells) else self.after
 

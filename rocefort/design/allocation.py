@@ -129,4 +129,4 @@ def trunk_id(server: ServerIntent, bond: ServerBond, hardware: Hardware) -> int:
 
 def _port_position(server: ServerIntent, hardware: Hardware) -> int:
     """Index of a server's first port, in the order of the hardware."""
-    return min(map(hardware.place, server.ports))
+    return min(map(hardware.port_index, server.ports))

@@ -37,7 +37,7 @@ class _Side:
         return _Side(self.document, value, (*self.path, key))
 
     @property
-    def place(self) -> Position | None:
+    def position(self) -> Position | None:
         """Position of the value; None if it is absent."""
         if self.document is None or self.value is _ABSENT:
             return None
@@ -71,8 +71,8 @@ def _changes(path: str, old: _Side, new: _Side) -> Iterator[IntentChange]:
         path=path or ".",
         before=_yaml_line(path, old.value),
         after=_yaml_line(path, new.value),
-        before_at=_position_text(old.place),
-        after_at=_position_text(new.place),
+        before_at=_position_text(old.position),
+        after_at=_position_text(new.position),
     )
 
 

@@ -123,14 +123,14 @@ class _Source:
         for item in items:
             pairs = [f"{name}: {_scalar_or_flow(value)}" for name, value in item.items()]
             lines += [f"  {'  ' if index else '- '}{pair}" for index, pair in enumerate(pairs)]
-        return self._lines_at(self._behind(beside, 0), lines)
+        return self._lines_at(self._offset_after(beside, 0), lines)
 
     def _to_block(self, node: yaml.Node, items: Sequence[Item], like: yaml.Node) -> Insertion:
         dash = node.start_mark.column
         lines: list[str] = []
         for item in items:
             lines += ([""] if self._spaced(node) else []) + list(self._block(like, item, dash))
-        return self._lines_at(self._behind(node, dash), lines)
+        return self._lines_at(self._offset_after(node, dash), lines)
 
     def _lines_at(self, at: int, lines: Sequence[str]) -> Insertion:
         """Insert whole lines at the begin of a line, or at the end of a file without a newline."""
@@ -138,7 +138,7 @@ class _Source:
             return Insertion(at, "".join(self.newline + line for line in lines))
         return Insertion(at, "".join(line + self.newline for line in lines))
 
-    def _behind(self, node: yaml.Node, indent: int) -> int:
+    def _offset_after(self, node: yaml.Node, indent: int) -> int:
         """Offset of the line after a node, its comment, and comments with more indentation."""
         at = self._line_end(_end(node, self.text))
         while at < len(self.text):

@@ -76,7 +76,7 @@ class Connections(Frozen):
     _place: ConnectionsFile = PrivateAttr(ConnectionsFile())  # no field: it is not part of the file
 
     @property
-    def place(self) -> str:
+    def file_name(self) -> str:
         """File of the connections, for errors."""
         return self._place.name
 
@@ -88,12 +88,12 @@ class Connections(Frozen):
 
     def lacks(self, name: str) -> Problem:
         """Return the problem of a switch without an entry, with an example entry."""
-        return Problem(self.place, f"no entry for {name}", f"add under devices: {_entry(name)}")
+        return Problem(self.file_name, f"no entry for {name}", f"add under devices: {_entry(name)}")
 
     def lacks_server(self, name: str) -> Problem:
         """Return the problem of a server without an entry, with an example entry."""
         entry = _entry(name, "rdma_device: DEVICE", "gid_index: NUMBER")
-        return Problem(self.place, f"no entry for {name}", f"add under servers: {entry}")
+        return Problem(self.file_name, f"no entry for {name}", f"add under servers: {entry}")
 
     @model_validator(mode="after")
     def _scaled_on_loopback(self) -> Self:

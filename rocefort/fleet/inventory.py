@@ -195,7 +195,7 @@ def _check(network: Network, connections: Connections) -> None:
             near = get_close_matches(name, known, n=1)
             how = f"did you mean {near[0]!r}?" if near else "remove it"
             what = f"{network.name} has no {kind} {name}"
-            problems.append(Problem(connections.place, what, how))
+            problems.append(Problem(connections.file_name, what, how))
     if not connections.known_hosts.is_file():
         how = "write the host keys of all devices there; compare them with the devices' consoles"
         problems.append(Problem(str(connections.known_hosts), "no such known_hosts file", how))

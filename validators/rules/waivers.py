@@ -69,7 +69,7 @@ def _about(
     waiver: Waiver, sources: Sources, index: int, *, today: date, needed: bool
 ) -> Iterator[Finding]:
     """Fault of a waiver: expired, or without a finding."""
-    at = f" at {waiver.place}" if waiver.place else ""
+    at = f" at {waiver.place_text}" if waiver.place_text else ""
     if today > waiver.until:
         severity = Severity.ERROR
         message = f"the waiver of {waiver.rule}{at} expired after {waiver.until} ({waiver.why})"

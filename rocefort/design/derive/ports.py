@@ -147,7 +147,7 @@ def servers(scope: Scope) -> Iterator[Server]:
     fabric, name = scope.fabric, scope.switch.name
     for index, server in scope.servers:
         kind, _ = transceivers.server_kind(fabric, index, server)
-        in_order = sorted(server.ports, key=scope.hardware.place)
+        in_order = sorted(server.ports, key=scope.hardware.port_index)
         ports = tuple(End(device=name, interface=port) for port in in_order)
         carrier = eth_trunks.carrier(scope.hardware, server)
         yield Server(

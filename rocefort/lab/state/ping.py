@@ -71,7 +71,7 @@ class PacketPaths:
 
     def _holder(self, switch: str, out: str, address: IPv4Address) -> str | None:
         """Return the switch with an address behind an interface; None: no switch there has it."""
-        ends = self._behind(switch, out)
+        ends = self._far_ends(switch, out)
         for port in ends:
             if port[0] not in self.switches:
                 continue
@@ -83,7 +83,7 @@ class PacketPaths:
             return None
         raise BadInput(f"the owner of {address} behind {out} of {switch} is not modelled")
 
-    def _behind(self, switch: str, out: str) -> list[tuple[str, str]]:
+    def _far_ends(self, switch: str, out: str) -> list[tuple[str, str]]:
         """Return the far ends of an interface's ports; for a VLAN those of all cabled ports."""
         if self.cabling is None:
             return [("", ""), *((name, "") for name in self.switches if name != switch)]

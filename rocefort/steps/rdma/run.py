@@ -280,7 +280,9 @@ def stop_everything(
     accessible = [server.name for server in access.servers]
     problems = [
         Problem(
-            "--servers", f"no entry for {name} in {access.place}", f"known: {', '.join(accessible)}"
+            "--servers",
+            f"no entry for {name} in {access.file_name}",
+            f"known: {', '.join(accessible)}",
         )
         for name in servers
         if name not in accessible

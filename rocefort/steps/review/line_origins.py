@@ -34,7 +34,7 @@ class ValueOrigins:
     changed: Collection[str]
     brought: Mapping[tuple[str, str], str]
 
-    def place(self, device: str, line: ExtraLine) -> str:
+    def file_and_line(self, device: str, line: ExtraLine) -> str:
         """File and line; empty: the line has no source in the intent."""
         first = self._at(device, line.path)
         if first in self.changed:
@@ -115,7 +115,7 @@ def switch_lines(
                 added=line.added,
                 view=" / ".join(line.views),
                 text=line.text,
-                place=(new if line.added else old).place(device, line),
+                place=(new if line.added else old).file_and_line(device, line),
             )
             for line in lines
         ),

@@ -249,8 +249,8 @@ def _intent(sides: ReviewSides) -> Iterator[IntentChange]:
             yield change.model_copy(
                 update={
                     "path": prefix + change.path,
-                    "before_at": base.names.place(change.before_at),
-                    "after_at": head.names.place(change.after_at),
+                    "before_at": base.names.file_and_line(change.before_at),
+                    "after_at": head.names.file_and_line(change.after_at),
                 }
             )
 

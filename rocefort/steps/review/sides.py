@@ -56,7 +56,7 @@ class RepositoryNames:
         """A position with the display name of its file."""
         return Position(self.file(position.file), position.line, position.column)
 
-    def place(self, text: str) -> str:
+    def file_and_line(self, text: str) -> str:
         """`file:line` with the display name of the file."""
         name, _, line = text.rpartition(":")
         return f"{self.file(name)}:{line}" if name else text
