@@ -19,6 +19,7 @@ from rocefort.lab.twin.twin import Twin
 from rocefort.models.device.device import Device
 from rocefort.models.rollout.events import Event, RolloutOutcome
 from rocefort.models.rollout.plan import Plan
+from rocefort.rdma.run.gate import DEADLINE_S
 from rocefort.rollout.journal.run_directory import RunDirectory
 from rocefort.rollout.planning.plan import sides_of
 from rocefort.steps.lab import queue_gate
@@ -132,7 +133,7 @@ def test_leaves_without_a_guest_are_told(edit_heps: EditHeps, access: Connection
 SPOILT = [  # change, limit of a run, source of the verdict
     (
         no_trust,
-        12.0,
+        DEADLINE_S,  # its runs end: counters tell, not the deadline
         f"{LEAF} 100GE1/0/5",
         "packets of the test left by queue 0",
         "its priority map is not RoCE's",

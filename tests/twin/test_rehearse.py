@@ -164,9 +164,9 @@ def test_a_good_plan_passes_and_its_report_is_beside_it(
     digest = read_plan(sealed).digest
     assert f"rehearsal of plan {digest[:12]} of small PASSED\n" in out
     assert "canary         gate     1 pair measured, speed not judged\n" in out
-    assert "BGP sessions    ok: all 8 intended sessions are up\n" in out
-    assert "kernel routes   ok: 16 as the embedded engine has them\n" in out
-    assert "server pairs    ok: 2 of 2 deliver RoCE packets, small and of full size," in out
+    assert "BGP sessions   ok: all 8 intended sessions are up\n" in out
+    assert "kernel routes  ok: 16 as the embedded engine has them\n" in out
+    assert "server pairs   ok: 2 of 2 deliver RoCE packets, small and of full size," in out
     assert "  ASIC buffers, PFC, ETS, WRED and DCQCN: a kernel has no lossless queues\n" in out
     assert max(map(len, out.splitlines())) <= 80
     assert nothing_left(registry)

@@ -1,4 +1,4 @@
-"""Read a directory of saved configurations and `display` outputs of switches."""
+"""Read a directory of saved configurations and saved outputs of switches."""
 
 from __future__ import annotations
 
