@@ -281,7 +281,7 @@ def test_kubectl_is_asked_on_this_machine(
         "drain k8sgn12; or leave it out\n",
     )
     assert lab.processes == {}
-    assert rocefort(*arguments(lab, "--drained", "k8sgn12"))[0] == 0
+    assert rocefort(*arguments(lab, "--drained", "k8sgn12", "--format", "json"))[0] == 0
 
 
 def test_of_what_kubectl_says_the_last_line_counts(

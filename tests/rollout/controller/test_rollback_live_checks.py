@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ def test_live_checks_hold_a_way_back_against_what_it_goes_back_to(
     command("resume", plan, *at)
     assert thresholds(canary) != before
     # The spines beside the canary still run the old thresholds, and the fabric has the new ones.
-    ran = command("rollback", plan, "--apply", *at)
+    ran = command("rollback", plan, "--apply", *at, "--progress", "json")
     assert (ran.code, ran.err) == (0, "")
-    assert "1 switch confirmed, read back and saved: leaf08" in ran.words
+    ended = json.loads(ran.out.splitlines()[-1])["ended"]
+    assert ended["confirmed"] == ["leaf08"]
     assert thresholds(canary) == before
