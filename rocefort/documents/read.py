@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from rocefort.documents.syntax_errors import NO_BREAK, cause_of
 from rocefort.errors import BadInput, Problem
 from rocefort.models.network.network import Position
 
@@ -21,7 +22,6 @@ YamlPath = tuple[str | int, ...]
 Mark = tuple[int, int]  # line and column, 1-based
 LARGEST_BYTES = 16 * 1024 * 1024  # a 5,000-switch fabric takes about 3 MB
 DEEPEST = 32  # a fabric nests 6 deep
-CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)  # git's marks of both ends
 LONGEST_KEY = 60  # characters of a key that an error shows
 SMALL = 64 * 1024  # characters: the content of files of hardware or profiles is cached
 
@@ -85,13 +85,9 @@ def document_of(text: str, path: str, first: str = "fabric: NAME") -> Document:
     except _DocumentError as error:
         raise BadInput(problems=[refusal.problem(path) for refusal in error.refusals]) from None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        if conflict := CONFLICT.search(text):
-            line = text.count("\n", 0, conflict.start()) + 1
-            what, how = "an unresolved merge conflict", "resolve it, then remove its marks"
-            raise BadInput(what, where=f"{path}:{line}:1", how=how) from None
-        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else path
-        raise BadInput(f"not YAML: {error.problem}", where=where, how="fix the syntax") from None
+        cause = cause_of(text, error)
+        where = f"{path}:{cause.line}:{cause.column}"
+        raise BadInput(cause.what, where=where, how=cause.how) from None
     except yaml.reader.ReaderError as error:
         raise _bad_character(path, text, chr(error.character)) from None
     if not isinstance(data, dict):
@@ -124,9 +120,9 @@ def read_text(path: Path) -> str:
     except IsADirectoryError:
         raise BadInput("is a directory", where=str(path), how="name the file in it") from None
     except UnicodeDecodeError as error:
-        raise BadInput(
-            f"not UTF-8 at byte {error.start}", where=str(path), how="save it as UTF-8"
-        ) from None
+        line = content.count(b"\n", 0, error.start) + 1
+        what = f"not UTF-8 (byte 0x{content[error.start]:02X})"
+        raise BadInput(what, where=f"{path}:{line}", how="save it as UTF-8") from None
     except OSError as error:
         raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
 
@@ -234,9 +230,11 @@ class _Builder:
     def _entry(self, event: yaml.NodeEvent, path: YamlPath, out: dict[str, object]) -> None:
         if type(event) is yaml.ScalarEvent and not (event.anchor or event.tag):
             key = event.value
+            if key != key.strip():  # YAML leaves out ordinary spaces
+                self._refuse(event, path, *NO_BREAK)
         else:
             self._node(event, (*path, "?"))
-            self._refuse(event, path, "a key that is not plain text", "use a word as the key")
+            self._refuse(event, path, *_key_problem(event))
             key = "?"
         here = (*path, key)
         if key in out:
@@ -248,6 +246,13 @@ class _Builder:
 
     def _refuse(self, event: yaml.Event, path: YamlPath, what: str, how: str) -> None:
         self.refusals.append(_DocumentProblem(_mark(event), path, what, how))
+
+
+def _key_problem(event: yaml.NodeEvent) -> tuple[str, str]:
+    if isinstance(event, yaml.MappingStartEvent):  # `{{ name }}`
+        what = "a mapping as a key: `{{` begins one, and nothing fills in placeholders here"
+        return what, "write the value itself"
+    return "a key that is not plain text", "use a word as the key"
 
 
 def _mark(event: yaml.Event) -> Mark:

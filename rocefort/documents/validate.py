@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from rocefort.documents.read import Document, YamlPath, path_text
@@ -22,11 +24,14 @@ WHOLE_NUMBER = ("int_parsing", "int_type", "int_from_float", "int_parsing_size")
 NUMBER = ("float_parsing", "float_type", "finite_number")
 UNITS = {"kbytes": "kbytes", "ms": "milliseconds", "s": "seconds", "us": "microseconds"}
 UNITS |= {"m": "metres", "gbps": "Gb/s"}  # by the last word of a key
+BOUNDS = ("greater_than_equal", "greater_than", "less_than_equal", "less_than")
+BOUND_WORDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+CHOICES = re.compile(r", | or ")
+LONGEST_PREFIX, HIGHEST_OCTET = 32, 255  # of IPv4
 EXPECTED = {  # pydantic's messages name Python's types
     "model_type": "write keys and values, indented below it",
     "dict_type": "write keys and values, indented below it",
     "tuple_type": "write a list: [first, second], or lines that begin with `- `",
-    "ip_v4_network": "write a network, such as 10.1.0.0/22: no bit set behind its length",
     "ip_v4_address": "write an address without a length, such as 10.0.0.1",
     "ip_v4_interface": "write an address with its length, such as 10.65.1.1/24",
     "string_type": "write text; in quotes if it looks like a number",
@@ -99,16 +104,84 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
     if kind == "value_error":
         what, _, how = str(detail["ctx"]["error"]).partition("; ")
         return Problem(where, what, how)
-    shown = _value_text(detail["input"])
-    if kind == "too_short" and not detail["input"]:
-        return Problem(where, f"{str(path[-1])!r} is empty", "give at least one")
-    if kind == "too_long":
-        given, most = detail["ctx"]["actual_length"], detail["ctx"]["max_length"]
-        return Problem(where, f"{str(path[-1])!r} has {given} items", f"give at most {most}")
-    if kind in WHOLE_NUMBER or kind in NUMBER:
+    return Problem(where, *_value_problem(model, path, detail))
+
+
+def _value_problem(model: type[BaseModel], path: YamlPath, detail: ErrorDetails) -> tuple[str, str]:
+    """Return what is wrong with a value, and its fix."""
+    kind, given = detail["type"], detail["input"]
+    shown = _value_text(given)
+    what, how = f"{shown} cannot be used", EXPECTED.get(kind) or _plain(detail["msg"])
+    if kind == "too_short" and not given:
+        what, how = f"{str(path[-1])!r} is empty", "give at least one"
+    elif kind == "too_long":
+        count, most = detail["ctx"]["actual_length"], detail["ctx"]["max_length"]
+        what, how = f"{str(path[-1])!r} has {count} items", f"give at most {most}"
+    elif kind in WHOLE_NUMBER or kind in NUMBER:
         number = "whole number" if kind in WHOLE_NUMBER else "number"
-        return Problem(where, f"{shown} is not a {number}", f"write the number alone{_unit(path)}")
-    return Problem(where, f"{shown} cannot be used", EXPECTED.get(kind) or _plain(detail["msg"]))
+        what, how = f"{shown} is not a {number}", f"write the number alone{_unit(path)}"
+    elif kind in BOUNDS:
+        what, how = f"{shown} is out of range", _range(model, path, detail)
+    elif kind == "ip_v4_network":
+        what, how = _network_problem(given, shown)
+    elif kind in ("literal_error", "enum"):
+        how = nearest(str(given), [word.strip("'") for word in _choices(detail)])
+    return what, how
+
+
+def _range(model: type[BaseModel], path: YamlPath, detail: ErrorDetails) -> str:
+    """Return the fix of a number that is out of range: both bounds of its field, with the unit."""
+    bounds = _bounds_at(model, path)
+    bounds |= {name: bound for name, bound in detail["ctx"].items() if name in BOUND_WORDS}
+    shown = {name: str(bound).removesuffix(".0") for name, bound in bounds.items()}
+    unit = _unit(path).removeprefix(", in")
+    if {"ge", "le"} <= shown.keys():
+        return f"write {shown['ge']} to {shown['le']}{unit}"
+    words = [f"{word} {shown[name]}" for name, word in BOUND_WORDS.items() if name in shown]
+    return f"write {' and '.join(words)}{unit}"
+
+
+def _bounds_at(model: type[BaseModel], path: YamlPath) -> dict[str, object]:
+    """Return bounds of the number at a path: `ge`, `le`, `gt` and `lt` with their values."""
+    owners = filter(_is_model, _annotations_at(model, path[:-1]))
+    fields = [field for owner in owners if (field := owner.model_fields.get(str(path[-1])))]
+    marks = [mark for field in fields for mark in _marks(field)]
+    return {n: getattr(mark, n) for mark in marks for n in BOUND_WORDS if hasattr(mark, n)}
+
+
+def _marks(annotation: object) -> Iterator[object]:
+    """Yield the constraints in Annotated[..] and in the members of a union."""
+    if isinstance(annotation, FieldInfo):
+        yield from annotation.metadata
+        yield from _marks(annotation.annotation)
+    elif typing.get_origin(annotation) is typing.Annotated:
+        for mark in typing.get_args(annotation)[1:]:
+            yield from _marks(mark) if isinstance(mark, FieldInfo) else (mark,)
+    else:
+        for member in typing.get_args(annotation):
+            yield from _marks(member)
+
+
+def _choices(detail: ErrorDetails) -> list[str]:
+    return CHOICES.split(str(detail["ctx"]["expected"]))
+
+
+def _network_problem(value: object, shown: str) -> tuple[str, str]:
+    """Return what is wrong with a network, and its fix."""
+    example = "write a network, such as 10.1.0.0/22"
+    if not isinstance(value, str):
+        return f"{shown} cannot be used", example
+    address, _, length = value.partition("/")
+    if length.isdecimal() and int(length) > LONGEST_PREFIX:
+        return f"{shown} has a length above {LONGEST_PREFIX}", example
+    parts = address.split(".")
+    if any(part.isdecimal() and int(part) > HIGHEST_OCTET for part in parts):
+        return f"{shown} has a number above {HIGHEST_OCTET}", example
+    try:
+        network = IPv4Network(value, strict=False)
+    except ValueError:
+        return f"{shown} is not a network", example
+    return f"{shown} has bits set behind its length", f"its network is {network}"
 
 
 def _key_problem(
@@ -179,11 +252,17 @@ def _item(data: object, part: str | int) -> object:
 
 def _fields_at(model: object, path: YamlPath) -> list[str]:
     """Return valid keys at a path; of a union those of all its members."""
+    return [
+        name for one in _annotations_at(model, path) if _is_model(one) for name in one.model_fields
+    ]
+
+
+def _annotations_at(model: object, path: YamlPath) -> list[Any]:
+    """Return the types of the value at a path; of a union its members."""
     annotations = [model]
     for part in path:
         annotations = [below for one in annotations for below in _below(one, part)]
-    models = [one for kind in annotations for one in _members(kind) if _is_model(one)]
-    return [name for one in models for name in one.model_fields]
+    return [one for kind in annotations for one in _members(kind)]
 
 
 def _below(annotation: object, part: str | int) -> Iterator[object]:

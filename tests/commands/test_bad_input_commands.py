@@ -35,7 +35,7 @@ devices:
   - {name: leaf08, host: 10.255.0.16, user: netops, credential: "env:NETOPS_PASSWORD"}
 """
 FABRICS = {  # one for each stage: the syntax, the shape, what contradicts itself, what clashes
-    "syntax": (("mtu: 9000  #", "mtu: [9000  #"), "not YAML: did not find expected"),
+    "syntax": (("mtu: 9000  #", "mtu: [9000  #"), "the `[` that opens here is not closed"),
     "shape": (("name: leaf03", "name: ../leaf03"), "leaves[2].name: '../leaf03' is not a name; "),
     "intent": (("canary: leaf08", "canary: leaf80"), "rollout.canary: no leaf 'leaf80'; "),
     "fit": (

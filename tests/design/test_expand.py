@@ -270,7 +270,7 @@ BROKEN: list[tuple[str, str, str]] = [
     ("capacity:\n", "<<<<<<< ours\ncapacity:\n", "an unresolved merge conflict"),
     ("  - id: 8\n    name: leaf08\n", "  - name: leaf08\n", "leaves[7].id"),
     ("  - id: 8\n    name: leaf08\n", "  - id: 7\n    name: leaf08\n", "id '7' is given twice"),
-    ("mtu: 9000", "mtu: [9000", "not YAML"),
+    ("mtu: 9000", "mtu: [9000", "that opens here is not closed"),
     ("mtu: 9000", "mtu: 9000\nmtu: 9100", "key 'mtu' is there twice"),
 ]
 

@@ -61,7 +61,11 @@ def test_written_and_read_again(tmp_path: Path) -> None:
     ("old", "new", "sentence"),
     [
         ("host: 10.255.0.11", "hosst: 10.255.0.11", ":4:5: devices[0].hosst: unknown key 'hosst'"),
-        ("port: 2222", "port: 70000", ":10:11: servers[0].port: 70000 cannot be used"),
+        (
+            "port: 2222",
+            "port: 70000",
+            ":10:11: servers[0].port: 70000 is out of range; write 1 to 65535",
+        ),
         (
             "credential: env:SWITCH_PASSWORD",
             "credential: hunter2",

@@ -133,7 +133,7 @@ def test_leaves_without_a_guest_are_told(edit_heps: EditHeps, access: Connection
 SPOILT = [  # change, limit of a run, source of the verdict
     (
         no_trust,
-        DEADLINE_S,  # its runs end: counters tell, not the deadline
+        DEADLINE_S,  # its runs end; the counters show the fault
         f"{LEAF} 100GE1/0/5",
         "packets of the test left by queue 0",
         "its priority map is not RoCE's",

@@ -176,7 +176,7 @@ def test_law_3_another_leaf_and_segment_only_add_lines(edit_heps: EditHeps) -> N
         ),
         (
             "      - {id: 10000, action: deny, source: [compute], destination: [storage]}\n",
-            "security.policy.entries[0].id: '10000' cannot be used; input should be less than",
+            "security.policy.entries[0].id: 10000 is out of range; write 1 to 9999",
         ),
     ],
 )
@@ -184,7 +184,7 @@ def test_bad_policies(edit_heps: EditHeps, entries: str, sentence: str) -> None:
     path = edit_heps((SECURITY, f"{SECURITY}  policy:\n    entries:\n{entries}"))
     with pytest.raises(BadInput) as caught:
         derive(path)
-    assert sentence in str(caught.value).replace("10000 cannot", "'10000' cannot")
+    assert sentence in str(caught.value)
 
 
 def test_a_gateway_outside_its_segment_cannot_be_filtered(edit_heps: EditHeps) -> None:

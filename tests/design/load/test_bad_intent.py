@@ -76,7 +76,7 @@ CASES = [
     ),
     pytest.param(
         [("mtu: 9000  #", "mtu: [9000  #")],
-        ["fabric.yaml:<cables:>:1: not YAML: did not find expected ',' or ']'; fix the syntax"],
+        ["fabric.yaml:<mtu: >:6: the `[` that opens here is not closed; close it with `]`"],
         id="syntax",
     ),
     pytest.param(
@@ -406,7 +406,7 @@ def test_a_missing_file_names_the_fabrics_there_are(tmp_path: Path) -> None:
     [
         (b"", "fabric.yaml:1:1: the file is empty; begin with `fabric: NAME`"),
         (b"- 1\n", "fabric.yaml:1:1: the file is not a mapping; begin with `fabric: NAME`"),
-        (b"fabric: \xff\n", "fabric.yaml: not UTF-8 at byte 8; save it as UTF-8"),
+        (b"fabric: \xff\n", "fabric.yaml:1: not UTF-8 (byte 0xFF); save it as UTF-8"),
         (b"a: 1\n---\nb: 2\n", "fabric.yaml:2:1: a second document; keep one document a file"),
         (
             b"a: &a [1]\nb: [" + b"*a," * 20 + b"]\n",

@@ -126,7 +126,7 @@ BAD: list[tuple[str, list[str]]] = [
     ),
     (
         HEAD + "flows:\n  - {share: -1}\n",
-        ["4:13: flows[0].share: -1 cannot be used; input should be greater than 0"],
+        ["4:13: flows[0].share: -1 is out of range; write more than 0 and at most 100"],
     ),
     (
         HEAD + "flows:\n  - {share: 0.5}\n  - {share: 0.5}\n",
@@ -151,10 +151,7 @@ BAD: list[tuple[str, list[str]]] = [
     ),
     (
         HEAD + "assumed: [volume]\n",
-        [
-            "3:11: assumed[0]: 'volume' cannot be used; "
-            "input should be 'peak', 'daily', 'busiest_day' or 'flows'"
-        ],
+        ["3:11: assumed[0]: 'volume' cannot be used; known here: busiest_day, daily, flows, peak"],
     ),
 ]
 

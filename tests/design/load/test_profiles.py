@@ -113,10 +113,10 @@ CASES: list[tuple[list[tuple[str, str]], list[str]]] = [
     (
         [(OWN, f"{OWN}  nic:\n    ours: {{dscp2prio: {{64: 3, 24: 8, x: 1}}}}\n")],
         [
-            "fabric.yaml:<ours:>:28: profiles.nic.ours.dscp2prio.64: '64' cannot be used; input should "
-            "be less than or equal to 63",
-            "fabric.yaml:<ours:>:35: profiles.nic.ours.dscp2prio.24: 8 cannot be used; input should be "
-            "less than or equal to 7",
+            "fabric.yaml:<ours:>:28: profiles.nic.ours.dscp2prio.64: '64' is out of range; write at "
+            "most 63",
+            "fabric.yaml:<ours:>:35: profiles.nic.ours.dscp2prio.24: 8 is out of range; write at "
+            "most 7",
             "fabric.yaml:<ours:>:41: profiles.nic.ours.dscp2prio.x: 'x' is not a whole number; write "
             "the number alone",
         ],
