@@ -13,3 +13,10 @@ ROOT = INVENTORY.parent
 TEMPLATES = ROOT / "templates"
 HARDWARE = INVENTORY / "hardware"
 PROFILES = INVENTORY / "profiles"
+
+
+def shortest(path: Path) -> Path:
+    """Return the path relative to the current directory, if it is below it."""
+    absolute = path.absolute()
+    here = Path.cwd()
+    return absolute.relative_to(here) if absolute.is_relative_to(here) else path

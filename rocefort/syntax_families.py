@@ -15,7 +15,12 @@ FAMILY_FILE = "families.yaml"
 
 
 @cache
-def load_families(directory: Path = HARDWARE) -> Mapping[str, Family]:
-    """Load ranges, defaults and conditions of each family; raises BadInput for a bad file."""
+def load_families() -> Mapping[str, Family]:
+    """Return the shipped families."""
+    return read_families(HARDWARE)
+
+
+def read_families(directory: Path) -> Mapping[str, Family]:
+    """Read ranges, defaults and conditions of each family; raises BadInput for a bad file."""
     document = read_document(directory / FAMILY_FILE, "families:")
     return {family.name: family for family in validate(FamilyFile, document).families}

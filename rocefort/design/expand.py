@@ -10,11 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rocefort.design.load.load import Catalogue, LoadedFabric
+from rocefort.design.load.load import Catalogue, LoadedFabric, loaded_fabric
 from rocefort.documents.edit import Insertion, Item, appended, spliced
 from rocefort.documents.read import document_of
 from rocefort.documents.suggest import nearest
-from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf, Switch
@@ -86,9 +85,7 @@ def grow(
         what = "the new items do not read back as intended"
         raise Refused(what, where=loaded.document.file, how="write them by hand, and report it")
     new = {key: tuple(str(item["name"]) for item in items) for key, items in lists.items()}
-    return GrownFabric(
-        grown, tuple(insertions), LoadedFabric(validate(Fabric, document), document), new
-    )
+    return GrownFabric(grown, tuple(insertions), loaded_fabric(document, loaded.site), new)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Address
 
 from rocefort.design.infer_cabling import LldpNeighbour, claims_of, links_of
-from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
+from rocefort.design.load.hardware_catalogue import Catalogue
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Link, Network, Node, Role
 
@@ -79,12 +79,13 @@ def _neighbours(nodes: Sequence[Node], links: Sequence[Link]) -> Mapping[str, se
 # --- hardware and syntax family, by the model and the release that a text names ---------------
 
 
-def with_hardware(node: Node, model: str | None, software: str | None) -> Node:
+def with_hardware(
+    node: Node, model: str | None, software: str | None, catalogue: Catalogue
+) -> Node:
     """Add the hardware facts of a model and a release to a node; others stay unknown.
 
     model: as the switch prints it, CE8851-32CQ8DQ-P; software: its release, V300R023C00.
     """
-    catalogue = load_catalogue()
     return node.model_copy(
         update={
             "software": software,

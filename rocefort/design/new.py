@@ -18,7 +18,7 @@ from jinja2 import Template
 from rocefort.design.allocation import FIRST_SERVER
 from rocefort.design.derive.check_capacity import larger_hardware
 from rocefort.design.load.json_schema import MODELINE
-from rocefort.design.load.load import FABRIC_FILE, Catalogue, load_catalogue, shortest
+from rocefort.design.load.load import FABRIC_FILE, Catalogue, load_catalogue
 from rocefort.documents.suggest import nearest
 from rocefort.errors import BadInput, Problem, Refused, ServiceFailed
 from rocefort.models.base import check_name
@@ -31,7 +31,7 @@ from rocefort.models.fabric.types import (
 )
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import count_of
-from rocefort.paths import HARDWARE, TEMPLATES
+from rocefort.paths import HARDWARE, TEMPLATES, shortest
 from rocefort.templating import text_templates
 
 RELEASES = ("V300R023C00", "V200R022C00")  # those of the references and of HEPS

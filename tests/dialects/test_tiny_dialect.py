@@ -15,9 +15,9 @@ from rocefort.errors import BadInput
 from rocefort.models.device.bgp import Bgp, BgpPeer
 from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface, InterfacePfc
-from rocefort.syntax_families import load_families
+from rocefort.syntax_families import read_families
 
-(FAMILY,) = load_families(Path(tiny_dialect.__path__[0])).values()
+(FAMILY,) = read_families(Path(tiny_dialect.__path__[0])).values()
 TINY = dialect_of(FAMILY)
 
 ADDRESSES = st.integers(min_value=1, max_value=6).map(lambda n: IPv4Address(f"10.0.0.{n}"))

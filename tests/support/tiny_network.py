@@ -12,9 +12,9 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import Hardware, Release
 from rocefort.models.network.network import Network, Node
-from rocefort.syntax_families import load_families
+from rocefort.syntax_families import read_families
 
-(FAMILY,) = load_families(Path(tiny_dialect.__path__[0])).values()
+(FAMILY,) = read_families(Path(tiny_dialect.__path__[0])).values()
 PORT = "100GE1/0/1"
 HARDWARE = Hardware(
     model="TINY-1",

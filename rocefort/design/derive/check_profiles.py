@@ -30,7 +30,7 @@ class _Use(NamedTuple):
 def profile_problems(context: Context) -> Iterator[Problem]:
     """Yield problems of names: duplicate, unknown, or of a profile of another kind."""
     for key, chosen in context.own_profiles.known.items():
-        if first := context.shipped.known.get(key):
+        if first := context.of_site.known.get(key):
             yield given_twice(chosen, first)
     used = {}
     for use in _uses(context):

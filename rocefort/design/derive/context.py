@@ -11,7 +11,7 @@ from ipaddress import IPv4Interface
 from rocefort.design import allocation
 from rocefort.design.derive.segment_acls import segment_acls
 from rocefort.design.load.load import Catalogue, LoadedFabric
-from rocefort.design.load.profiles import Library, ProfileUse, library_of, shipped_profiles
+from rocefort.design.load.profiles import Library, ProfileUse, library_of
 from rocefort.documents.read import YamlPath
 from rocefort.errors import Problem
 from rocefort.models.device.packet_filters import FilterAcl
@@ -34,9 +34,9 @@ class Context:
 
     loaded: LoadedFabric
     catalogue: Catalogue
+    of_site: Library  # profiles besides the fabric's own
     table: dict[str, Position] = field(default_factory=dict)
     ports: list[str] = field(default_factory=list)  # `device/interfaces[NAME]` that RoCE passes
-    shipped: Library = field(default_factory=shipped_profiles)
 
     @property
     def fabric(self) -> Fabric:
@@ -64,7 +64,7 @@ class Context:
     @cached_property
     def profiles(self) -> Library:
         """All profiles that the fabric can use."""
-        return self.shipped.joined(self.own_profiles)
+        return self.of_site.joined(self.own_profiles)
 
     @cached_property
     def lossless_chosen(self) -> ProfileUse:

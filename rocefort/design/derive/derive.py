@@ -16,17 +16,16 @@ from rocefort.design.derive.switches import switches
 from rocefort.design.load.load import (
     Catalogue,
     LoadedFabric,
-    find_fabric,
     load_catalogue,
     load_fabric,
-    refuse_site_data,
 )
-from rocefort.design.load.profiles import Library, shipped_profiles
+from rocefort.design.load.profiles import profiles_of
 from rocefort.documents.read import Document
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.lossless import Lossless
 from rocefort.models.finding import Waiver
 from rocefort.models.network.network import Network, Reserved, Segment, Sources
+from rocefort.site import Site
 
 
 @dataclass(frozen=True)
@@ -40,21 +39,20 @@ class DerivedNetwork:
     lossless: Lossless  # the fabric's profile
 
 
-def derive(name: Path) -> DerivedNetwork:
-    """Read a fabric and derive its Network; raises BadInput stage by stage."""
-    fabric = find_fabric(name)
-    refuse_site_data(fabric)
-    return derive_loaded(load_fabric(fabric), load_catalogue())
+def derive(name: Path, site: Site | None = None) -> DerivedNetwork:
+    """Read a fabric and derive its Network; raises BadInput stage by stage.
+
+    site: as in `load_fabric`.
+    """
+    return derive_loaded(load_fabric(name, site))
 
 
-def derive_loaded(
-    loaded: LoadedFabric, catalogue: Catalogue, profiles: Library | None = None
-) -> DerivedNetwork:
+def derive_loaded(loaded: LoadedFabric, catalogue: Catalogue | None = None) -> DerivedNetwork:
     """Derive the Network of a loaded fabric; raises BadInput with its contradictions.
 
-    profiles: library besides the fabric's own profiles; by default that of Rocefort.
+    catalogue: hardware and families; by default those of the fabric's site.
     """
-    context = Context(loaded, catalogue, shipped=profiles or shipped_profiles())
+    context = Context(loaded, catalogue or load_catalogue(loaded.site), profiles_of(loaded.site))
     check_intent(context)
     check_border(context)
     joints = tuple(joints_of(context))

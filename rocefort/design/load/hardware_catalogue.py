@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
-from rocefort.documents.read import Document, read_document
+from rocefort.documents.read import Document, read_document, read_text
 from rocefort.documents.suggest import nearest
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.hardware.netbox import DeviceType, ModuleType, hardware_of
-from rocefort.paths import HARDWARE
-from rocefort.syntax_families import FAMILY_FILE, load_families
+from rocefort.paths import shortest
+from rocefort.site import SHIPPED, Site, SiteState
+from rocefort.syntax_families import FAMILY_FILE, load_families, read_families
 
 CARDS = "cards"  # directory of line cards, NetBox's module types
 MODEL = re.compile(r"^model: *(['\"]?)(?P<model>[^'\"#\n]*?)\1 *(?:#.*)?$", re.MULTILINE)
@@ -31,12 +32,12 @@ class Catalogue:
 
 @dataclass(frozen=True)
 class Shelf(Mapping[str, Hardware]):
-    """Hardware of one directory; the file of a model is read once, at its first use.
+    """Hardware of a site; the file of a model is read once, at its first use.
 
     A model with a hundred ports takes a few milliseconds, and a fabric names four of them.
     """
 
-    directory: Path
+    site: Site
     files: Mapping[str, Path]
     families: Mapping[str, Family]
     known: dict[str, Hardware] = field(default_factory=dict)
@@ -44,8 +45,7 @@ class Shelf(Mapping[str, Hardware]):
     def __getitem__(self, model: str) -> Hardware:
         """Return facts of a model; raises KeyError without a file, BadInput for an invalid file."""
         if model not in self.known:
-            cards = self.directory / CARDS
-            self.known[model] = read_hardware(self.files[model], cards, self.families)
+            self.known[model] = read_hardware(self.files[model], self.site, self.families)
         return self.known[model]
 
     def __iter__(self) -> Iterator[str]:
@@ -61,17 +61,30 @@ class Shelf(Mapping[str, Hardware]):
         return model in self.files
 
 
-@cache
-def load_catalogue(directory: Path = HARDWARE) -> Catalogue:
-    """Read the syntax families and list the models; a site adds a switch by a file."""
-    families = load_families(directory)
-    return Catalogue(Shelf(directory, models_in(directory), families), families)
+def load_catalogue(site: Site = SHIPPED) -> Catalogue:
+    """Read the syntax families and list the models of a site.
+
+    A file of the site precedes the shipped file of the same model, card or family.
+    """
+    return _catalogue(site, site.state(site.hardware))
+
+
+@lru_cache(maxsize=32)
+def _catalogue(site: Site, _state: SiteState) -> Catalogue:
+    """Return the catalogue of one state of a site's files."""
+    families: dict[str, Family] = {}
+    files: dict[str, Path] = {}
+    for layer in site.layers:
+        if (layer.hardware / FAMILY_FILE).is_file():
+            families |= load_families() if layer == SHIPPED else read_families(layer.hardware)
+        files |= models_in(layer.hardware)
+    return Catalogue(Shelf(site, files, families), families)
 
 
 def models_in(directory: Path) -> dict[str, Path]:
     """Return files by model; raises BadInput for two files of one model."""
     files: dict[str, Path] = {}
-    for path in sorted(directory.glob("*.yaml")):
+    for path in sorted(shortest(directory).glob("*.yaml")):
         if path.name == FAMILY_FILE:
             continue
         model = _model_of(path)
@@ -84,13 +97,13 @@ def models_in(directory: Path) -> dict[str, Path]:
 
 def _model_of(path: Path) -> str:
     """Return the model of a file, without reading all of it as YAML; raises for a wrong file."""
-    match = MODEL.search(path.read_text(encoding="utf-8", errors="replace"))
+    match = MODEL.search(read_text(path))
     if match:
         return match["model"]
     return validate(DeviceType, read_document(path, "manufacturer: NAME")).model
 
 
-def read_hardware(path: Path, cards: Path, families: Collection[str]) -> Hardware:
+def read_hardware(path: Path, site: Site, families: Collection[str]) -> Hardware:
     """Read one model with the cards in its slots; raises BadInput with all problems."""
     document = read_document(path, "manufacturer: NAME")
     device = validate(DeviceType, document)
@@ -103,19 +116,29 @@ def read_hardware(path: Path, cards: Path, families: Collection[str]) -> Hardwar
                 nearest(release.family, map(str, families)),
             )
             raise BadInput(what, where=where, how=how)
-    card_files = models_in(cards) if device.rocefort.cards else {}
-    held: dict[str, ModuleType] = {}
+    card_files = _card_files(site) if device.rocefort.cards else {}
+    cards: dict[str, ModuleType] = {}
     for slot, name in device.rocefort.cards.items():
         if name not in card_files:
             where = f"{document.at(('rocefort', 'cards', slot))}: rocefort.cards.{slot}"
+            folders = [str(shortest(layer.hardware / CARDS)) for layer in reversed(site.layers)]
             raise BadInput(
-                f"no card {name!r} in {cards}", where=where, how=nearest(name, card_files)
+                f"no card {name!r} in {' or '.join(folders)}",
+                where=where,
+                how=nearest(name, card_files),
             )
-        held[slot] = _card(card_files[name])
+        cards[name] = cards.get(name) or _card(card_files[name])
+    held = {slot: cards[name] for slot, name in device.rocefort.cards.items()}
     return _hardware(document, device, held)
 
 
-@cache
+def _card_files(site: Site) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for layer in site.layers:
+        files |= models_in(layer.hardware / CARDS)
+    return files
+
+
 def _card(path: Path) -> ModuleType:
     return validate(ModuleType, read_document(path, "manufacturer: NAME"))
 

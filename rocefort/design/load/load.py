@@ -10,18 +10,20 @@ from rocefort.documents.read import Document, YamlPath, path_text, read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem
 from rocefort.models.fabric.fabric import Fabric
-from rocefort.paths import HARDWARE, INVENTORY, PROFILES
+from rocefort.paths import INVENTORY, shortest
+from rocefort.site import SHIPPED, Site, places_of, site_of
 
-__all__ = ["Catalogue", "LoadedFabric", "find_fabric", "load_catalogue", "load_fabric", "shortest"]
+__all__ = ["Catalogue", "LoadedFabric", "find_fabric", "load_catalogue", "load_fabric"]
 FABRIC_FILE = "fabric.yaml"
 
 
 @dataclass(frozen=True)
 class LoadedFabric:
-    """Fabric with its document, for positions."""
+    """Fabric with its document, for positions, and the site whose hardware and profiles it uses."""
 
     fabric: Fabric
     document: Document
+    site: Site = SHIPPED
 
     def problem(self, path: YamlPath, what: str, how: str = "") -> Problem:
         """Return a problem at a YAML path."""
@@ -32,15 +34,15 @@ class LoadedFabric:
 def find_fabric(name: Path) -> Path:
     """Find a fabric by file, by directory with fabric.yaml, or by name in an inventory.
 
-    The inventory of the current directory precedes the one that Rocefort ships.
+    The inventory of the site around the current directory precedes the one that Rocefort ships.
     """
-    inventories = (Path("inventory"), INVENTORY)
-    for candidate in (name, *(inventory / name for inventory in inventories)):
+    for candidate in (*places_of(name), INVENTORY / name):
         if candidate.is_dir():
             return shortest(candidate / FABRIC_FILE)
         if candidate.is_file():
             return shortest(candidate)
-    files = (path for inventory in inventories for path in inventory.glob(f"*/{FABRIC_FILE}"))
+    site = site_of(Path.cwd()) or SHIPPED
+    files = (path for each in {site, SHIPPED} for path in each.inventory.glob(f"*/{FABRIC_FILE}"))
     names = sorted({path.parent.name for path in files})
     raise BadInput(
         "no such fabric",
@@ -49,32 +51,15 @@ def find_fabric(name: Path) -> Path:
     )
 
 
-def refuse_site_data(fabric: Path) -> None:
-    """Raise BadInput for hardware or profiles next to a fabric that differ from the installed ones.
+def load_fabric(name: Path, site: Site | None = None) -> LoadedFabric:
+    """Read a fabric; raises BadInput with all problems of structure and types.
 
-    Only the installed ones are read, so a change of others would never reach a switch.
+    site: of a file that is not in its place, such as a copy; by default that of the file.
     """
-    inventory = fabric.absolute().parent.parent
-    for installed in (HARDWARE, PROFILES):
-        for path in sorted((inventory / installed.name).glob("*.yaml")):
-            own = installed / path.name
-            if not own.is_file() or own.read_bytes() != path.read_bytes():
-                raise BadInput(
-                    "is not read: hardware and profiles are those of the installed Rocefort",
-                    where=str(shortest(path)),
-                    how="put a profile into `profiles:` of the fabric; add a switch model to "
-                    "inventory/hardware of Rocefort",
-                )
+    return loaded_fabric(read_document(find_fabric(name)), site)
 
 
-def shortest(path: Path) -> Path:
-    """Return the path relative to the current directory, if it is below it."""
-    absolute = path.absolute()
-    here = Path.cwd()
-    return absolute.relative_to(here) if absolute.is_relative_to(here) else path
-
-
-def load_fabric(name: Path) -> LoadedFabric:
-    """Read a fabric; raises BadInput with all problems of structure and types."""
-    document = read_document(find_fabric(name))
-    return LoadedFabric(validate(Fabric, document), document)
+def loaded_fabric(document: Document, site: Site | None = None) -> LoadedFabric:
+    """Return the fabric of a document; raises as `load_fabric` does."""
+    of_file = site or site_of(Path(document.file)) or SHIPPED
+    return LoadedFabric(validate(Fabric, document), document, of_file)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
-from rocefort.design.load.load import shortest
 from rocefort.documents.read import Document, YamlPath, path_text, read_document
 from rocefort.documents.suggest import nearest
 from rocefort.documents.validate import validate
@@ -15,7 +14,8 @@ from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.profiles import Profiles
 from rocefort.models.network.network import Position
-from rocefort.paths import PROFILES
+from rocefort.paths import shortest
+from rocefort.site import SHIPPED, Site, SiteState
 
 KINDS = tuple(Profiles.model_fields)
 
@@ -90,16 +90,26 @@ def _profile_uses(profiles: Profiles, document: Document, path: YamlPath) -> Ite
             yield ProfileUse(kind, name, profile, document, (*path, kind, name))
 
 
-def shipped_profiles(directory: Path = PROFILES) -> Library:
-    """Read the profiles of inventory/profiles; a site adds some by a file. Raises BadInput."""
-    return _read_profiles(shortest(directory))
+def profiles_of(site: Site = SHIPPED) -> Library:
+    """Read the profiles of a site; raises BadInput.
+
+    A profile of the site precedes the shipped one of the same kind and name.
+    """
+    return _library(site, site.state(site.profiles))
 
 
-@cache
+@lru_cache(maxsize=32)
+def _library(site: Site, _state: SiteState) -> Library:
+    """Return the profiles of one state of a site's files."""
+    own = (_read_profiles(layer.profiles).known for layer in site.layers)
+    return Library({key: chosen for known in own for key, chosen in known.items()})
+
+
 def _read_profiles(directory: Path) -> Library:
+    """Read the profiles of a directory; raises BadInput for two of one kind and name."""
     by_key: dict[tuple[str, str], ProfileUse] = {}
     problems = []
-    for path in sorted(directory.glob("*.yaml")):
+    for path in sorted(shortest(directory).glob("*.yaml")):
         document = read_document(path, "lossless:")
         for key, chosen in library_of(validate(Profiles, document), document).known.items():
             if key in by_key:

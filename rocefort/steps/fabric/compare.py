@@ -44,7 +44,7 @@ def side_of(text: str, other: str) -> ComparedSide:
 
 def side_of_fabric(fabric: Path, name: str) -> ComparedSide:
     """Derive a fabric as a side, without rendering it."""
-    return _side_of_derived(derive_loaded(load_fabric(fabric), load_catalogue()), name)
+    return _side_of_derived(derive_loaded(load_fabric(fabric)), name)
 
 
 def _side_of_derived(derived: DerivedNetwork, name: str) -> ComparedSide:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
@@ -17,13 +17,11 @@ from rocefort.design.expand import (
     NewSwitchModel,
     grow,
 )
-from rocefort.design.load.load import LoadedFabric, find_fabric, load_catalogue
+from rocefort.design.load.load import LoadedFabric, find_fabric, load_catalogue, loaded_fabric
 from rocefort.documents.edit import replace_file
 from rocefort.documents.read import document_of, read_text
-from rocefort.documents.validate import validate
 from rocefort.errors import BadInput, Problem, Refused
 from rocefort.models.base import check_name
-from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.finding import Finding, Severity
 from rocefort.models.keyed import natural
 from rocefort.models.network.network import End, Network, Node
@@ -114,8 +112,8 @@ def expand(name: Path, wanted: GrowthRequest) -> Expansion:
     path = find_fabric(name)
     text = read_text(path)
     document = document_of(text, str(path))
-    loaded = LoadedFabric(validate(Fabric, document), document)
-    start = derive_loaded(loaded, load_catalogue())
+    loaded = loaded_fabric(document)
+    start = derive_loaded(loaded)
     grown = _grown_fabric(text, loaded, wanted)
     end = _derived_growth(grown.loaded, path)
     old, new = subject_of_derived(start), subject_of_derived(end)
@@ -146,14 +144,14 @@ def expand(name: Path, wanted: GrowthRequest) -> Expansion:
 
 def _grown_fabric(text: str, loaded: LoadedFabric, wanted: GrowthRequest) -> GrownFabric:
     try:
-        return grow(text, loaded, load_catalogue(), wanted)
+        return grow(text, loaded, load_catalogue(loaded.site), wanted)
     except Refused as error:
         raise _untouched(error.problems, loaded.document.file) from None
 
 
 def _derived_growth(loaded: LoadedFabric, path: Path) -> DerivedNetwork:
     try:
-        return derive_loaded(loaded, load_catalogue())
+        return derive_loaded(loaded)
     except BadInput as error:
         raise _untouched(error.problems, str(path)) from None
 
@@ -283,8 +281,8 @@ def _steps(expansion: Expansion) -> Iterator[GrowthStep]:
     for spine in expansion.grown.new.get(SPINES, ()):
         number = next(i for i, one in enumerate(fabric.spines) if one.name == spine) + 1
         part = {"spines": fabric.spines[:number], "leaves": old.leaves, "servers": old.servers}
-        smaller = LoadedFabric(fabric.model_copy(update=part), loaded.document)
-        after = derive_loaded(smaller, load_catalogue()).network
+        smaller = replace(loaded, fabric=fabric.model_copy(update=part))
+        after = derive_loaded(smaller).network
         yield GrowthStep(before, after, (spine,), spine)
         before = after
     if leaves:

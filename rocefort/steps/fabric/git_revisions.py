@@ -2,9 +2,9 @@
 
 A revision provides files only, never code or templates. The installed Rocefort derives and renders
 both sides, so each difference comes from the described fabric. A fabric comes with the hardware
-facts and the profiles of its repository at that revision, in `inventory/hardware` and
-`inventory/profiles`. A repository without them gets those that ship with Rocefort. Blobs are read
-directly, because `git archive` omits the files of `export-ignore`. Symbolic links are not followed.
+facts and the profiles of its site at that revision; the site is found as in a worktree, but not
+outside of the revision. Blobs are read directly, because `git archive` omits the files of
+`export-ignore`. Symbolic links are not followed.
 """
 
 from __future__ import annotations
@@ -20,17 +20,12 @@ from pathlib import Path, PurePosixPath
 
 from rocefort.child_environment import environment
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
-from rocefort.design.load.hardware_catalogue import load_catalogue
 from rocefort.design.load.load import FABRIC_FILE, load_fabric
-from rocefort.design.load.profiles import shipped_profiles
 from rocefort.errors import BadInput, Problem, RocefortError, ServiceFailed
-from rocefort.paths import HARDWARE as SHIPPED_HARDWARE
-from rocefort.paths import PROFILES as SHIPPED_PROFILES
+from rocefort.paths import INVENTORY
+from rocefort.site import SETTINGS_FILE, SHIPPED, Site, places_of, site_of
 from rocefort.steps.fabric.config_directory import CONFIG_ENDINGS, DISPLAY_ENDINGS
-from rocefort.syntax_families import FAMILY_FILE
 
-DATA = "inventory"
-HARDWARE, PROFILES = f"{DATA}/hardware", f"{DATA}/profiles"
 LONGEST_S = 60.0  # git reads a few files of the local repository; a hang is a lock or a dead disk
 BLOB = re.compile(rb"[0-9a-f]+ blob (\d+)\n")  # header in `git cat-file --batch`
 # Set while git runs a hook; with them git does not search the repository from the directory.
@@ -62,15 +57,12 @@ class Checkout:
 
     source: Path  # a fabric's file, or a directory of configurations
     is_fabric: bool
-    hardware: Path | None  # None: the repository has none; use the shipped ones
-    profiles: Path | None
+    site: Site
     shown: Callable[[str], str]  # replaces a temporary file in a text by `REV:path`
 
     def derive(self) -> DerivedNetwork:
-        """Derive the fabric with the hardware facts and profiles of its repository."""
-        catalogue = load_catalogue(self.hardware or SHIPPED_HARDWARE)
-        profiles = shipped_profiles(self.profiles or SHIPPED_PROFILES)
-        return derive_loaded(load_fabric(self.source), catalogue, profiles)
+        """Derive the fabric with the hardware facts and profiles of its site."""
+        return derive_loaded(load_fabric(self.source, self.site))
 
 
 def looks_like_revision(text: str) -> bool:
@@ -84,8 +76,7 @@ def revision_of(text: str, other: str) -> Revision:
     Raises BadInput without a repository, such a revision, or a path.
     """
     name, _, path = text.partition(":")
-    beside = _repository_path(other) if not path else Path()
-    top = Path(git(beside if beside.is_dir() else beside.parent, "rev-parse", "--show-toplevel"))
+    top = top_of(Path(other) if not path and not looks_like_revision(other) else None)
     if not name:
         raise BadInput("no revision before the colon", where=text, how="for example: HEAD~1:")
     commit = commit_of(top, name)
@@ -96,11 +87,26 @@ def revision_of(text: str, other: str) -> Revision:
     return Revision(top, name, commit, str(PurePosixPath(path)))
 
 
-def _repository_path(other: str) -> Path:
-    """Path of the other side, to find the repository of `REV:`."""
-    if looks_like_revision(other):
-        return Path()
-    return next((p for p in (Path(other), Path(DATA) / other) if p.exists()), Path())
+def top_of(fabric: Path | None) -> Path:
+    """Top of the repository of a fabric or of another path; without one, of this directory."""
+    place = (existing(fabric) if fabric else None) or Path()
+    return Path(git(place if place.is_dir() else place.parent, "rev-parse", "--show-toplevel"))
+
+
+def existing(name: Path) -> Path | None:
+    """File or directory of an argument: a path, or a name in the inventory of this site."""
+    return next((path for path in places_of(name) if path.exists()), None)
+
+
+def inventories(top: Path) -> list[str]:
+    """Inventories of a repository in which a fabric is found by name, from its top.
+
+    First that of the site around the current directory, then that at the top.
+    """
+    site = site_of(Path.cwd())
+    near = site.inventory.resolve() if site else top
+    found = [near.relative_to(top).as_posix()] if near.is_relative_to(top) else []
+    return [*dict.fromkeys((*found, INVENTORY.name))]
 
 
 def _path_of_other(top: Path, text: str, other: str) -> str:
@@ -109,9 +115,7 @@ def _path_of_other(top: Path, text: str, other: str) -> str:
         if not path:
             raise BadInput("no path on either side", where=f"{text} {other}", how="give one a path")
         return path
-    return _below(
-        top, _repository_path(other) if _repository_path(other) != Path() else Path(other)
-    )
+    return _below(top, existing(Path(other)) or Path(other))
 
 
 def _below(top: Path, path: Path) -> str:
@@ -157,19 +161,39 @@ def checked_out(revision: Revision) -> Iterator[Checkout]:
 
 
 def _take(revision: Revision, directory: Path, shown: Callable[[str], str]) -> Checkout:
-    blobs = _files(revision, (revision.path, f"{DATA}/{revision.path}", HARDWARE, PROFILES))
-    path, required, is_fabric = _required_paths(revision, blobs)
-    beside = [p for p in blobs if p.startswith((f"{HARDWARE}/", f"{PROFILES}/"))]
+    named = (
+        revision.path,
+        *(f"{folder}/{revision.path}" for folder in inventories(revision.repository)),
+    )
+    sites = [site for path in named for site in _possible_sites(path)]
+    parts = {path.as_posix() for site in sites for path in (*_marks(site), *site.data)}
+    blobs = _files(revision, (*named, *parts))
+    path, required, is_fabric = _required_paths(revision, named, blobs)
+    site = next((each for each in _possible_sites(path) if _is_site(each, blobs)), None)
+    data = tuple(f"{folder.as_posix()}/" for folder in site.data) if site else ()
+    beside = [blob for blob in blobs if blob.startswith(data)]
     _write(revision.repository, {p: blobs[p] for p in (*required, *beside)}, directory)
-    has_hardware = f"{HARDWARE}/{FAMILY_FILE}" in blobs
-    has_profiles = any(p.startswith(f"{PROFILES}/") for p in beside)
     return Checkout(
         source=directory / path,
         is_fabric=is_fabric,
-        hardware=directory / HARDWARE if has_hardware else None,
-        profiles=directory / PROFILES if has_profiles else None,
+        site=Site((directory / site.root).resolve()) if site else SHIPPED,
         shown=shown,
     )
+
+
+def _possible_sites(path: str) -> list[Site]:
+    """Folders of a revision that can be the site of a path in it, the nearest first."""
+    return [Site(folder) for folder in (Path(path), *Path(path).parents)]
+
+
+def _marks(site: Site) -> tuple[Path, Path]:
+    """Paths of which one makes a folder a site, as in `site_of`."""
+    return site.root / SETTINGS_FILE, site.inventory
+
+
+def _is_site(site: Site, paths: Iterable[str]) -> bool:
+    settings, inventory = (path.as_posix() for path in _marks(site))
+    return any(path == settings or path.startswith(f"{inventory}/") for path in paths)
 
 
 def _files(revision: Revision, paths: Iterable[str]) -> dict[str, str]:
@@ -186,10 +210,12 @@ def _files(revision: Revision, paths: Iterable[str]) -> dict[str, str]:
     return blobs
 
 
-def _required_paths(revision: Revision, paths: Iterable[str]) -> tuple[str, list[str], bool]:
+def _required_paths(
+    revision: Revision, named: Iterable[str], paths: Iterable[str]
+) -> tuple[str, list[str], bool]:
     """Path of a fabric's file or a directory, the files to extract, and whether it is a fabric."""
     files = set(paths)
-    for path in (revision.path, f"{DATA}/{revision.path}"):
+    for path in named:
         prefix = "" if path == "." else f"{path}/"
         if path in files:
             return path, [path], True

@@ -13,7 +13,7 @@ from rocefort.design.importing.build import draft
 from rocefort.design.importing.hardware import SwitchInputs, option_values, read_facts
 from rocefort.design.importing.write import fabric_text, one_line
 from rocefort.design.load.load import FABRIC_FILE, load_catalogue
-from rocefort.design.load.profiles import shipped_profiles
+from rocefort.design.load.profiles import profiles_of
 from rocefort.design.new import write_new
 from rocefort.dialects.choose import dialect_of
 from rocefort.dialects.data import ParsedConfig, sources_of
@@ -25,6 +25,7 @@ from rocefort.models.rollout.edits import Edit
 from rocefort.models.wording import count_of
 from rocefort.reports.blocks import Block, Items, Note, Section
 from rocefort.rollout.planning.secrets import with_known_secrets
+from rocefort.site import SHIPPED, Site, site_of
 from rocefort.steps.fabric.config_directory import ConfigDirectory, ConfigFile, read_directory
 from rocefort.steps.fabric.subject import board_of
 
@@ -70,11 +71,12 @@ def import_fabric(directory: Path, out: Path, facts: SwitchInputs) -> ImportResu
         how = "choose another name, or remove it first"
         raise Refused("is there already", where=str(out / FABRIC_FILE), how=how)
     name = out.absolute().name
+    site = site_of(out) or SHIPPED
     saved = read_directory(directory)
     sources = [_source(config, saved) for config in saved.configs]
-    data, notes = draft(name, sources, facts, load_catalogue(), shipped_profiles())
+    data, notes = draft(name, sources, facts, load_catalogue(site), profiles_of(site))
     text = fabric_text(data, notes, directory.name)
-    derived = _derived_import(text, out)
+    derived = _derived_import(text, out, site)
     left, added = _not_carried(derived, saved.configs)
     path = write_new(name, text + _comments(left, added), out.absolute().parent)
     return ImportResult(path, tuple(notes.sentences()), tuple(notes.differences), left, added)
@@ -89,13 +91,13 @@ def _source(config: ConfigFile, saved: ConfigDirectory) -> SwitchText:
     return SwitchText(parsed.device, str(config.path), software, model)
 
 
-def _derived_import(text: str, out: Path) -> DerivedNetwork:
+def _derived_import(text: str, out: Path, site: Site) -> DerivedNetwork:
     """Derive the fabric of a text before it is written; problems name the file to be written."""
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / FABRIC_FILE
         path.write_text(text, encoding="utf-8")
         try:
-            return derive(path)
+            return derive(path, site)
         except BadInput as error:
             file = f"{out / FABRIC_FILE} (not written)"
             raise BadInput(

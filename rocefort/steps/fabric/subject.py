@@ -10,6 +10,7 @@ from pathlib import Path
 from rocefort.design.derive.derive import DerivedNetwork, derive
 from rocefort.design.infer import infer, with_hardware
 from rocefort.design.infer_cabling import LldpNeighbour
+from rocefort.design.load.hardware_catalogue import Catalogue, load_catalogue
 from rocefort.dialects.choose import load_dialect
 from rocefort.dialects.data import ParsedConfig, sources_of
 from rocefort.dialects.dialect import Dialect
@@ -18,6 +19,7 @@ from rocefort.dialects.placeholders import filled_line, takers
 from rocefort.errors import BadInput, Problem
 from rocefort.fleet.credentials import Secret, resolve_all
 from rocefort.models.network.network import Network, Node, Position, Sources, TextLine
+from rocefort.site import SHIPPED, Site, site_of
 from rocefort.steps.fabric.config_directory import (
     CONFIG_ENDINGS,
     ConfigDirectory,
@@ -59,8 +61,13 @@ def subject_of_derived(derived: DerivedNetwork) -> ReadNetwork:
     return ReadNetwork(read_back(derived.network, texts), derived.sources, texts)
 
 
-def subject_of_texts(directory: Path) -> ReadNetwork:
-    """Infer a Network from a directory of configurations and outputs of switches."""
+def subject_of_texts(directory: Path, site: Site | None = None) -> ReadNetwork:
+    """Infer a Network from a directory of configurations and outputs of switches.
+
+    site: whose hardware they are compared with; by default that of the directory or, if it is in
+    none, of the current directory.
+    """
+    catalogue = load_catalogue(site or site_of(directory) or site_of(Path.cwd()) or SHIPPED)
     saved = read_directory(directory)
     table: dict[str, Position] = {}
     for config in saved.configs:
@@ -69,7 +76,7 @@ def subject_of_texts(directory: Path) -> ReadNetwork:
         for neighbour in file.display.neighbours:
             position = Position(str(file.path), neighbour.line)
             table[f"{file.device}/interfaces[{neighbour.local}].lldp"] = position
-    nodes = [_node(config, saved.displays) for config in saved.configs]
+    nodes = [_node(config, saved.displays, catalogue) for config in saved.configs]
     network = infer(directory.resolve().name, nodes, _lldp_neighbours(saved))
     texts = {config.parsed.device.name: config.text for config in saved.configs}
     return ReadNetwork(
@@ -77,7 +84,7 @@ def subject_of_texts(directory: Path) -> ReadNetwork:
     )
 
 
-def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
+def _node(config: ConfigFile, displays: Sequence[DisplayFile], catalogue: Catalogue) -> Node:
     """A switch from its text and its outputs."""
     parsed = config.parsed
     own = [file.display for file in displays if file.device == parsed.device.name]
@@ -91,7 +98,7 @@ def _node(config: ConfigFile, displays: Sequence[DisplayFile]) -> Node:
     )
     if model is None and _is_campus(parsed):
         return node
-    return with_hardware(node, model, software) if model or software else node
+    return with_hardware(node, model, software, catalogue) if model or software else node
 
 
 def with_commands(lines: Iterable[TextLine], dialect: Dialect) -> tuple[TextLine, ...]:

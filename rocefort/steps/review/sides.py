@@ -11,26 +11,22 @@ from pathlib import Path
 
 from rocefort.design.derive.derive import DerivedNetwork, derive_loaded
 from rocefort.design.load.hardware_catalogue import load_catalogue
-from rocefort.design.load.load import FABRIC_FILE, LoadedFabric, shortest
-from rocefort.design.load.profiles import shipped_profiles
+from rocefort.design.load.load import FABRIC_FILE, loaded_fabric
 from rocefort.documents.read import Document, read_document, read_text
-from rocefort.documents.validate import validate
 from rocefort.errors import BadInput
-from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.hardware.hardware import Family
 from rocefort.models.network.network import Position, Sources
-from rocefort.paths import HARDWARE as SHIPPED_HARDWARE
-from rocefort.paths import PROFILES as SHIPPED_PROFILES
+from rocefort.paths import shortest
+from rocefort.site import SHIPPED, Site, site_of
 from rocefort.steps.fabric.git_revisions import (
-    HARDWARE,
-    PROFILES,
     NotInGit,
     Revision,
     checked_out,
     commit_of,
     git,
+    inventories,
+    top_of,
 )
-from rocefort.syntax_families import FAMILY_FILE
 
 WORKTREE = "worktree"
 ALIKE = 0.5  # smallest share of common lines of a renamed file
@@ -122,15 +118,16 @@ def read_sides(fabric: Path | None, base: str, head: str) -> ReviewSides:
     if was is not None:
         with checked_out(Revision(top, base, commit, was)) as files:
             root = _root_of(files.source, was)
-            side = _review_side(root, was, title, f"{base}:", may_fail=True)
+            side = _review_side(root, files.site, was, title, f"{base}:", may_fail=True)
     if head_commit is None:
         name = f"{WORKTREE} of {top.name}"
-        newer = _review_side(top, path, name, "", may_fail=False)
+        site = site_of(top / path) or SHIPPED
+        newer = _review_side(top, site, path, name, "", may_fail=False)
     else:
         with checked_out(Revision(top, head, head_commit, path)) as files:
             root = _root_of(files.source, path)
             name = f"{head} ({head_commit[:7]})"
-            newer = _review_side(root, path, name, "", may_fail=False)
+            newer = _review_side(root, files.site, path, name, "", may_fail=False)
     return ReviewSides(top, side, title, newer, tuple(notes))
 
 
@@ -141,11 +138,8 @@ def _root_of(source: Path, path: str) -> Path:
 
 def _top(fabric: Path | None) -> Path:
     """Top of the repository: the fabric's, or the one around the current directory."""
-    candidates = (fabric, Path("inventory") / fabric) if fabric else ()
-    place = next((path for path in candidates if path.exists()), Path())
-    place = place if place.is_dir() else place.parent
     try:
-        return Path(git(place, "rev-parse", "--show-toplevel"))
+        return top_of(fabric)
     except NotInGit as error:
         how = "a review compares two revisions: run it where the fabric is in git"
         raise BadInput(error.problem.what, where=error.problem.where, how=how) from None
@@ -166,7 +160,7 @@ def _path(top: Path, fabric: Path | None, base: str, head: str | None) -> str:
     if fabric is None:
         return _only_one(top, fabrics, base, head)
     absolute = fabric.absolute()
-    candidates = [fabric.as_posix(), f"inventory/{fabric.as_posix()}"]
+    candidates = [fabric.as_posix(), *(f"{each}/{fabric.as_posix()}" for each in inventories(top))]
     if absolute.resolve().is_relative_to(top.resolve()):
         candidates.insert(0, absolute.resolve().relative_to(top.resolve()).as_posix())
     for path in candidates:
@@ -224,40 +218,34 @@ def _path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[st
     return nearest, f"{path} was {nearest} at the base ({alike[nearest]:.0%} of its lines)"
 
 
-def _review_side(root: Path, path: str, title: str, prefix: str, *, may_fail: bool) -> ReviewSide:
+def _review_side(  # noqa: PLR0913 - one side
+    root: Path, site: Site, path: str, title: str, prefix: str, *, may_fail: bool
+) -> ReviewSide:
     """Read one side from a directory."""
     names = RepositoryNames(str(root.resolve()), prefix, {})
     problems: tuple[str, ...] = ()
     document: Document | None = None
     derived: DerivedNetwork | None = None
-    hardware = root / HARDWARE if (root / HARDWARE / FAMILY_FILE).exists() else SHIPPED_HARDWARE
-    families = dict(load_catalogue(SHIPPED_HARDWARE).families)
+    families = dict(load_catalogue().families)
     try:
         document = read_document(shortest(root / path))
-        profiles = root / PROFILES if _has_profiles(root) else SHIPPED_PROFILES
-        catalogue = load_catalogue(hardware)
-        families = dict(catalogue.families)
-        loaded = LoadedFabric(validate(Fabric, document), document)
-        derived = derive_loaded(loaded, catalogue, shipped_profiles(profiles))
+        families = dict(load_catalogue(site).families)
+        derived = derive_loaded(loaded_fabric(document, site))
     except BadInput as error:
         if not may_fail:
             raise
         temporary = re.compile(rf"[^\s:'\"]*{re.escape(root.name)}/")
         problems = tuple(temporary.sub(prefix, str(problem)) for problem in error.problems)
     return ReviewSide(
-        title, names, path, document, _side_documents(root), derived, families, problems
+        title, names, path, document, _side_documents(root, site), derived, families, problems
     )
 
 
-def _has_profiles(root: Path) -> bool:
-    return (root / PROFILES).is_dir() and any((root / PROFILES).iterdir())
-
-
-def _side_documents(root: Path) -> dict[str, Document | None]:
-    """Hardware and profiles of the repository; None for a file that is not a YAML mapping."""
+def _side_documents(root: Path, site: Site) -> dict[str, Document | None]:
+    """Hardware and profiles of the site; None for a file that is not a YAML mapping."""
     documents: dict[str, Document | None] = {}
-    for folder in (HARDWARE, PROFILES):
-        for path in sorted((root / folder).rglob("*.yaml")):
+    for folder in site.data if site.root.is_relative_to(root) else ():
+        for path in sorted(folder.rglob("*.yaml")):
             try:
                 documents[path.relative_to(root).as_posix()] = read_document(path)
             except BadInput:

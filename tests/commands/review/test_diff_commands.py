@@ -232,7 +232,7 @@ def test_a_directory_of_configurations_at_a_revision(
 def test_hardware_facts_and_profiles_are_those_of_the_revision(
     git: Git, rocefort: Rocefort, repository: Path
 ) -> None:
-    """Both sides have one fabric.yaml; only the facts beside it differ."""
+    """All sides have one fabric.yaml; only the facts beside it differ."""
     for shipped in (HARDWARE, PROFILES):
         shutil.copytree(shipped, repository / "inventory" / shipped.name)
     git(repository, "add", "-A")
@@ -240,10 +240,13 @@ def test_hardware_facts_and_profiles_are_those_of_the_revision(
     file = repository / "inventory" / "hardware" / "ce9860-4c-ei.yaml"
     file.write_text("manufacturer: 1\n")
     git(repository, "commit", "--quiet", "-am", "broken facts")
-    assert rocefort("diff", "HEAD~1:heps", "heps").code == 0
-    broken = rocefort("diff", "HEAD:heps", "heps")
+    assert rocefort("diff", "HEAD~1:heps", "HEAD~2:heps").code == 0
+    broken = rocefort("diff", "HEAD:heps", "HEAD~1:heps")
     assert broken.code == 2
     assert broken.err.startswith("HEAD:inventory/hardware/ce9860-4c-ei.yaml:1")
+    broken = rocefort("diff", "HEAD~1:heps", "heps")
+    assert broken.code == 2
+    assert broken.err.startswith("inventory/hardware/ce9860-4c-ei.yaml:1")
 
 
 def test_nothing_is_left_behind(

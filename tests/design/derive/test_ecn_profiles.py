@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
 from rocefort.design.load.load import LoadedFabric, load_catalogue
-from rocefort.design.load.profiles import shipped_profiles
+from rocefort.design.load.profiles import profiles_of
 from rocefort.dialects.network_text import render_all
 from rocefort.documents.read import Document, read_document
 from rocefort.documents.validate import validate
@@ -149,8 +149,8 @@ def test_a_name_must_leave_room_for_the_speed(edit_heps: Edit) -> None:
         ]
 
 
-def test_shipped_profiles_name_their_source_and_can_be_named_after() -> None:
-    library = shipped_profiles()
+def test_profiles_of_name_their_source_and_can_be_named_after() -> None:
+    library = profiles_of()
     profiles = {name: library.get("ecn", name) for name in library.names("ecn")}
     shipped = {name: chosen.profile for name, chosen in profiles.items() if chosen}
     assert {type(profile).__name__ for profile in shipped.values()} == {"AiEcnProfile", "StaticEcn"}

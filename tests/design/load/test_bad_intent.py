@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from rocefort.design.derive.derive import derive
 from rocefort.errors import BadInput
-from rocefort.paths import INVENTORY
 
 Edit = Callable[..., Path]
 
@@ -418,17 +416,3 @@ def test_a_file_that_is_no_fabric(tmp_path: Path, content: bytes, sentence: str)
     path = tmp_path / "fabric.yaml"
     path.write_bytes(content)
     assert sentences_of(path)[0] == sentence
-
-
-def test_hardware_and_profiles_that_are_not_read_are_refused(tmp_path: Path) -> None:
-    shutil.copytree(INVENTORY, tmp_path / "inventory")
-    fabric = tmp_path / "inventory/heps/fabric.yaml"
-    assert derive(fabric).network.name == "heps"  # equal files are those that are read
-    ecn = tmp_path / "inventory/profiles/ecn.yaml"
-    ecn.write_text(ecn.read_text() + "# changed\n")
-    with pytest.raises(BadInput) as caught:
-        derive(fabric)
-    assert str(caught.value) == (
-        f"{ecn}: is not read: hardware and profiles are those of the installed Rocefort; put a "
-        "profile into `profiles:` of the fabric; add a switch model to inventory/hardware of Rocefort"
-    )

@@ -22,6 +22,7 @@ from rocefort.models.device.device import Device
 from rocefort.models.device.interface import Interface
 from rocefort.models.hardware.hardware import SyntaxFamily
 from rocefort.paths import HARDWARE
+from rocefort.site import Site
 
 Edit = Callable[..., Path]
 
@@ -272,12 +273,12 @@ def test_a_file_of_50_mb(tmp_path: Path) -> None:
 
 
 def test_two_files_of_one_switch_model(tmp_path: Path) -> None:
-    for path in HARDWARE.glob("*.yaml"):
-        shutil.copy(path, tmp_path)
-    copied = tmp_path / "ce9861.yaml"
-    shutil.copy(tmp_path / "ce9860-4c-ei.yaml", copied)
+    site = Site(tmp_path)
+    shutil.copytree(HARDWARE, site.hardware)
+    copied = site.hardware / "ce9861.yaml"
+    shutil.copy(site.hardware / "ce9860-4c-ei.yaml", copied)
     with pytest.raises(BadInput) as caught:
-        load_catalogue(tmp_path)
+        load_catalogue(site)
     assert str(caught.value) == (
         f"{copied}: model: model 'CE9860-4C-EI' is in another file of this directory, too; "
         "keep one file a model"

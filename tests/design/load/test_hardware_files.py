@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from rocefort.design.load.hardware_catalogue import Shelf, load_catalogue
 from rocefort.errors import BadInput
 from rocefort.models.hardware.hardware import Hardware
 from rocefort.models.hardware.interface_types import MEDIA
-from rocefort.paths import HARDWARE
+from rocefort.site import Site
 
 CATALOGUE = load_catalogue()
 SEVEN = {
@@ -63,10 +62,11 @@ OURS = """rocefort:
 
 
 def shelf(tmp_path: Path, text: str, name: str = "own.yaml") -> Shelf:
-    """Return the shipped hardware with one more file."""
-    shutil.copytree(HARDWARE, tmp_path / "hardware")
-    (tmp_path / "hardware" / name).write_text(text, encoding="utf-8")
-    hardware = load_catalogue(tmp_path / "hardware").hardware
+    """Return the hardware of a site with one file."""
+    site = Site(tmp_path)
+    site.hardware.mkdir(parents=True)
+    (site.hardware / name).write_text(text, encoding="utf-8")
+    hardware = load_catalogue(site).hardware
     assert isinstance(hardware, Shelf)
     return hardware
 

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rocefort.design.derive.check_consistency import check_intent
 from rocefort.design.derive.check_profiles import REFERENCES
-from rocefort.design.derive.context import Context
-from rocefort.design.derive.derive import DerivedNetwork, derive
-from rocefort.design.load.load import load_catalogue, load_fabric
-from rocefort.design.load.profiles import KINDS, shipped_profiles
+from rocefort.design.derive.derive import DerivedNetwork, derive, derive_loaded
+from rocefort.design.load.load import load_fabric
+from rocefort.design.load.profiles import KINDS, profiles_of
 from rocefort.dialects.network_text import render_all
 from rocefort.errors import BadInput
 from rocefort.models.fabric.congestion_control import Dcqcn
 from rocefort.models.fabric.nic import Adapter, NicProfile
 from rocefort.models.fabric.sourced import Sourced
 from rocefort.paths import PROFILES
+from rocefort.site import Site
 from rocefort.validators.checks import check
 
 Edit = Callable[..., Path]
 OWN = "profiles:\n"
 LOSSLESS = "lossless: heps\n"
 FIRST_SERVER = "    port: 100GE1/0/1\n    segment: transfer\n"
-SHIPPED = list(shipped_profiles().known.values())
+SHIPPED = list(profiles_of().known.values())
 
 
 def sentences_of(path: Path) -> list[str]:
@@ -224,14 +222,13 @@ def test_an_error_in_a_shipped_value_points_at_its_file(
     ours = shipped.replace("heps-like:", "ours:").replace(
         "queue: 5, weight: 1", "queue: 4, weight: 1"
     )
-    directory = tmp_path / "profiles"
-    directory.mkdir()
+    site = Site(tmp_path)
+    directory = site.profiles
+    directory.mkdir(parents=True)
     (directory / "ours.yaml").write_text(ours, encoding="utf-8")
-    for other in ("ecn.yaml", "host.yaml"):
-        shutil.copy(PROFILES / other, directory)
-    loaded = load_fabric(edit_heps_without_nics((LOSSLESS, "lossless: ours\n")))
+    loaded = load_fabric(edit_heps_without_nics((LOSSLESS, "lossless: ours\n")), site)
     with pytest.raises(BadInput) as caught:
-        check_intent(Context(loaded, load_catalogue(), shipped=shipped_profiles(directory)))
+        derive_loaded(loaded)
     assert str(caught.value).replace(f"{directory}/", "") == placed(
         directory / "ours.yaml",
         "ours.yaml:<queue: 4#3>:17: lossless.ours.scheduling[5].queue: queue '4' is given twice; "
@@ -284,20 +281,20 @@ def test_a_shipped_profile_has_sources_and_names_what_there_is(chosen: Any) -> N
     assert profile.source
     for kind, key, target in REFERENCES:
         reference = getattr(profile, key) if kind == chosen.kind else None
-        assert reference is None or shipped_profiles().get(target, reference)
+        assert reference is None or profiles_of().get(target, reference)
 
 
 def test_every_value_that_a_nic_is_told_has_a_name_of_its_maker() -> None:
     keys = {*Dcqcn.model_fields, *NicProfile.model_fields} - {*Sourced.model_fields}
     ours = keys - {"kind", "lossless", "adapter", "mtu_bytes"}
-    connectx = shipped_profiles().get("adapter", "connectx")
+    connectx = profiles_of().get("adapter", "connectx")
     assert connectx is not None
     assert isinstance(connectx.profile, Adapter)
     assert set(connectx.profile.parameters) == ours
 
 
 def test_marks_of_single_values() -> None:
-    paper = shipped_profiles().get("lossless", "heps-like")
+    paper = profiles_of().get("lossless", "heps-like")
     assert paper is not None
     profile = paper.profile
     assert isinstance(profile, Sourced)
@@ -307,12 +304,15 @@ def test_marks_of_single_values() -> None:
     assert (profile.is_confirmed("xoff_kbytes"), profile.is_confirmed("roce_dscp")) == (True, False)
 
 
-def test_a_name_in_two_shipped_files(tmp_path: Path) -> None:
+def test_a_name_in_two_files_of_a_site(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    site.profiles.mkdir(parents=True)
     for file in ("a", "b"):
-        (tmp_path / f"{file}.yaml").write_text("nic:\n  x: {trust: dscp}\n", encoding="utf-8")
+        text = "nic:\n  x: {trust: dscp}\n"
+        (site.profiles / f"{file}.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(BadInput) as caught:
-        shipped_profiles(tmp_path)
-    assert str(caught.value).replace(f"{tmp_path}/", "") == (
+        profiles_of(site)
+    assert str(caught.value).replace(f"{site.profiles}/", "") == (
         "b.yaml:2:3: nic.x: NIC profile 'x' is at a.yaml:2:3, too; give this one another name"
     )
 
