@@ -26,7 +26,7 @@ from rocefort.models.effect import (
 )
 from rocefort.models.keyed import Keyed
 
-HOLD_S = 180  # default of `timer keepalive K hold H`, V300R023C00
+KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer keepalive K hold H`, V300R023C00
 OTHER_BFD = HARMLESS.affecting(
     "BFD of {} is negotiated again: failures may be seen late or falsely"
 )
@@ -72,6 +72,12 @@ class BgpSettings(Frozen):
     active: Annotated[bool, RESETS] = False  # `peer X enable` in the IPv4 family
     import_policy: Annotated[str | None, OTHER_POLICY] = None
     export_policy: Annotated[str | None, OTHER_POLICY] = None
+
+    @property
+    def timers_s(self) -> tuple[int, int]:
+        """Keepalive and hold time in seconds, with the defaults of a switch."""
+        keepalive, hold = self.keepalive_s, self.hold_s
+        return KEEPALIVE_S if keepalive is None else keepalive, HOLD_S if hold is None else hold
 
 
 class BgpGroup(BgpSettings, KeyedRow):
@@ -164,7 +170,8 @@ class Bgp(Frozen):
 def _set_values(settings: BgpSettings) -> dict[str, Any]:
     """Return the settings that are not at their default."""
     fields = BgpSettings.model_fields
-    return {k: v for k, v in vars(settings).items() if k in fields and v not in (None, False)}
+    values = vars(settings).items()
+    return {k: v for k, v in values if k in fields and v is not None and v is not False}
 
 
 class PrefixEntry(KeyedRow):

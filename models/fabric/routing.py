@@ -81,7 +81,7 @@ class Routing(Frozen):
     )
     keepalive_s: int = Field(default=10, ge=1, le=21845, description="BGP keepalive, s.")
     hold_s: int = Field(
-        default=30, ge=3, le=65535, description="BGP hold time, s; usually three keepalives."
+        default=30, ge=3, le=65535, description="BGP hold time, s; at least three keepalives."
     )
     bfd: Bfd | None = Field(default=None, description="BFD of all BGP peers; none: no BFD.")
     authentication: Authentication | None = Field(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from rocefort.paths import INVENTORY
 
 Rocefort = Callable[..., Any]
+IDLE = "no port has VLAN 100: its gateway is down, and its prefix is not announced"
 HEPS = (INVENTORY / "heps" / "fabric.yaml").read_bytes()
 
 
@@ -66,3 +69,36 @@ def test_stages_write_nothing(rocefort: Rocefort, fabric: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.endswith("heps: 5 states, no pair lost in any\n")
     assert fabric.read_bytes() == HEPS
+
+
+def git(*arguments: str) -> None:
+    own = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *own, *arguments], check=True, capture_output=True)
+
+
+def test_a_leaf_ahead_of_its_servers_is_one_warning(
+    rocefort: Rocefort, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert rocefort("new", "dc", "--spines", 2, "--leaves", 2, "--directory", ".").code == 0
+    fabric = "dc/fabric.yaml"
+    for command in (("check",), ("verify", "--engine", "embedded"), ("report", "--out", "page")):
+        done = rocefort(*command, fabric)
+        assert (done.code, command, done.err) == (0, command, "")
+    found = json.loads(rocefort("check", fabric, "--format", "json").out)["findings"]
+    idle = [(one["where"]["device"], one["message"]) for one in found if one["rule"] == "TOP008"]
+    assert idle == [("leaf001", IDLE), ("leaf002", IDLE)]
+
+    git("init", "--quiet", ".")
+    git("add", "dc")
+    git("commit", "--quiet", "--message", "two leaves")
+    grown = rocefort("expand", fabric, "--add-leaves", 1)
+    assert (grown.code, f"warning: TOP008 leaf003: {IDLE}" in grown.words) == (0, True)
+    verified = rocefort("verify", fabric, "--engine", "embedded")
+    assert (verified.code, "0 errors, 0 warnings" in verified.words) == (0, True)
+    assert rocefort("review", fabric, "--base", "HEAD").code == 0
+    review = json.loads((tmp_path / "review" / "review.json").read_text("utf-8"))
+    new = {one["rule"]: one for one in review["findings"]["new"]}
+    assert sorted(new) == ["SEC013", "TOP008"]  # of every leaf: no ACL on its terminal lines
+    assert (new["TOP008"]["severity"], new["TOP008"]["message"]) == ("warning", IDLE)
+    assert new["TOP008"]["where"]["device"] == "leaf003"

@@ -102,8 +102,8 @@ def test_parts_of_a_split_port_share_a_transceiver(growth: Growth) -> None:
 def test_new_leaves_without_a_server_are_told(growth: Growth) -> None:
     idle = expand(Path("heps"), wanted_of(0, 1, 0, [], [])).growth
     assert (
-        "warning: 1 new leaf without a server: a gateway is down until a port of its VLAN\n"
-        "  is up, and `verify` reports it (BGP102); --servers adds some\n"
+        "warning: TOP008 leaf09: no port has VLAN 110: its gateway is down, and its\n"
+        "  prefix is not announced\n"
     ) in text_of(*growth_report(idle, written=True), width=80)
 
 

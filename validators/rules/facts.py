@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from ipaddress import IPv4Network
 from typing import NamedTuple
 
-from rocefort.models.device.interface import Interface
+from rocefort.models.device.device import Device
+from rocefort.models.device.interface import Interface, gateway_vlan
 from rocefort.models.device.lossless import DiffservDomain
 from rocefort.models.finding import Where
 from rocefort.models.keyed import natural
@@ -15,7 +18,6 @@ from rocefort.models.network.network import End, Link, Network, Node, Port, Role
 from rocefort.validators.roce_ports import ports_by_device
 
 OF_SWITCHES = ("role", "hardware", "family")  # facts that a part of the switches may lack
-
 
 Owner = tuple[Node, Interface]  # of an address
 
@@ -56,6 +58,15 @@ class LosslessSwitch:
 def path_at(end: End, path: str) -> str:
     """Path from the Device to a field of a port."""
     return f"interfaces[{end.interface}]" + (f".{path}" if path else "")
+
+
+def _idle_gateways(device: Device, used: Set[IPv4Network]) -> Iterator[Interface]:
+    for gateway in device.vlanifs:
+        vlan = gateway_vlan(gateway.name)
+        if vlan in device.vlans and gateway.enabled and gateway.addresses:
+            unused = used.isdisjoint(address.network for address in gateway.addresses)
+            if unused and not any(port.carries(vlan) for port in device.interfaces):
+                yield gateway
 
 
 @dataclass(eq=False)
@@ -109,6 +120,22 @@ class Overview:
         """Ports with a link, by device and interface."""
         ends = (end for link in self.network.links or () for end in (link.a, link.b))
         return frozenset((end.device, end.interface) for end in ends)
+
+    @cached_property
+    def idle_gateways(self) -> dict[str, tuple[Interface, ...]]:
+        """Gateways of each switch that wait for a server: none is known, and no port has the VLAN.
+
+        A port with the VLAN that is shut down, or a known server behind it, is another case: there
+        the gateway should be up.
+        """
+        subnets = defaultdict(set)
+        for server in self.network.servers or ():
+            subnets[server.port.device].add(server.address.network)
+        return {
+            node.name: idle
+            for node in self.network.nodes
+            if (idle := tuple(_idle_gateways(node.device, subnets[node.name])))
+        }
 
     @cached_property
     def owners(self) -> dict[int, list[Owner]]:

@@ -11,10 +11,8 @@ from rocefort.design.importing.links import ImportedLink
 from rocefort.design.importing.secrets import authentication
 from rocefort.design.importing.survey import Survey
 from rocefort.errors import BadInput
-from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
+from rocefort.models.device.bgp import HOLD_S, KEEPALIVE_S, Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.fabric.as_numbers import BLOCKS, block_of
-
-KEEPALIVE_S, HOLD_S = 60, 180  # defaults of a switch (V300R023C00, `timer`)
 
 
 class LinkSession(NamedTuple):

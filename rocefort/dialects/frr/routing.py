@@ -30,7 +30,6 @@ from rocefort.templating import text_templates
 # Ranks after every static route: VRP's BGP has 255, which in FRR means that a route is not used.
 BGP_DISTANCE = 254
 SHORTEST_BFD_MS = 50  # minimum of bgpd
-KEEPALIVE_S, HOLD_S = 60, 180  # V300R023C00, `peer timer`
 NAMES = "use letters, digits, '.', '_' and '-', and no address"
 
 
@@ -130,7 +129,7 @@ def _lines(settings: BgpSettings, bfd: bool) -> Iterator[str]:
     if settings.description:
         yield f"description {settings.description}"
     if settings.keepalive_s is not None or settings.hold_s is not None:
-        yield f"timers {settings.keepalive_s or KEEPALIVE_S} {settings.hold_s or HOLD_S}"
+        yield "timers {} {}".format(*settings.timers_s)
     yield "timers connect 1"  # a lab starts at once; the switch's own is 32 s
     if bfd and settings.bfd_enabled:
         yield _bfd(settings)

@@ -132,10 +132,7 @@ def expand(name: Path, wanted: GrowthRequest) -> Expansion:
         before=bandwidth(old.network, old.sources),
         after=bandwidth(new.network, new.sources),
         proof=proof,
-        warnings=(
-            *_lines(f for f in fresh if f.severity is Severity.WARNING),
-            *_idle(new.network, grown.new.get(LEAVES, ())),
-        ),
+        warnings=tuple(_lines(f for f in fresh if f.severity is Severity.WARNING)),
         not_judged=len(will.not_judged) - len(was.not_judged),
     )
     _check_ways(growth, path)
@@ -169,18 +166,6 @@ def _lines(findings: Iterable[Finding]) -> Iterator[str]:
     for finding in findings:
         place = " ".join(filter(None, (finding.where.device, finding.where.interface)))
         yield f"{finding.rule} {place}: {finding.message}"
-
-
-def _idle(network: Network, leaves: Sequence[str]) -> Iterator[str]:
-    """New leaves with gateways and no server."""
-    used = {server.port.device for server in network.servers or ()}
-    gateways = {segment.leaf for segment in network.segments or ()}
-    idle = [leaf for leaf in leaves if leaf in gateways and leaf not in used]
-    if idle:
-        yield (
-            f"{count_of(len(idle), 'new leaf')} without a server: a gateway is down until a port "
-            "of its VLAN is up, and `verify` reports it (BGP102); --servers adds some"
-        )
 
 
 def _refuse(path: Path, findings: Sequence[Finding]) -> None:

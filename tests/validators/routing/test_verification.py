@@ -295,6 +295,21 @@ def test_a_whole_fabric_has_no_finding(clos: Clos, sources: Sources) -> None:
     assert report.rules == ("BGP101", "BGP102", "BGP103")
 
 
+def test_a_leaf_that_waits_for_its_servers_lacks_no_path(
+    clos: Clos, edits: Edits, sources: Sources
+) -> None:
+    """TOP008 reports it; a port with the VLAN that is shut down is BGP102's."""
+    network = clos(2, 3)
+    servers = tuple(one for one in network.servers or () if one.port.device != "leaf3")
+    idle = edits["port"](network, "leaf3", "25GE1/0/1", access_vlan=None)
+    idle = idle.model_copy(update={"servers": servers})
+    report = verify(idle, solve(idle), sources)
+    assert (report.findings, "BGP102" in report.rules) == ((), True)
+    shut = edits["port"](network, "leaf3", "25GE1/0/1", enabled=False)
+    shut = shut.model_copy(update={"servers": servers})
+    assert [finding.rule for finding in verify(shut, solve(shut), sources).findings] == ["BGP102"]
+
+
 def test_a_spine_that_is_missing_altogether_is_short_of_paths(clos: Clos) -> None:
     network = clos(2, 2).model_copy(update={"spines": 3})
     found = [line(finding) for finding in verify(network, solve(network)).findings]

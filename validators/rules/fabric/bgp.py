@@ -8,7 +8,7 @@ from functools import cached_property
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from rocefort.models.device.bgp import Bfd, BgpPeer, BgpSettings
+from rocefort.models.device.bgp import Bfd, Bgp, BgpPeer, BgpSettings
 from rocefort.models.finding import Severity
 from rocefort.models.network.network import Node, Role
 from rocefort.models.wording import listing
@@ -20,7 +20,7 @@ from rocefort.validators.rules.fabric.bgp_authentication import (
 from rocefort.validators.rules.facts import LinkEnds, Overview, Owner
 from rocefort.validators.rules.registry import Need, Subject, Verdict, rule
 
-KEEPALIVE_S, HOLD_S = 60, 180  # defaults of `timer`, V300R023C00
+SHORTEST_HOLD_S = 3  # RFC 4271, 4.2; 0 is another case: without a hold timer
 
 
 class BgpProcess:
@@ -95,8 +95,8 @@ class PeerSide(NamedTuple):
     @property
     def timers(self) -> str:
         """Keepalive and hold time in words."""
-        keepalive, hold = self.settings.keepalive_s, self.settings.hold_s
-        return f"keepalive {keepalive or KEEPALIVE_S} s and hold {hold or HOLD_S} s"
+        keepalive, hold = self.settings.timers_s
+        return f"keepalive {keepalive} s and hold {hold} s"
 
     @property
     def bfd(self) -> str:
@@ -397,3 +397,54 @@ def _parallel(overview: Overview) -> Counter[str]:
     for (spine, _), count in pairs.items():
         uplinks[spine] = max(uplinks[spine], count)
     return uplinks
+
+
+@rule(
+    "BGP006",
+    severity=Severity.ERROR,
+    source="«the vendor's reference», BGP timers (the hold time must be at least three times the "
+    "keepalive time); RFC 4271, 4.2 and 4.4",
+)
+def timers(subject: Subject) -> Iterator[Verdict]:
+    """The BGP hold time is at least three keepalives, and 3 s.
+
+    A peer is taken for lost when nothing arrives from it within the hold time. With less than three
+    keepalives in it, one or two lost packets end the session. The lower hold time of both ends is
+    used, so that one end with a short hold time is enough. RFC 4271 forbids hold times of 1 and
+    2 s. A timer of 0 is a warning: with hold time 0 no peer is ever taken for lost, and with
+    keepalive 0 the keepalive timer does not start.
+
+    Example: group SPINE: hold time 5 s is less than three keepalives of 10 s
+    Fix: Set the hold time to three keepalives or more, such as keepalive 10 s and hold time 30 s.
+    """
+    for node in subject.network.nodes:
+        bgp = node.device.bgp
+        for path, name, settings in _own_timers(bgp) if bgp else ():
+            keepalive, hold = settings.timers_s
+            what, hint, severity = "", "", Severity.ERROR
+            if hold == 0:
+                what, severity = "hold time 0: no peer is ever taken for lost", Severity.WARNING
+                hint = f"set a hold time, such as {max(3 * keepalive, 30)} s"
+            elif hold < SHORTEST_HOLD_S:
+                what = f"hold time {hold} s; the shortest is {SHORTEST_HOLD_S} s"
+                hint = f"set a hold time of {max(3 * keepalive, SHORTEST_HOLD_S)} s or more"
+            elif hold < 3 * keepalive:
+                what = f"hold time {hold} s is less than three keepalives of {keepalive} s"
+                hint = f"set the hold time to {3 * keepalive} s, or the keepalive to {hold // 3} s"
+            elif keepalive == 0:
+                what = "keepalive 0: the keepalive timer does not start"
+                hint, severity = f"set the keepalive to {hold // 3} s", Severity.WARNING
+            if what:
+                yield subject.finding(
+                    node, f"{name}: {what}", hint, path=f"{path}.hold_s", severity=severity
+                )
+
+
+def _own_timers(bgp: Bgp) -> Iterator[tuple[str, str, BgpSettings]]:
+    """Each group and peer with timers of its own: its path, its name and its settings."""
+    for group in bgp.groups:
+        if group.keepalive_s is not None or group.hold_s is not None:
+            yield f"bgp.groups[{group.name}]", f"group {group.name}", group
+    for peer in bgp.peers:
+        if peer.keepalive_s is not None or peer.hold_s is not None:
+            yield f"bgp.peers[{peer.address}]", f"peer {peer.address}", bgp.settings(peer)

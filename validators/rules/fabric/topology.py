@@ -11,6 +11,7 @@ from rocefort.models.device.interface import (
     FRAME_OVERHEAD_BYTES,
     JUMBO_FRAME_BYTES,
     Interface,
+    gateway_vlan,
 )
 from rocefort.models.finding import Severity
 from rocefort.models.hardware.breakout import whole_port
@@ -343,3 +344,31 @@ def _of_interface(interface: Interface) -> Iterator[Subnet]:
     for address in interface.addresses:
         network = address.network
         yield int(network.netmask), int(network.network_address), interface
+
+
+@rule(
+    "TOP008",
+    severity=Severity.WARNING,
+    source="CloudEngine configuration guide (V300R023C00), A VLANIF Interface Goes Down",
+)
+def idle_gateways(subject: Subject) -> Iterator[Verdict]:
+    """Every gateway has a port in its VLAN.
+
+    A gateway is down until a port of its VLAN is up, and BGP does not announce its prefix until
+    then. So it is for a leaf that is built before its servers. A server that the fabric has, or a
+    port that is shut down, is an error of its own (BGP102).
+
+    Example: no port has VLAN 10: its gateway is down, and its prefix is not announced
+    Fix: Add the leaf's servers to the fabric once they are cabled; nothing else needs a change.
+    """
+    for name, gateways in subject.overview.idle_gateways.items():
+        vlans = sorted(filter(None, (gateway_vlan(gateway.name) for gateway in gateways)))
+        one = not vlans[1:]
+        its = "its gateway is" if one else "their gateways are"
+        prefixes = "its prefix is" if one else "their prefixes are"
+        yield subject.finding(
+            subject.network.by_name[name],
+            f"no port has VLAN {listing(vlans)}: {its} down, and {prefixes} not announced",
+            "add the leaf's servers once they are cabled; until then nothing is to be done",
+            path=f"interfaces[{gateways[0].name}]",
+        )

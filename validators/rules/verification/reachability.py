@@ -139,7 +139,8 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
 
     A leaf with fewer paths than its cabling to the spines provides sends more traffic over the
     other paths, which congest sooner. Where the far leaf does not announce the prefix, the finding
-    names its «network» line, its interface or its policy.
+    names its «network» line, its interface or its policy. A prefix whose gateway waits for servers
+    is excluded (TOP008).
 
     Example: leaf1 has 1 of 2 paths to 10.2.10.0/24 of leaf2 and to 3 more prefixes of other leaves
     Fix: Check sessions that are down, «equal paths of BGP», AS numbers where spines have one each
@@ -150,7 +151,7 @@ def equal_paths(subject: EngineSubject) -> Iterator[Verdict]:
     own = solution is not None and solution.state is state
     width: Widths = solution.widths if solution and own else _by_prefix(state.routes)
     leaves = network.role(Role.LEAF)
-    served = _served(network, leaves)
+    served = _served(subject.overview, leaves)
     silent = {} if solution is None else _silent(solution, served, width, spines, subject.sources)
     cables = _links_per_pair(network)
     expected = {leaf.name: spines * cables.get(leaf.name, 1) for leaf in leaves}
@@ -267,19 +268,22 @@ def _hidden(
     return subject.at(cause[1], message, f"correct it on {cause[1].device}")
 
 
-def _served(network: Network, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
+def _served(overview: Overview, leaves: Iterable[Node]) -> dict[str, set[IPv4Network]]:
     """Prefixes of each leaf that other leaves should reach: announced ones, and its segments.
 
     Prefixes of static routes are announced outside only, or are the default route: see BGP105.
+    Those of gateways that wait for servers are left out.
     """
     segments: defaultdict[str, set[IPv4Network]] = defaultdict(set)
-    for segment in network.segments or ():
+    for segment in overview.network.segments or ():
         segments[segment.leaf].add(segment.prefix)
     prefixes = {}
     for leaf in leaves:
         announced = set(leaf.device.bgp.networks) if leaf.device.bgp else set()
         announced -= {route.prefix for route in leaf.device.static_routes}
-        prefixes[leaf.name] = announced | segments[leaf.name]
+        idle = overview.idle_gateways.get(leaf.name, ())
+        waiting = {address.network for gateway in idle for address in gateway.addresses}
+        prefixes[leaf.name] = (announced | segments[leaf.name]) - waiting
     return prefixes
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from rocefort.models.device.bgp import Bfd, BgpGroup
 from rocefort.models.network.network import End, Link, Reserved
+from rocefort.validators.checks import check
 
 Change = Callable[[Any], Any]
 
@@ -188,6 +189,63 @@ BGP002: list[tuple[Change, list[str]]] = [
 @pytest.mark.parametrize(("change", "says"), BGP001)
 def test_bgp001_ends_agree(small: Any, change: Change, says: list[str]) -> None:
     assert change(small).says("BGP001") == says
+
+
+def _timers(keepalive_s: int, hold_s: int) -> Change:
+    return lambda s: s.peer("leaf01", "10.1.1.2", keepalive_s=keepalive_s, hold_s=hold_s)
+
+
+def _in_group(small: Any, peer: dict[str, int]) -> Any:
+    """leaf01's group has a hold time of half a keepalive; one of its peers has timers too."""
+    group = GROUPED.model_copy(update={"keepalive_s": 10, "hold_s": 5})
+    return small.bgp("leaf01", groups=(group,)).peer("leaf01", "10.1.1.2", group="SPINE", **peer)
+
+
+SHORT_GROUP = "error leaf01: group SPINE: hold time 5 s is less than three keepalives of 10 s"
+BGP006: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (_timers(10, 30), []),
+    (_timers(1, 3), []),
+    (_timers(1, 65535), []),
+    (
+        _timers(10, 29),
+        ["error leaf01: peer 10.1.1.2: hold time 29 s is less than three keepalives of 10 s"],
+    ),
+    (_timers(1, 2), ["error leaf01: peer 10.1.1.2: hold time 2 s; the shortest is 3 s"]),
+    (_timers(0, 1), ["error leaf01: peer 10.1.1.2: hold time 1 s; the shortest is 3 s"]),
+    (
+        _timers(0, 0),
+        ["warning leaf01: peer 10.1.1.2: hold time 0: no peer is ever taken for lost"],
+    ),
+    (
+        _timers(0, 30),
+        ["warning leaf01: peer 10.1.1.2: keepalive 0: the keepalive timer does not start"],
+    ),
+    (lambda s: _in_group(s, {}), [SHORT_GROUP]),
+    (lambda s: _in_group(s, {"keepalive_s": 60, "hold_s": 180}), [SHORT_GROUP]),
+    (  # the hold time of its group with its own keepalive
+        lambda s: _in_group(s, {"keepalive_s": 2}),
+        [
+            SHORT_GROUP,
+            "error leaf01: peer 10.1.1.2: hold time 5 s is less than three keepalives of 2 s",
+        ],
+    ),
+    (  # the switch's own hold time of 180 s
+        lambda s: s.peer("leaf01", "10.1.1.2", keepalive_s=61),
+        ["error leaf01: peer 10.1.1.2: hold time 180 s is less than three keepalives of 61 s"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), BGP006)
+def test_bgp006_timers(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("BGP006") == says
+
+
+def test_the_hint_of_a_short_hold_time_names_both_ways_out(small: Any) -> None:
+    report = check(_timers(10, 5)(small).network)
+    hints = [finding.hint for finding in report.findings if finding.rule == "BGP006"]
+    assert hints == ["set the hold time to 30 s, or the keepalive to 1 s"]
 
 
 @pytest.mark.parametrize(("change", "says"), BGP002)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from ipaddress import IPv4Interface
 from typing import Any
 
 import pytest
@@ -233,6 +234,48 @@ TOP004: list[tuple[Change, list[str]]] = [
         ],
     ),
 ]
+
+
+def _without_server(small: Any) -> Any:
+    """leaf02 without its server: no port of it has the VLAN of its gateway."""
+    return small.change(servers=small.network.servers[:1]).port(
+        "leaf02", "100GE1/0/1", access_vlan=None
+    )
+
+
+def _more_gateways(small: Any) -> Any:
+    """leaf02 without its server, with a second gateway."""
+    small = _without_server(small)
+    device = small.network.by_name["leaf02"].device
+    second = device.by_interface["Vlanif10"].model_copy(
+        update={"name": "Vlanif9", "addresses": (IPv4Interface("10.11.2.1/24"),)}
+    )
+    return small.device("leaf02", vlans=(9, 10), interfaces=(*device.interfaces, second))
+
+
+IDLE = "warning leaf02: no port has VLAN 10: its gateway is down, and its prefix is not announced"
+TOP008: list[tuple[Change, list[str]]] = [
+    (lambda s: s, []),
+    (_without_server, [IDLE]),
+    (lambda s: _without_server(s).change(servers=None), [IDLE]),
+    (
+        _more_gateways,
+        [
+            "warning leaf02: no port has VLAN 9 and 10: their gateways are down, and their "
+            "prefixes are not announced"
+        ],
+    ),
+    # Others report a server without its VLAN, a port or a gateway out of use, and a lost VLAN.
+    (lambda s: s.port("leaf02", "100GE1/0/1", access_vlan=None), []),
+    (lambda s: s.change(servers=()).port("leaf02", "100GE1/0/1", enabled=False), []),
+    (lambda s: _without_server(s).port("leaf02", "Vlanif10", enabled=False), []),
+    (lambda s: _without_server(s).device("leaf02", vlans=()), []),
+]
+
+
+@pytest.mark.parametrize(("change", "says"), TOP008)
+def test_top008_idle_gateways(small: Any, change: Change, says: list[str]) -> None:
+    assert change(small).says("TOP008") == says
 
 
 @pytest.mark.parametrize(("change", "says"), TOP001)
