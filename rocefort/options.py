@@ -131,6 +131,19 @@ NewServers = Annotated[
 NewRacks = Annotated[
     list[str] | None, typer.Option("--racks", help="Racks, filled in order: leaves=RACK,RACK.")
 ]
+NewLike = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--like", help="Leaf (or spine) that new ones are like: hardware, segments, ports, NICs."
+    ),
+]
+NewSegments = Annotated[
+    str | None, typer.Option("--segments", help="Segments of new leaves: SEGMENT,SEGMENT.")
+]
+NewNames = Annotated[
+    list[str] | None,
+    typer.Option("--names", help="Names of new switches: leaves=NAME,NAME or spines=NAME."),
+]
 
 DemandFile = Annotated[
     Path | None,

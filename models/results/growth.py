@@ -124,13 +124,17 @@ class StagedGrowth(Frozen):
 
 
 class Growth(Frozen):
-    """Whole growth of a fabric. lines: number of lines that the file gets."""
+    """Whole growth of a fabric. lines: number of lines that the file gets.
+
+    without_rack: new switches without a rack, in a fabric that states racks.
+    """
 
     fabric: str
     file: str
     lines: int
     switches: tuple[NewSwitch, ...]
     servers: tuple[str, ...]
+    without_rack: tuple[str, ...] = ()
     cables: tuple[NewCable, ...]
     before: Bandwidth
     after: Bandwidth

@@ -46,6 +46,9 @@ def expand(
     hardware: options.NewHardware = None,
     servers: options.NewServers = 0,
     racks: options.NewRacks = None,
+    like: options.NewLike = None,
+    segments: options.NewSegments = None,
+    names: options.NewNames = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the result, but write nothing.")
     ] = False,
@@ -55,10 +58,20 @@ def expand(
     The report proves that nothing in the existing fabric moves.
     """
     from rocefort.reports.fabric.growth import growth_report
+    from rocefort.steps.fabric.expand import GrowthOptions, wanted_of, write
     from rocefort.steps.fabric.expand import expand as grow
-    from rocefort.steps.fabric.expand import wanted_of, write
 
-    wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
+    given = GrowthOptions(
+        add_spines,
+        add_leaves,
+        servers,
+        hardware or (),
+        racks or (),
+        like=like or (),
+        segments=segments,
+        names=names or (),
+    )
+    wanted = wanted_of(given)
     expansion = grow(fabric, wanted)
     if not dry_run:
         write(expansion)
@@ -73,16 +86,29 @@ def stages(
     hardware: options.NewHardware = None,
     servers: options.NewServers = 0,
     racks: options.NewRacks = None,
+    like: options.NewLike = None,
+    segments: options.NewSegments = None,
+    names: options.NewNames = None,
 ) -> None:
     """Verify every intermediate state of an expansion.
 
     Writes nothing.
     """
     from rocefort.reports.fabric.growth import staged_report
+    from rocefort.steps.fabric.expand import GrowthOptions, stages_of, wanted_of
     from rocefort.steps.fabric.expand import expand as grow
-    from rocefort.steps.fabric.expand import stages_of, wanted_of
 
-    wanted = wanted_of(add_spines, add_leaves, servers, hardware or (), racks or ())
+    given = GrowthOptions(
+        add_spines,
+        add_leaves,
+        servers,
+        hardware or (),
+        racks or (),
+        like=like or (),
+        segments=segments,
+        names=names or (),
+    )
+    wanted = wanted_of(given)
     found = stages_of(grow(fabric, wanted))
     output.write_blocks(*staged_report(found))
     end(failed=found.wrong)

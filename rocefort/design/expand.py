@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from rocefort.design.load.load import Catalogue, LoadedFabric, loaded_fabric
 from rocefort.documents.edit import Insertion, Item, appended, spliced
@@ -18,7 +19,7 @@ from rocefort.errors import BadInput, Refused
 from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Leaf, Switch
 from rocefort.models.hardware.breakout import parts_of, whole_port
-from rocefort.models.wording import count_of
+from rocefort.models.wording import count_of, listing
 
 SPINES, LEAVES, SERVERS = "spines", "leaves", "servers"
 GROUPS = (SPINES, LEAVES)
@@ -37,13 +38,19 @@ class NewSwitchModel:
 
 @dataclass(frozen=True)
 class GrowthRequest:
-    """Requested growth. hardware, racks: by group; servers: on each new leaf."""
+    """Requested growth. hardware, racks, names: by group; servers: on each new leaf.
+
+    like: names of the leaf and the spine that new ones are like. segments: of new leaves.
+    """
 
     spines: int = 0
     leaves: int = 0
     servers: int = 0
     hardware: Mapping[str, NewSwitchModel] = field(default_factory=dict)
     racks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    like: Sequence[str] = ()
+    segments: Sequence[str] = ()
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def number(self, group: str) -> int:
         """Number of requested switches of a group."""
@@ -65,14 +72,15 @@ def grow(
 ) -> GrownFabric:
     """Add switches and servers to the text of `loaded`; it does not derive.
 
-    Raises Refused for growth beyond the capacity or the ports, BadInput for an unknown model or
-    release.
+    Raises Refused for growth beyond the capacity or the ports. Raises BadInput for an unknown
+    model, release, segment or switch, and for switches of several kinds without `like`.
     """
     data = loaded.document.data
     if not isinstance(data, dict):
         raise TypeError("a fabric that is loaded is a mapping")
     growth = _Growth(loaded.fabric, data, loaded.document.file, catalogue, request)
     groups = [group for group in GROUPS if request.number(group)]
+    growth.check_request(groups)
     lists = {group: list(growth.switches(group)) for group in groups}
     if request.servers and request.leaves:
         lists[SERVERS] = list(growth.servers(lists[LEAVES]))
@@ -99,11 +107,60 @@ class _Growth:
     def _members(self, group: str) -> Sequence[Switch]:
         return self.fabric.spines if group == SPINES else self.fabric.leaves
 
+    def check_request(self, groups: Sequence[str]) -> None:
+        """Raise BadInput for unknown switches and segments, and for names that are in use."""
+        switches = {switch.name: group for group in GROUPS for switch in self._members(group)}
+        for name in self.request.like:
+            if name not in switches:
+                how = nearest(name, switches)
+                raise BadInput(f"no spine or leaf {name!r}", where="--like", how=how)
+            if switches[name] not in groups:
+                what = f"{name} is a {SINGULAR[switches[name]]}, and no new one is requested"
+                raise BadInput(what, where="--like", how=f"add --add-{switches[name]}")
+        for group in groups:
+            same = [name for name in self.request.like if switches[name] == group]
+            if len(same) > 1:
+                what = f"new {group} are like one {SINGULAR[group]}, not like {listing(same)}"
+                raise BadInput(what, where="--like", how="add the others by another command")
+        known = [segment.name for segment in self.fabric.segments if segment.vlan]
+        for name in self.request.segments:
+            if name not in known:
+                how = nearest(name, known)
+                raise BadInput(f"no segment {name!r} with a VLAN", where="--segments", how=how)
+        used = {*switches, *(server.name for server in self.fabric.servers)}
+        for name in chain.from_iterable(self.request.names.values()):
+            if name in used:
+                raise BadInput(f"{name!r} is in use", where="--names", how="choose another name")
+            used.add(name)
+
     def like(self, group: str) -> int:
-        """Index of the switch that new ones copy: the one with the highest id, of their model."""
+        """Index of the switch that new ones copy: as requested, else the one with the highest id.
+
+        Raises BadInput if nothing selects one of several kinds.
+        """
         members, model = self._members(group), self.request.hardware.get(group)
-        places = [i for i, s in enumerate(members) if model and s.hardware == model.hardware]
-        return max(places or range(len(members)), key=lambda place: members[place].id)
+        requested = [i for i, s in enumerate(members) if s.name in self.request.like]
+        alike = [i for i, s in enumerate(members) if model and s.hardware == model.hardware]
+        places = sorted(requested or alike or range(len(members)), key=lambda i: members[i].id)
+        kinds: dict[str, str] = {}
+        for place in places:
+            kinds.setdefault(self._kind(members[place], model), members[place].name)
+        if len(kinds) > 1:
+            kinds_text = listing(f"{kind} ({name})" for kind, name in kinds.items())
+            raise BadInput(
+                f"the {group} are of {len(kinds)} kinds: {kinds_text}",
+                where=f"--add-{group}",
+                how=f"name the {SINGULAR[group]} that new ones are like: --like "
+                f"{members[places[-1]].name}",
+            )
+        return places[-1]
+
+    def _kind(self, switch: Switch, model: NewSwitchModel | None) -> str:
+        """Text of hardware and segments that new switches copy and the request leaves open."""
+        parts = [] if model else [switch.hardware]
+        if isinstance(switch, Leaf) and not self.request.segments:
+            parts.append(f"for {listing(switch.segments)}" if switch.segments else "for no segment")
+        return " ".join(parts)
 
     def switches(self, group: str) -> Iterator[Item]:
         """New items of a group."""
@@ -111,12 +168,16 @@ class _Growth:
         racks = self.request.racks.get(group, ())
         copied = {k: v for k, v in self.data[group][position].items() if k not in OF_ONE}
         copied |= self._model(group, self._members(group)[position])
+        if group == LEAVES and self.request.segments:
+            copied["segments"] = list(self.request.segments)
         if copied["hardware"] != self._members(group)[position].hardware:
             copied.pop("breakout", None)  # it names ports of the other model
-        name = name_pattern(self._members(group), group)
+        pattern = name_pattern(self._members(group), group)
+        names = self.request.names.get(group, ())
         for index, id_ in enumerate(self._ids(group)):
             own = {"rack": racks[index * len(racks) // number]} if racks else {}
-            item = {"id": id_, "name": name(id_), **copied, **own}
+            name = names[index] if names else pattern(id_)
+            item = {"id": id_, "name": name, **copied, **own}
             yield _in_order(item, self.data[group][position])
 
     def _ids(self, group: str) -> range:
@@ -166,6 +227,8 @@ class _Growth:
         neighbour = self.fabric.leaves[self.like(LEAVES)]
         copied = dict(self._server_like(neighbour))
         like, number = str(copied.pop("name")), 0
+        if self.request.segments and copied["segment"] not in self.request.segments:
+            copied["segment"] = self.request.segments[0]
         for leaf in leaves:
             if neighbour.name in like:  # numbers of servers begin again on each leaf
                 number, own_like = 0, like.replace(neighbour.name, str(leaf["name"]))
@@ -193,13 +256,17 @@ class _Growth:
             if server.leaf == leaf.name and server.port:
                 row = self.data[SERVERS][index]
                 return {k: v for k, v in row.items() if k not in SERVER_OF_ONE}
-        if not leaf.segments:
+        segments = self.request.segments or leaf.segments
+        if not segments:
             what = f"{leaf.name}, which new leaves are like, serves no segment"
             raise Refused(what, where=self.file, how="leave --servers out")
-        return {"name": "server00", "segment": leaf.segments[0]}
+        return {"name": "server00", "segment": segments[0]}
 
     def _server_ports(self, leaf: Item, neighbour: Leaf, port: object) -> list[str]:
-        """Ports of a new leaf for servers, with the speed of the neighbour's port, or any."""
+        """Ports of a new leaf for servers, with the speed of the neighbour's port, or any.
+
+        The ports that the neighbour's servers use come first.
+        """
         hardware = self.catalogue.hardware[str(leaf["hardware"])]
         splits = neighbour.splits if leaf.get("breakout") else {}
         reserved = {whole_port(name) for name in hardware.fabric_places(splits)}
@@ -216,7 +283,9 @@ class _Growth:
             if isinstance(port, str)
             else None
         )
-        return [part for part in free if speed_gbps is None or speeds[part] == speed_gbps]
+        fitting = [part for part in free if speed_gbps is None or speeds[part] == speed_gbps]
+        used = [p for s in self.fabric.servers if s.leaf == neighbour.name for p in s.ports]
+        return sorted(fitting, key=lambda part: part not in used)
 
 
 def _in_order(item: Item, like: Item) -> Item:

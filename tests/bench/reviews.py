@@ -169,7 +169,8 @@ def _one_device(site: Path) -> None:
 
 
 def _one_leaf(site: Path) -> None:
-    rocefort(site, "expand", FABRIC, "--add-leaves", "1", "--servers", "8")
+    like = f"leaf{LEAF:04}"
+    rocefort(site, "expand", FABRIC, "--add-leaves", "1", "--like", like, "--servers", "8")
 
 
 def _profile(site: Path) -> None:

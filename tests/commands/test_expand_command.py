@@ -26,7 +26,18 @@ def fabric(tmp_path: Path) -> Path:
 
 
 def test_expand_writes_what_then_checks_and_verifies(rocefort: Rocefort, fabric: Path) -> None:
-    words = ("expand", fabric, "--add-spines", 1, "--add-leaves", 1, "--servers", 1)
+    words = (
+        "expand",
+        fabric,
+        "--add-spines",
+        1,
+        "--add-leaves",
+        1,
+        "--servers",
+        1,
+        "--like",
+        "leaf08",
+    )
     dry = rocefort(*words, "--dry-run")
     assert (dry.code, dry.err) == (0, "")
     assert fabric.read_bytes() == HEPS

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from rocefort.design.derive.derive import derive_loaded
 from rocefort.design.expand import GrowthRequest, grow, name_pattern
 from rocefort.design.load.load import LoadedFabric, load_catalogue
+from rocefort.design.new import Size, new_fabric
 from rocefort.dialects.network_text import render_all
 from rocefort.dialects.vrp.patch.patch import make_patch
 from rocefort.documents.read import document_of
@@ -25,10 +26,11 @@ from rocefort.models.fabric.fabric import Fabric
 from rocefort.models.fabric.nodes import Switch
 from rocefort.models.network.network import Network
 from rocefort.paths import INVENTORY
-from rocefort.steps.fabric.expand import expand, stages_of, wanted_of, write
+from rocefort.steps.fabric.expand import GrowthOptions, expand, stages_of, wanted_of, write
 
 Edit = Callable[..., Path]
 TEXT = (INVENTORY / "heps" / "fabric.yaml").read_text(encoding="utf-8")
+LIKE = ("leaf08",)
 DATA = document_of(TEXT, "heps").data
 STYLES = {
     "as it is": TEXT,
@@ -75,7 +77,12 @@ def test_random_growth_moves_nothing_and_keeps_every_byte(
     text = STYLES[style]
     network = network_of(text)
     for spines, leaves, servers in sequence:
-        done = grow(text, loaded(text), load_catalogue(), GrowthRequest(spines, leaves, servers))
+        done = grow(
+            text,
+            loaded(text),
+            load_catalogue(),
+            GrowthRequest(spines, leaves, servers, like=LIKE[:leaves]),
+        )
         bare = list(done.text)
         moved = 0
         for one in done.insertions:  # in order of place
@@ -97,10 +104,11 @@ def test_random_growth_moves_nothing_and_keeps_every_byte(
 
 def test_one_growth_is_the_growth_in_steps() -> None:
     """Derived values depend on ids only, so the order of growth does not matter."""
-    once = grow(TEXT, loaded(TEXT), load_catalogue(), GrowthRequest(2, 8, 1)).text
+    once = grow(TEXT, loaded(TEXT), load_catalogue(), GrowthRequest(2, 8, 1, like=LIKE)).text
     text = TEXT
     for spines, leaves in ((1, 3), (0, 4), (1, 1)):
-        text = grow(text, loaded(text), load_catalogue(), GrowthRequest(spines, leaves, 1)).text
+        request = GrowthRequest(spines, leaves, 1, like=LIKE)
+        text = grow(text, loaded(text), load_catalogue(), request).text
     assert text == once
     assert network_of(text) == network_of(once)
 
@@ -109,7 +117,7 @@ def test_one_growth_is_the_growth_in_steps() -> None:
     ("spines", "leaves"), [(2, 8), pytest.param(6, 56, marks=pytest.mark.thorough)]
 )
 def test_heps_phase_two(spines: int, leaves: int) -> None:
-    expansion = expand(Path("heps"), wanted_of(spines, leaves, 1, [], []))
+    expansion = expand(Path("heps"), wanted_of(GrowthOptions(spines, leaves, 1, [], [], like=LIKE)))
     growth = expansion.growth
     assert growth.after.widths == (2 + spines, 2 + spines)
     assert growth.after.pairs == ((12 + leaves) * (11 + leaves),) * 2
@@ -131,7 +139,7 @@ def test_heps_phase_two(spines: int, leaves: int) -> None:
 
 
 def test_the_patch_of_a_switch_that_is_there_takes_nothing_away() -> None:
-    expansion = expand(Path("heps"), wanted_of(1, 1, 0, [], []))
+    expansion = expand(Path("heps"), wanted_of(GrowthOptions(1, 1, 0, [], [], like=LIKE)))
     old, new = (render_all(side.network) for side in (expansion.start, expansion.end))
     for name in ("spine01", "leaf01", "leaf08"):
         family = expansion.start.network.by_name[name].family
@@ -143,7 +151,7 @@ def test_the_patch_of_a_switch_that_is_there_takes_nothing_away() -> None:
 
 def test_a_spine_with_an_as_number_of_its_own(edit_heps: Edit) -> None:
     path = edit_heps(("  spine_asn: 65000\n", "  spine_asn: 65000\n  spine_asns: each\n"))
-    expansion = expand(path, wanted_of(2, 1, 1, [], []))
+    expansion = expand(path, wanted_of(GrowthOptions(2, 1, 1, [], [], like=LIKE)))
     assert [s.asn for s in expansion.growth.switches] == [65003, 65004, 65109]
     assert expansion.growth.after.widths == (4, 4)
     assert not stages_of(expansion).wrong
@@ -158,7 +166,7 @@ def test_ids_of_switches_that_are_gone_are_not_given_again(edit_heps: Edit) -> N
         ("  leaves: 64\n", "  leaves: 64\n  retired_leaves: [9, 11]\n"),
         ("  - id: 2\n    name: spine02\n", "  - id: 4\n    name: spine04\n"),
     )
-    expansion = expand(gone, wanted_of(1, 2, 0, [], []))
+    expansion = expand(gone, wanted_of(GrowthOptions(1, 2, 0, [], [], like=LIKE)))
     assert [(s.name, s.id) for s in expansion.growth.switches] == [
         ("spine05", 5),
         ("leaf12", 12),
@@ -169,7 +177,7 @@ def test_ids_of_switches_that_are_gone_are_not_given_again(edit_heps: Edit) -> N
 def test_a_retired_id_in_use_is_an_error(edit_heps: Edit) -> None:
     path = edit_heps(("  leaves: 64\n", "  leaves: 64\n  retired_leaves: [3]\n"))
     with pytest.raises(BadInput) as error:
-        expand(path, wanted_of(1, 0, 0, [], []))
+        expand(path, wanted_of(GrowthOptions(1, 0, 0, [], [])))
     assert str(error.value).endswith(
         "leaves[2].id: id 3 is of a switch that is gone (capacity.retired_leaves); give it an id "
         "that no switch has had"
@@ -257,7 +265,7 @@ def test_what_cannot_be_is_refused_with_the_numbers(
     path = edit_heps(*edits)
     before = path.read_bytes()
     with pytest.raises(Refused) as error:
-        expand(path, wanted_of(*numbers, hardware, []))
+        expand(path, wanted_of(GrowthOptions(*numbers, hardware, [], like=LIKE[: numbers[1]])))
     errors = re.sub(
         r":\d+:\d+:", ":LINE:", str(error.value).replace(str(path), "FILE")
     ).splitlines()
@@ -280,10 +288,117 @@ def test_a_broken_fabric_is_not_touched(edit_heps: Edit, old: str, new: str, sen
     path = edit_heps((old, new))
     before = path.read_bytes()
     with pytest.raises(BadInput) as error:
-        expand(path, wanted_of(1, 1, 0, [], []))
+        expand(path, wanted_of(GrowthOptions(1, 1, 0, [], [])))
     assert sentence in str(error.value)
     assert str(error.value).startswith(str(path))
     assert path.read_bytes() == before
+
+
+KINDS = (
+    "--add-leaves: the leaves are of {}: {}; name the leaf that new ones are like: --like leaf08"
+)
+BAD_CHOICES: list[tuple[GrowthOptions, str]] = [
+    (
+        GrowthOptions(0, 2, 0, [], []),
+        KINDS.format(
+            "5 kinds",
+            "CE8850-64CQ-EI for compute and transfer (leaf01), CE8850-64CQ-EI for compute "
+            "(leaf02), CE8851-32CQ8DQ-P for compute (leaf03), CE8851-32CQ8DQ-P for compute and "
+            "storage (leaf04) and CE6866-48S8CQ-P for beamline (leaf05)",
+        ),
+    ),
+    (
+        GrowthOptions(0, 1, 0, [], [], segments="compute"),
+        KINDS.format(
+            "3 kinds",
+            "CE8850-64CQ-EI (leaf01), CE8851-32CQ8DQ-P (leaf03) and CE6866-48S8CQ-P (leaf05)",
+        ),
+    ),
+    (
+        GrowthOptions(0, 1, 0, ["CE8850-64CQ-EI"], []),
+        KINDS.format(
+            "2 kinds", "for compute and transfer (leaf01) and for compute (leaf02)"
+        ).replace("leaf08", "leaf02"),
+    ),
+    (
+        GrowthOptions(0, 1, 0, [], [], like=["leaf9"]),
+        "--like: no spine or leaf 'leaf9'; did you mean 'leaf08'?",
+    ),
+    (
+        GrowthOptions(0, 1, 0, [], [], like=["spine01"]),
+        "--like: spine01 is a spine, and no new one is requested; add --add-spines",
+    ),
+    (
+        GrowthOptions(0, 1, 0, [], [], like=["leaf01", "leaf02"]),
+        "--like: new leaves are like one leaf, not like leaf01 and leaf02; add the others by "
+        "another command",
+    ),
+    (
+        GrowthOptions(0, 1, 0, [], [], like=LIKE, segments="computer"),
+        "--segments: no segment 'computer' with a VLAN; did you mean 'compute'?",
+    ),
+    (
+        GrowthOptions(1, 0, 0, [], [], segments="compute"),
+        "--segments without --add-leaves; add --add-leaves: new segments need new leaves",
+    ),
+    (
+        GrowthOptions(0, 1, 0, [], [], like=LIKE, names=["leaf01"]),
+        "--names: 'leaf01' is in use; choose another name",
+    ),
+    (
+        GrowthOptions(0, 2, 0, [], [], like=LIKE, names=["a,a"]),
+        "--names: 'a' is in use; choose another name",
+    ),
+    (
+        GrowthOptions(0, 2, 0, [], [], like=LIKE, names=["a"]),
+        "--names: 1 name for 2 new switches; name each, or leave the number out",
+    ),
+    (
+        GrowthOptions(1, 0, 0, [], [], names=["leaves=a", "b,c"]),
+        "--names: 'b,c' may be of new spines or of new leaves; write spines=b,c or leaves=b,c",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), BAD_CHOICES)
+def test_a_choice_that_is_open_or_wrong_is_refused(given: GrowthOptions, sentence: str) -> None:
+    with pytest.raises(BadInput) as error:
+        expand(Path("heps"), wanted_of(given))
+    assert str(error.value) == sentence
+
+
+def test_new_leaves_are_like_the_named_one(edit_heps: Edit) -> None:
+    """Hardware, NICs and server ports are of leaf02; segments and names are as typed."""
+    path = edit_heps(
+        ("    leaf: leaf02\n    port: 100GE1/0/1\n", "    leaf: leaf02\n    port: 100GE1/0/7\n")
+    )
+    given = GrowthOptions(
+        1, 0, 2, [], [], like=["leaf02"], segments="storage,transfer",
+        names=["leaves=gpu-a,gpu-b"],
+    )  # fmt: skip
+    expansion = expand(path, wanted_of(given))
+    growth = expansion.growth
+    assert [(s.name, s.id, s.hardware) for s in growth.switches] == [
+        ("spine03", 3, "CE9860-4C-EI"),
+        ("gpu-a", 9, "CE8850-64CQ-EI"),
+        ("gpu-b", 10, "CE8850-64CQ-EI"),
+    ]
+    assert growth.without_rack == ("spine03", "gpu-a", "gpu-b")
+    fabric = expansion.grown.loaded.fabric
+    assert {leaf.segments for leaf in fabric.leaves[8:]} == {("storage", "transfer")}
+    assert [(s.leaf, s.port, s.segment, s.nic) for s in fabric.servers[12:]] == [
+        (leaf, port, "storage", "connectx-dscp34")
+        for leaf in ("gpu-a", "gpu-b")
+        for port in ("100GE1/0/2", "100GE1/0/7")
+    ]
+
+
+def test_a_fabric_of_one_kind_needs_no_choice(tmp_path: Path) -> None:
+    path = tmp_path / "fabric.yaml"
+    text = new_fabric("one", Size(2, 3, 1), "CE8851-32CQ8DQ-P", "CE9860-4C-EI")
+    path.write_text(text, encoding="utf-8")
+    given = GrowthOptions(0, 0, 1, [], [], names=["east"])
+    assert [(s.name, s.id) for s in expand(path, wanted_of(given)).growth.switches] == [("east", 4)]
 
 
 BAD_REQUESTS: list[tuple[tuple[int, int, int], list[str], list[str], str]] = [
@@ -332,7 +447,7 @@ def test_what_is_asked_wrongly(
     numbers: tuple[int, int, int], hardware: list[str], racks: list[str], sentence: str
 ) -> None:
     with pytest.raises(RocefortError) as error:
-        expand(Path("heps"), wanted_of(*numbers, hardware, racks))
+        expand(Path("heps"), wanted_of(GrowthOptions(*numbers, hardware, racks, like=LIKE)))
     assert str(error.value) == sentence
     assert error.value.exit_code == 2
 
@@ -340,7 +455,8 @@ def test_what_is_asked_wrongly(
 def test_racks_and_hardware_are_as_asked_and_pins_stay_where_they_are(edit_heps: Edit) -> None:
     pinned = GONE + "    pins: {loopback: 10.0.1.99}\n"
     path = edit_heps((GONE, pinned))
-    request = wanted_of(1, 3, 2, ["leaves=CE8850-64CQ-EI"], ["leaves=row3,row4", "spines=net3"])
+    hardware, racks = ["leaves=CE8850-64CQ-EI"], ["leaves=row3,row4", "spines=net3"]
+    request = wanted_of(GrowthOptions(1, 3, 2, hardware, racks, like=["leaf02"]))
     expansion = expand(path, request)
     rows = [(s.name, s.hardware, s.software, s.rack) for s in expansion.growth.switches]
     assert rows == [
@@ -376,13 +492,13 @@ def test_names_follow_the_pattern_that_most_have() -> None:
 
 def test_servers_named_by_their_leaf_are_counted_on_each_leaf(edit_heps: Edit) -> None:
     path = edit_heps(("  - name: readout04\n", "  - name: leaf08-s07\n"))
-    expansion = expand(path, wanted_of(0, 2, 2, [], []))
+    expansion = expand(path, wanted_of(GrowthOptions(0, 2, 2, [], [], like=LIKE)))
     assert expansion.growth.servers == ("leaf09-s01", "leaf09-s02", "leaf10-s01", "leaf10-s02")
 
 
 def test_a_fabric_without_servers_gets_a_list_of_them() -> None:
     text = re.sub(r"(?s)\nservers:\n.*?\nsecurity:", "\nsecurity:", TEXT)
-    done = grow(text, loaded(text), load_catalogue(), GrowthRequest(0, 1, 2))
+    done = grow(text, loaded(text), load_catalogue(), GrowthRequest(0, 1, 2, like=LIKE))
     assert done.new["servers"] == ("server01", "server02")
     ports = [(s.leaf, s.port) for s in done.loaded.fabric.servers]
     assert ports == [("leaf09", "25GE1/0/1"), ("leaf09", "25GE1/0/2")]

@@ -54,8 +54,8 @@ class Growth:
     leaf: str
     racks: tuple[str, ...]
 
-    @property
-    def request(self) -> GrowthRequest:
+    def request(self, fabric: Fabric) -> GrowthRequest:
+        """Growth like the newest switches."""
         models = {"spines": SPINES[self.spine], "leaves": LEAVES[self.leaf]}
         return GrowthRequest(
             self.spines,
@@ -63,6 +63,11 @@ class Growth:
             self.servers if self.leaves else 0,
             {group: model for group, model in models.items() if model},
             {"leaves": self.racks} if self.racks else {},
+            like=[
+                max(members, key=lambda switch: switch.id).name
+                for number, members in ((self.spines, fabric.spines), (self.leaves, fabric.leaves))
+                if number
+            ],
         )
 
 
@@ -111,7 +116,9 @@ class History:
     def add(self, step: Growth) -> None:
         """Grow; without enough ports the growth is refused, and nothing changes."""
         try:
-            self.text = grow(self.text, self._loaded(), load_catalogue(), step.request).text
+            loaded = self._loaded()
+            request = step.request(loaded.fabric)
+            self.text = grow(self.text, loaded, load_catalogue(), request).text
         except Refused as refused:
             note(str(refused))
             return

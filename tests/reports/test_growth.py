@@ -10,12 +10,12 @@ from rocefort.models.network.network import End
 from rocefort.models.results.growth import Growth, GrowthStage, NewCable, StagedGrowth
 from rocefort.reports.fabric.growth import growth_report, staged_report
 from rocefort.reports.writers.terminal import text_of
-from rocefort.steps.fabric.expand import expand, wanted_of
+from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
 
 
 @pytest.fixture(scope="module")
 def growth() -> Growth:
-    found = expand(Path("heps"), wanted_of(1, 2, 1, [], [])).growth
+    found = expand(Path("heps"), wanted_of(GrowthOptions(1, 2, 1, [], [], like=["leaf08"]))).growth
     return found.model_copy(update={"file": "inventory/heps/fabric.yaml"})  # wherever tests run
 
 
@@ -100,7 +100,7 @@ def test_parts_of_a_split_port_share_a_transceiver(growth: Growth) -> None:
 
 
 def test_new_leaves_without_a_server_are_told(growth: Growth) -> None:
-    idle = expand(Path("heps"), wanted_of(0, 1, 0, [], [])).growth
+    idle = expand(Path("heps"), wanted_of(GrowthOptions(0, 1, 0, [], [], like=["leaf08"]))).growth
     assert (
         "warning: TOP008 leaf09: no port has VLAN 110: its gateway is down, and its\n"
         "  prefix is not announced\n"

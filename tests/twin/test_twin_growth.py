@@ -13,7 +13,7 @@ from rocefort.lab.twin.registry import Registry
 from rocefort.lab.twin.twin import Twin, TwinOptions
 from rocefort.models.device.interface import Interface
 from rocefort.models.network.network import Network
-from rocefort.steps.fabric.expand import expand, wanted_of
+from rocefort.steps.fabric.expand import GrowthOptions, expand, wanted_of
 from rocefort.steps.fabric.subject import subject_of_derived
 from rocefort.steps.lab.compare_tables import three_opinions
 
@@ -50,7 +50,9 @@ def _processes(twin: Twin) -> set[tuple[str, str, str]]:
 
 
 def test_a_spine_more_resets_no_session(twin: Twin, small_fabric: Path) -> None:
-    grown = subject_of_derived(expand(small_fabric, wanted_of(1, 0, 0, (), ())).end).network
+    grown = subject_of_derived(
+        expand(small_fabric, wanted_of(GrowthOptions(1, 0, 0, (), ()))).end
+    ).network
     sessions, processes = _sessions(twin), _processes(twin)
     twin.apply(grown)
     after = _sessions(twin)

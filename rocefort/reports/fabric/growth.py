@@ -33,6 +33,9 @@ def growth_report(growth: Growth, *, written: bool) -> Iterator[Block]:
     yield Note(f"{growth.fabric} grows: {_size(growth.before)} -> {_size(growth.after)}")
     yield Note(done if written else would)
     yield _switches(growth.switches)
+    if growth.without_rack:
+        names = listing(name_ranges(growth.without_rack))
+        yield Note(f"rack open: {names}; --racks leaves=RACK,RACK or spines=RACK states it")
     runs = tuple(_run_row(run) for run in _runs(growth.cables))
     total = f"in all {_lengths(growth.cables)}; {_optics(growth.cables)}"
     yield Section("", (Table(columns("plug", "into", "cables"), runs), Note(total)))

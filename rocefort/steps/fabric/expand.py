@@ -47,31 +47,72 @@ class Expansion:
     end: DerivedNetwork
 
 
-def wanted_of(
-    spines: int, leaves: int, servers: int, hardware: Sequence[str], racks: Sequence[str]
-) -> GrowthRequest:
+@dataclass(frozen=True)
+class GrowthOptions:
+    """Options of a growth, as typed.
+
+    hardware: MODEL, MODEL@RELEASE, or either after `spines=` or `leaves=`. racks, names: RACK,RACK
+    in the same form. like: names of switches. segments: SEGMENT,SEGMENT.
+    """
+
+    spines: int
+    leaves: int
+    servers: int
+    hardware: Sequence[str]
+    racks: Sequence[str]
+    like: Sequence[str] = ()
+    segments: str | None = None
+    names: Sequence[str] = ()
+
+
+def wanted_of(given: GrowthOptions) -> GrowthRequest:
     """Growth that the options request; raises BadInput for an empty or ambiguous request.
 
-    hardware: MODEL, MODEL@RELEASE, or either after `spines=` or `leaves=`. racks: RACK,RACK in
-    the same form.
+    Names without a number of switches are the number.
     """
-    if spines + leaves == 0:
+    new = {SPINES: given.spines, LEAVES: given.leaves}
+    names = {group: _words("--names", text) for group, text in _by_names(given.names, new)}
+    for group, own in names.items():
+        new[group] = new[group] or len(own)
+        if len(own) != new[group]:
+            what = f"{count_of(len(own), 'name')} for {count_of(new[group], 'new switch')}"
+            raise BadInput(what, where="--names", how="name each, or leave the number out")
+    if not any(new.values()):
         how = "add --add-spines or --add-leaves"
         raise BadInput("nothing to add", how=how)
-    if servers and not leaves:
-        raise BadInput(
-            "--servers without --add-leaves", how="add --add-leaves: new servers need new leaves"
-        )
-    new = {SPINES: spines, LEAVES: leaves}
-    models = {group: _model(text) for group, text in _by_group("--hardware", hardware, new)}
-    places = {group: _racks(text, new[group]) for group, text in _by_group("--racks", racks, new)}
-    return GrowthRequest(spines, leaves, servers, models, places)
+    for part in ("servers", "segments"):
+        if getattr(given, part) and not new[LEAVES]:
+            how = f"add --add-leaves: new {part} need new leaves"
+            raise BadInput(f"--{part} without --add-leaves", how=how)
+    groups = [group for group in GROUPS if new[group]]
+    models = {
+        group: _model(text) for group, text in _by_group("--hardware", given.hardware, groups)
+    }
+    places = {
+        group: _racks(text, new[group]) for group, text in _by_group("--racks", given.racks, groups)
+    }
+    return GrowthRequest(
+        new[SPINES],
+        new[LEAVES],
+        given.servers,
+        models,
+        places,
+        like=given.like,
+        segments=_words("--segments", given.segments) if given.segments is not None else (),
+        names=names,
+    )
+
+
+def _by_names(names: Sequence[str], new: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Names by group; without any number they are of leaves."""
+    headed = {text.partition("=")[0] for text in names if "=" in text}
+    groups = [group for group in GROUPS if new[group] or group in headed]
+    return _by_group("--names", names, groups or [LEAVES])
 
 
 def _by_group(
-    option: str, given: Sequence[str], new: Mapping[str, int]
+    option: str, given: Sequence[str], groups: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    groups = [group for group in GROUPS if new[group]]
     seen: set[str] = set()
     for text in given:
         head, is_named, rest = text.partition("=")
@@ -90,16 +131,23 @@ def _by_group(
 
 def _racks(text: str, number: int) -> list[str]:
     """Racks of an option; each rack gets at least one switch."""
-    racks = text.split(",")
+    racks = _words("--racks", text)
     if len(racks) > number:
         what = f"{len(racks)} racks for {count_of(number, 'new switch')}"
         raise BadInput(what, where="--racks", how=f"name at most {number}")
-    for rack in racks:
-        try:
-            check_name(rack)
-        except ValueError as error:
-            raise BadInput(str(error), where="--racks", how="write RACK,RACK") from None
     return racks
+
+
+def _words(option: str, text: str) -> list[str]:
+    """Names of an option, separated by commas."""
+    words = text.split(",")
+    for word in words:
+        try:
+            check_name(word)
+        except ValueError as error:
+            form = option.removeprefix("--").removesuffix("s").upper()
+            raise BadInput(str(error), where=option, how=f"write {form},{form}") from None
+    return words
 
 
 def _model(text: str) -> NewSwitchModel:
@@ -122,12 +170,15 @@ def expand(name: Path, wanted: GrowthRequest) -> Expansion:
     earlier = {_key(finding) for finding in was.findings}
     fresh = [finding for finding in will.findings if _key(finding) not in earlier]
     _refuse(path, [*moved, *(f for f in fresh if f.severity is Severity.ERROR)])
+    switches = tuple(_new_switches(old.network, new.network))
+    states_racks = any(node.rack for node in old.network.nodes)
     growth = Growth(
         fabric=start.network.name,
         file=str(path),
         lines=sum(len(one.text.strip().splitlines()) for one in grown.insertions),
-        switches=tuple(_new_switches(old.network, new.network)),
+        switches=switches,
         servers=grown.new.get(SERVERS, ()),
+        without_rack=tuple(s.name for s in switches if states_racks and not s.rack),
         cables=tuple(sorted(_new_cables(old.network, new.network), key=_by_place)),
         before=bandwidth(old.network, old.sources),
         after=bandwidth(new.network, new.sources),

@@ -9,12 +9,12 @@ import pytest
 from rocefort.models.network.network import Network
 from rocefort.models.results.growth import StagedGrowth
 from rocefort.rollout.planning.growth_stages import GrowthStep, staged
-from rocefort.steps.fabric.expand import Expansion, expand, stages_of, wanted_of
+from rocefort.steps.fabric.expand import Expansion, GrowthOptions, expand, stages_of, wanted_of
 
 
 @pytest.fixture(scope="module")
 def expansion() -> Expansion:
-    return expand(Path("heps"), wanted_of(1, 1, 1, [], []))
+    return expand(Path("heps"), wanted_of(GrowthOptions(1, 1, 1, [], [], like=["leaf08"])))
 
 
 @pytest.fixture(scope="module")
