@@ -16,6 +16,7 @@ import typer
 from rocefort import internal_errors, options, output
 from rocefort.commands import growth, health, host, lab, operate, plan, rdma, rehearse, trust
 from rocefort.commands.exit_codes import INTERRUPTED, end
+from rocefort.commands.root_group import RootGroup
 from rocefort.errors import BadInput, RocefortError
 from rocefort.gc_tuning import collect_seldom
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rocefort.reports.blocks import Block
 
 cli = typer.Typer(
+    cls=RootGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -192,9 +194,7 @@ def render(
 def show(
     fabric: options.Fabric,
     kind: Annotated[options.TableOption, typer.Argument(help="Table to list.")],
-    form: Annotated[
-        options.TableFormat, typer.Option("--format", help=options.OUTPUT_FORMAT)
-    ] = options.TableFormat.TEXT,
+    form: options.TableFormatted = options.TableFormat.TEXT,
 ) -> None:
     """List devices, links, addresses, ports, cabling and more."""
     from rocefort.design.derive.derive import derive
@@ -243,15 +243,10 @@ def import_(
 
 @cli.command()
 def schema(of: options.SchemaOf = options.SchemaDocument.FABRIC) -> None:
-    """Print the JSON Schema of a fabric, a demand, or output."""
-    if of is options.SchemaDocument.OUTPUT:
-        from rocefort.reports.outputs import output_schema as schema_of
-    elif of is options.SchemaDocument.DEMAND:
-        from rocefort.design.load.json_schema import demand_schema as schema_of
-    else:
-        from rocefort.design.load.json_schema import fabric_schema as schema_of
+    """Print the JSON Schema of a document or of output."""
+    from rocefort.steps.site.schemas import schema_text
 
-    typer.echo(schema_of(), nl=False)
+    typer.echo(schema_text(of), nl=False)
 
 
 @cli.command()
@@ -263,7 +258,7 @@ def verify(
     failures: options.Failures = None,
     against: options.Against = None,
     timings: options.Timings = False,
-    limit: options.QuestionLimit = 600.0,
+    limit: options.QuestionLimit = options.QUESTION_LIMIT_S,
     form: options.Formatted = options.Format.TEXT,
 ) -> None:
     """Verify sessions, ECMP, reachability and failures.
@@ -287,6 +282,7 @@ def verify(
     subject = subject_of(fabric, configs)
     who = engine_choice.Engine(engine.value)
     asked = VerifyRequest(who, batfish, failures, against, limit)
+    _announce(engine, batfish, limit)
     done = verify_subject(subject, str(fabric or configs), asked)
     verified, service = done.verified, done.verified.asked
     took = service.timings if service else ()
@@ -417,6 +413,7 @@ def review(
     from rocefort.validators import engine_choice
 
     asked = ReviewRequest(fabric, base, head, engine_choice.Engine(engine.value), batfish, failures)
+    _announce(engine, batfish)
     done = make_review(asked)
     paths = write_review(done, out, page_url)
     for note in notes_of(done):
@@ -454,7 +451,17 @@ def demo(
     if rollout:
         run_rollout_demo(fabric, typer.echo)
         return
+    _announce(engine, batfish)
     run_demo(fabric, engine_choice.Engine(engine.value), service_of(batfish), typer.echo)
+
+
+def _announce(
+    engine: options.EngineOption, batfish: str | None, limit_s: float = options.QUESTION_LIMIT_S
+) -> None:
+    """Report which service the engine `auto` uses, before a wait that may take minutes."""
+    if engine is options.EngineOption.AUTO and batfish is not None:
+        note = f"engine auto: embedded, and Batfish at {batfish} (limit {limit_s:g} s a question)"
+        typer.echo(note, err=True)
 
 
 def _write_difference(

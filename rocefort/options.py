@@ -54,6 +54,9 @@ class SchemaDocument(StrEnum):
 
     FABRIC = "fabric"
     DEMAND = "demand"
+    PROFILES = "profiles"
+    CONNECTIONS = "connections"
+    SETTINGS = "settings"
     OUTPUT = "output"
 
 
@@ -80,6 +83,8 @@ class DifferenceFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
+ENVIRONMENT = "ROCEFORT_"  # begins each variable; the rest in small letters is the setting's key
+QUESTION_LIMIT_S = 600.0  # rocefort.validators.batfish.access.LIMIT_S
 FABRIC = "A fabric.yaml, its directory, or a name: heps."
 OUTPUT_FORMAT = "Output format."
 PATCH = "Show the commands of each change."
@@ -90,23 +95,45 @@ MaybeFabric = Annotated[Path | None, typer.Argument(help=FABRIC)]
 Configs = Annotated[
     Path | None, typer.Option(help="Directory of configurations, instead of a fabric.")
 ]
-Formatted = Annotated[Format, typer.Option("--format", help=OUTPUT_FORMAT)]
-DifferenceFormatted = Annotated[DifferenceFormat, typer.Option("--format", help=OUTPUT_FORMAT)]
-TraceFormatted = Annotated[TraceFormat, typer.Option("--format", help=OUTPUT_FORMAT)]
+Formatted = Annotated[
+    Format, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)
+]
+TableFormatted = Annotated[
+    TableFormat, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)
+]
+DifferenceFormatted = Annotated[
+    DifferenceFormat, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)
+]
+TraceFormatted = Annotated[
+    TraceFormat, typer.Option("--format", envvar="ROCEFORT_FORMAT", help=OUTPUT_FORMAT)
+]
 SchemaOf = Annotated[
     SchemaDocument,
-    typer.Option("--of", help="Document: fabric.yaml, demand.yaml, or the JSON of the commands."),
+    typer.Option(
+        "--of",
+        help="Document: fabric.yaml, demand.yaml, a file of profiles, connections.yaml, "
+        "rocefort.toml, or the JSON of the commands.",
+    ),
 ]
-VerificationEngine = Annotated[EngineOption, typer.Option("--engine", help="Verification engine.")]
+VerificationEngine = Annotated[
+    EngineOption,
+    typer.Option("--engine", envvar="ROCEFORT_ENGINE", help="Verification engine."),
+]
 ConnectionsFile = Annotated[
     Path,
     typer.Option(
-        "--connections", help="YAML file: address and credentials of each switch and server."
+        "--connections",
+        envvar="ROCEFORT_CONNECTIONS",
+        help="YAML file: address and credentials of each switch and server.",
     ),
 ]
 MaybeConnections = Annotated[
     Path | None,
-    typer.Option("--connections", help="YAML file: address and credentials of each switch."),
+    typer.Option(
+        "--connections",
+        envvar="ROCEFORT_CONNECTIONS",
+        help="YAML file: address and credentials of each switch.",
+    ),
 ]
 BatfishService = Annotated[
     str | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from rocefort.models.base import Frozen
 from rocefort.models.fabric.sourced import Sourced
@@ -24,7 +24,12 @@ def as_text(value: object) -> object:
 LinuxInterface = Annotated[str, Field(pattern=LINUX_INTERFACE)]
 RdmaDevice = Annotated[str, Field(pattern=RDMA_DEVICE)]
 Sysctl = Annotated[str, Field(pattern=SYSCTL)]
-SysctlValue = Annotated[str, BeforeValidator(as_text), Field(pattern=SYSCTL_VALUE)]
+SysctlValue = Annotated[
+    str,
+    BeforeValidator(as_text),
+    Field(pattern=SYSCTL_VALUE),
+    WithJsonSchema({"anyOf": [{"type": "string", "pattern": SYSCTL_VALUE}, {"type": "integer"}]}),
+]
 Ring = Annotated[int, Field(ge=64, le=65536)]
 
 

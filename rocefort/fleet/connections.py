@@ -16,6 +16,7 @@ from rocefort.documents.read import read_document
 from rocefort.documents.validate import validate
 from rocefort.errors import Problem
 from rocefort.fleet.credentials import KeyOrReference
+from rocefort.json_schema import schema_of
 from rocefort.models.base import Frozen, Name, Reference
 
 MOST_TIME_SCALE = 1000
@@ -36,22 +37,35 @@ Seconds = Annotated[float, Field(gt=0, le=3600)]
 class SshAccess(Frozen):
     """SSH access of one switch."""
 
-    name: Name
-    host: Host
-    port: Annotated[int, Field(ge=1, le=65535)] = 22
-    user: Name
-    credential: Reference
+    name: Name = Field(description="Name of the switch in the fabric.")
+    host: Host = Field(description="Address or host name.", examples=["10.255.0.1"])
+    port: int = Field(default=22, ge=1, le=65535, description="Port of its SSH server.")
+    user: Name = Field(description="Login name.")
+    credential: Reference = Field(
+        description="Password by reference: env:NAME, file:PATH or keyring:SERVICE/USER.",
+        examples=["env:SWITCH_PASSWORD"],
+    )
 
 
 class ServerAccess(SshAccess):
     """SSH access of one server, and its RDMA device for measurements."""
 
-    credential: KeyOrReference
-    rdma_device: Name
-    gid_index: Annotated[int, Field(ge=0, le=255)]  # the RoCE v2 GID of the segment's address
-    # Wait for an answer before a retransmission: 4.096 us times two to the power of this value
-    # (InfiniBand's local ACK timeout); None: perftest's default, 14.
-    qp_timeout: Annotated[int, Field(ge=1, le=31)] | None = None
+    name: Name = Field(description="Name of the server in the fabric.")
+    credential: KeyOrReference = Field(
+        description="Private key, key:PATH, or a password by reference, as of a switch.",
+        examples=["key:id_ed25519"],
+    )
+    rdma_device: Name = Field(description="RDMA device for measurements.", examples=["mlx5_0"])
+    gid_index: int = Field(
+        ge=0, le=255, description="Index of the RoCE v2 GID of the segment's address."
+    )
+    qp_timeout: int | None = Field(
+        default=None,
+        ge=1,
+        le=31,
+        description="Wait for an answer before a retransmission: 4.096 us times two to the power "
+        "of this value (InfiniBand's local ACK timeout); perftest's default is 14.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +78,29 @@ class ConnectionsFile:
 class Connections(Frozen):
     """All accesses of one site; `known_hosts` has every host key, and no key is learnt."""
 
-    known_hosts: Path
-    connect_timeout_s: Seconds = 10
-    command_timeout_s: Seconds = 60
-    speed_note: str = ""  # reason why RDMA speed is not judged on these servers; else empty
-    servers_note: str = ""  # reason why no other server can measure; empty: each leaf needs one
-    # Speed of the timers of these switches; a lab sets it for its own switches, on loopback.
-    time_scale: Annotated[float, Field(ge=1, le=MOST_TIME_SCALE)] = 1
-    devices: tuple[SshAccess, ...]
-    servers: tuple[ServerAccess, ...] = ()
+    known_hosts: Path = Field(
+        description="File of SSH host keys; `rocefort trust` records them.",
+        examples=["known_hosts"],
+    )
+    connect_timeout_s: Seconds = Field(default=10, description="Time limit of a login (s).")
+    command_timeout_s: Seconds = Field(default=60, description="Time limit of a command (s).")
+    speed_note: str = Field(
+        default="", description="Reason why RDMA speed is not judged on these servers."
+    )
+    servers_note: str = Field(
+        default="",
+        description="Reason why no other server can measure; empty: each leaf needs one.",
+    )
+    time_scale: float = Field(
+        default=1,
+        ge=1,
+        le=MOST_TIME_SCALE,
+        description="Speed of the timers; a lab sets it for its own switches, on loopback.",
+    )
+    devices: tuple[SshAccess, ...] = Field(description="SSH access of each switch.")
+    servers: tuple[ServerAccess, ...] = Field(
+        default=(), description="SSH access of each server that measures."
+    )
     _place: ConnectionsFile = PrivateAttr(ConnectionsFile())  # no field: it is not part of the file
 
     @property
@@ -128,6 +156,11 @@ def _entry(name: str, *more: str) -> str:
     """Example entry for the file, with placeholders."""
     parts = (f"name: {name}", "host: ADDRESS", "user: USER", "credential: REFERENCE", *more)
     return f"- {{{', '.join(parts)}}}"
+
+
+def connections_schema() -> str:
+    """Return the JSON Schema of a connections file."""
+    return schema_of(Connections, "connections")
 
 
 def load_connections(path: Path) -> Connections:

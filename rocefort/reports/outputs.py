@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
+from rocefort.json_schema import schema_head
 from rocefort.models.results.capacity import CapacityReport
 from rocefort.models.results.lab_experiments import (
     Chaos,
@@ -73,8 +73,7 @@ def output_schema() -> str:
     )
     commands = {name.replace(" ", "-"): own[name, mode] for name in OUTPUTS}
     schema = {
-        "$schema": GenerateJsonSchema.schema_dialect,
-        "title": "JSON of Rocefort's commands",
+        **schema_head("output", "JSON of Rocefort's commands"),
         "anyOf": [{"$ref": f"#/$defs/{name}"} for name in commands],
         "$defs": commands | shared.get("$defs", {}),
     }

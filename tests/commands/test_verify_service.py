@@ -33,6 +33,9 @@ def test_auto_asks_the_service_of_the_environment(
     monkeypatch.setenv("ROCEFORT_BATFISH", NOWHERE)
     done = rocefort("verify", heps_file)
     assert done.code == 0
+    assert done.err == (
+        f"engine auto: embedded, and Batfish at {NOWHERE} (limit 600 s a question)\n"
+    )
     assert (
         f"verified by: embedded (no answer of Batfish: {NOWHERE}: no Batfish service answers: "
         "[Errno 111] Connection refused; start one with "
@@ -49,13 +52,15 @@ def test_auto_keeps_the_embedded_answer_when_the_service_dies(
         done = rocefort("verify", heps_file, "--batfish", address)
         both = rocefort("verify", heps_file, "--batfish", address, "--engine", "both")
         data = rocefort("verify", heps_file, "--batfish", address, "--format", "json")
+    announced = f"engine auto: embedded, and Batfish at {address} (limit 600 s a question)\n"
     note = f"no answer of Batfish: {address}: the Batfish service stopped answering; the snapshot"
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, announced)
     assert f"verified by: embedded ({note} is kept in " in done.words
     assert DELIVERED in done.out
     assert (both.code, both.out) == (3, "")
     assert len(both.err.splitlines()) == 1
-    assert (data.code, data.err.count(note), len(data.err.splitlines())) == (0, 1, 1)
+    assert data.err.startswith(announced)
+    assert (data.code, data.err.count(note), len(data.err.splitlines())) == (0, 1, 2)
 
 
 @pytest.mark.parametrize("pause_s", [0.0, 0.05])

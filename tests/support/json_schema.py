@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 # Keywords that do not constrain data.
-NOTES = {"$defs", "$schema", "title", "description", "default", "examples", "format"}
+NOTES = {
+    "$defs",
+    "$id",
+    "$schema",
+    "discriminator",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "format",
+}
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -33,6 +43,7 @@ KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
     "maxLength": lambda data, most: len(data) <= most,
     "minItems": lambda data, least: len(data) >= least,
     "maxItems": lambda data, most: len(data) <= most,
+    "minProperties": lambda data, least: len(data) >= least,
     "minimum": lambda data, least: data >= least,
     "maximum": lambda data, most: data <= most,
     "exclusiveMinimum": lambda data, bound: data > bound,
@@ -50,7 +61,12 @@ def _refused(schema: Any, data: Any, defined: dict[str, Any], at: str) -> Iterat
         yield from _refused(defined[schema["$ref"].rsplit("/", 1)[1]], data, defined, at)
     if "anyOf" in schema and all(list(_refused(s, data, defined, "")) for s in schema["anyOf"]):
         yield f"{at} anyOf"
-    structure = {"$ref", "anyOf", "items", "prefixItems", "properties", "patternProperties"} | {
+    if "oneOf" in schema:
+        fitting = [s for s in schema["oneOf"] if not list(_refused(s, data, defined, ""))]
+        if len(fitting) != 1:
+            yield f"{at} oneOf"
+    structure = {"$ref", "anyOf", "oneOf", "items", "prefixItems", "properties"} | {
+        "patternProperties",
         "propertyNames",
         "additionalProperties",
     }

@@ -1,73 +1,28 @@
-"""JSON Schemas of fabric.yaml and demand.yaml, for completion and checks in editors."""
+"""JSON Schemas of fabric.yaml, demand.yaml and profiles, for completion and checks in editors."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
-
-from rocefort.models.base import Frozen
+from rocefort.json_schema import schema_of
 from rocefort.models.fabric.fabric import Fabric
+from rocefort.models.fabric.profiles import Profiles
 from rocefort.models.network.demand import Demand
 from rocefort.paths import INVENTORY
 
 SCHEMA_FILE = INVENTORY / "fabric.schema.json"
 DEMAND_SCHEMA_FILE = INVENTORY / "demand.schema.json"
 MODELINE = f"# yaml-language-server: $schema=../{SCHEMA_FILE.name}"
-_ADDRESS = r"\d{1,3}(\.\d{1,3}){3}"
-# Formats that JSON Schema does not have.
-_PATTERNS = {
-    "ipv4network": f"^{_ADDRESS}/[0-9]{{1,2}}$",
-    "ipv4interface": f"^{_ADDRESS}/[0-9]{{1,2}}$",
-}
 
 
 def fabric_schema() -> str:
-    """Return the schema as JSON (draft 2020-12), with a final newline; it is deterministic.
-
-    It requires addresses with a length in the usual form, 10.0.0.0/24. The loader also accepts
-    other forms.
-    """
-    return _schema_of(Fabric, "Rocefort fabric")
+    """Return the schema of a fabric.yaml."""
+    return schema_of(Fabric, "fabric")
 
 
 def demand_schema() -> str:
-    """Return the schema of a demand.yaml, in the same form."""
-    return _schema_of(Demand, "Rocefort demand")
+    """Return the schema of a demand.yaml."""
+    return schema_of(Demand, "demand")
 
 
-def _schema_of(model: type[Frozen], title: str) -> str:
-    schema = model.model_json_schema(schema_generator=_Schema)
-    head = {"$schema": _Schema.schema_dialect, "title": title}
-    return json.dumps(_closed(head | {**schema, **head}), indent=2) + "\n"
-
-
-class _Schema(GenerateJsonSchema):
-    """Pydantic's schema without parts that a user of an editor does not need."""
-
-    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - pydantic's hook
-        """Leave out titles that repeat the key."""
-        return False
-
-    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Keep defaults that a person could write: words and numbers."""
-        generated = super().default_schema(schema)
-        if not isinstance(generated.get("default"), (str, int, float)):
-            generated.pop("default", None)
-        return generated
-
-
-def _closed(node: Any) -> Any:  # noqa: ANN401 - walks JSON
-    """Give address formats a pattern, and close maps whose keys have one."""
-    if isinstance(node, list):
-        return [_closed(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    out = {key: _closed(value) for key, value in node.items()}
-    if isinstance(out.get("format"), str) and out["format"] in _PATTERNS:
-        out["pattern"] = _PATTERNS[out.pop("format")]
-    if "patternProperties" in out:
-        out["additionalProperties"] = False
-    return out
+def profiles_schema() -> str:
+    """Return the schema of a file of inventory/profiles."""
+    return schema_of(Profiles, "profiles")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,11 @@ from rocefort.design.load.load import load_catalogue
 from rocefort.design.new import Size, new_fabric, write_new
 from rocefort.documents.read import read_document
 from rocefort.models.network.demand import Demand
-from rocefort.paths import INVENTORY
+from rocefort.options import SchemaDocument
+from rocefort.paths import INVENTORY, PROFILES
+from rocefort.steps.site.schemas import schema_text
+
+CONNECTIONS, SETTINGS = SchemaDocument.CONNECTIONS, SchemaDocument.SETTINGS
 
 SCHEMA: dict[str, Any] = json.loads(fabric_schema())
 DEMAND: dict[str, Any] = json.loads(demand_schema())
@@ -59,9 +64,22 @@ def test_a_shipped_fabric_fits_and_names_the_schema(path: Path) -> None:
     assert (path.parent / first.partition("$schema=")[2]).resolve() == SCHEMA_FILE
 
 
+@pytest.mark.parametrize("path", sorted(PROFILES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_shipped_profiles_fit(path: Path) -> None:
+    schema = json.loads(schema_text(SchemaDocument.PROFILES))
+    assert list(against(schema, read_document(path, "ecn: ..").data)) == []
+
+
+@pytest.mark.parametrize("document", SchemaDocument)
+def test_a_schema_names_itself_and_the_version(document: SchemaDocument) -> None:
+    schema = json.loads(schema_text(document))
+    assert schema["$id"] == f"urn:rocefort:schema:{document}:{version('rocefort')}"
+
+
 def test_every_key_is_explained() -> None:
     silent = []
-    for model in objects([SCHEMA, DEMAND]):
+    own = [json.loads(schema_text(document)) for document in (CONNECTIONS, SETTINGS)]
+    for model in objects([SCHEMA, DEMAND, *own]):
         for name, part in model.get("properties", {}).items():
             target = DEFINED.get(part.get("$ref", "").rpartition("/")[2], {})
             if not (part.get("description") or target.get("description")):

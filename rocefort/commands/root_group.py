@@ -1,0 +1,37 @@
+"""Root of the command line: options have the defaults of the site's `rocefort.toml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperGroup
+
+from rocefort.errors import BadInput
+from rocefort.site import SETTINGS_FILE, site_of
+
+WITHOUT_SETTINGS = frozenset({"--help", "--version"})  # these work with a broken file
+
+
+class RootGroup(TyperGroup):
+    """Group of all commands; reads the settings before it parses the options of a command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Click's or Typer's
+        """Give the context the defaults of the settings, then parse."""
+        if args and not WITHOUT_SETTINGS.intersection(args):
+            ctx.default_map = self._defaults()
+        return super().parse_args(ctx, args)
+
+    def _defaults(self) -> dict[str, Any] | None:
+        """Read the settings of the site of the current directory; None: there are none."""
+        try:
+            site = site_of(Path())
+        except FileNotFoundError:
+            what = "the current directory does not exist"
+            raise BadInput(what, how="change to one that does") from None
+        file = site.root / SETTINGS_FILE if site else None
+        if file is None or not file.is_file():
+            return None
+        from rocefort.settings import load_settings, option_defaults
+
+        return option_defaults(load_settings(file), self.commands)

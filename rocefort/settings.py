@@ -1,0 +1,97 @@
+"""Settings of a site: `rocefort.toml`, with defaults for options of the command line.
+
+A key is an option with an environment variable: `connections` is ROCEFORT_CONNECTIONS. The option
+on the command line precedes the variable, the variable precedes the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from rocefort.documents.toml import read_toml
+from rocefort.documents.validate import validate
+from rocefort.errors import BadInput
+from rocefort.json_schema import schema_of
+from rocefort.models.base import Frozen
+from rocefort.options import ENVIRONMENT, EngineOption, TraceFormat
+
+
+def _check_address(value: str) -> str:
+    from rocefort.validators.batfish.access import service_at  # noqa: PLC0415 - for this key alone
+
+    try:
+        service_at(value)
+    except BadInput as error:
+        raise ValueError(f"{error.problem.what}; {error.problem.how}") from None
+    return value
+
+
+class Settings(Frozen):
+    """Defaults of a site for options; None: the default of the option."""
+
+    connections: Path | None = Field(
+        default=None,
+        description="Connections file: address and credentials of each switch and server.",
+    )
+    engine: EngineOption | None = Field(default=None, description="Verification engine.")
+    batfish: Annotated[str, AfterValidator(_check_address)] | None = Field(
+        default=None, description="Batfish service: HOST:PORT or https://HOST:PORT."
+    )
+    batfish_limit: float | None = Field(
+        default=None, gt=0, description="Time limit of each question to Batfish (s)."
+    )
+    format: TraceFormat | None = Field(
+        default=None, description="Output format of every command that has `--format`."
+    )
+    allowed_signers: Path | None = Field(
+        default=None,
+        description="Allowed signers file of a plan, in the format of ssh-keygen(1).",
+    )
+    page_url: str | None = Field(default=None, description="URL of the published page of a review.")
+
+
+def settings_schema() -> str:
+    """Return the JSON Schema of rocefort.toml."""
+    return schema_of(Settings, "settings")
+
+
+def load_settings(path: Path) -> dict[str, str]:
+    """Return the values of a settings file by key; raises BadInput with all its problems.
+
+    Relative paths start at the folder of the file.
+    """
+    settings = validate(Settings, read_toml(path))
+    given = settings.model_dump(exclude_none=True)
+    return {
+        key: str(path.parent / value if isinstance(value, Path) else value)
+        for key, value in given.items()
+    }
+
+
+def option_defaults(values: Mapping[str, str], commands: Mapping[str, Any]) -> dict[str, Any]:
+    """Return Click's `default_map`: values by command and parameter, as deep as the commands.
+
+    commands: those of a group of Typer.
+    """
+    return {
+        name: option_defaults(values, command.commands)
+        if hasattr(command, "commands")
+        else {
+            parameter.name: values[key]
+            for parameter in command.params
+            if (key := setting_of(parameter)) is not None and key in values
+        }
+        for name, command in commands.items()
+    }
+
+
+def setting_of(parameter: Any) -> str | None:  # noqa: ANN401 - Click's or Typer's
+    """Return the key of an option; None if it has none."""
+    variable = parameter.envvar
+    if not isinstance(variable, str) or not variable.startswith(ENVIRONMENT):
+        return None
+    return variable.removeprefix(ENVIRONMENT).lower()

@@ -1,0 +1,1 @@
+"""Steps for the repository of a site."""

@@ -1,0 +1,26 @@
+"""JSON Schemas by document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rocefort.design.load.json_schema import demand_schema, fabric_schema, profiles_schema
+from rocefort.fleet.connections import connections_schema
+from rocefort.options import SchemaDocument
+from rocefort.reports.outputs import output_schema
+from rocefort.settings import settings_schema
+
+SCHEMAS: Final[Mapping[SchemaDocument, Callable[[], str]]] = {
+    SchemaDocument.FABRIC: fabric_schema,
+    SchemaDocument.DEMAND: demand_schema,
+    SchemaDocument.PROFILES: profiles_schema,
+    SchemaDocument.CONNECTIONS: connections_schema,
+    SchemaDocument.SETTINGS: settings_schema,
+    SchemaDocument.OUTPUT: output_schema,
+}
+
+
+def schema_text(document: SchemaDocument) -> str:
+    """Return the schema of a document as JSON, with a final newline."""
+    return SCHEMAS[document]()
