@@ -30,6 +30,7 @@ from rocefort.validators.rules.verification.change import (
     verify_change,
 )
 from rocefort.validators.rules.verification.reachability import verify
+from rocefort.validators.rules.verification.redundancy import verify_redundancy
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ def verify_both(
         report = report.joined(judged)
     earlier = _study(base, asking, solved) if failing.study else FailureReport()
     was = was.joined(earlier.report) if earlier.report else was
+    studies = earlier.study, failing.study
+    report = report.joined(verify_redundancy(base.network, head.network, studies, head.sources))
     verification = _review_verification(done, failing, earlier, solved.state, solved)
     return ReviewVerification(
         verification.model_copy(update={"changes": changes}), report, was, solved

@@ -108,6 +108,14 @@ def test_a_spine_that_goes_leaves_one_uplink(clone: Clone, review: Review) -> No
     assert "ECMP width 2 -&#62; 1 for 126 routes of leaf01 to leaf08" in done.markdown
     assert "0 server pairs lost" in done.markdown
     assert done.json["difference"]["only_before"][0]["device"] == "spine02"
+    assert done.code == 1
+    [error] = [f for f in done.json["findings"]["new"] if f["severity"] == "error"]
+    assert (error["rule"], error["message"]) == (
+        "CHG104",
+        "the change removes all spine redundancy: spine02 goes, and the loss of spine01 cuts 56 of "
+        "56 leaf pairs",
+    )
+    assert error["where"]["line"] == clone.line("name: spine01\n")
 
 
 def test_a_new_leaf_is_additive_and_takes_nothing(clone: Clone, review: Review) -> None:
