@@ -26,7 +26,7 @@ UNITS = {"kbytes": "kbytes", "ms": "milliseconds", "s": "seconds", "us": "micros
 UNITS |= {"m": "metres", "gbps": "Gb/s"}  # by the last word of a key
 BOUNDS = ("greater_than_equal", "greater_than", "less_than_equal", "less_than")
 BOUND_WORDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-CHOICES = re.compile(r", | or ")
+CHOICES = re.compile(r"'([^']*)'")
 LONGEST_PREFIX, HIGHEST_OCTET = 32, 255  # of IPv4
 EXPECTED = {  # pydantic's messages name Python's types
     "model_type": "write keys and values, indented below it",
@@ -119,18 +119,65 @@ def _value_problem(model: type[BaseModel], path: YamlPath, detail: ErrorDetails)
         what, how = f"{str(path[-1])!r} has {count} items", f"give at most {most}"
     elif kind in WHOLE_NUMBER or kind in NUMBER:
         number = "whole number" if kind in WHOLE_NUMBER else "number"
-        return Problem(where, f"{shown} is not a {number}", f"write the number alone{_unit(path)}")
-    how = _nearest_word(detail) or EXPECTED.get(kind) or _plain(detail["msg"])
-    return Problem(where, f"{shown} cannot be used", how)
+        what, how = f"{shown} is not a {number}", f"write the number alone{_unit(path)}"
+    elif kind in BOUNDS:
+        what, how = f"{shown} is out of range", _range(model, path, detail)
+    elif kind == "ip_v4_network":
+        what, how = _network_problem(given, shown)
+    elif kind in ("literal_error", "enum"):
+        how = nearest(str(given), CHOICES.findall(str(detail["ctx"]["expected"])))
+    return what, how
 
 
-def _nearest_word(detail: ErrorDetails) -> str:
-    """Return `did you mean 'both'?` where one of the expected words is similar; else nothing."""
-    if detail["type"] not in ("enum", "literal_error"):
-        return ""
-    words = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
-    how = nearest(str(detail["input"]), words)
-    return how if how.endswith("?") else ""
+def _range(model: type[BaseModel], path: YamlPath, detail: ErrorDetails) -> str:
+    """Return the fix of a number that is out of range: both bounds of its field, with the unit."""
+    bounds = _bounds_at(model, path)
+    bounds |= {name: bound for name, bound in detail["ctx"].items() if name in BOUND_WORDS}
+    shown = {name: str(bound).removesuffix(".0") for name, bound in bounds.items()}
+    unit = _unit(path).removeprefix(", in")
+    if {"ge", "le"} <= shown.keys():
+        return f"write {shown['ge']} to {shown['le']}{unit}"
+    words = [f"{word} {shown[name]}" for name, word in BOUND_WORDS.items() if name in shown]
+    return f"write {' and '.join(words)}{unit}"
+
+
+def _bounds_at(model: type[BaseModel], path: YamlPath) -> dict[str, object]:
+    """Return bounds of the number at a path: `ge`, `le`, `gt` and `lt` with their values."""
+    owners = filter(_is_model, _annotations_at(model, path[:-1]))
+    fields = [field for owner in owners if (field := owner.model_fields.get(str(path[-1])))]
+    marks = [mark for field in fields for mark in _marks(field)]
+    return {n: getattr(mark, n) for mark in marks for n in BOUND_WORDS if hasattr(mark, n)}
+
+
+def _marks(annotation: object) -> Iterator[object]:
+    """Yield the constraints in Annotated[..] and in the members of a union."""
+    if isinstance(annotation, FieldInfo):
+        yield from annotation.metadata
+        yield from _marks(annotation.annotation)
+    elif typing.get_origin(annotation) is typing.Annotated:
+        for mark in typing.get_args(annotation)[1:]:
+            yield from _marks(mark) if isinstance(mark, FieldInfo) else (mark,)
+    else:
+        for member in typing.get_args(annotation):
+            yield from _marks(member)
+
+
+def _network_problem(value: object, shown: str) -> tuple[str, str]:
+    """Return what is wrong with a network, and its fix."""
+    example = "write a network, such as 10.1.0.0/22"
+    if not isinstance(value, str):
+        return f"{shown} cannot be used", example
+    address, _, length = value.partition("/")
+    if length.isdecimal() and int(length) > LONGEST_PREFIX:
+        return f"{shown} has a length above {LONGEST_PREFIX}", example
+    parts = address.split(".")
+    if any(part.isdecimal() and int(part) > HIGHEST_OCTET for part in parts):
+        return f"{shown} has a number above {HIGHEST_OCTET}", example
+    try:
+        network = IPv4Network(value, strict=False)
+    except ValueError:
+        return f"{shown} is not a network", example
+    return f"{shown} has bits set behind its length", f"its network is {network}"
 
 
 def _key_problem(
