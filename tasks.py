@@ -407,20 +407,29 @@ def review(
     batfish: options.BatfishService = None,
     failures: options.Failures = None,
 ) -> None:
-    """Review a change in git: Markdown, HTML, JSON and SARIF."""
+    """Review a change in git: Markdown, HTML, JSON and SARIF.
+
+    Without a fabric: all that the change touches, each in a folder of its own.
+    """
     from rocefort.reports.review.content import notes_of, review_summary
-    from rocefort.steps.review.review import ReviewRequest, make_review, write_review
+    from rocefort.reports.review.fabrics import reviews_summary
+    from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
     from rocefort.validators import engine_choice
 
     asked = ReviewRequest(fabric, base, head, engine_choice.Engine(engine.value), batfish, failures)
     _announce(engine, batfish)
-    done = make_review(asked)
-    paths = write_review(done, out, page_url)
-    for note in notes_of(done):
+    found = make_reviews(asked)
+    paths = write_reviews(found, out, page_url)
+    for note in dict.fromkeys(note for done in found.reviews for note in notes_of(done)):
         typer.echo(f"note: {note}", err=True)
-    output.write_blocks(review_summary(done))
+    for problem in (problem for fabric in found.unreviewed for problem in fabric.problems):
+        _print_error(f"rocefort: {problem}")
+    output.write_blocks(*map(review_summary, found.reviews))
+    if not found.only:
+        output.write_blocks(reviews_summary(found))
     typer.echo(f"written: {', '.join(map(str, paths))}")
-    end(failed=done.failed)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
 
 
 @cli.command()

@@ -197,3 +197,42 @@ class Review(Frozen):
     def failed(self) -> bool:
         """Whether a finding of severity error is new."""
         return any(finding.severity is Severity.ERROR for finding in self.findings.new)
+
+
+class RemovedFabric(Frozen):
+    """Fabric that the head no longer has; an empty name: its file at the base does not parse."""
+
+    file: str
+    fabric: str = ""
+    switches: int = 0
+    servers: int = 0
+
+
+class UnreviewedFabric(Frozen):
+    """Changed fabric that could not be reviewed."""
+
+    file: str
+    problems: tuple[str, ...]
+    exit_code: int
+
+
+class Reviews(Frozen):
+    """Reviews of all fabrics that a change touches, and the fabrics without a review."""
+
+    base: str
+    head: str
+    reviews: tuple[Review, ...] = ()
+    removed: tuple[RemovedFabric, ...] = ()
+    unreviewed: tuple[UnreviewedFabric, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The worst of all fabrics."""
+        codes = (int(any(review.failed for review in self.reviews)),)
+        return max(codes + tuple(fabric.exit_code for fabric in self.unreviewed))
+
+    @property
+    def only(self) -> Review | None:
+        """The review, if there is one and nothing beside it."""
+        others = self.removed or self.unreviewed
+        return self.reviews[0] if len(self.reviews) == 1 and not others else None

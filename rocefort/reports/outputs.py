@@ -29,7 +29,7 @@ from rocefort.models.rollout.rehearsal import PlanRehearsal
 from rocefort.reports.fabric.diff import DifferenceOutput
 from rocefort.reports.fabric.tables import TableOutput
 from rocefort.reports.formats.json_report import FindingsOutput
-from rocefort.reports.review.files import ReviewOutput
+from rocefort.reports.review.files import ReviewsOutput
 from rocefort.reports.rollout.events import EndOutput, FollowedOutput, StepOutput
 from rocefort.reports.rollout.status import HistoryOutput, StatusOutput
 
@@ -43,7 +43,7 @@ OUTPUTS: Final[Mapping[str, Any]] = {
     "trace": Trace,
     "diff": DifferenceOutput,
     "drift": DifferenceOutput,
-    "review": ReviewOutput,  # review.json
+    "review": ReviewsOutput,  # review.json
     "capacity": CapacityReport,
     "rehearse": PlanRehearsal,
     "apply": StepOutput | EndOutput,  # --progress json: a line each

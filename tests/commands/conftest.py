@@ -156,6 +156,12 @@ class Reviewed:
 
     @property
     def json(self) -> Any:
+        """The review of the only fabric."""
+        (review,) = self.whole["reviews"]
+        return review
+
+    @property
+    def whole(self) -> Any:
         text = (self.written / "review.json").read_text()
         hold(["review"], text)
         return json.loads(text)

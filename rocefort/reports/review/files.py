@@ -7,9 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
+from rocefort.models.base import Frozen
 from rocefort.models.finding import Finding, Report
-from rocefort.models.results.review import Review
+from rocefort.models.results.review import RemovedFabric, Review, Reviews, UnreviewedFabric
 from rocefort.reports.review.content import notes_of, review_comment, sections_of, verdict_of
+from rocefort.reports.review.fabrics import headline_of, others_of, reviews_comment
 from rocefort.reports.writers.html import html_of
 from rocefort.reports.writers.markdown import LIMIT, markdown_of
 from rocefort.reports.writers.templates import environment, file_text
@@ -17,14 +19,14 @@ from rocefort.reports.writers.templates import environment, file_text
 MARK = "<!-- rocefort review -->"  # by which the comment of an earlier run is found
 
 
-def review_markdown(
-    review: Review, titles: Mapping[str, str], *, page: str = "", limit: int = LIMIT
+def reviews_markdown(
+    found: Reviews, titles: Mapping[str, str], *, page: str = "", limit: int = LIMIT
 ) -> str:
-    """The review as one comment of a pull request, of at most `limit` characters.
+    """All reviews as one comment of a pull request, of at most `limit` characters.
 
     titles: a rule's title by its id; page: where the whole is.
     """
-    content = review_comment(review, titles)
+    content = review_comment(found.only, titles) if found.only else reviews_comment(found, titles)
     return markdown_of(content, level=2, limit=limit, page=page, head=f"{MARK}\n")
 
 
@@ -42,6 +44,18 @@ def review_page(review: Review, titles: Mapping[str, str]) -> str:
     )
 
 
+def reviews_page(found: Reviews, folders: Mapping[str, str]) -> str:
+    """Page of several fabrics: the verdict of each. folders: of their pages, by fabric's file."""
+    template = environment().get_template("reviews.html.j2")
+    return template.render(
+        found=found,
+        headline=headline_of(found),
+        verdicts=[(review, verdict_of(review), folders[review.file]) for review in found.reviews],
+        others=others_of(found),
+        style=file_text("page.css"),
+    )
+
+
 class HeadReport(Report):
     """Rules and verification of the head; its findings appear once, as those of the change."""
 
@@ -51,13 +65,29 @@ class HeadReport(Report):
 class ReviewOutput(Review):
     """A Review for programs. failed: whether an error is new."""
 
-    format: Literal[1] = 1
     has_failed: bool = Field(serialization_alias="failed")
     report: HeadReport
 
 
-def review_json(review: Review) -> str:
-    """All fields by their names; same review, same bytes."""
-    values = dict(review) | {"report": HeadReport(**dict(review.report))}
-    content = ReviewOutput(**values, has_failed=review.failed)
+class ReviewsOutput(Frozen):
+    """Reviews for programs, one or more; failed: whether an error is new, or a review missing."""
+
+    format: Literal[2] = 2
+    base: str
+    head: str
+    has_failed: bool = Field(serialization_alias="failed")
+    reviews: tuple[ReviewOutput, ...]
+    removed: tuple[RemovedFabric, ...]
+    unreviewed: tuple[UnreviewedFabric, ...]
+
+
+def reviews_json(found: Reviews) -> str:
+    """All fields by their names; same reviews, same bytes."""
+    values = dict(found) | {"reviews": tuple(map(_output, found.reviews))}
+    content = ReviewsOutput(**values, has_failed=found.exit_code != 0)
     return content.model_dump_json(indent=1, by_alias=True) + "\n"
+
+
+def _output(review: Review) -> ReviewOutput:
+    values = dict(review) | {"report": HeadReport(**dict(review.report))}
+    return ReviewOutput(**values, has_failed=review.failed)

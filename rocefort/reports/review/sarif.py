@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from rocefort.models.finding import Finding, Severity, Where
 from rocefort.models.results.difference import SwitchDifference
 from rocefort.models.results.review import Review
 from rocefort.models.wording import count_of
 from rocefort.reports.formats.rule_text import RuleText
-from rocefort.reports.formats.sarif import as_sarif
+from rocefort.reports.formats.sarif import SCHEMA, as_sarif
 from rocefort.reports.wording import group_items
 
 SERVICE, MANAGEMENT, ADVICE = "REV001", "REV002", "REV003"
@@ -45,19 +46,26 @@ KEY = re.compile(r"\[([^]]+)\]")  # what a path names: its first brackets
 PORT = re.compile(r"\b\d+GE\d+/\d+/\d+(?::\d+)?\b|\bEth-Trunk\d+\b|\b\d+(?:\.\d+){3}(?:/\d+)?")
 
 
-def review_sarif(review: Review, rules: Sequence[RuleText]) -> str:
-    """The review as one SARIF run; same review, same bytes. rules: the words of all rules."""
+def reviews_sarif(reviews: Iterable[Review], rules: Sequence[RuleText]) -> str:
+    """Reviews as one SARIF log with a run for each; same reviews, same bytes.
+
+    rules: the words of all rules.
+    """
+    runs = [_run(review, rules) for review in reviews]
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=2) + "\n"
+
+
+def _run(review: Review, rules: Sequence[RuleText]) -> dict[str, Any]:
     found = review.findings
     told = tuple(_intent_results(review))
     findings = (*told, *found.new, *(pair.after for pair in found.changed))
     states = ["new"] * (len(told) + len(found.new)) + ["updated"] * len(found.changed)
     report = review.report.model_copy(update={"findings": findings, "not_judged": (), "waived": ()})
-    log = json.loads(as_sarif(report, (*rules, *WORDS), subject=review.file))
-    run = log["runs"][0]
+    (run,) = json.loads(as_sarif(report, (*rules, *WORDS), subject=review.file))["runs"]
     run["automationDetails"] = {"id": f"rocefort-review/{review.fabric}/"}
     for result, state in zip(run["results"], states, strict=True):
         result["baselineState"] = state
-    return json.dumps(log, indent=2) + "\n"
+    return run
 
 
 def _intent_results(review: Review) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rocefort.dialects.choose import dialect_of
 from rocefort.documents.difference import document_changes
 from rocefort.documents.read import Document
-from rocefort.errors import BadInput, Problem
+from rocefort.errors import BadInput, Problem, RocefortError
 from rocefort.models.fabric.routing import Capacity
 from rocefort.models.finding import Finding, Report
 from rocefort.models.network.network import Network, Node, Role, Sources
@@ -22,11 +22,18 @@ from rocefort.models.results.review import (
     IntentChange,
     ManagementPath,
     Review,
+    Reviews,
     RewordedFinding,
     SwitchLines,
+    UnreviewedFabric,
 )
-from rocefort.reports.review.files import review_json, review_markdown, review_page
-from rocefort.reports.review.sarif import review_sarif
+from rocefort.reports.review.files import (
+    review_page,
+    reviews_json,
+    reviews_markdown,
+    reviews_page,
+)
+from rocefort.reports.review.sarif import reviews_sarif
 from rocefort.rollout.planning.blast_radius import blast_radius
 from rocefort.rollout.planning.difference import ComparedSide, ComparedSwitch, difference
 from rocefort.rollout.planning.management_path import management_path
@@ -36,6 +43,7 @@ from rocefort.steps.fabric.rule_texts import rule_texts
 from rocefort.steps.fabric.verify import service_of
 from rocefort.steps.review.advice import advice_on, without_live_patches
 from rocefort.steps.review.drain import DrainStudy
+from rocefort.steps.review.fabrics import ChangedFabrics, changed_fabrics
 from rocefort.steps.review.line_origins import origins, switch_lines
 from rocefort.steps.review.renames import (
     Renames,
@@ -67,10 +75,38 @@ class ReviewRequest:
     failures: str | None = None
 
 
-def make_review(asked: ReviewRequest) -> Review:
-    """Review a change; raises BadInput, ServiceFailed or Refused instead of a partial review."""
+def make_reviews(asked: ReviewRequest) -> Reviews:
+    """Review the named fabric, or each that changes; raises as `make_review` if none can be."""
+    named = ChangedFabrics({str(asked.fabric): asked.fabric}) if asked.fabric else None
+    changed = named or changed_fabrics(asked.base, asked.head)
+    reviews: list[Review] = []
+    errors: dict[str, RocefortError] = {}
+    for file, path in changed.present.items():
+        try:
+            reviews.append(make_review(path, asked))
+        except RocefortError as error:
+            errors[file] = error
+    if errors and not reviews:
+        worst = max(errors.values(), key=lambda error: error.exit_code)
+        raise type(worst)(problems=[p for error in errors.values() for p in error.problems])
+    return Reviews(
+        base=reviews[0].base if reviews else asked.base,
+        head=reviews[0].head if reviews else asked.head,
+        reviews=tuple(reviews),
+        removed=changed.removed,
+        unreviewed=tuple(
+            UnreviewedFabric(
+                file=file, problems=tuple(map(str, error.problems)), exit_code=error.exit_code
+            )
+            for file, error in errors.items()
+        ),
+    )
+
+
+def make_review(fabric: Path, asked: ReviewRequest) -> Review:
+    """Review one fabric; raises BadInput, ServiceFailed or Refused instead of a partial review."""
     service = service_of(asked.batfish)
-    sides, names = under_new_names(read_sides(asked.fabric, asked.base, asked.head))
+    sides, names = under_new_names(read_sides(fabric, asked.base, asked.head))
     base, head = sides.base, sides.head
     before = base.derived if base else None
     after = head.derived
@@ -115,19 +151,37 @@ def make_review(asked: ReviewRequest) -> Review:
     )
 
 
-def write_review(review: Review, directory: Path, page_url: str = PAGE) -> list[Path]:
-    """Write all four forms, then move them into the directory together.
+def write_reviews(found: Reviews, directory: Path, page_url: str = PAGE) -> list[Path]:
+    """Write all four forms into the directory; of several fabrics each has a folder besides.
 
-    page_url: future address of the page. Raises BadInput if a file cannot be written.
+    page_url: future address of the page. Returns the files of the directory itself. Raises BadInput
+    if a file cannot be written; of one fabric all are then as before.
     """
-    names = titles()
+    if found.only:
+        page = review_page(found.only, titles())
+    else:
+        folders = _folders(found.reviews)
+        for review in found.reviews:
+            alone = Reviews(base=review.base, head=review.head, reviews=(review,))
+            write_reviews(alone, directory / folders[review.file])
+        page = reviews_page(found, folders)
     files = {
-        MARKDOWN: review_markdown(review, names, page=page_url),
-        PAGE: review_page(review, names),
-        JSON: review_json(review),
-        SARIF: review_sarif(review, rule_texts()),
+        MARKDOWN: reviews_markdown(found, titles(), page=page_url),
+        PAGE: page,
+        JSON: reviews_json(found),
+        SARIF: reviews_sarif(found.reviews, rule_texts()),
     }
     return put_together(files, directory)
+
+
+def _folders(reviews: Sequence[Review]) -> dict[str, str]:
+    """Folder of each review by its fabric's file: named as the fabric's, by its path if two are."""
+    parents = {review.file: Path(review.file).parent for review in reviews}
+    names = Counter(parent.name for parent in parents.values())
+    return {
+        file: parent.name if parent.name and names[parent.name] == 1 else "-".join(parent.parts)
+        for file, parent in parents.items()
+    }
 
 
 def _drain_study(

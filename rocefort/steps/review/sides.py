@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -101,17 +101,17 @@ class ReviewSides:
     notes: tuple[str, ...]
 
 
-def read_sides(fabric: Path | None, base: str, head: str) -> ReviewSides:
+def read_sides(fabric: Path, base: str, head: str) -> ReviewSides:
     """Read both sides; raises BadInput for an unknown repository, revision, or path.
 
     The side of a base that does not parse holds its problems. Such a head raises BadInput.
     """
-    top = _top(fabric)
+    top = top_of_review(fabric)
     commit = commit_of(top, base)
     head_commit = None if head == WORKTREE else commit_of(top, head)
-    path = _path(top, fabric, commit, head_commit)
+    path = _path(top, fabric, head_commit)
     notes = list(_state(top, head, head_commit))
-    was, note = _path_at_base(top, commit, path, head_commit)
+    was, note = path_at_base(top, commit, path, head_commit)
     notes += [note] if note else []
     title = f"{base} ({commit[:7]})"
     side = None
@@ -136,7 +136,7 @@ def _root_of(source: Path, path: str) -> Path:
     return source.parents[len(Path(path).parts) - 1].resolve()
 
 
-def _top(fabric: Path | None) -> Path:
+def top_of_review(fabric: Path | None) -> Path:
     """Top of the repository: the fabric's, or the one around the current directory."""
     try:
         return top_of(fabric)
@@ -145,7 +145,7 @@ def _top(fabric: Path | None) -> Path:
         raise BadInput(error.problem.what, where=error.problem.where, how=how) from None
 
 
-def _fabrics(top: Path, commit: str | None) -> list[str]:
+def fabrics_at(top: Path, commit: str | None) -> list[str]:
     """Paths of all fabrics of a revision, or of the worktree."""
     words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit) if commit else (
         "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"
@@ -154,11 +154,9 @@ def _fabrics(top: Path, commit: str | None) -> list[str]:
     return [p for p in listed if Path(p).name == FABRIC_FILE and (commit or (top / p).is_file())]
 
 
-def _path(top: Path, fabric: Path | None, base: str, head: str | None) -> str:
+def _path(top: Path, fabric: Path, head: str | None) -> str:
     """Path of the fabric at the head, from the top of the repository."""
-    fabrics = _fabrics(top, head)
-    if fabric is None:
-        return _only_one(top, fabrics, base, head)
+    fabrics = fabrics_at(top, head)
     absolute = fabric.absolute()
     candidates = [fabric.as_posix(), *(f"{each}/{fabric.as_posix()}" for each in inventories(top))]
     if absolute.resolve().is_relative_to(top.resolve()):
@@ -170,18 +168,6 @@ def _path(top: Path, fabric: Path | None, base: str, head: str | None) -> str:
     where = "worktree" if head is None else "head"
     how = f"there is {', '.join(fabrics)}" if fabrics else f"commit a {FABRIC_FILE} first"
     raise BadInput(f"no such fabric at the {where}", where=str(fabric), how=how)
-
-
-def _only_one(top: Path, fabrics: Sequence[str], base: str, head: str | None) -> str:
-    """Default fabric: the only one, or the only one that changed."""
-    if len(fabrics) == 1:
-        return fabrics[0]
-    changed = git(top, "diff", "--name-only", base, *([head] if head else [])).splitlines()
-    touched = [path for path in fabrics if path in changed]
-    if len(touched) == 1:
-        return touched[0]
-    what = f"{len(touched)} fabrics change" if touched else f"{len(fabrics)} fabrics, none changed"
-    raise BadInput(what, where=str(top), how=f"name one of: {', '.join(touched or fabrics)}")
 
 
 def _state(top: Path, head: str, commit: str | None) -> Iterator[str]:
@@ -198,13 +184,13 @@ def _state(top: Path, head: str, commit: str | None) -> Iterator[str]:
         )
 
 
-def _path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[str | None, str]:
+def path_at_base(top: Path, base: str, path: str, head: str | None) -> tuple[str | None, str]:
     """Path of the fabric at the base, and a note if that path is another or missing."""
-    before = _fabrics(top, base)
+    before = fabrics_at(top, base)
     if path in before:
         return path, ""
     text = git(top, "show", f"{head}:{path}") if head else read_text(top / path)
-    now = set(_fabrics(top, head))
+    now = set(fabrics_at(top, head))
     gone = [candidate for candidate in before if candidate not in now]
     alike = {
         candidate: SequenceMatcher(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -18,8 +17,8 @@ import yaml
 
 from rocefort.errors import BadInput
 from rocefort.paths import ROOT
-from rocefort.reports.review.files import MARK, review_markdown
-from rocefort.steps.review.review import ReviewRequest, make_review, write_review
+from rocefort.reports.review.files import MARK, reviews_markdown
+from rocefort.steps.review.review import ReviewRequest, make_reviews, write_reviews
 from rocefort.validators.engine_choice import Engine
 
 FABRIC = "inventory/heps/fabric.yaml"
@@ -278,7 +277,7 @@ def test_what_cannot_be_written_is_one_line(clone: Clone, tmp_path: Path) -> Non
     asked = ReviewRequest(None, "HEAD", "HEAD", Engine.EMBEDDED, "127.0.0.1:9996", "none")
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="cannot be written") as caught:
-        write_review(make_review(asked), tmp_path / "file" / "out")
+        write_reviews(make_reviews(asked), tmp_path / "file" / "out")
     assert str(caught.value) == f"{tmp_path}/file/out: cannot be written: Not a directory"
 
 
@@ -312,19 +311,6 @@ def test_a_fabric_is_named_as_anywhere_else(clone: Clone, review: Review, name: 
     assert done.json["file"] == FABRIC
 
 
-def test_two_fabrics_that_change_must_be_chosen_from(clone: Clone, review: Review) -> None:
-    other = clone.top / "inventory" / "other" / "fabric.yaml"
-    other.parent.mkdir()
-    shutil.copy(clone.fabric, other)
-    clone.commit("two")
-    clone.edit(XOFF)
-    assert review().json["file"] == FABRIC  # the only one that changed
-    other.write_text(other.read_text().replace(*XOFF))
-    done = review()
-    assert done.code == 2
-    assert done.err.endswith(f"name one of: {FABRIC}, inventory/other/fabric.yaml\n")
-
-
 def test_what_a_user_types_is_no_markup(clone: Clone, review: Review) -> None:
     evil = "x <script>alert(1)</script> @all `[a](b)"
     clone.edit((MOVE[0], f"{MOVE[0]}    description: '{evil}'\n"))
@@ -339,8 +325,8 @@ def test_what_a_user_types_is_no_markup(clone: Clone, review: Review) -> None:
 def test_the_comment_stays_short_and_says_what_it_cuts(clone: Clone) -> None:
     clone.edit(XOFF, NETCONF)
     asked = ReviewRequest(None, "HEAD", "worktree", Engine.EMBEDDED, "127.0.0.1:9996", "none")
-    whole = make_review(asked)
-    text = review_markdown(whole, {}, page="https://example.org/p", limit=10_000)
+    whole = make_reviews(asked)
+    text = reviews_markdown(whole, {}, page="https://example.org/p", limit=10_000)
     assert len(text) <= 10_000
     assert "more would make this comment too long" in text
     assert text.count("<details>") == text.count("</details>")
