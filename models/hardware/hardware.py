@@ -211,6 +211,10 @@ class Card(Frozen):
     above_upper_ecn: AboveUpperEcn | None = None  # None: packets are marked, as elsewhere
 
 
+# A site's templates by name, each with its text: they precede the shipped ones of the same name.
+SiteTemplates = tuple[tuple[str, str], ...]
+SITE_TEMPLATES = "templates/vrp"  # their folder in the site
+
 Template = Literal["ce8850", "ce8851", "ce9860", "ce6865", "ce6866", "ce8855", "ce12800"]
 
 
@@ -226,6 +230,7 @@ class Hardware(Frozen):
     buffer_kbytes: Fact | None = None  # None: unknown, and never passed
     releases: tuple[Release, ...]
     template: Template | None  # None: its dialect has no templates to choose from
+    site_templates: SiteTemplates = Field(default=(), exclude_if=lambda own: not own)
     source: str
     confirmed: bool = True
     note: str = ""

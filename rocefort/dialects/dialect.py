@@ -27,7 +27,7 @@ from rocefort.errors import Refused
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.models.network.network import Node, TextLine
+from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import MarkedSeen
 from rocefort.models.rollout.plan import Change
@@ -81,6 +81,12 @@ class ConfigTexts(OperatingSystem, Protocol):
         Raises BadInput for a value that the family cannot express.
         """
         raise self.lacks("its configuration is not written by Rocefort")
+
+    def template_lines(
+        self, device: Device, family: Family, hardware: Hardware
+    ) -> Mapping[int, Position]:
+        """Return the position in a site's templates by line of the text; none without templates."""
+        return {}
 
     def is_config(self, text: str) -> bool:
         """Whether a text holds a configuration of this operating system."""

@@ -26,14 +26,14 @@ from rocefort.dialects.vrp.interpreter.port_split import HEAD
 from rocefort.dialects.vrp.parse import parser
 from rocefort.dialects.vrp.patch import patch as patching
 from rocefort.dialects.vrp.patch.profile_moves import unpaused
-from rocefort.dialects.vrp.render import render, template_of
+from rocefort.dialects.vrp.render import render, template_lines, template_of
 from rocefort.dialects.vrp.text import config_tree, secrets
 from rocefort.dialects.vrp.unowned_lines import whole_tree, with_kept
 from rocefort.models.device.defaults import without_defaults
 from rocefort.models.device.device import Device
 from rocefort.models.device.packet_filters import Uses
 from rocefort.models.hardware.hardware import Family, Hardware
-from rocefort.models.network.network import Node, TextLine
+from rocefort.models.network.network import Node, Position, TextLine
 from rocefort.models.network.observed import StateTopic
 from rocefort.models.results.rdma_counters import MarkedSeen
 from rocefort.models.rollout.plan import Change
@@ -57,7 +57,14 @@ class Vrp(Dialect):
 
     def render(self, device: Device, family: Family, hardware: Hardware | None = None) -> str:
         """Render by the template that the hardware names; raises BadInput where it names none."""
-        return render(device, family.syntax, template_of(hardware))
+        own = hardware.site_templates if hardware else ()
+        return render(device, family.syntax, template_of(hardware), own)
+
+    def template_lines(
+        self, device: Device, family: Family, hardware: Hardware
+    ) -> Mapping[int, Position]:
+        """Return the sources of lines of a site's templates."""
+        return template_lines(device, family.syntax, hardware)
 
     def is_config(self, text: str) -> bool:
         """Whether a text has a sysname."""

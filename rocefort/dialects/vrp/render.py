@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -18,6 +18,15 @@ from jinja2 import Environment, StrictUndefined, TemplateNotFound
 from rocefort.dialects.vrp.commands.catalogue import rows_by_view
 from rocefort.dialects.vrp.commands.command import SYSTEM, Row
 from rocefort.dialects.vrp.parse.bindings import fields_of, opened_by
+from rocefort.dialects.vrp.site_templates import (
+    MARK,
+    ArgumentError,
+    Lines,
+    file_of,
+    problem_of,
+    rendered,
+    site_environment,
+)
 from rocefort.dialects.vrp.text.names import interface_name, is_address, ranges, snmp_version_text
 from rocefort.errors import BadInput, Problem
 from rocefort.models.base import Frozen
@@ -27,7 +36,8 @@ from rocefort.models.device.eth_trunk import MANUAL, NO_BOND
 from rocefort.models.device.interface import NO_DOMAIN, Interface, xon_at_most_xoff
 from rocefort.models.device.lossless import BUILT_IN_QUEUE
 from rocefort.models.device.secret import placeholder
-from rocefort.models.hardware.hardware import Hardware, SyntaxFamily
+from rocefort.models.hardware.hardware import Hardware, SiteTemplates, SyntaxFamily
+from rocefort.models.network.network import Position
 from rocefort.paths import TEMPLATES
 from rocefort.templating import text_templates
 
@@ -39,21 +49,8 @@ EMPTY = "it is empty, so no line would create it"
 KIND_ORDER = ("management", "loopback", "vlanif", "eth-trunk", "other", "ethernet")
 
 
+UNKNOWN_PATH = "?"
 ANY_HARDWARE = "ce8850"  # an entry without settings beyond the family's
-
-
-class _ArgumentError(ValueError):
-    """A value that would become several arguments, or none."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-        super().__init__(repr(value))
-
-
-class Lines(str):
-    """Lines that a template wrote: each value in them has passed the check."""
-
-    __slots__ = ()
 
 
 class FreeText(str):
@@ -62,37 +59,59 @@ class FreeText(str):
     __slots__ = ()
 
 
-def render(device: Device, family: SyntaxFamily, template: str = ANY_HARDWARE) -> str:
+def render(
+    device: Device,
+    family: SyntaxFamily,
+    template: str = ANY_HARDWARE,
+    own: SiteTemplates = (),
+) -> str:
     """Write a Device as saved VRP text, `#` between sections and `return` at the end.
 
-    template: an entry of templates/vrp without its ending, such as `ce8851`. Same input, same
-    bytes. Raises BadInput with every part of the Device that the family cannot express.
+    template: an entry of templates/vrp without its ending, such as `ce8851`. own: the site's
+    templates, which precede those. Same input, same bytes. Raises BadInput with every part of the
+    Device that the family cannot express, and for an error in a template of the site.
     """
+    return _rendered(device, family, template, own)[0]
+
+
+def template_lines(
+    device: Device, family: SyntaxFamily, hardware: Hardware
+) -> Mapping[int, Position]:
+    """Return template and line of each line of a text, if the site has templates of its own."""
+    own = hardware.site_templates
+    origins = _rendered(device, family, template_of(hardware), own)[1] if own else {}
+    return {number: Position(file_of(name), line) for number, (name, line) in origins.items()}
+
+
+def _rendered(
+    device: Device, family: SyntaxFamily, template: str, own: SiteTemplates
+) -> tuple[str, Mapping[int, tuple[str, int]]]:
     problems = [
         Problem(device.name, f"{field} on {family.value}: {what}", how)
         for field, what, how in _unsupported_values(device, family)
     ]
     if problems:
         raise BadInput(problems=problems)
+    values = {
+        "device": device,
+        "family": family.value,
+        "interfaces": sorted(device.interfaces, key=lambda i: KIND_ORDER.index(i.kind)),
+        "built_in_queue": BUILT_IN_QUEUE,
+    }
     try:
-        entry = environment().get_template(f"{template}.j2")
+        if own:
+            return rendered(lambda: environment(own).get_template(f"{template}.j2"), values)
+        return environment().get_template(f"{template}.j2").render(values), {}
     except TemplateNotFound as error:
         raise BadInput(
             f"no VRP template {template!r}", where=device.name, how=f"use one of {_templates()}"
         ) from error
-    try:
-        return entry.render(
-            device=device,
-            family=family.value,
-            interfaces=sorted(device.interfaces, key=lambda i: KIND_ORDER.index(i.kind)),
-            built_in_queue=BUILT_IN_QUEUE,
-        )
-    except _ArgumentError as error:
+    except ArgumentError as error:
+        path = _path_of(device, error.value)
+        if own and path == UNKNOWN_PATH:
+            raise problem_of(error) from error
         raise BadInput(
-            f"{_path_of(device, error.value)} on {family.value}: {error.value!r} "
-            "cannot stand in a configuration line",
-            where=device.name,
-            how="use single blanks and no control characters in descriptions, no blanks in names",
+            f"{path} on {family.value}: {error}", where=device.name, how=ArgumentError.HOW
         ) from error
 
 
@@ -110,15 +129,23 @@ def _templates() -> str:
     return ", ".join(path.stem for path in sorted((TEMPLATES / "vrp").glob("ce[0-9]*.j2")))
 
 
-@cache
-def environment() -> Environment:
-    """Return the environment of templates/vrp; it checks each value as one word or as free text."""
+@lru_cache(maxsize=8)  # the two sides of a review; a process that reads other sites in turn
+def environment(own: SiteTemplates = ()) -> Environment:
+    """Return the environment of templates/vrp; it checks each value as one word or as free text.
+
+    own: the site's templates, which precede those of the same name.
+    """
+    filters: dict[str, Callable[..., object]] = {
+        "free_text": FreeText,
+        "settings": partial(_settings, own),
+        "secret": lambda stated: FreeText(placeholder(stated)),
+        "snmp_versions": lambda versions: FreeText(snmp_version_text(versions)),
+        "ranges": lambda numbers: [FreeText(words) for words in ranges(numbers)],
+    }
+    if own:
+        return site_environment(own, _argument, filters)
     environment = text_templates(TEMPLATES / "vrp", _argument)
-    environment.filters["free_text"] = FreeText
-    environment.filters["settings"] = _settings
-    environment.filters["secret"] = lambda stated: FreeText(placeholder(stated))
-    environment.filters["snmp_versions"] = lambda versions: FreeText(snmp_version_text(versions))
-    environment.filters["ranges"] = lambda numbers: [FreeText(words) for words in ranges(numbers)]
+    environment.filters.update(filters)
     return environment
 
 
@@ -131,33 +158,34 @@ SHARED = tuple(name for name in Interface.model_fields if name not in OWN)
 _shared_values = attrgetter(*SHARED)
 
 
-def _settings(interface: Interface, family: str) -> Lines:
+def _settings(own: SiteTemplates, interface: Interface, family: str) -> Lines:
     """Return lines of a port's settings, shared by ports with equal settings."""
-    return _shared_lines(_shared_values(interface), family)
+    return _shared_lines(_shared_values(interface), family, own)
 
 
 # 500 switches have 8 different settings: they are rendered in 0.9 s CPU; without, in 1.3 s.
 @lru_cache(maxsize=1024)
-def _shared_lines(values: tuple[object, ...], family: str) -> Lines:
+def _shared_lines(values: tuple[object, ...], family: str, own: SiteTemplates) -> Lines:
     fields: dict[str, Any] = {**dict(zip(SHARED, values, strict=True)), **OWN}
     port = Interface.model_construct(**fields)
-    return Lines(environment().get_template("common/settings.j2").render(port=port, family=family))
+    settings = environment(own).get_template("common/settings.j2")
+    return Lines(settings.render(port=port, family=family))
 
 
 def _argument(value: object) -> str:
     """Check a value for the text: one word, or free text in one line with single blanks."""
     if isinstance(value, Lines):
         return value
-    text = str(value)
+    text = MARK.sub("", str(value)) if isinstance(value, str) else str(value)
     allowed = TEXT if isinstance(value, FreeText) else WORD
     if value is None or not allowed.fullmatch(text):
-        raise _ArgumentError(value)
+        raise ArgumentError(value)
     return text
 
 
 def _path_of(model: Frozen, value: object) -> str:
     """Return the path of the first field with a value; a search for error messages only."""
-    return next((path for path, leaf in _leaves(model, "") if leaf == value), "?")
+    return next((path for path, leaf in _leaves(model, "") if leaf == value), UNKNOWN_PATH)
 
 
 def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:

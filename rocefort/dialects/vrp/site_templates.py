@@ -1,0 +1,363 @@
+"""Templates of a site, which precede the shipped ones: their sandbox, and the source of each line.
+
+A review renders the templates of a pull request, so they run in Jinja2's sandbox and get less than
+a shipped template: no method of a model, few filters, no random value. The number of steps and the
+length of a text and of a value are limited. Time and memory are limited by these numbers only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    PrefixLoader,
+    Template,
+    TemplateNotFound,
+    TemplateSyntaxError,
+    Undefined,
+    nodes,
+)
+from jinja2.exceptions import SecurityError
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
+from jinja2.meta import find_referenced_templates
+from jinja2.runtime import BlockReference, Context, LoopContext, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
+from jinja2.utils import Namespace
+from jinja2.visitor import NodeTransformer
+
+from rocefort.documents.suggest import nearest
+from rocefort.errors import BadInput
+from rocefort.models.hardware.hardware import SITE_TEMPLATES, SiteTemplates
+from rocefort.paths import TEMPLATES
+from rocefort.templating import text_templates
+
+SHIPPED = "shipped"  # prefix of the shipped templates: {% extends "shipped/ce8851.j2" %}
+FOLDER = TEMPLATES / "vrp"
+MOST_STEPS = 200_000  # loops, calls and includes of one text; a spine of 2,110 lines takes 6,000
+LONGEST_TEXT = 4_000_000  # characters; that spine's text has 60,000
+LONGEST_VALUE = 10_000  # characters or items of a value that a template computes
+BIGGEST_NUMBER = 2**64
+MARK = re.compile("\x01([^\x01\x02]*):([0-9]+)\x02")  # template and line, before the line's text
+
+OBJECT = re.compile(r"'[\w.]*\.(\w+) object'")  # in Jinja2's sentence on an undefined name
+
+FILTERS = (
+    *("abs", "capitalize", "count", "d", "default", "dictsort", "first", "groupby", "int"),
+    *("items", "join", "last", "length", "list", "lower", "map", "max", "min", "reject"),
+    *("rejectattr", "replace", "reverse", "select", "selectattr", "sort", "string", "sum"),
+    *("trim", "unique", "upper"),
+)
+STRING_METHODS = frozenset(
+    (
+        *("count", "endswith", "find", "isdecimal", "isdigit", "lower", "lstrip", "partition"),
+        *("removeprefix", "removesuffix", "rpartition", "rsplit", "rstrip", "split"),
+        *("startswith", "strip", "upper"),
+    )
+)
+MAPPING_METHODS = frozenset(("get", "items", "keys", "values"))
+CALLED = (BlockReference, Macro, LoopContext, Undefined)  # an undefined name has its own error
+
+_steps: ContextVar[list[int]] = ContextVar("steps")
+
+
+class Lines(str):
+    """Lines that a template wrote: each value in them has passed the check."""
+
+    __slots__ = ()
+
+
+class ArgumentError(ValueError):
+    """A value that would become several arguments, or none."""
+
+    HOW = "use single blanks and no control characters in descriptions, no blanks in names"
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+        super().__init__(f"{value!r} cannot stand in a configuration line")
+
+
+def _step() -> None:
+    steps = _steps.get()
+    steps[0] += 1
+    if steps[0] > MOST_STEPS:
+        raise SecurityError(f"more than {MOST_STEPS} loops, calls and includes")
+
+
+def _counted(items: Iterable[object]) -> Iterator[object]:
+    for item in items:
+        _step()
+        yield item
+
+
+def _checked(value: Any) -> Any:  # noqa: ANN401 - any value of a template
+    if isinstance(value, int) and abs(value) > BIGGEST_NUMBER:
+        raise SecurityError(f"a number above {BIGGEST_NUMBER}")
+    if isinstance(value, (str, list, tuple)) and len(value) > LONGEST_VALUE:
+        raise SecurityError(f"a value of more than {LONGEST_VALUE} characters or items")
+    return value
+
+
+def _checked_filter(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)  # with the marks by which Jinja2 passes its context
+    def checked(*values: object, **options: object) -> object:
+        return _checked(function(*values, **options))
+
+    return checked
+
+
+def _concat(parts: Iterable[str]) -> str:
+    texts, length = [], 0
+    for part in parts:
+        length += len(part)
+        if length > LONGEST_TEXT:
+            raise SecurityError(f"a text of more than {LONGEST_TEXT} characters")
+        texts.append(part)
+    return "".join(texts)
+
+
+class _Limits(NodeTransformer):
+    """Loops are counted, and `~` is a filter, whose result has a limit."""
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        if node.recursive:
+            raise TemplateSyntaxError("a recursive loop is not supported", node.lineno, self.name)
+        node.iter = _filter(node.iter, "counted")
+        return self.generic_visit(node)
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - Jinja2's name
+        self.generic_visit(node)
+        return _filter(nodes.List(node.nodes, lineno=node.lineno), "join")
+
+
+def _filter(node: nodes.Node, name: str) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+class _LineMarks(Extension):
+    """Adds template and line before each piece of text, to find the source of a written line."""
+
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+        """Mark the text between the tags, after the lexer has removed blanks."""
+        for token in stream:
+            if token.type != "data":
+                yield token
+                continue
+            pieces = token.value.splitlines(keepends=True)
+            marked = (
+                f"\x01{stream.name}:{token.lineno + number}\x02{piece}"
+                for number, piece in enumerate(pieces)
+            )
+            yield Token(token.lineno, token.type, "".join(marked))
+
+
+class SiteEnvironment(ImmutableSandboxedEnvironment):
+    """Sandbox of a site's templates and of the shipped ones that they extend."""
+
+    loader: BaseLoader
+    intercepted_binops = frozenset(("+", "*", "**", "%"))
+    concat = staticmethod(_concat)
+
+    def _generate(
+        self,
+        source: nodes.Template,
+        name: str | None,
+        filename: str | None,
+        defer_init: bool = False,
+    ) -> str:
+        limited = _Limits(name).visit(source)
+        return super()._generate(limited, name, filename, defer_init=defer_init)
+
+    def _load_template(self, name: str, globals: Any) -> Template:  # noqa: A002, ANN401
+        if _steps.get(None) is not None:  # an include within a text
+            _step()
+        return super()._load_template(name, globals)
+
+    def is_safe_callable(self, obj: Any) -> bool:  # noqa: ANN401 - any value of a template
+        """Allow blocks, macros, loops, `range`, and methods that only read text and mappings."""
+        owner, name = getattr(obj, "__self__", None), getattr(obj, "__name__", "")
+        return (
+            isinstance(obj, CALLED)
+            or any(obj is known for known in self.globals.values())
+            or (isinstance(owner, str) and name in STRING_METHODS)
+            or (isinstance(owner, Mapping) and name in MAPPING_METHODS)
+            or (isinstance(owner, LoopContext) and name in ("cycle", "changed"))
+        )
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401
+        """Add, multiply and divide numbers, and join short values."""
+        if operator != "+" and not (isinstance(left, int) and isinstance(right, int)):
+            raise SecurityError(f"`{operator}` is for whole numbers")
+        if operator == "**":
+            raise SecurityError("`**` is not supported")
+        return _checked(super().call_binop(context, operator, left, right))
+
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805 - Jinja2's signature
+        """Call a block, a macro or a reading method; the former give lines of templates."""
+        _step()
+        if not __self.is_safe_callable(__obj):
+            name = getattr(__obj, "__name__", type(__obj).__name__)
+            raise SecurityError(f"`{name}` cannot be called in a template of a site")
+        value = super().call(__context, __obj, *args, **kwargs)
+        return Lines(value) if isinstance(__obj, (BlockReference, Macro)) else value
+
+
+class _SiteLoader(BaseLoader):
+    """The site's templates by name, with the file names of errors."""
+
+    def __init__(self, own: SiteTemplates) -> None:
+        self._own = dict(own)
+
+    def get_source(
+        self,
+        environment: Environment,  # noqa: ARG002 - Jinja2's signature
+        template: str,
+    ) -> tuple[str, str, None]:
+        """Return text and file of a template."""
+        if template not in self._own:
+            raise TemplateNotFound(template)
+        return self._own[template], file_of(template), None
+
+    def list_templates(self) -> list[str]:
+        """Return the site's templates."""
+        return sorted(self._own)
+
+
+def file_of(name: str) -> str:
+    """Return the file of a template, from the site's root; of a shipped one, from Rocefort's."""
+    return f"{SITE_TEMPLATES}/{name.removeprefix(f'{SHIPPED}/')}"
+
+
+def site_environment(
+    own: SiteTemplates, guard: Callable[[object], str], filters: Mapping[str, Callable[..., Any]]
+) -> SiteEnvironment:
+    """Return the environment of a site's templates; raises BadInput for those that no one uses.
+
+    guard: the check of each value. filters: those of the shipped templates.
+    """
+    environment = text_templates(FOLDER, guard, SiteEnvironment)
+    shipped = FileSystemLoader(FOLDER)
+    environment.loader = ChoiceLoader([PrefixLoader({SHIPPED: shipped}), _SiteLoader(own), shipped])
+    environment.add_extension(_LineMarks)
+    environment.globals = {"range": safe_range, "namespace": Namespace}
+    allowed = {name: _checked_filter(environment.filters[name]) for name in FILTERS}
+    environment.filters = {**allowed, "counted": _counted, **filters}
+    _refuse_unused(environment, own, shipped.list_templates())
+    return environment
+
+
+def _refuse_unused(environment: SiteEnvironment, own: SiteTemplates, shipped: list[str]) -> None:
+    """Raise BadInput for a file or a block that has no effect, such as one with a wrong name."""
+    trees: dict[str, nodes.Template] = {}
+    named: set[str | None] = set()
+    for name, text in own:
+        try:
+            trees[name] = environment.parse(text, name, file_of(name))
+        except TemplateSyntaxError as error:
+            raise problem_of(error) from error
+        named |= set(find_referenced_templates(trees[name]))
+    for name, tree in trees.items():
+        if name not in shipped and name not in named and None not in named:
+            what = "no shipped template has this name, and no template of the site names it"
+            raise BadInput(what, where=file_of(name), how=nearest(name, shipped))
+        blocks = _blocks(environment, tree, shipped, {name})
+        for block in tree.find_all(nodes.Block) if tree.find(nodes.Extends) else ():
+            if block.name not in blocks | _inner(tree):
+                what = f"the extended template has no block {block.name!r}"
+                where = f"{file_of(name)}:{block.lineno}"
+                raise BadInput(what, where=where, how=nearest(block.name, sorted(blocks)))
+
+
+def _inner(tree: nodes.Template) -> set[str]:
+    """Return blocks inside other blocks of a template: they are written where they are."""
+    outer = tree.find_all(nodes.Block)
+    return {inner.name for block in outer for inner in block.find_all(nodes.Block)}
+
+
+def _blocks(
+    environment: SiteEnvironment, tree: nodes.Template, shipped: list[str], seen: set[str]
+) -> set[str]:
+    """Return the blocks of the templates that a template extends."""
+    blocks: set[str] = set()
+    for extends in tree.find_all(nodes.Extends):
+        parent = extends.template
+        # The entry of a switch computes its parent: any family.
+        families = (name for name in shipped if name.startswith("family/"))
+        names = {parent.value} if isinstance(parent, nodes.Const) else {*families}
+        for name in names - seen:
+            seen.add(name)
+            try:
+                text, file, _ = environment.loader.get_source(environment, name)
+            except TemplateNotFound:
+                continue  # reported by the rendering, with its line
+            above = environment.parse(text, name, file)
+            blocks |= {block.name for block in above.find_all(nodes.Block)}
+            blocks |= _blocks(environment, above, shipped, seen)
+    return blocks
+
+
+def rendered(
+    template: Callable[[], Template], values: Mapping[str, object]
+) -> tuple[str, dict[int, tuple[str, int]]]:
+    """Return the text of a template, and template and line of each line of the text.
+
+    Raises BadInput with file and line for any error of a template; the guard's error passes.
+    """
+    token = _steps.set([0])
+    try:
+        marked = template().render(values)
+    except (ArgumentError, BadInput):
+        raise
+    except Exception as error:  # a template can raise anything: it is a program
+        raise problem_of(error) from error
+    finally:
+        _steps.reset(token)
+    lines: list[str] = []
+    origins: dict[int, tuple[str, int]] = {}
+    for raw in marked.split("\n"):
+        line = MARK.sub("", raw)
+        if not line.strip():
+            continue  # after `{{ super() }}`: a saved text has no blank line
+        lines.append(line)
+        if mark := MARK.search(raw):
+            origins[len(lines)] = mark[1], int(mark[2])
+    return "".join(f"{line}\n" for line in lines), origins
+
+
+def problem_of(error: Exception) -> BadInput:
+    """Return the error of a template as one sentence with its file and line."""
+    if isinstance(error, TemplateSyntaxError):
+        where = f"{file_of(error.name or '')}:{error.lineno}"
+        return BadInput(f"{error.message}", where=where, how="correct the template")
+    what = OBJECT.sub(r"\1", str(error)) or type(error).__name__
+    how = "correct the template"
+    if isinstance(error, TemplateNotFound):
+        what, how = f"no template {error.name!r}", "shipped ones: shipped/ce8851.j2, for example"
+    elif isinstance(error, ArgumentError):
+        how = error.HOW
+    elif isinstance(error, RecursionError):
+        what = "a template extends, includes or calls itself without end"
+        how = f'the shipped template of the same name: {{% extends "{SHIPPED}/NAME.j2" %}}'
+    return BadInput(what, where=_where(error), how=how)
+
+
+def _where(error: BaseException) -> str:
+    """Return file and line of the innermost template in an error's traceback."""
+    where, trace = SITE_TEMPLATES, error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name.startswith(f"{SITE_TEMPLATES}/"):
+            where = f"{name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return where
