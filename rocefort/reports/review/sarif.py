@@ -61,7 +61,8 @@ def _run(review: Review, rules: Sequence[RuleText]) -> dict[str, Any]:
     findings = (*told, *found.new, *(pair.after for pair in found.changed))
     states = ["new"] * (len(told) + len(found.new)) + ["updated"] * len(found.changed)
     report = review.report.model_copy(update={"findings": findings, "not_judged": (), "waived": ()})
-    (run,) = json.loads(as_sarif(report, (*rules, *WORDS), subject=review.file))["runs"]
+    log = json.loads(as_sarif(report, (*rules, *WORDS), subject=review.file))
+    run: dict[str, Any] = log["runs"][0]
     run["automationDetails"] = {"id": f"rocefort-review/{review.fabric}/"}
     for result, state in zip(run["results"], states, strict=True):
         result["baselineState"] = state

@@ -81,7 +81,7 @@ def test_a_line_that_reads_more_is_refused_and_not_shared(
     rendering._shared_lines.cache_clear()
     monkeypatch.setattr(environment(), "get_template", lambda _name: template)
     with pytest.raises((UndefinedError, ValueError)):
-        rendering._settings(PORT.model_copy(update={"routed": True}), G1.value)
+        rendering._settings((), PORT.model_copy(update={"routed": True}), G1.value)
 
 
 @given(data=st.data(), family=st.sampled_from(SyntaxFamily))
