@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from rocefort import internal_errors, options, output
-from rocefort.commands import growth, health, host, lab, operate, plan, rdma, rehearse, trust
+from rocefort.commands import growth, health, host, lab, operate, plan, rdma, rehearse, site, trust
 from rocefort.commands.exit_codes import INTERRUPTED, end
 from rocefort.commands.root_group import RootGroup
 from rocefort.errors import BadInput, RocefortError
@@ -34,6 +34,7 @@ cli = typer.Typer(
     rich_markup_mode=None,  # plain help, without the time that importing rich takes
     help="Network-as-code for lossless RoCE fabrics on Huawei CloudEngine.",
 )
+cli.add_typer(site.cli)
 cli.add_typer(growth.cli)
 cli.add_typer(plan.cli)
 cli.add_typer(rehearse.cli)

@@ -144,6 +144,13 @@ BatfishService = Annotated[
     ),
 ]
 
+LEAF_HARDWARE, SPINE_HARDWARE = "CE8851-32CQ8DQ-P", "CE9860-4C-EI"  # of a new fabric
+ServersPerLeaf = Annotated[int, typer.Option(min=0, help="Number of servers on each leaf.")]
+LinksPerPair = Annotated[
+    int, typer.Option(min=1, help="Number of links from each leaf to each spine.")
+]
+LeafHardware = Annotated[str, typer.Option(help="Model of the leaves.")]
+SpineHardware = Annotated[str, typer.Option(help="Model of the spines.")]
 AddSpines = Annotated[int, typer.Option("--add-spines", min=0, help="Number of spines to add.")]
 AddLeaves = Annotated[int, typer.Option("--add-leaves", min=0, help="Number of leaves to add.")]
 NewHardware = Annotated[

@@ -18,14 +18,10 @@ def new(
     name: Annotated[str, typer.Argument(help="Name of the fabric.")],
     spines: Annotated[int, typer.Option(min=1, help="Number of spines.")],
     leaves: Annotated[int, typer.Option(min=1, help="Number of leaves.")],
-    servers_per_leaf: Annotated[
-        int, typer.Option(min=0, help="Number of servers on each leaf.")
-    ] = 0,
-    links_per_pair: Annotated[
-        int, typer.Option(min=1, help="Number of links from each leaf to each spine.")
-    ] = 1,
-    leaf_hardware: Annotated[str, typer.Option(help="Model of the leaves.")] = "CE8851-32CQ8DQ-P",
-    spine_hardware: Annotated[str, typer.Option(help="Model of the spines.")] = "CE9860-4C-EI",
+    servers_per_leaf: options.ServersPerLeaf = 0,
+    links_per_pair: options.LinksPerPair = 1,
+    leaf_hardware: options.LeafHardware = options.LEAF_HARDWARE,
+    spine_hardware: options.SpineHardware = options.SPINE_HARDWARE,
     directory: Annotated[Path, typer.Option(help="Parent directory.", show_default=True)] = Path(
         "inventory"
     ),

@@ -31,7 +31,7 @@ from rocefort.models.fabric.types import (
 )
 from rocefort.models.hardware.hardware import Family, Hardware
 from rocefort.models.wording import count_of
-from rocefort.paths import HARDWARE, TEMPLATES, shortest
+from rocefort.paths import HARDWARE, PROFILES, TEMPLATES, shortest
 from rocefort.templating import text_templates
 
 RELEASES = ("V300R023C00", "V200R022C00")  # those of the references and of HEPS
@@ -146,8 +146,8 @@ def _name_problems(name: str) -> Iterator[Problem]:
     except ValueError as error:
         what, _, how = str(error).partition("; ")
         yield Problem("", what, how)
-    if name == HARDWARE.name:
-        what = f"a fabric named {name!r} would be mixed with the hardware facts of that directory"
+    if name in (HARDWARE.name, PROFILES.name):
+        what = f"a fabric named {name!r} would be mixed with other files of inventory/{name}"
         yield Problem("", what, "choose another name")
 
 

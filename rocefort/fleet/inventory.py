@@ -197,7 +197,10 @@ def _check(network: Network, connections: Connections) -> None:
             what = f"{network.name} has no {kind} {name}"
             problems.append(Problem(connections.file_name, what, how))
     if not connections.known_hosts.is_file():
-        how = "write the host keys of all devices there; compare them with the devices' consoles"
+        how = (
+            "record the host keys of all devices with `rocefort trust`; compare them with their "
+            "consoles"
+        )
         problems.append(Problem(str(connections.known_hosts), "no such known_hosts file", how))
     if problems:
         raise BadInput(problems=problems)

@@ -8,7 +8,7 @@ from errno import EISDIR, ENOTDIR
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rocefort.errors import BadInput
+from rocefort.errors import BadInput, Problem, Refused
 
 
 def put_together(files: Mapping[str, str], directory: Path) -> list[Path]:
@@ -28,6 +28,52 @@ def put_together(files: Mapping[str, str], directory: Path) -> list[Path]:
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
     return [directory / name for name in files]
+
+
+def create_together(files: Mapping[str, str], directory: Path) -> list[Path]:
+    """Write new text files by relative path below a directory; if one fails, none is left.
+
+    Raises Refused with every file that exists, BadInput if they cannot be written.
+    """
+    if problems := [problem for name in files if (problem := _taken(directory, name))]:
+        raise Refused(problems=problems)
+    if not directory.exists() and not directory.is_symlink():
+        return put_together(files, directory)
+    created: list[Path] = []
+    try:
+        with TemporaryDirectory(prefix=".new.", dir=directory) as temporary:
+            new = _written(files, Path(temporary) / "new")
+            for name in files:
+                _create(new / name, directory / name, created)
+    except BaseException as error:
+        for path in reversed(created):
+            path.rmdir() if path.is_dir() else path.unlink()
+        if not isinstance(error, OSError):
+            raise
+        raise BadInput(f"cannot be written: {error.strerror}", where=str(directory)) from None
+    return [directory / name for name in files]
+
+
+def _taken(directory: Path, name: str) -> Problem | None:
+    """Return the problem of a path that exists, or whose folder is a file or a link."""
+    path = directory / name
+    if path.exists() or path.is_symlink():
+        return Problem(str(path), "is there already", "move it away first")
+    inside = [directory / part for part in Path(name).parents][:-1]
+    for folder in inside:
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            return Problem(str(folder), "is a file or a link, not a folder", "move it away first")
+    return None
+
+
+def _create(new: Path, path: Path, created: list[Path]) -> None:
+    """Give a written file its path; add it and its new folders to `created`."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir()
+        created.append(folder)
+    path.hardlink_to(new)  # unlike a rename, it fails where the name is taken
+    created.append(path)
 
 
 def _replace(files: Mapping[str, str], directory: Path) -> None:
@@ -57,5 +103,7 @@ def _replace(files: Mapping[str, str], directory: Path) -> None:
 def _written(files: Mapping[str, str], directory: Path) -> Path:
     directory.mkdir()
     for name, text in files.items():
-        (directory / name).write_text(text, encoding="utf-8")
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     return directory

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rocefort.errors import BadInput
-from rocefort.steps.atomic_files import put_together
+from rocefort.errors import BadInput, Refused
+from rocefort.steps import atomic_files
+from rocefort.steps.atomic_files import create_together, put_together
 
 OLD = {"review.md": "old words", "review.json": "{}"}
 NEW = {"review.md": "new words", "review.json": "[]", "review.html": "<p>"}
@@ -75,3 +76,70 @@ def test_the_earlier_set_comes_back_wherever_it_fails(
     with pytest.raises(BadInput, match=re.escape(said)):
         put_together(NEW, tmp_path)
     assert held(tmp_path) == OLD
+
+
+TREE = {"a.txt": "a", "deep/er/b.txt": "b", "deep/c.txt": "c"}
+
+
+def tree(directory: Path) -> dict[str, str]:
+    """Text of every file below a directory; of a folder without files nothing."""
+    return {
+        path.relative_to(directory).as_posix(): path.read_text() if path.is_file() else ""
+        for path in directory.rglob("*")
+    }
+
+
+WHOLE = {**TREE, "deep": "", "deep/er": ""}
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_new_files_are_created_below_a_directory(tmp_path: Path, there: bool) -> None:
+    out = tmp_path / "out"
+    if there:
+        out.mkdir()
+    assert create_together(TREE, out) == [out / name for name in TREE]
+    assert tree(out) == WHOLE
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_existing_file_is_never_replaced_and_each_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("own")
+    (tmp_path / "deep").write_text("a file where a folder must be")
+    with pytest.raises(Refused) as refused:
+        create_together(TREE, tmp_path)
+    assert list(map(str, refused.value.problems)) == [
+        f"{tmp_path}/a.txt: is there already; move it away first",
+        *[f"{tmp_path}/deep: is a file or a link, not a folder; move it away first"] * 2,
+    ]
+    assert tree(tmp_path) == {"a.txt": "own", "deep": "a file where a folder must be"}
+
+
+def test_a_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "deep").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Refused, match="is a file or a link"):
+        create_together(TREE, tmp_path / "out")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize("late", [FileExistsError, KeyboardInterrupt])
+def test_a_failure_on_the_way_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: type[BaseException]
+) -> None:
+    """Another process writes deep/c.txt, or Ctrl-C ends this one, after the check."""
+    (tmp_path / "own").write_text("own")
+    create = atomic_files._create
+
+    def create_late(new: Path, path: Path, created: list[Path]) -> None:
+        if path.name == "c.txt":
+            if late is KeyboardInterrupt:
+                raise late
+            path.write_text("of another process")
+        create(new, path, created)
+
+    monkeypatch.setattr(atomic_files, "_create", create_late)
+    with pytest.raises(BadInput if late is FileExistsError else late):
+        create_together({"deep/er/b.txt": "b", "c.txt": "c"}, tmp_path)
+    others = {"c.txt": "of another process"} if late is FileExistsError else {}
+    assert tree(tmp_path) == {"own": "own", **others}

@@ -178,7 +178,14 @@ CASES = [
     (
         ("hardware", Size(2, 2, 2), LEAF, SPINE),
         [
-            "a fabric named 'hardware' would be mixed with the hardware facts of that directory; "
+            "a fabric named 'hardware' would be mixed with other files of inventory/hardware; "
+            "choose another name"
+        ],
+    ),
+    (
+        ("profiles", Size(2, 2, 2), LEAF, SPINE),
+        [
+            "a fabric named 'profiles' would be mixed with other files of inventory/profiles; "
             "choose another name"
         ],
     ),

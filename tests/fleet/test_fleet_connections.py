@@ -161,7 +161,7 @@ def test_all_that_does_not_fit_the_fabric_is_said_together(
         "- {name: leaf05, host: ADDRESS, user: USER, credential: REFERENCE}",
         "connections: heps has no device leaf99; did you mean 'leaf08'?",
         f"{tmp_path}/none: no such known_hosts file;"
-        " write the host keys of all devices there; compare them with the devices' consoles",
+        " record the host keys of all devices with `rocefort trust`; compare them with their consoles",
     ]
 
 

@@ -450,19 +450,6 @@ def test_the_script_keeps_one_comment(
     assert not (clone.top / "review" / "review.md").exists()
 
 
-def test_the_hook_checks_every_fabric(clone: Clone, forked: str) -> None:
-    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert [hook["id"] for hook in hooks] == ["rocefort-check"]
-    assert re.search(hooks[0]["files"], FABRIC)
-    command = [str(ROOT / hooks[0]["entry"]), FABRIC]
-    for text, code in (("", 0), ("nonsense: 1\n", 2)):
-        clone.fabric.write_text(clone.fabric.read_text() + text)
-        done = subprocess.run(
-            command, cwd=clone.top, env={"PATH": forked}, capture_output=True, check=False
-        )
-        assert done.returncode == code
-
-
 @pytest.mark.parametrize("name", ["rocefort-review.yml", "gitlab-review.yml"])
 def test_the_jobs_run_the_script_and_keep_what_it_writes(name: str) -> None:
     text = (ROOT / "docs" / "ci" / name).read_text()

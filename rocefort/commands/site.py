@@ -1,0 +1,92 @@
+"""`init`, `connections`: the repository of a site, and its connections file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocefort import options
+from rocefort.errors import BadInput, Problem
+
+cli = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+Credential = Annotated[
+    str, typer.Option(help="Password of the switches by reference: env:NAME or file:PATH.")
+]
+CREDENTIAL = "env:SWITCH_PASSWORD"
+
+
+@cli.command()
+def init(
+    directory: Annotated[Path, typer.Argument(help="Directory of the repository.")] = Path(),
+    name: Annotated[
+        str | None, typer.Option(help="Name of its fabric; by default that of the directory.")
+    ] = None,
+    spines: Annotated[int | None, typer.Option(min=1, help="Number of spines.")] = None,
+    leaves: Annotated[int | None, typer.Option(min=1, help="Number of leaves.")] = None,
+    servers_per_leaf: options.ServersPerLeaf = 0,
+    links_per_pair: options.LinksPerPair = 1,
+    leaf_hardware: options.LeafHardware = options.LEAF_HARDWARE,
+    spine_hardware: options.SpineHardware = options.SPINE_HARDWARE,
+    credential: Credential = CREDENTIAL,
+) -> None:
+    """Write a repository for the fabrics of a site.
+
+    A number that is not given is asked for on a terminal. No existing file is replaced.
+    """
+    from rocefort.design.new import Size, new_fabric
+    from rocefort.steps.atomic_files import create_together
+    from rocefort.steps.site.init import site_files
+
+    folder_name = directory.resolve().name
+    if spines is None or leaves is None:
+        _require_terminal(spines, leaves)
+        name = name or typer.prompt("Name of the fabric", default=folder_name)
+        spines = spines or typer.prompt("Number of spines", type=int, default=2)
+        leaves = leaves or typer.prompt("Number of leaves", type=int)
+        servers_per_leaf = servers_per_leaf or typer.prompt(
+            "Number of servers on each leaf", type=int, default=0
+        )
+    name = name or folder_name
+    size = Size(spines, leaves, servers_per_leaf, links_per_pair=links_per_pair)
+    fabric = new_fabric(name, size, leaf_hardware, spine_hardware)
+    for path in create_together(site_files(name, fabric, credential), directory):
+        typer.echo(path)
+    typer.echo("README.md lists the first commands.")
+
+
+def _require_terminal(spines: int | None, leaves: int | None) -> None:
+    """Raise BadInput for missing numbers if they cannot be asked for."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        return
+    missing = {"--spines": spines, "--leaves": leaves}
+    how = "give a number; it is asked for on a terminal only"
+    raise BadInput(
+        problems=[Problem(name, "is missing", how) for name in missing if missing[name] is None]
+    )
+
+
+@cli.command()
+def connections(
+    fabric: options.Fabric,
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("connections.yaml"),
+    user: Annotated[
+        str | None,
+        typer.Option(help="Login name; by default the fabric's user with the highest level."),
+    ] = None,
+    credential: Credential = CREDENTIAL,
+) -> None:
+    """Write the connections file of a fabric.
+
+    It has the management addresses, no secret, and no host key. No existing file is replaced.
+    """
+    from rocefort.design.derive.derive import derive
+    from rocefort.steps.atomic_files import create_together
+    from rocefort.steps.site.connections import connections_text
+
+    text = connections_text(derive(fabric), credential, user)
+    (path,) = create_together({out.name: text}, out.parent)
+    typer.echo(path)

@@ -1,0 +1,60 @@
+"""Files of a new repository for a site."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocefort.design.derive.derive import derive_loaded
+from rocefort.design.load.load import FABRIC_FILE, loaded_fabric
+from rocefort.documents.read import document_of
+from rocefort.options import SchemaDocument
+from rocefort.paths import TEMPLATES
+from rocefort.site import SETTINGS_FILE, SHIPPED
+from rocefort.steps.site.connections import connections_text
+from rocefort.steps.site.schemas import schema_text
+from rocefort.templating import text_templates
+
+SITE: Final = TEMPLATES / "site"
+CONNECTIONS: Final = "connections.yaml"
+# Files by path in the repository; a template ends in .j2, the others are copied.
+FILES: Final = {
+    "README.md": "README.md.j2",
+    SETTINGS_FILE: "rocefort.toml",
+    "inventory/hardware/README.md": "hardware.md",
+    "inventory/profiles/README.md": "profiles.md",
+    "templates/vrp/README.md": "vrp.md",
+    ".github/workflows/rocefort.yml": "github.yml",
+    ".gitlab-ci.yml": "gitlab-ci.yml",
+    ".pre-commit-config.yaml": "pre-commit-config.yaml.j2",
+    ".gitignore": "gitignore",
+}
+EDITED: Final = tuple(each for each in SchemaDocument if each is not SchemaDocument.OUTPUT)
+
+
+def schema_path(document: SchemaDocument) -> str:
+    """Return the path of the schema of a document in the repository."""
+    return f"inventory/{document}.schema.json"
+
+
+def site_files(name: str, fabric: str, credential: str) -> dict[str, str]:
+    """Return the text of every file of a new repository, by its path.
+
+    name, fabric: of its fabric, with the text of fabric.yaml. credential: of the switches, by
+    reference. Raises BadInput.
+    """
+    page = f"inventory/{name}/{FABRIC_FILE}"
+    document = document_of(fabric, page)
+    derived = derive_loaded(loaded_fabric(document, SHIPPED))
+    schema = schema_path(SchemaDocument.CONNECTIONS)
+    return {
+        page: fabric,
+        CONNECTIONS: connections_text(derived, credential, schema=schema),
+        **{schema_path(each): schema_text(each) for each in EDITED},
+        **{path: _text(template, name) for path, template in FILES.items()},
+    }
+
+
+def _text(template: str, name: str) -> str:
+    if template.endswith(".j2"):
+        return text_templates(SITE).get_template(template).render(name=name)
+    return (SITE / template).read_text(encoding="utf-8")
