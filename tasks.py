@@ -469,8 +469,11 @@ def _announce(
     engine: options.EngineOption, batfish: str | None, limit_s: float = options.QUESTION_LIMIT_S
 ) -> None:
     """Report which service the engine `auto` uses, before a wait that may take minutes."""
-    if engine is options.EngineOption.AUTO and batfish is not None:
-        note = f"engine auto: embedded, and Batfish at {batfish} (limit {limit_s:g} s a question)"
+    from rocefort.steps.fabric.verify import service_of
+
+    service = service_of(batfish, limit_s)
+    if engine is options.EngineOption.AUTO and service is not None:
+        note = f"engine auto: embedded, and Batfish at {service} (limit {limit_s:g} s a question)"
         typer.echo(note, err=True)
 
 

@@ -108,7 +108,7 @@ def test_a_leaf_ahead_of_its_servers_is_one_warning(
     verified = rocefort("verify", fabric, "--engine", "embedded")
     assert (verified.code, "0 errors, 0 warnings" in verified.words) == (0, True)
     assert rocefort("review", fabric, "--base", "HEAD").code == 0
-    review = json.loads((tmp_path / "review" / "review.json").read_text("utf-8"))
+    (review,) = json.loads((tmp_path / "review" / "review.json").read_text("utf-8"))["reviews"]
     new = {one["rule"]: one for one in review["findings"]["new"]}
     assert sorted(new) == ["SEC013", "TOP008"]  # of every leaf: no ACL on its terminal lines
     assert (new["TOP008"]["severity"], new["TOP008"]["message"]) == ("warning", IDLE)

@@ -79,7 +79,7 @@ def test_a_line_that_reads_more_is_refused_and_not_shared(
 ) -> None:
     template = environment().from_string(f"{body}\n")
     rendering._shared_lines.cache_clear()
-    monkeypatch.setattr(environment(), "get_template", lambda _name: template)
+    monkeypatch.setattr(environment(()), "get_template", lambda _name: template)
     with pytest.raises((UndefinedError, ValueError)):
         rendering._settings((), PORT.model_copy(update={"routed": True}), G1.value)
 
